@@ -1,0 +1,90 @@
+"""The rule perturber: from a faithful sample, a twin whose answer the document does not support.
+
+It needs no model and costs nothing, and the same seed gives the same twin on every machine. Which edit is
+taken is drawn with weights: swaps with a fact of the same document come first, since a judge can only see
+them by reading the document; edits that leave a trace in the answer alone ("not", stock phrases) are rare.
+"""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from data_pipeline.perturb.edits import EDIT_TYPES, EDITS, Edit, removes_negation
+from judge.errors import InputError, unknown
+from judge.types import Sample
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbation:
+    """One wrong answer: what was changed, in one line in the sample's language, and how."""
+
+    answer: str
+    edit_type: str
+    change: str
+    from_document: bool
+    replaced: str
+    inserted: str
+
+
+def _weight(edit: Edit) -> float:
+    """How much an edit is wanted; negations taken out weigh more, since most gold answers are affirmative."""
+    if edit.edit_type == "negation":
+        return 6.0 if removes_negation(edit) else 0.6
+    if edit.edit_type == "addition":
+        return 0.3
+    if edit.edit_type == "comparative":
+        return 2.0
+    return 4.0 if edit.from_document else 0.8
+
+
+class RulePerturber:
+    """Make perturbed answers by rules.
+
+    Args:
+        seed: the draw depends on this, the sample's id and its answer, and on nothing else.
+        edit_types: the edits that may be used; see ``EDIT_TYPES``.
+    """
+
+    def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES):
+        for name in edit_types:
+            if name not in EDITS:
+                raise InputError(unknown("edit type", name, EDITS))
+        if not edit_types:
+            raise InputError(f"no edit type was given; known are {', '.join(EDIT_TYPES)}")
+        self.seed = seed
+        self.edit_types = tuple(edit_types)
+
+    def perturb(self, sample: Sample, avoid: Collection[str] = ()) -> Perturbation | None:
+        """One perturbation of ``sample.answer``, none of ``avoid``; ``None`` where no rule applies."""
+        return next(iter(self._drawn(sample, 1, set(avoid))), None)
+
+    def perturb_all(self, sample: Sample, n: int) -> list[Perturbation]:
+        """Up to ``n`` perturbations with different answers; the first is that of ``perturb``."""
+        return self._drawn(sample, n, set())
+
+    def _drawn(self, sample: Sample, n: int, avoid: set[str]) -> list[Perturbation]:
+        key = f"{self.seed}\x1f{sample.id}\x1f{sample.answer}"
+        rng = Random(hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest())
+        edits: dict[str, Edit] = {}
+        for name in self.edit_types:
+            for _ in range(max(_TRIES, n)):
+                edit = EDITS[name](sample.answer, sample.document_text, sample.question, sample.language, rng)
+                if edit is None:
+                    break
+                edits.setdefault(edit.answer, edit)
+        drawn = _shuffled(list(edits.values()), rng)
+        kept = [edit for edit in drawn if edit.answer not in avoid][: max(n, 0)]
+        return [
+            Perturbation(e.answer, e.edit_type, e.change, e.from_document, e.replaced, e.inserted)
+            for e in kept
+        ]
+
+
+def _shuffled(edits: list[Edit], rng: Random) -> list[Edit]:
+    """A weighted shuffle; the weight of a type is shared by its edits (Efraimidis and Spirakis, 2006)."""
+    share = {name: sum(edit.edit_type == name for edit in edits) for name in {e.edit_type for e in edits}}
+    keys = [(rng.random() ** (share[edit.edit_type] / _weight(edit)), edit) for edit in edits]
+    return [edit for _, edit in sorted(keys, key=lambda item: -item[0])]

@@ -1,0 +1,1 @@
+"""Benchmarks, metrics, floors and reports: how good a judge really is."""

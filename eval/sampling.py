@@ -1,0 +1,36 @@
+"""A smaller set that looks like the whole one."""
+
+import random
+from collections.abc import Sequence
+
+from judge.errors import InputError
+from judge.types import Sample
+
+
+def take(samples: Sequence[Sample], limit: int | None, seed: int = 0) -> list[Sample]:
+    """Draw ``limit`` samples, each (source, label) in proportion, and return them in their own order.
+
+    Shares are rounded by largest remainder, so that no stratum is off its share by one or more. The same
+    samples, limit and seed always give the same draw. ``None``, or a limit that is not smaller than the set,
+    gives all of it.
+
+    Raises:
+        InputError: the limit is below 1.
+    """
+    if limit is not None and limit < 1:
+        raise InputError(f"limit {limit} is too small; take at least 1 sample, or leave it away for all")
+    if limit is None or limit >= len(samples):
+        return list(samples)
+    strata: dict[tuple[str, str], list[int]] = {}
+    for position, sample in enumerate(samples):
+        strata.setdefault((sample.source, sample.label or ""), []).append(position)
+
+    shares = {key: divmod(limit * len(rows), len(samples)) for key, rows in strata.items()}
+    counts = {key: whole for key, (whole, _) in shares.items()}
+    by_remainder = sorted(shares, key=lambda key: (-shares[key][1], key))
+    for key in by_remainder[: limit - sum(counts.values())]:
+        counts[key] += 1
+
+    draw = random.Random(seed)
+    chosen = [row for key in sorted(strata) for row in draw.sample(strata[key], counts[key])]
+    return [samples[position] for position in sorted(chosen)]

@@ -1,0 +1,55 @@
+"""What a judge asks of an engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from judge.types import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One generated reply. ``truncated`` says that it hit the token limit instead of ending by itself."""
+
+    text: str
+    truncated: bool
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRequest:
+    """Which of ``words`` continues the conversation? ``prefix`` is the part of the reply before the word."""
+
+    messages: Sequence[Message]
+    words: tuple[str, str]
+    prefix: str = ""
+
+
+class Backend(Protocol):
+    """An engine with one loaded model."""
+
+    context_length: int
+    """Tokens that prompt and reply may take together."""
+
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        """Tokens of a prompt as this engine's chat template writes it."""
+        ...
+
+    def generate(
+        self,
+        conversations: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> list[Generation]:
+        """One reply a conversation, in order. Temperature 0 is greedy."""
+        ...
+
+    def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
+        """Natural-log probabilities of each request's two words as whole token sequences, in order."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Model, revision, engine, number format, device: what a report must name."""
+        ...

@@ -1,0 +1,83 @@
+"""Strict YAML configs: typed, every key known, every error naming the key and the nearest right one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from judge.errors import InputError, unknown
+from judge.files import open_text
+
+
+class StrictConfig(BaseModel):
+    """A config whose keys are all known and whose values have the right type."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+Config = TypeVar("Config", bound=StrictConfig)
+
+
+def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:
+    """Read a YAML file into a config, with ``key=value`` overrides on top (``lora.rank=8``).
+
+    Raises:
+        InputError: the file is no YAML mapping, a key is unknown, or a value is of the wrong type.
+    """
+    with open_text(path) as stream:
+        try:
+            values = yaml.safe_load(stream)
+        except yaml.YAMLError as error:
+            line = getattr(getattr(error, "problem_mark", None), "line", None)
+            raise InputError(
+                f"is no YAML ({getattr(error, 'problem', error)})",
+                file=path,
+                line=None if line is None else line + 1,
+            ) from None
+    if not isinstance(values, dict):
+        raise InputError("holds no mapping of keys to values", file=path)
+    for override in overrides:
+        _override(values, override)
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise _explain(kind, error, path) from None
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals or not key:
+        raise InputError(f"{override!r} is no override; write key=value, such as learning_rate=1e-5")
+    *parents, last = key.split(".")
+    for parent in parents:
+        values = values.setdefault(parent, {})
+        if not isinstance(values, dict):
+            raise InputError(f"{override!r}: {parent!r} holds no keys of its own")
+    value = yaml.safe_load(text)
+    if isinstance(value, str):  # YAML reads 1e-5 as text; a number is meant
+        try:
+            value = float(value)
+        except ValueError:
+            pass
+    values[last] = value
+
+
+def _explain(kind: type[StrictConfig], error: ValidationError, path: Path) -> InputError:
+    """The first problem of a validation as one clear error; the others are counted."""
+    first, *others = error.errors()
+    field = ".".join(str(part) for part in first["loc"])
+    message = f"{first['msg']}, found {first['input']!r:.60}"
+    if first["type"] == "missing":
+        message = "is missing"
+    elif first["type"] == "extra_forbidden":
+        owner: Any = kind
+        for part in first["loc"][:-1]:
+            annotation = owner.model_fields[str(part)].annotation if hasattr(owner, "model_fields") else None
+            owner = annotation
+        known = list(getattr(owner, "model_fields", kind.model_fields))
+        message = unknown("key", first["loc"][-1], known)
+    if others:
+        message += f" (and {len(others)} more problems)"
+    return InputError(message, file=path, field=field)

@@ -1,0 +1,40 @@
+"""Errors that a user can act on. The command line prints them as one line and no traceback.
+
+JudgeError          the work failed (exit code 1)
+└── InputError      the call, a config or an input file is wrong (exit code 2)
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class JudgeError(Exception):
+    """The work failed; the message says what happened and what to do."""
+
+    exit_code = 1
+
+
+class InputError(JudgeError):
+    """The call, a config or an input file is wrong.
+
+    Args:
+        message: what was found and what to do.
+        file: the file at fault, with ``line`` (from 1) and ``field`` where they are known.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self, message: str, *, file: object = None, line: int | None = None, field: str | None = None
+    ):
+        where = "" if file is None else f"{file}:{line}" if line is not None else f"{file}"
+        parts = [where, f"field {field!r}" if field is not None else "", message]
+        super().__init__(": ".join(part for part in parts if part))
+
+
+def unknown(kind: str, name: object, known: Iterable[object]) -> str:
+    """A message for a name that is not known, with the nearest right one and all that are."""
+    names = sorted(str(item) for item in known)
+    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"unknown {kind} {str(name)!r}{hint} (known: {', '.join(names)})"

@@ -1,0 +1,168 @@
+"""Files that are either whole or absent: gzip-aware reading, write-beside-and-rename, append-and-resume."""
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any
+
+from judge.errors import InputError, JudgeError
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[IO[str]]:
+    """Open a plain or ``.gz`` text file as UTF-8; a damaged archive or encoding is an :class:`InputError`."""
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as stream:
+                yield stream
+        else:
+            with path.open(encoding="utf-8-sig", newline="") as stream:
+                yield stream
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, a file is wanted", file=path) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 text ({error.reason}); convert it", file=path) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield ``(line number, row)`` of a JSON Lines file; blank lines are skipped.
+
+    Raises:
+        InputError: a line is no JSON object; names file and line.
+    """
+    with open_text(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise InputError(
+                    f"is no JSON ({error.msg} at column {error.colno}); one object a line is wanted",
+                    file=path,
+                    line=number,
+                ) from None
+            if not isinstance(row, dict):
+                raise InputError(
+                    f"is a JSON {type(row).__name__}, an object is wanted", file=path, line=number
+                )
+            yield number, row
+
+
+def dump(row: Mapping[str, Any]) -> str:
+    """One row as one line of JSON, readable for people and the same on every run."""
+    return json.dumps(row, ensure_ascii=False)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[str]]:
+    """Write a text file beside ``path`` and rename it there when the block ends well; else leave no trace."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with beside.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise JudgeError(f"{path}: could not be written ({error.strerror}); nothing was changed") from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole text file or none."""
+    with replacing(path) as stream:
+        stream.write(text)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file, indented for people."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows as JSON Lines; returns their number."""
+    count = 0
+    with replacing(path) as stream:
+        for count, row in enumerate(rows, start=1):  # noqa: B007 (the count is the result)
+            stream.write(dump(row) + "\n")
+    return count
+
+
+class Appender:
+    """An append-only JSON Lines file that survives being killed.
+
+    Opening an existing file drops a half-written last line. Every row is flushed as it is written, so a kill
+    loses at most the row in flight.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.rows: list[dict[str, Any]] = []
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            whole = self._keep_whole_lines()
+            self._stream = path.open("ab")
+            self._stream.truncate(whole)
+        except OSError as error:
+            raise JudgeError(f"{path}: could not be opened for writing ({error.strerror})") from error
+
+    def _keep_whole_lines(self) -> int:
+        """Read the rows that are there; returns the length in bytes of the part that is whole."""
+        if not self.path.exists():
+            return 0
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:whole].splitlines(), start=1):
+            try:
+                self.rows.append(json.loads(line))
+            except ValueError:
+                raise InputError(
+                    "is no JSON; the file was changed by hand", file=self.path, line=number
+                ) from None
+        return whole
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Write one row and hand it to the operating system."""
+        try:
+            self._stream.write((dump(row) + "\n").encode())
+            self._stream.flush()
+        except OSError as error:
+            raise JudgeError(
+                f"{self.path}: could not be written ({error.strerror}); the rows before it are kept"
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def __enter__(self) -> "Appender":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def sha256_file(path: Path) -> str:
+    """Hex digest of a file's bytes."""
+    digest = sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def sha256_text(text: str) -> str:
+    """Hex digest of a text's UTF-8 bytes."""
+    return sha256(text.encode()).hexdigest()

@@ -1,0 +1,182 @@
+"""Floors: trivial rules that judge without understanding; what does not beat them has learned nothing.
+
+Two are constant. Three are logistic regressions on what should not matter: the length of the answer, its
+word overlap with the document, and the wording of the answer alone. They are fitted on samples that the
+caller gives, or else out of fold on the labelled samples being judged, folds parted by group, so that no
+sample is ever judged by a rule that was fitted on its own document.
+"""
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from judge.errors import InputError, unknown
+from judge.overlap import overlap
+from judge.types import Label, Mode, Sample, Verdict
+
+FLOORS = ("floor:always-pass", "floor:always-fail", "floor:length", "floor:overlap", "floor:answer-only")
+CONSTANT = {"floor:always-pass": 0.0, "floor:always-fail": 1.0}
+FOLDS = 5
+SEED = 0
+MIN_DF = 2
+"""An n-gram counts if it stands in this many of the answers that a rule is fitted on."""
+_REMEDY = "use labelled samples of both classes, or give some with --floor-data"
+
+
+def _group(sample: Sample) -> str:
+    return sample.group or sample.document_text
+
+
+def _targets(samples: Sequence[Sample]) -> Any:
+    """1 for FAIL, 0 for PASS, 2 where the label is not known."""
+    import numpy as np
+
+    codes: dict[Label | None, int] = {Label.FAIL: 1, Label.PASS: 0, None: 2}
+    return np.array([codes[sample.label] for sample in samples], dtype=np.int64)
+
+
+def _features(name: str, samples: Sequence[Sample]) -> Any:
+    """The matrix a rule looks at, one row a sample; n-gram counts are sparse. Labels are never used."""
+    import numpy as np
+
+    if name == "floor:length":
+        lengths = [len(sample.answer) for sample in samples]
+        return np.array([[length, math.log(length + 1)] for length in lengths], dtype=np.float64)
+    if name == "floor:overlap":
+        return np.array([overlap(sample) for sample in samples], dtype=np.float64)
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counter = CountVectorizer(analyzer="char", ngram_range=(1, 4), lowercase=True, dtype=np.float32)
+    return counter.fit_transform([sample.answer for sample in samples]).tocsr()
+
+
+def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: Any) -> Any:
+    """Fit on the rows ``fitted``, return the probability of FAIL of the rows ``judged``."""
+    import numpy as np
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if name == "floor:answer-only":
+        # The n-grams of the fitted rows alone make the vocabulary, as if the others had never been seen.
+        frequency = np.bincount(features[fitted].indices, minlength=features.shape[1])
+        frequent = np.flatnonzero(frequency >= MIN_DF)
+        features = features[:, frequent if len(frequent) else np.flatnonzero(frequency)]
+        classifier = LogisticRegression(class_weight="balanced", solver="liblinear", random_state=SEED)
+        model = make_pipeline(TfidfTransformer(sublinear_tf=True), classifier)
+    else:
+        model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
+    model.fit(features[fitted], targets[fitted])
+    return model.predict_proba(features[judged])[:, 1]
+
+
+def _folds(targets: Any, groups: Sequence[str]) -> list[tuple[Any, Any]]:
+    """Rows to fit on (always both classes) and to judge, parted by group; fewer folds if need be."""
+    import numpy as np
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(groups))}
+    names = np.array([numbers[name] for name in groups], dtype=np.int64)
+    most = min(FOLDS, *(len(np.unique(names[targets == code])) for code in (0, 1)))
+    for count in range(most, 1, -1):
+        splitter = StratifiedGroupKFold(n_splits=count, shuffle=True, random_state=SEED)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # unlabelled rows may be fewer than the folds
+            pairs = list(splitter.split(targets, targets, names))
+        folds = [(fitted[targets[fitted] < 2], judged) for fitted, judged in pairs]
+        if all(len(np.unique(targets[fitted])) == 2 for fitted, _ in folds):
+            return folds
+    return []
+
+
+class Floor:
+    """One trivial rule as a judge (a :class:`judge.checker.Checker`).
+
+    Args:
+        name: one of :data:`FLOORS`.
+        train: labelled samples to fit on; those about a judged document are left out of the fitting.
+            ``None`` fits out of fold on the judged samples.
+
+    Raises:
+        InputError: unknown name, or ``train`` has not both labels.
+    """
+
+    mode: Mode = "verdict"
+
+    def __init__(self, name: str, train: Sequence[Sample] | None = None):
+        if name not in FLOORS:
+            raise InputError(unknown("floor", name, FLOORS))
+        self.name = name
+        self._train = None if train is None else [sample for sample in train if sample.label is not None]
+        if self._train is not None and len({sample.label for sample in self._train}) < 2:
+            raise InputError(
+                f"{name} cannot be fitted: the samples to fit on have not both labels; {_REMEDY}"
+            )
+
+    def describe(self) -> dict[str, Any]:
+        """Name, kind and what the rule is fitted on."""
+        if self.name in CONSTANT:
+            return {"model": self.name, "backend": "constant"}
+        fitted_on: dict[str, Any] = {"folds": FOLDS, "seed": SEED, "by": "group"}
+        if self._train is not None:
+            fitted_on = {"samples": len(self._train)}
+        return {"model": self.name, "backend": "logistic regression", "fitted_on": fitted_on}
+
+    def p_fail(self, samples: Sequence[Sample]) -> list[float]:
+        """The probability of FAIL of each sample.
+
+        Raises:
+            InputError: the rule cannot be fitted, because labels or a class are missing.
+        """
+        if self.name in CONSTANT:
+            return [CONSTANT[self.name]] * len(samples)
+        if not samples:
+            return []
+        if self._train is not None:
+            return self._by_train(samples, self._train)
+        return self._out_of_fold(samples)
+
+    def _by_train(self, samples: Sequence[Sample], train: Sequence[Sample]) -> list[float]:
+        import numpy as np
+
+        known = {_group(sample) for sample in samples} | {sample.document_text for sample in samples}
+        apart = [item for item in train if _group(item) not in known and item.document_text not in known]
+        if len({sample.label for sample in apart}) < 2:
+            raise InputError(
+                f"{self.name} cannot be fitted: without the {len(train) - len(apart)} samples about judged "
+                f"documents, the {len(apart)} left to fit on have not both labels; {_REMEDY}"
+            )
+        both = [*apart, *samples]
+        rows = np.arange(len(both))
+        fitted, judged = rows[: len(apart)], rows[len(apart) :]
+        features = _features(self.name, both)
+        return _fit_predict(self.name, features, _targets(both), fitted, judged).tolist()
+
+    def _out_of_fold(self, samples: Sequence[Sample]) -> list[float]:
+        import numpy as np
+
+        targets = _targets(samples)
+        folds = _folds(targets, [_group(sample) for sample in samples])
+        if not folds:
+            counts = {label.value: sum(sample.label is label for sample in samples) for label in Label}
+            raise InputError(
+                f"{self.name} cannot be fitted out of fold: {len(samples)} samples, of these "
+                f"{counts['PASS']} PASS and {counts['FAIL']} FAIL, with too few documents of each; {_REMEDY}"
+            )
+        features = _features(self.name, samples)
+        scores = np.zeros(len(samples))
+        for fitted, judged in folds:
+            scores[judged] = _fit_predict(self.name, features, targets, fitted, judged)
+        return scores.tolist()
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Yield one verdict for each sample, in order; FAIL from a probability of one half."""
+        for score in self.p_fail(samples):
+            yield Verdict(label=Label.FAIL if score >= 0.5 else Label.PASS, p_fail=score)
+
+
+def make_floor(name: str, train: Sequence[Sample] | None = None) -> Floor:
+    """Make a floor by its name (one of :data:`FLOORS`), see :class:`Floor`."""
+    return Floor(name, train)

@@ -1,0 +1,195 @@
+"""The judge: a backend, a prompt and a mode; samples in, verdicts out, in order."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from judge.backends.base import Backend, Generation, LabelRequest
+from judge.checker import Checker
+from judge.errors import InputError, unknown
+from judge.fitting import TooLong, fit
+from judge.loading import Precision
+from judge.parsing import parse
+from judge.prompts import LABEL_WORDS, BuiltinPrompt, Prompt, TemplatePrompt
+from judge.types import MODES, Label, Message, Mode, Sample, Usage, Verdict
+
+MAX_NEW_TOKENS = 512
+CHUNK = 256  # samples that are sorted into batches together; verdicts stream out after each chunk
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """One sample's messages, made to fit, or the reason why they cannot."""
+
+    sample: Sample
+    messages: Sequence[Message] = ()
+    cut_chars: int = 0
+    prompt_tokens: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Says whether answers are faithful to their documents.
+
+    Args:
+        backend: the engine with its model.
+        name: what reports call the judge.
+        prompt: turns a sample into messages; the project's own by default.
+        mode: ``verdict`` reads one label word from one prefill; ``reason`` generates JSON with a reasoning.
+        max_new_tokens: limit of the reason mode's reply.
+        temperature: 0 is greedy; more samples, seeded by ``seed``. Verdict mode does not sample.
+    """
+
+    backend: Backend
+    name: str = "judge"
+    prompt: Prompt = field(default_factory=BuiltinPrompt)
+    mode: Mode = "verdict"
+    max_new_tokens: int = MAX_NEW_TOKENS
+    temperature: float = 0.0
+    seed: int = 0
+
+    def check(self, samples: Iterable[Sample]) -> list[Verdict]:
+        """Judge samples; one verdict each, in their order."""
+        return list(self.iter_check(samples))
+
+    def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """Judge samples as a stream, :data:`CHUNK` at a time; verdicts come in the samples' order."""
+        stream = iter(samples)
+        while chunk := list(islice(stream, CHUNK)):
+            fitted = [self._fit(sample) for sample in chunk]
+            able = [item for item in fitted if item.error is None]
+            verdicts = iter(self._verdicts(able) if self.mode == "verdict" else self._reasons(able))
+            for item in fitted:
+                yield Verdict(None, error=item.error) if item.error is not None else next(verdicts)
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that identifies the judge: model, prompt, mode, decoding."""
+        decoding: dict[str, Any] = {}
+        if self.mode == "reason":
+            decoding = {
+                "max_new_tokens": self.max_new_tokens,
+                "temperature": self.temperature,
+                "seed": self.seed,
+            }
+        return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
+
+    def _fit(self, sample: Sample) -> _Fitted:
+        reply = self.max_new_tokens if self.mode == "reason" else 8
+        try:
+            messages, cut = fit(
+                sample.document_text,
+                lambda document: self.prompt.messages(sample, self.mode, document),
+                self.backend.count_tokens,
+                self.backend.context_length - reply,
+            )
+        except TooLong as error:
+            return _Fitted(sample, error=str(error))
+        return _Fitted(sample, messages, cut, self.backend.count_tokens(messages))
+
+    def _verdicts(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
+        for item, p_fail in zip(items, self._p_fail(items, [""] * len(items)), strict=True):
+            label = Label.FAIL if p_fail >= 0.5 else Label.PASS
+            yield Verdict(
+                label,
+                p_fail,
+                raw=LABEL_WORDS[item.sample.language][label],
+                cut_chars=item.cut_chars,
+                usage=Usage(item.prompt_tokens, 0),
+            )
+
+    def _reasons(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
+        replies = self.backend.generate(
+            [item.messages for item in items],
+            max_new_tokens=self.max_new_tokens,
+            temperature=self.temperature,
+            seed=self.seed,
+        )
+        parsed = [parse(reply.text) for reply in replies]
+        # The label's own probability: that of the two words where the reply holds one of them.
+        placed = [index for index, found in enumerate(parsed) if found.label_start is not None]
+        scores = dict(
+            zip(
+                placed,
+                self._p_fail(
+                    [items[index] for index in placed],
+                    [replies[index].text[: parsed[index].label_start] for index in placed],
+                ),
+                strict=True,
+            )
+        )
+        for index, (item, reply, found) in enumerate(zip(items, replies, parsed, strict=True)):
+            yield Verdict(
+                found.label,
+                scores.get(index) if found.label is not None else None,
+                reasoning=found.reasoning,
+                raw=reply.text,
+                error=_why(found.error, reply),
+                truncated=reply.truncated,
+                cut_chars=item.cut_chars,
+                usage=Usage(item.prompt_tokens, reply.completion_tokens),
+            )
+
+    def _p_fail(self, items: Sequence[_Fitted], prefixes: Sequence[str]) -> list[float]:
+        """Probability of the ``FAIL`` word against the ``PASS`` word, after each prefix of a reply."""
+        requests = []
+        for item, prefix in zip(items, prefixes, strict=True):
+            words = LABEL_WORDS[item.sample.language]
+            requests.append(LabelRequest(item.messages, (words[Label.PASS], words[Label.FAIL]), prefix))
+        return [
+            1 / (1 + math.exp(min(passing - failing, 700)))
+            for passing, failing in self.backend.label_logprobs(requests)
+        ]
+
+
+def _why(error: str | None, reply: Generation) -> str | None:
+    if error is not None and reply.truncated:
+        return f"{error} (cut off after {reply.completion_tokens} tokens)"
+    return error
+
+
+def load_judge(
+    model: str,
+    *,
+    mode: Mode = "verdict",
+    template: Path | None = None,
+    revision: str | None = None,
+    precision: Precision = "auto",
+    max_length: int | None = None,
+    max_new_tokens: int = MAX_NEW_TOKENS,
+    batch_tokens: int | None = None,
+    floor_data: Sequence[Sample] | None = None,
+) -> Checker:
+    """Make a judge from the name of a model, or a floor from ``floor:NAME``.
+
+    Args:
+        model: a Hub id, a local folder (full weights or a LoRA adapter), or ``floor:NAME``.
+        mode: how it answers, see :class:`Judge`.
+        template: a Jinja prompt to use instead of the project's own.
+        revision: Hub revision.
+        precision: number format of the weights.
+        max_length: upper bound on the context in tokens.
+        max_new_tokens: limit of a reason-mode reply.
+        batch_tokens: padded tokens that run in one batch.
+        floor_data: labelled samples that a fitted floor learns from.
+
+    Raises:
+        InputError: unknown model, mode or floor, or a template that cannot be read.
+    """
+    if mode not in MODES:
+        raise InputError(unknown("mode", mode, MODES))
+    if model.startswith("floor:"):
+        from judge.floors import make_floor
+
+        return make_floor(model, floor_data)
+    prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(template)
+
+    from judge.backends.transformers import BATCH_TOKENS, TransformersBackend
+    from judge.loading import load_model
+
+    loaded = load_model(model, revision=revision, precision=precision)
+    backend = TransformersBackend(loaded, max_length=max_length, batch_tokens=batch_tokens or BATCH_TOKENS)
+    return Judge(backend, model, prompt, mode, max_new_tokens)

@@ -1,0 +1,99 @@
+"""The one verdict parser: reads a judge's completion, never the prompt, and never guesses.
+
+A verdict is read from a JSON object with the reasoning and the label (keys of either language, in any case),
+or from a completion that is nothing but a label word. Everything else, two objects that disagree included,
+is *not parsed*, with a reason, and is counted as such.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from judge.prompts import KEYS, LABEL_WORDS
+from judge.types import Label
+
+WORDS: dict[str, Label] = {word: label for words in LABEL_WORDS.values() for label, word in words.items()}
+_REASONING_KEYS = {keys[0] for keys in KEYS.values()}
+_SCORE_KEYS = {keys[1] for keys in KEYS.values()}
+_WORD = "|".join(WORDS)
+_SCORE = re.compile(
+    rf'["“]?(?:{"|".join(_SCORE_KEYS)})["”]?\s*[:\uff1a]\s*(?P<quote>["“]?)(?P<word>{_WORD})(?![A-Za-z\u4e00-\u9fff])'
+    r'["”]?(?=\s*(?:[},]|```|$))',
+    re.IGNORECASE,
+)
+# A bare label word may come with quotes, asterisks or a full stop.
+_BARE = re.compile(rf"[\s\"'“”*`]*(?P<word>{_WORD})[\s\"'“”*`\u3002.!\uff01]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a completion said. ``label_start`` is the offset of the label word in it, where there is one."""
+
+    label: Label | None
+    reasoning: str | None = None
+    error: str | None = None
+    label_start: int | None = None
+
+
+def _no_conflict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Keep an object's pairs; a key that occurs twice with different values makes it unreadable."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if found.setdefault(key, value) != value:
+            raise ValueError(f"key {key!r} occurs twice")
+    return found
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """All top-level JSON objects in a text, in order; unreadable stretches are passed over."""
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_no_conflict)
+    position = text.find("{")
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = position + 1
+        else:
+            if isinstance(value, dict):
+                yield value
+        position = text.find("{", end)
+
+
+def _text(reasoning: object) -> str | None:
+    """Reasoning as one text; bullet points come as a list in the papers' own format."""
+    if isinstance(reasoning, list):
+        return "\n".join(str(point) for point in reasoning)
+    return None if reasoning is None else str(reasoning)
+
+
+def _field(value: dict[str, Any], names: set[str]) -> Any:
+    return next((item for key, item in value.items() if key.strip().upper() in names), None)
+
+
+def parse(completion: str) -> Parsed:
+    """Read the verdict of one completion.
+
+    Never raises. ``label`` is ``None``, with ``error`` saying why, for text that holds no verdict or more
+    than one.
+    """
+    if bare := _BARE.fullmatch(completion):
+        return Parsed(WORDS[bare["word"].upper()], label_start=bare.start("word"))
+
+    verdicts = [
+        (_text(_field(value, _REASONING_KEYS)), WORDS[str(score).strip().upper()])
+        for value in _objects(completion)
+        if (score := _field(value, _SCORE_KEYS)) is not None and str(score).strip().upper() in WORDS
+    ]
+    # The label's place in the text; also the way to read an object whose reasoning holds stray quotes.
+    places = list(_SCORE.finditer(completion))
+    if not verdicts:
+        verdicts = [(None, WORDS[place["word"].upper()]) for place in places]
+    labels = {label for _, label in verdicts} | {WORDS[place["word"].upper()] for place in places}
+    if not labels:
+        return Parsed(None, error="no verdict in the output" if completion.strip() else "empty output")
+    if len(labels) > 1:
+        return Parsed(None, error="the output holds verdicts that disagree")
+    reasoning, label = verdicts[-1]
+    return Parsed(label, reasoning, label_start=places[-1].start("word") if places else None)

@@ -1,0 +1,1 @@
+"""Training judges with TRL: supervised fine-tuning, then preference optimization from the merged weights."""

@@ -1,0 +1,129 @@
+"""What both trainers need: the model to train, LoRA settings, trainer arguments, clear failures."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError, JudgeError
+from judge.loading import default_precision, find_model, load_tokenizer
+from judge.training.config import TrainingConfig
+
+
+def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
+    """The base model and tokenizer of a recipe, weights in float32 on CPU and in the device's format on GPU.
+
+    Raises:
+        InputError: the model is unknown, or is an adapter that has to be merged first.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    base, adapter = find_model(recipe.model)
+    if adapter is not None:
+        raise InputError(
+            f"{recipe.model} is a LoRA adapter; merge it first: judge merge {recipe.model} -o DIR"
+        )
+    precision = default_precision() if recipe.precision == "auto" else recipe.precision
+    try:
+        model = AutoModelForCausalLM.from_pretrained(
+            base, dtype=getattr(torch, precision), use_safetensors=True, trust_remote_code=False
+        )
+        tokenizer = load_tokenizer(base)
+    except OSError as error:
+        raise InputError(
+            f"unknown model {recipe.model!r}: no folder of that name here, and the Hub gave none "
+            f"({str(error).splitlines()[0]:.160})"
+        ) from error
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return model, tokenizer
+
+
+def lora_config(recipe: TrainingConfig) -> Any:
+    """PEFT's settings for the recipe's adapters, or ``None`` for full fine-tuning."""
+    from peft import LoraConfig
+
+    if recipe.lora is None:
+        return None
+    return LoraConfig(
+        r=recipe.lora.rank,
+        lora_alpha=recipe.lora.alpha,
+        lora_dropout=recipe.lora.dropout,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+
+
+def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
+    """Trainer arguments that follow from a recipe; number formats by what the device can do."""
+    import torch
+
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    per_step = recipe.batch_size * recipe.gradient_accumulation * processes
+    steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * sequences / per_step))
+    gpu = torch.cuda.is_available()
+    precision = default_precision() if recipe.precision == "auto" else recipe.precision
+    return {
+        "output_dir": recipe.output,
+        "num_train_epochs": recipe.epochs,
+        "max_steps": recipe.max_steps,
+        "per_device_train_batch_size": recipe.batch_size,
+        "per_device_eval_batch_size": recipe.batch_size,
+        "gradient_accumulation_steps": recipe.gradient_accumulation,
+        "learning_rate": recipe.learning_rate,
+        "lr_scheduler_type": recipe.scheduler,
+        "warmup_steps": int(recipe.warmup_ratio * steps),
+        "weight_decay": recipe.weight_decay,
+        "max_grad_norm": recipe.max_grad_norm,
+        "gradient_checkpointing": recipe.gradient_checkpointing,
+        "bf16": gpu and precision == "bfloat16",
+        "fp16": gpu and precision == "float16",
+        "use_cpu": not gpu,
+        "eval_strategy": "steps" if recipe.evaluations else "no",
+        "eval_steps": max(1, steps // recipe.evaluations) if recipe.evaluations else None,
+        "logging_steps": recipe.logging_steps,
+        "save_strategy": "no",  # the finished adapter is saved once, whole
+        "report_to": recipe.report_to or "none",
+        "seed": recipe.seed,
+        "data_seed": recipe.seed,
+        "remove_unused_columns": False,
+        "dataloader_pin_memory": gpu,
+        "max_length": None,  # rows were fitted already, by their document
+    }
+
+
+def time_limit(minutes: float) -> Any:
+    """A trainer callback that ends training at the first step after ``minutes``."""
+    from transformers import TrainerCallback
+
+    class TimeLimit(TrainerCallback):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.end = time.monotonic() + 60 * minutes
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+            control.should_training_stop |= time.monotonic() > self.end
+            return control
+
+    return TimeLimit()
+
+
+def check_finite(history: list[dict[str, Any]]) -> None:
+    """Refuse weights after a loss that is no number. Raises ``JudgeError``."""
+    for entry in history:
+        loss = entry.get("loss", 0.0)
+        if loss != loss or loss in (float("inf"), float("-inf")):
+            raise JudgeError(
+                f"the loss became {loss} at step {entry.get('step')}; nothing was saved. Lower learning_rate, "
+                "or use a wider number format (precision)"
+            )
+
+
+def data_file(recipe: TrainingConfig, name: str) -> Path:
+    """A file of the recipe's data set. Raises ``InputError`` when it was not built."""
+    path = Path(recipe.data) / name
+    if not path.is_file():
+        raise InputError(
+            f"is not there; build the data set first: judge data build CONFIG -o {recipe.data}", file=path
+        )
+    return path

@@ -1,0 +1,103 @@
+"""Supervised fine-tuning: the judge learns right judgements, in both modes, on completion tokens only."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from judge.prompts import split_document
+from judge.rendering import Renderer
+from judge.training.card import save_judge
+from judge.training.config import SFTRecipe
+from judge.training.data import IGNORED, Example, check_cut_share, load_examples
+from judge.training.models import (
+    check_finite,
+    common_arguments,
+    data_file,
+    load_trainable,
+    lora_config,
+    time_limit,
+)
+from judge.training.sharing import SharedCollator, share
+
+
+def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
+    """Fine-tune a model on ``sft/train.jsonl`` of a built data set and save adapter, ``judge.json`` and card.
+
+    Returns:
+        What happened, in numbers: rows, sequences, tokens, steps, seconds, last losses.
+
+    Raises:
+        InputError: model, data set or a row is wrong, or too many documents would be shortened.
+        JudgeError: the loss became no number.
+    """
+    from datasets import Dataset
+    from transformers import set_seed
+    from trl import SFTConfig
+
+    from judge.training.trainer import JudgeSFTTrainer
+
+    set_seed(recipe.seed)
+    train_file, validation_file = (
+        data_file(recipe, "sft/train.jsonl"),
+        data_file(recipe, "sft/validation.jsonl"),
+    )
+    model, tokenizer = load_trainable(recipe)
+    renderer = Renderer(tokenizer)
+    train = load_examples(train_file, ("completion",), renderer, recipe.max_length)
+    check_cut_share(train, recipe.max_cut_share, train_file)
+    validation = load_examples(validation_file, ("completion",), renderer, recipe.max_length)
+    limit = recipe.sequence_tokens if recipe.prefix_sharing else 0  # no row fits beside another in 0 tokens
+    sequences, held_out = share(train, limit), share(validation, limit)
+    summary = summarize(train, sequences)
+    print(show_row(train[0], tokenizer), flush=True)
+
+    trainer = JudgeSFTTrainer(
+        model=model,
+        args=SFTConfig(
+            **common_arguments(recipe, len(sequences)),
+            dataset_kwargs={"skip_prepare_dataset": True},
+        ),
+        train_dataset=Dataset.from_list(sequences),
+        eval_dataset=Dataset.from_list(held_out) if recipe.evaluations else None,
+        data_collator=SharedCollator(tokenizer.pad_token_id),
+        processing_class=tokenizer,
+        peft_config=lora_config(recipe),
+        callbacks=[time_limit(recipe.max_minutes)] if recipe.max_minutes else None,
+    )
+    result = trainer.train()
+    check_finite(trainer.state.log_history)
+    summary |= {
+        "steps": trainer.state.global_step,
+        "epochs": round(trainer.state.epoch or 0.0, 2),
+        "seconds": round(result.metrics["train_runtime"], 1),
+        "losses": [
+            {key: entry[key] for key in ("step", "loss", "eval_loss") if key in entry}
+            for entry in trainer.state.log_history
+            if "loss" in entry or "eval_loss" in entry
+        ],
+    }
+    if trainer.is_world_process_zero():
+        save_judge(trainer.accelerator.unwrap_model(trainer.model), tokenizer, recipe, summary, stage="sft")
+    return summary
+
+
+def summarize(examples: Sequence[Example], sequences: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Counts of a training set: rows, shortened documents, tokens with and without prefix sharing."""
+    return {
+        "rows": len(examples),
+        "documents": len({example.group for example in examples}),
+        "shortened": sum(example.cut_chars > 0 for example in examples),
+        "sequences": len(sequences),
+        "tokens": sum(len(sequence["input_ids"]) for sequence in sequences),
+        "tokens_unshared": sum(len(row.prompt) + len(row.completions[0]) for row in examples),
+        "loss_tokens": sum(label != IGNORED for row in sequences for label in row["labels"]),
+    }
+
+
+def show_row(example: Example, tokenizer: Any) -> str:
+    """One training row as text, so that a person sees what is trained on; the loss is on what is marked."""
+    prompt = tokenizer.decode(example.prompt)
+    parts = split_document(prompt)
+    if parts is not None and len(parts[1]) > 200:
+        prompt = f"{parts[0]}{parts[1][:200]} [...]{parts[2]}"
+    replies = "".join(f"\n>>> loss on: {tokenizer.decode(reply)!r}" for reply in example.completions)
+    return f"--- first row, {example.id}\n{prompt}{replies}\n---"

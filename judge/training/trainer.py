@@ -1,0 +1,46 @@
+"""TRL's SFT trainer with the LM head on label positions alone.
+
+A judge's row is nearly all prompt: a verdict has two or three tokens with a loss after hundreds without.
+The head of a small model costs as much as a quarter of its layers, so it runs where a label is, and nowhere
+else. The loss is TRL's: the mean over all label tokens of the step.
+"""
+
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+from trl import SFTTrainer
+
+from judge.training.data import IGNORED
+
+
+class JudgeSFTTrainer(SFTTrainer):
+    """Token-mean cross-entropy over label positions; takes what :class:`SharedCollator` makes."""
+
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, torch.Tensor],
+        return_outputs: bool = False,
+        num_items_in_batch: torch.Tensor | int | None = None,
+    ) -> Any:
+        """Loss of one micro-batch; ``num_items_in_batch`` counts the label tokens of the whole step."""
+        targets = inputs["labels"][:, 1:]
+        # Columns in which any row of the batch has a label; a token is predicted one position before it.
+        columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
+        outputs = model(
+            input_ids=inputs["input_ids"],
+            attention_mask=inputs["attention_mask"],
+            position_ids=inputs["position_ids"],
+            logits_to_keep=columns,
+            use_cache=False,
+        )
+        chosen = targets[:, columns]
+        loss = cross_entropy(
+            outputs.logits.float().flatten(0, 1), chosen.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        count = (chosen != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
+        loss = loss / torch.as_tensor(count, device=loss.device).clamp(min=1)
+        if self.args.average_tokens_across_devices and num_items_in_batch is not None:
+            loss = loss * self.accelerator.num_processes
+        return (loss, outputs) if return_outputs else loss

@@ -1,0 +1,113 @@
+"""The values that travel between the parts of the toolkit: small, frozen, and the same everywhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, NotRequired, TypedDict
+
+Mode = Literal["verdict", "reason"]
+"""``verdict``: one label word, read with one prefill. ``reason``: JSON with the reasoning, then the label."""
+
+Language = Literal["en", "zh"]
+
+MODES: tuple[Mode, ...] = ("verdict", "reason")
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
+
+class Message(TypedDict):
+    """One turn of a conversation, as chat templates and TRL read it."""
+
+    role: str
+    content: str
+
+
+class SFTRow(TypedDict):
+    """One supervised example in TRL's conversational prompt-completion form."""
+
+    id: str
+    prompt: list[Message]
+    completion: list[Message]
+    group: str
+    meta: NotRequired[dict[str, Any]]
+
+
+class DPORow(TypedDict):
+    """One preference pair in TRL's conversational form: a right and a wrong judgement of one prompt."""
+
+    id: str
+    prompt: list[Message]
+    chosen: list[Message]
+    rejected: list[Message]
+    group: str
+    meta: NotRequired[dict[str, Any]]
+
+
+class Label(StrEnum):
+    """Is the answer faithful to the document? ``FAIL`` (hallucinated) is the positive class everywhere."""
+
+    PASS = "PASS"  # noqa: S105 (no password)
+    FAIL = "FAIL"
+
+
+class Task(StrEnum):
+    """What the answer is: a reply to a question, a summary, a description of data, a translation, a turn."""
+
+    QA = "qa"
+    SUMMARIZATION = "summarization"
+    DATA2TEXT = "data2text"
+    TRANSLATION = "translation"
+    DIALOGUE = "dialogue"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One thing to judge.
+
+    ``document`` is one text or a tuple of passages. ``group`` names the document or seed item the sample
+    came from: splits and statistics are by group, so that twins never part. ``question`` is empty where the
+    task has none. ``label`` is the gold label, or ``None`` where it is not known.
+    """
+
+    id: str
+    document: str | tuple[str, ...]
+    answer: str
+    question: str = ""
+    task: Task = Task.QA
+    language: Language = "en"
+    label: Label | None = None
+    source: str = ""
+    group: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def document_text(self) -> str:
+        """The whole document as one text; passages are parted by a blank line."""
+        return self.document if isinstance(self.document, str) else "\n\n".join(self.document)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that one verdict cost: those of the prompt, and those that were generated."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge said of one sample.
+
+    ``label`` is ``None`` when the output could not be parsed; ``error`` then says why. It never silently
+    becomes a class. ``p_fail`` is the probability of ``FAIL`` where the backend can tell. ``cut_chars``
+    counts the characters of the document that did not fit into the context; ``truncated`` says that the
+    judge's own output hit its length limit.
+    """
+
+    label: Label | None
+    p_fail: float | None = None
+    reasoning: str | None = None
+    raw: str = ""
+    error: str | None = None
+    truncated: bool = False
+    cut_chars: int = 0
+    usage: Usage = Usage()

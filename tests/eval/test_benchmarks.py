@@ -1,0 +1,276 @@
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from eval.benchmarks import BENCHMARKS, WHOLE, load_benchmark
+from judge.formats import files as files_module
+from judge.formats.files import find_file, group_of, hub_files
+from judge.formats.ragtruth import load_split
+from judge.errors import InputError
+from judge.types import Label, Task
+
+HALUBENCH = "id,passage,question,answer,label,source_ds\n7,The sky is blue.,Colour?,blue,PASS,DROP\n"
+QA_ROW = {
+    "knowledge": "Oslo is in Norway.",
+    "question": "Where is Oslo?",
+    "right_answer": "Norway",
+    "hallucinated_answer": "Oslo is in Sweden.",
+}
+DIALOGUE_ROW = {
+    "knowledge": "Iron Man stars Robert Downey Jr.",
+    "dialogue_history": "[Human]: Who plays Iron Man?",
+    "right_response": "Robert Downey Jr.",
+    "hallucinated_response": "Tom Hanks.",
+}
+SUMMARY_ROW = {"document": "A long text.", "right_summary": "A text.", "hallucinated_summary": "A song."}
+SOURCES = [
+    {"source_id": "1", "task_type": "QA", "source_info": {"question": "q?", "passages": "passage 1: x"}},
+    {"source_id": "2", "task_type": "Summary", "source_info": "News of the day."},
+    {"source_id": "3", "task_type": "Data2txt", "source_info": {"name": "Café", "stars": 4}},
+]
+SPAN = {"start": 0, "end": 3, "text": "bad", "label_type": "Evident Conflict"}
+RESPONSES = [
+    {"id": "a", "source_id": "1", "model": "m", "labels": [], "split": "test", "response": "x"},
+    {"id": "b", "source_id": "1", "model": "m", "labels": [SPAN], "split": "test", "response": "bad y"},
+    {"id": "c", "source_id": "2", "model": "m", "labels": [], "split": "test", "response": "News."},
+    {"id": "d", "source_id": "3", "model": "m", "labels": [], "split": "test", "response": "A café."},
+    {"id": "e", "source_id": "2", "model": "m", "labels": [SPAN], "split": "train", "response": "bad z"},
+]
+
+
+@pytest.fixture(autouse=True)
+def _no_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
+
+
+def lines(*rows: dict) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def put(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def put_ragtruth(folder: Path, responses: list[dict] = RESPONSES, sources: list[dict] = SOURCES) -> None:
+    put(folder, "ragtruth/response.jsonl", lines(*responses))
+    put(folder, "ragtruth/source_info.jsonl", lines(*sources))
+
+
+def test_halubench_row(tmp_path: Path) -> None:
+    put(tmp_path, "halubench/halubench_1000.csv", HALUBENCH)
+    (sample,) = load_benchmark("halubench", tmp_path)
+    assert (sample.id, sample.document, sample.question) == ("7", "The sky is blue.", "Colour?")
+    assert (sample.answer, sample.label, sample.source) == ("blue", Label.PASS, "DROP")
+    assert sample.group == group_of("The sky is blue.")
+
+
+def test_halubench_reads_the_release_before_a_part_of_it(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    put(tmp_path, "halubench/halubench_1000.csv", HALUBENCH)
+    row = {"id": "7", "passage": "p", "question": "q", "answer": "a", "label": "FAIL", "source_ds": "s"}
+    pq.write_table(pa.Table.from_pylist([row, row]), tmp_path / "halubench" / "test-00000-of-00001.parquet")
+    samples = load_benchmark("halubench", tmp_path)
+    assert [sample.id for sample in samples] == ["7", "7#2"]
+    put(tmp_path, "b/halubench/halubench.jsonl", lines(row))
+    assert load_benchmark("halubench", tmp_path / "b")[0].label is Label.FAIL
+
+
+def test_halueval_gives_a_pair_a_row(tmp_path: Path) -> None:
+    put(tmp_path, "halueval/qa_data.json", lines(QA_ROW))
+    put(tmp_path, "halueval/dialogue_data.json", lines(DIALOGUE_ROW))
+    put(tmp_path, "halueval/summarization_data.json", lines(SUMMARY_ROW))
+    samples = load_benchmark("halueval", tmp_path)
+    assert [sample.task for sample in samples[::2]] == [Task.QA, Task.DIALOGUE, Task.SUMMARIZATION]
+    assert [sample.label for sample in samples] == [Label.PASS, Label.FAIL] * 3
+    assert samples[1].answer == "Oslo is in Sweden."
+    assert samples[2].document == DIALOGUE_ROW["knowledge"]
+    assert samples[2].question == DIALOGUE_ROW["dialogue_history"]
+    assert samples[4].question == ""
+    for good, bad in zip(samples[::2], samples[1::2], strict=True):
+        assert good.group == bad.group
+    assert len({sample.id for sample in samples}) == 6
+    parts = [load_benchmark(f"halueval_{part}", tmp_path) for part in ("qa", "dialogue", "summarization")]
+    assert [sample for part in parts for sample in part] == samples
+
+
+def test_ragtruth_tasks_and_splits(tmp_path: Path) -> None:
+    put_ragtruth(tmp_path)
+    samples = load_benchmark("ragtruth", tmp_path)
+    assert [sample.id for sample in samples] == ["a", "b", "c", "d"]
+    assert [sample.label for sample in samples] == [Label.PASS, Label.FAIL, Label.PASS, Label.PASS]
+    qa, bad, summary, data = samples
+    assert (qa.document, qa.question, qa.task) == ("passage 1: x", "q?", Task.QA)
+    assert (summary.document, summary.question, summary.task) == ("News of the day.", "", Task.SUMMARIZATION)
+    assert (json.loads(data.document_text), data.task) == ({"name": "Café", "stars": 4}, Task.DATA2TEXT)
+    assert "Café" in data.document_text
+    assert bad.meta["spans"] == [SPAN] and bad.meta["model"] == "m" and bad.meta["task_type"] == "QA"
+    assert [sample.id for sample in load_split("train", tmp_path)] == ["e"]
+
+
+def test_groups_are_the_same_in_all_sets() -> None:
+    assert group_of("a  b\n") == group_of("a b") != group_of("a c")
+
+
+def test_every_name_loads_something(tmp_path: Path) -> None:
+    put(tmp_path, "halubench/halubench_1000.csv", HALUBENCH)
+    put_ragtruth(tmp_path)
+    for part, row in (("qa", QA_ROW), ("dialogue", DIALOGUE_ROW), ("summarization", SUMMARY_ROW)):
+        put(tmp_path, f"halueval/{part}_data.json", lines(row))
+    assert all(load_benchmark(name, tmp_path) for name in BENCHMARKS)
+    assert set(WHOLE) <= set(BENCHMARKS)
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(InputError, match="did you mean 'halubench'"):
+        load_benchmark("halubensh")
+
+
+def test_environment_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "halubench/halubench.csv", HALUBENCH)
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(tmp_path))
+    assert len(load_benchmark("halubench")) == 1
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match="no such folder"):
+        load_benchmark("halubench")
+
+
+def test_missing_file_says_what_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"qa_data\.json.*RUCAIBox/HaluEval"):
+        load_benchmark("halueval_qa", tmp_path)
+    put_ragtruth(tmp_path)
+    (tmp_path / "ragtruth/source_info.jsonl").unlink()
+    with pytest.raises(InputError, match=r"source_info\.jsonl.*ParticleMedia/RAGTruth"):
+        load_benchmark("ragtruth", tmp_path)
+
+
+def test_find_file_takes_gz(tmp_path: Path) -> None:
+    path = tmp_path / "x" / "b.csv.gz"
+    path.parent.mkdir()
+    path.write_bytes(b"")
+    assert find_file(tmp_path, "x", ["a.csv", "b.csv"], "there") == path
+
+
+def test_ragtruth_without_folder_says_where_to_get_it() -> None:
+    with pytest.raises(InputError, match=r"github\.com/ParticleMedia/RAGTruth"):
+        load_benchmark("ragtruth")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no row"),
+        ("id,passage,question,answer,label,source_ds\n", "holds no row"),
+        (HALUBENCH.replace("PASS", "MAYBE"), r"halubench\.csv:2.*field 'label'.*unknown label 'MAYBE'"),
+        (HALUBENCH.replace("source_ds", "src"), r"halubench\.csv:2.*field 'source_ds'"),
+        (HALUBENCH.replace(",blue,", ", ,"), r"halubench\.csv:2.*field 'answer'.*is empty"),
+        (HALUBENCH.replace(",PASS,DROP", ""), r"halubench\.csv:2.*field 'label'"),
+        (HALUBENCH.replace("DROP", "DROP,more"), r"halubench\.csv:2.*more cells"),
+    ],
+)
+def test_halubench_bad_input(tmp_path: Path, text: str, message: str) -> None:
+    put(tmp_path, "halubench/halubench.csv", text)
+    with pytest.raises(InputError, match=message):
+        load_benchmark("halubench", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no row"),
+        (lines(QA_ROW) + '{"knowledge": "x', r"qa_data\.json:2.*no JSON"),
+        (lines({**QA_ROW, "right_answer": 3}), r"qa_data\.json:1.*field 'right_answer'.*holds 3"),
+        (lines({"knowledge": "x", "question": "y"}), r"qa_data\.json:1.*field 'right_answer'.*missing"),
+    ],
+)
+def test_halueval_bad_input(tmp_path: Path, text: str, message: str) -> None:
+    put(tmp_path, "halueval/qa_data.json", text)
+    with pytest.raises(InputError, match=message):
+        load_benchmark("halueval_qa", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("responses", "sources", "message"),
+    [
+        ([], SOURCES, "no response of the split 'test'"),
+        (RESPONSES, [], r"source_info\.jsonl: holds no row"),
+        ([{**RESPONSES[0], "source_id": "9"}], SOURCES, r"response\.jsonl:1.*'9' is not in"),
+        ([{**RESPONSES[0], "split": "dev"}], SOURCES, r"response\.jsonl:1.*unknown split 'dev'"),
+        ([{**RESPONSES[0], "labels": None}], SOURCES, r"response\.jsonl:1.*field 'labels'.*a list of spans"),
+        ([{**RESPONSES[0], "response": " "}], SOURCES, r"response\.jsonl:1.*field 'response'.*is empty"),
+        (RESPONSES, [SOURCES[0], SOURCES[0]], r"source_info\.jsonl:2.*second time"),
+        (RESPONSES, [{**SOURCES[0], "task_type": "Q"}], "unknown task type 'Q'"),
+        (RESPONSES, [{**SOURCES[0], "source_info": "x"}], "an object is wanted for QA"),
+        (RESPONSES, [{**SOURCES[0], "source_info": {"question": "q"}}], "field 'passages'"),
+    ],
+)
+def test_ragtruth_bad_input(tmp_path: Path, responses: list[dict], sources: list[dict], message: str) -> None:
+    put_ragtruth(tmp_path, responses, sources)
+    with pytest.raises(InputError, match=message):
+        load_benchmark("ragtruth", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["halubench/halubench.csv", "halueval/qa_data.json"])
+def test_truncated_gzip(tmp_path: Path, name: str) -> None:
+    header, row = HALUBENCH.splitlines(keepends=True)
+    text = header + row * 50 if name.endswith("csv") else lines(QA_ROW) * 50
+    path = tmp_path / f"{name}.gz"
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress(text.encode())[:-12])
+    with pytest.raises(InputError, match="damaged gzip"):
+        load_benchmark("halubench" if name.endswith("csv") else "halueval_qa", tmp_path)
+
+
+def test_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "qa").mkdir()
+    pq.write_table(pa.Table.from_pylist([QA_ROW]), tmp_path / "qa" / "data.parquet")
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(tmp_path))
+    assert [sample.id for sample in load_benchmark("halueval_qa")] == ["qa-0-pass", "qa-0-fail"]
+    with pytest.raises(InputError, match=r"has no file data/\*\.parquet"):
+        load_benchmark("halubench")
+
+
+def test_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    def fail(*_: object, **__: object) -> str:
+        raise OSError("offline mode\nmore")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
+    with pytest.raises(InputError, match=r"could not be fetched.*\(offline mode\).*--data-dir"):
+        hub_files("a/b", "*.parquet")
+    assert files_module.DATA_DIR_ENV == "JUDGE_DATA_DIR"
+
+
+def test_real_halubench(shared_data: Path) -> None:
+    samples = load_benchmark("halubench", shared_data)
+    counts: dict[tuple[str, str], int] = {}
+    for sample in samples:
+        assert sample.label is not None
+        counts[sample.source, sample.label] = counts.get((sample.source, sample.label), 0) + 1
+    assert len(counts) == 8 and set(counts.values()) == {125}
+
+
+def test_real_ragtruth(shared_data: Path) -> None:
+    labels = [sample.label for sample in load_benchmark("ragtruth", shared_data)]
+    assert (labels.count(Label.PASS), labels.count(Label.FAIL)) == (714, 160)
+    labels = [sample.label for sample in load_split("train", shared_data)]
+    assert (labels.count(Label.PASS), labels.count(Label.FAIL)) == (1903, 1453)
+
+
+@pytest.mark.parametrize("part", ["qa", "dialogue", "summarization"])
+def test_real_halueval(shared_data: Path, part: str) -> None:
+    samples = load_benchmark(f"halueval_{part}", shared_data)
+    assert len(samples) == 20_000
+    assert len({sample.id for sample in samples}) == 20_000
+    assert sum(sample.label is Label.FAIL for sample in samples) == 10_000

@@ -1,0 +1,144 @@
+import json
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, precision_recall_fscore_support, roc_auc_score
+
+from eval.metrics import Metrics, score, score_by_source
+from judge.errors import InputError, JudgeError
+from judge.types import Label, Sample, Verdict
+
+P, F = Label.PASS, Label.FAIL
+
+
+def sample(number: int, label: Label | None, group: str = "", source: str = "s") -> Sample:
+    return Sample(
+        id=str(number), document="d", answer="a", label=label, group=group or str(number), source=source
+    )
+
+
+def verdict(p_fail: float) -> Verdict:
+    return Verdict(F if p_fail >= 0.5 else P, p_fail)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 10)), min_size=2, max_size=40))
+def test_agrees_with_sklearn(rows: list[tuple[bool, int]]) -> None:
+    gold = [fail for fail, _ in rows]
+    scores = [value / 10 for _, value in rows]
+    metrics = score(
+        [sample(number, F if fail else P) for number, fail in enumerate(gold)],
+        [verdict(value) for value in scores],
+        bootstrap=0,
+    )
+    said = [value >= 0.5 for value in scores]
+    assert metrics.accuracy == pytest.approx(np.mean(np.equal(gold, said)))
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        gold, said, average="binary", zero_division=np.nan
+    )
+    for ours, theirs in ((metrics.precision, precision), (metrics.recall, recall), (metrics.f1, f1)):
+        assert (ours is None and np.isnan(theirs)) or ours == pytest.approx(theirs)
+    if len(set(gold)) == 2:
+        assert metrics.balanced_accuracy == pytest.approx(balanced_accuracy_score(gold, said))
+        assert metrics.auroc == pytest.approx(roc_auc_score(gold, scores))
+    else:
+        assert metrics.balanced_accuracy is None and metrics.auroc is None
+
+
+def test_unparsed_is_wrong_for_its_own_class() -> None:
+    samples = [sample(0, F), sample(1, F), sample(2, P), sample(3, P)]
+    verdicts = [Verdict(F), Verdict(None, error="?"), Verdict(P), Verdict(None, error="?")]
+    metrics = score(samples, verdicts)
+    assert (metrics.parsed, metrics.coverage) == (2, 0.5)
+    assert (metrics.accuracy, metrics.balanced_accuracy) == (0.5, 0.5)
+    assert (metrics.precision, metrics.recall) == (1.0, 0.5)  # an unparsed PASS is no predicted FAIL
+    assert metrics.f1 == pytest.approx(2 / 3)
+    assert metrics.auroc is None and metrics.scored == 0
+
+
+def test_auroc_is_over_the_scored() -> None:
+    samples = [sample(0, F), sample(1, P), sample(2, F)]
+    metrics = score(samples, [verdict(0.9), verdict(0.2), Verdict(P)], bootstrap=0)
+    assert (metrics.auroc, metrics.scored) == (1.0, 2)
+
+
+def test_counts() -> None:
+    verdicts = [Verdict(F, truncated=True), Verdict(P, cut_chars=7)]
+    metrics = score([sample(0, F), sample(1, P)], verdicts)
+    assert (metrics.n, metrics.n_pass, metrics.n_fail, metrics.truncated, metrics.cut) == (2, 1, 1, 1, 1)
+
+
+def test_one_class_gives_none_and_no_nan() -> None:
+    metrics = score([sample(0, P), sample(1, P)], [verdict(0.1), verdict(0.2)])
+    assert metrics.balanced_accuracy is metrics.recall is metrics.auroc is metrics.auroc_ci is None
+    json.dumps(metrics.to_dict(), allow_nan=False)
+
+
+def test_round_trip_through_json() -> None:
+    metrics = score([sample(0, P), sample(1, F)], [verdict(0.1), verdict(0.2)])
+    assert metrics.accuracy_ci is not None
+    assert Metrics.from_dict(json.loads(json.dumps(metrics.to_dict()))) == metrics
+
+
+def test_interval_agrees_with_a_plain_bootstrap() -> None:
+    random = np.random.default_rng(1)
+    gold = random.random(300) < 0.4
+    scores = np.clip(gold * 0.3 + random.random(300) * 0.7, 0, 1).round(2)
+    samples = [sample(number, F if fail else P) for number, fail in enumerate(gold)]
+    metrics = score(samples, [verdict(value) for value in scores], bootstrap=2000)
+    drawn = []
+    for _ in range(2000):
+        rows = random.integers(0, 300, 300)
+        drawn.append(roc_auc_score(gold[rows], scores[rows]))
+    assert metrics.auroc_ci == pytest.approx(tuple(np.percentile(drawn, [2.5, 97.5])), abs=0.01)
+    assert metrics == score(samples, [verdict(value) for value in scores], bootstrap=2000)
+
+
+def test_groups_are_resampled_whole() -> None:
+    random = np.random.default_rng(0)
+    right = np.repeat(random.random(30) < 0.7, 20)
+    verdicts = [verdict(0.1 if item else 0.9) for item in right]
+    labels = [P if number % 40 < 39 else F for number in range(600)]
+    apart = score([sample(number, label) for number, label in enumerate(labels)], verdicts)
+    grouped = score(
+        [sample(number, label, f"g{number // 20}") for number, label in enumerate(labels)], verdicts
+    )
+    assert apart.accuracy_ci and grouped.accuracy_ci
+    assert grouped.accuracy == apart.accuracy
+    wide, narrow = np.diff(grouped.accuracy_ci)[0], np.diff(apart.accuracy_ci)[0]
+    assert wide > 3 * narrow
+    one = score([sample(number, label, "g") for number, label in enumerate(labels)], verdicts)
+    assert one.accuracy_ci is None  # one document says nothing about others
+
+
+def test_is_fast() -> None:
+    random = np.random.default_rng(0)
+    samples = [sample(number, F if number % 3 else P) for number in range(10_000)]
+    verdicts = [verdict(float(value)) for value in random.random(10_000)]
+    start = time.perf_counter()
+    score(samples, verdicts, bootstrap=1000)
+    assert time.perf_counter() - start < 20
+
+
+def test_by_source() -> None:
+    samples = [
+        sample(0, F, source="b"),
+        sample(1, P, source="a"),
+        sample(2, F, source="b"),
+        sample(3, P, source=""),
+    ]
+    rows = score_by_source(samples, [verdict(0.9)] * 4, bootstrap=10)
+    assert list(rows) == ["b", "a", "(no source)"]
+    assert (rows["b"].n, rows["b"].accuracy, rows["a"].accuracy) == (2, 1.0, 0.0)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InputError, match="no sample"):
+        score([], [])
+    with pytest.raises(InputError, match="'5' has no gold label"):
+        score([sample(5, None)], [verdict(0.1)])
+    with pytest.raises(JudgeError, match="1 verdicts for 2 samples"):
+        score([sample(0, P), sample(1, F)], [verdict(0.1)])

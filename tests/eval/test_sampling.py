@@ -1,0 +1,49 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval.sampling import take
+from judge.errors import InputError
+from judge.types import Label, Sample
+
+strata = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([*Label, None])), min_size=1, max_size=60)
+
+
+def make(rows: list[tuple[str, Label | None]]) -> list[Sample]:
+    return [
+        Sample(id=str(number), document="d", answer="a", source=source, label=label)
+        for number, (source, label) in enumerate(rows)
+    ]
+
+
+@given(strata, st.integers(1, 80), st.integers(0, 5))
+def test_take_is_stratified_ordered_and_repeatable(rows: list, limit: int, seed: int) -> None:
+    samples = make(rows)
+    taken = take(samples, limit, seed)
+    assert len(taken) == min(limit, len(samples))
+    positions = [int(sample.id) for sample in taken]
+    assert positions == sorted(set(positions))
+    assert taken == take(samples, limit, seed)
+    whole = Counter((sample.source, sample.label) for sample in samples)
+    part = Counter((sample.source, sample.label) for sample in taken)
+    for key, count in whole.items():
+        share = len(taken) * count / len(samples)
+        assert abs(part[key] - share) < 1
+
+
+def test_no_limit_gives_all() -> None:
+    samples = make([("a", Label.PASS)] * 5)
+    assert take(samples, None, 0) == take(samples, 5, 0) == take(samples, 9, 0) == samples
+
+
+def test_seeds_differ() -> None:
+    samples = make([("a", Label.PASS)] * 100)
+    assert take(samples, 10, 0) != take(samples, 10, 1)
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_limit_too_small(limit: int) -> None:
+    with pytest.raises(InputError, match="limit"):
+        take(make([("a", None)]), limit, 0)
