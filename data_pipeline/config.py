@@ -75,7 +75,7 @@ class DataConfig(StrictConfig):
     sources: list[SourceConfig] = Field(min_length=1)
     perturb: bool = True
     """Make a perturbed twin of every gold answer. ``false`` takes labelled samples as they are."""
-    edit_types: list[str] = list(EDIT_TYPES)
+    edit_types: tuple[str, ...] = EDIT_TYPES
     splits: SplitConfig = SplitConfig()
     modes: ModesConfig = ModesConfig()
     preferences: PreferenceConfig = PreferenceConfig()
@@ -83,7 +83,7 @@ class DataConfig(StrictConfig):
 
     @field_validator("edit_types")
     @classmethod
-    def _known_edits(cls, names: list[str]) -> list[str]:
+    def _known_edits(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             if name not in EDIT_TYPES:
                 raise ValueError(unknown("edit type", name, EDIT_TYPES))

@@ -46,7 +46,7 @@ def take_documents(samples: Sequence[Sample], limit: int, seed: int) -> list[Sam
     """Whole documents, in seeded order, until ``limit`` samples are reached; returned in the given order."""
     groups = sorted({sample.group for sample in samples})
     random.Random(f"limit:{seed}").shuffle(groups)
-    sizes = {group: 0 for group in groups}
+    sizes = dict.fromkeys(groups, 0)
     for sample in samples:
         sizes[sample.group] += 1
     chosen: set[str] = set()

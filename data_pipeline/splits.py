@@ -22,12 +22,12 @@ def assign_splits(samples: Iterable[Sample], validation: float, test: float, see
         test: share of documents for the test split.
         seed: decides which documents; the same set and seed give the same splits.
     """
-    strata: dict[tuple[str, str, str], list[str]] = {}
+    strata: dict[tuple[str, ...], list[str]] = {}
     seen: set[str] = set()
     for sample in samples:
         if sample.group not in seen:
             seen.add(sample.group)
-            stratum = (sample.source, sample.language, str(sample.meta.get("domain", "")))
+            stratum: tuple[str, ...] = (sample.source, sample.language, str(sample.meta.get("domain", "")))
             strata.setdefault(stratum, []).append(sample.group)
 
     splits: dict[str, Split] = {}
@@ -36,7 +36,8 @@ def assign_splits(samples: Iterable[Sample], validation: float, test: float, see
         groups.sort()
         random.Random(f"split:{seed}:{stratum}").shuffle(groups)
         start = 0
-        for split, share in (("test", test), ("validation", validation)):
+        shares: tuple[tuple[Split, float], ...] = (("test", test), ("validation", validation))
+        for split, share in shares:
             owed[split] += share * len(groups)
             count = min(round(owed[split]), len(groups) - start)
             owed[split] -= count

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.errors import InputError
+from judge.loading import Precision
 from judge.types import Mode, Sample
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def evaluate_command(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw and of the intervals.")] = 0,
     mode: Annotated[Mode, typer.Option(help="One label word, or reasoning first.")] = "verdict",
     template: Annotated[Path | None, typer.Option(help="Jinja file with the judge's own prompt.")] = None,
+    precision: Annotated[Precision, typer.Option(help="Number format of the weights.")] = "auto",
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens in one batch.")] = None,
@@ -114,6 +116,7 @@ def evaluate_command(
         model,
         mode=mode,
         template=template,
+        precision=precision,
         max_new_tokens=max_new_tokens or MAX_NEW_TOKENS,
         batch_tokens=batch_tokens,
         floor_data=fit_on,

@@ -1,8 +1,9 @@
 """Strict YAML configs: typed, every key known, every error naming the key and the nearest right one."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -55,12 +56,13 @@ def _override(values: dict[str, Any], override: str) -> None:
         values = values.setdefault(parent, {})
         if not isinstance(values, dict):
             raise InputError(f"{override!r}: {parent!r} holds no keys of its own")
-    value = yaml.safe_load(text)
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"{override!r}: the value is no YAML ({getattr(error, 'problem', error)})") from None
     if isinstance(value, str):  # YAML reads 1e-5 as text; a number is meant
-        try:
+        with suppress(ValueError):
             value = float(value)
-        except ValueError:
-            pass
     values[last] = value
 
 
@@ -72,12 +74,21 @@ def _explain(kind: type[StrictConfig], error: ValidationError, path: Path) -> In
     if first["type"] == "missing":
         message = "is missing"
     elif first["type"] == "extra_forbidden":
-        owner: Any = kind
-        for part in first["loc"][:-1]:
-            annotation = owner.model_fields[str(part)].annotation if hasattr(owner, "model_fields") else None
-            owner = annotation
-        known = list(getattr(owner, "model_fields", kind.model_fields))
+        owners: list[type[BaseModel]] = [kind]
+        for part in first["loc"][:-1]:  # list positions and the like name no field and are passed over
+            inner = [
+                _models(owner.model_fields[part].annotation) for owner in owners if part in owner.model_fields
+            ]
+            owners = [model for models in inner for model in models] or owners
+        known = {name for owner in owners for name in owner.model_fields}
         message = unknown("key", first["loc"][-1], known)
     if others:
         message += f" (and {len(others)} more problems)"
-    return InputError(message, file=path, field=field)
+    return InputError(message, file=path, field=field or None)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The models that a type is made of: itself, or those in its union, list or mapping."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for argument in get_args(annotation) for model in _models(argument)]

@@ -5,7 +5,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -31,6 +31,8 @@ def open_text(path: Path) -> Iterator[IO[str]]:
         raise InputError(f"is not UTF-8 text ({error.reason}); convert it", file=path) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -45,11 +47,12 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             try:
                 row = json.loads(line)
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:  # too many digits, too deep
+                reason = str(error)
+                if isinstance(error, json.JSONDecodeError):
+                    reason = f"{error.msg} at column {error.colno}"
                 raise InputError(
-                    f"is no JSON ({error.msg} at column {error.colno}); one object a line is wanted",
-                    file=path,
-                    line=number,
+                    f"is no JSON ({reason}); one object a line is wanted", file=path, line=number
                 ) from None
             if not isinstance(row, dict):
                 raise InputError(
@@ -66,18 +69,20 @@ def dump(row: Mapping[str, Any]) -> str:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[str]]:
     """Write a text file beside ``path`` and rename it there when the block ends well; else leave no trace."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("w", encoding="utf-8", newline="") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         beside.replace(path)
     except OSError as error:
-        raise JudgeError(f"{path}: could not be written ({error.strerror}); nothing was changed") from error
+        reason = error.strerror or error
+        raise JudgeError(f"{path}: could not be written ({reason}); nothing was changed") from error
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # never made, or renamed already
+            beside.unlink()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -139,6 +144,8 @@ class Appender:
             self._stream.write((dump(row) + "\n").encode())
             self._stream.flush()
         except OSError as error:
+            with suppress(OSError):  # closing tries, and fails, to write the rest once more
+                self._stream.close()
             raise JudgeError(
                 f"{self.path}: could not be written ({error.strerror}); the rows before it are kept"
             ) from error

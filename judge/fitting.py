@@ -52,8 +52,11 @@ def fit(
             low = middle
         else:
             high = middle
-    kept = _at_boundary(document[:low])
-    return build(kept + ELLIPSIS), len(document) - len(kept)
+    for kept in (_at_boundary(document[:low]), document[:low]):
+        messages = build(kept + ELLIPSIS)
+        if count(messages) <= limit:  # a shorter text may, in odd vocabularies, take more tokens
+            break
+    return messages, len(document) - len(kept)
 
 
 def _at_boundary(text: str) -> str:

@@ -14,7 +14,7 @@ from judge.fitting import TooLong, fit
 from judge.loading import Precision
 from judge.parsing import parse
 from judge.prompts import LABEL_WORDS, BuiltinPrompt, Prompt, TemplatePrompt
-from judge.types import MODES, Label, Message, Mode, Sample, Usage, Verdict
+from judge.types import MODES, Label, Language, Message, Mode, Sample, Usage, Verdict
 
 MAX_NEW_TOKENS = 512
 CHUNK = 256  # samples that are sorted into batches together; verdicts stream out after each chunk
@@ -91,7 +91,8 @@ class Judge:
         return _Fitted(sample, messages, cut, self.backend.count_tokens(messages))
 
     def _verdicts(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
-        for item, p_fail in zip(items, self._p_fail(items, [""] * len(items)), strict=True):
+        languages = [item.sample.language for item in items]
+        for item, p_fail in zip(items, self._p_fail(items, [""] * len(items), languages), strict=True):
             label = Label.FAIL if p_fail >= 0.5 else Label.PASS
             yield Verdict(
                 label,
@@ -117,6 +118,7 @@ class Judge:
                 self._p_fail(
                     [items[index] for index in placed],
                     [replies[index].text[: parsed[index].label_start] for index in placed],
+                    [_language(replies[index].text[parsed[index].label_start :]) for index in placed],
                 ),
                 strict=True,
             )
@@ -133,16 +135,23 @@ class Judge:
                 usage=Usage(item.prompt_tokens, reply.completion_tokens),
             )
 
-    def _p_fail(self, items: Sequence[_Fitted], prefixes: Sequence[str]) -> list[float]:
+    def _p_fail(
+        self, items: Sequence[_Fitted], prefixes: Sequence[str], languages: Sequence[Language]
+    ) -> list[float]:
         """Probability of the ``FAIL`` word against the ``PASS`` word, after each prefix of a reply."""
         requests = []
-        for item, prefix in zip(items, prefixes, strict=True):
-            words = LABEL_WORDS[item.sample.language]
+        for item, prefix, language in zip(items, prefixes, languages, strict=True):
+            words = LABEL_WORDS[language]
             requests.append(LabelRequest(item.messages, (words[Label.PASS], words[Label.FAIL]), prefix))
         return [
             1 / (1 + math.exp(min(passing - failing, 700)))
             for passing, failing in self.backend.label_logprobs(requests)
         ]
+
+
+def _language(text: str) -> Language:
+    """The language of the label word that a text begins with; it need not be that of the question."""
+    return "zh" if text.startswith(tuple(LABEL_WORDS["zh"].values())) else "en"
 
 
 def _why(error: str | None, reply: Generation) -> str | None:

@@ -37,13 +37,23 @@ class LoadedModel:
         }
 
 
-def default_precision() -> str:
-    """The number format of this device: bfloat16 where a GPU has it, float16 on older ones, float32 on CPU."""
+def default_precision(training: bool = False) -> str:
+    """The number format of this device, by what it can do.
+
+    A GPU gets bfloat16 where it has it, else float16. A CPU judges in float32, which gives the same
+    probability in every batch; it trains in bfloat16 where it has instructions for it, at twice the speed.
+    """
     import torch
 
     if not torch.cuda.is_available():
-        return "float32"
+        return "bfloat16" if training and _cpu_has_bfloat16() else "float32"
     return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
+
+
+def _cpu_has_bfloat16() -> bool:
+    """Does the processor multiply bfloat16 matrices itself? Emulated, they are slower than float32."""
+    flags = Path("/proc/cpuinfo")
+    return flags.is_file() and bool({"avx512_bf16", "amx_bf16"} & set(flags.read_text().split()))
 
 
 def find_model(name: str) -> tuple[str, str | None]:
@@ -56,14 +66,16 @@ def find_model(name: str) -> tuple[str, str | None]:
         InputError: ``name`` looks like a path and is no model folder.
     """
     folder = Path(name)
-    if (folder / "adapter_config.json").is_file():
-        base = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8")).get(
-            "base_model_name_or_path"
-        )
+    settings = folder / "adapter_config.json"
+    if settings.is_file():
+        try:
+            base = json.loads(settings.read_text(encoding="utf-8"))["base_model_name_or_path"]
+        except json.JSONDecodeError as error:
+            raise InputError(f"is no JSON ({error.msg})", file=settings, line=error.lineno) from None
+        except (KeyError, TypeError):
+            base = None
         if not base:
-            raise InputError(
-                "names no base model (base_model_name_or_path)", file=folder / "adapter_config.json"
-            )
+            raise InputError("names no base model (base_model_name_or_path)", file=settings)
         return base, name
     if (folder / "config.json").is_file():
         return name, None
@@ -73,7 +85,7 @@ def find_model(name: str) -> tuple[str, str | None]:
         )
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():
         siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
-        models = [str(path) for path in siblings if path.is_dir()]
+        models = [str(path) for path in siblings if any(path.glob("*config.json"))]
         raise InputError(unknown("model", name, models))
     return name, None
 
@@ -97,14 +109,20 @@ def load_model(name: str, *, revision: str | None = None, precision: Precision =
         InputError: there is no such model here, and the Hub has none of that name or cannot be reached.
         JudgeError: the weights cannot be loaded.
     """
+    base, adapter = find_model(name)  # a wrong path is told before anything large is imported
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
 
-    base, adapter = find_model(name)
+    logging.disable_progress_bar()
     dtype = getattr(torch, default_precision() if precision == "auto" else precision)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        tokenizer = load_tokenizer(adapter or base, revision if adapter is None else None)
+        if adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file():
+            tokenizer = load_tokenizer(adapter)
+        else:
+            tokenizer = load_tokenizer(base, revision)
         model = AutoModelForCausalLM.from_pretrained(
             base, revision=revision, dtype=dtype, use_safetensors=True, trust_remote_code=False
         )
@@ -114,10 +132,11 @@ def load_model(name: str, *, revision: str | None = None, precision: Precision =
             model = PeftModel.from_pretrained(model, adapter)
     except OSError as error:  # what the Hub client raises for an unknown name or without a network
         raise InputError(
-            f"unknown model {name!r}: no folder of that name here, and the Hub gave none "
+            f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "
+            "no folder of that name here, and the Hub gave none "
             f"({str(error).splitlines()[0]:.160})"
         ) from error
-    except (ValueError, RuntimeError, KeyError) as error:
+    except (ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise JudgeError(f"{name}: the weights could not be loaded ({error})") from error
     config = model.config.get_text_config()
     return LoadedModel(

@@ -19,8 +19,8 @@ _REASONING_KEYS = {keys[0] for keys in KEYS.values()}
 _SCORE_KEYS = {keys[1] for keys in KEYS.values()}
 _WORD = "|".join(WORDS)
 _SCORE = re.compile(
-    rf'["“]?(?:{"|".join(_SCORE_KEYS)})["”]?\s*[:\uff1a]\s*(?P<quote>["“]?)(?P<word>{_WORD})(?![A-Za-z\u4e00-\u9fff])'
-    r'["”]?(?=\s*(?:[},]|```|$))',
+    rf'(?P<open>["“]?)(?<![A-Za-z0-9_])(?:{"|".join(_SCORE_KEYS)})(?P<close>["”]?)\s*[:\uff1a]'
+    rf'\s*["“]?(?P<word>{_WORD})(?![A-Za-z\u4e00-\u9fff])["”]?(?=\s*(?:[}},]|```|\Z)|[ \t]*[\r\n])',
     re.IGNORECASE,
 )
 # A bare label word may come with quotes, asterisks or a full stop.
@@ -46,8 +46,8 @@ def _no_conflict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """All top-level JSON objects in a text, in order; unreadable stretches are passed over."""
+def _objects(text: str) -> Iterator[tuple[range, dict[str, Any]]]:
+    """All top-level JSON objects in a text, in order, each with its place; the unreadable is passed over."""
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_no_conflict)
     position = text.find("{")
     while position >= 0:
@@ -57,7 +57,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
             end = position + 1
         else:
             if isinstance(value, dict):
-                yield value
+                yield range(position, end), value
         position = text.find("{", end)
 
 
@@ -81,13 +81,19 @@ def parse(completion: str) -> Parsed:
     if bare := _BARE.fullmatch(completion):
         return Parsed(WORDS[bare["word"].upper()], label_start=bare.start("word"))
 
+    objects = list(_objects(completion))
     verdicts = [
         (_text(_field(value, _REASONING_KEYS)), WORDS[str(score).strip().upper()])
-        for value in _objects(completion)
+        for _, value in objects
         if (score := _field(value, _SCORE_KEYS)) is not None and str(score).strip().upper() in WORDS
     ]
     # The label's place in the text; also the way to read an object whose reasoning holds stray quotes.
-    places = list(_SCORE.finditer(completion))
+    # Within a readable object only a quoted key counts, not what the reasoning says about scores.
+    places = [
+        place
+        for place in _SCORE.finditer(completion)
+        if place["open"] == place["close"] == '"' or not any(place.start() in span for span, _ in objects)
+    ]
     if not verdicts:
         verdicts = [(None, WORDS[place["word"].upper()]) for place in places]
     labels = {label for _, label in verdicts} | {WORDS[place["word"].upper()] for place in places}

@@ -66,7 +66,8 @@ REPLY: Mapping[Language, Mapping[Mode, str]] = {
     "zh": {
         "verdict": "只回答一个词：忠实则回答“通过”，不忠实则回答“失败”。",
         "reason": (
-            "请用 JSON 回答：先写“推理过程”，简要对照答案与文档；再写“判断”，忠实则为“通过”，不忠实则为“失败”。"
+            "请用 JSON 回答：先写“推理过程”，简要对照答案与文档；"
+            "再写“判断”，忠实则为“通过”，不忠实则为“失败”。"
         ),
     },
 }
@@ -118,8 +119,8 @@ class BuiltinPrompt:
 class TemplatePrompt:
     """A prompt from a Jinja file, for judges that were trained on another one.
 
-    The template gets ``document``, ``question`` and ``answer``. It runs in a sandbox; a sample's text is a value in it and never template code. The rendered
-    text is one user turn.
+    The template gets ``document``, ``question`` and ``answer``. It runs in a sandbox; a sample's text is a
+    value in it and never template code. The rendered text is one user turn.
     """
 
     def __init__(self, path: Path):
@@ -131,7 +132,6 @@ class TemplatePrompt:
         self.path = path
         with open_text(path) as stream:
             self._source = stream.read()
-        self._errors = TemplateError
         try:
             environment = ImmutableSandboxedEnvironment(  # prompts are plain text, not HTML
                 undefined=StrictUndefined,
@@ -147,7 +147,7 @@ class TemplatePrompt:
         text = sample.document_text if document is None else document
         try:
             content = self._template.render(document=text, question=sample.question, answer=sample.answer)
-        except self._errors as error:
+        except Exception as error:  # a template is a program, and may fail like one (1 / 0)
             raise InputError(
                 f"could not be rendered ({error}); a template may use document, question and answer",
                 file=self.path,

@@ -23,8 +23,14 @@ def defuse(text: str, specials: Sequence[str]) -> str:
 
 def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
     """The strings that a tokenizer reads as control tokens, wherever they stand."""
-    added = {token.content for token in tokenizer.added_tokens_decoder.values() if token.special}
-    return sorted(token for token in added | set(tokenizer.all_special_tokens) if len(token) > 1)
+    template = tokenizer.chat_template if isinstance(tokenizer.chat_template, str) else ""
+    added = {
+        token.content
+        for token in tokenizer.added_tokens_decoder.values()
+        # Some vocabularies do not flag the turn marks of their own template as special.
+        if token.special or (token.content in template and not token.content.isspace())
+    }
+    return sorted(token for token in added.union(map(str, tokenizer.all_special_tokens)) if len(token) > 1)
 
 
 class Renderer:
@@ -36,7 +42,10 @@ class Renderer:
 
     def prompt_text(self, messages: Sequence[Message]) -> str:
         """The prompt as text, up to the point where the assistant's reply begins."""
-        clean = [{**message, "content": defuse(message["content"], self._specials)} for message in messages]
+        clean: list[Message] = [
+            {"role": message["role"], "content": defuse(message["content"], self._specials)}
+            for message in messages
+        ]
         if self.tokenizer.chat_template is None:
             return "\n\n".join(message["content"] for message in clean) + "\n\n"
         return str(
@@ -62,15 +71,18 @@ class Renderer:
         """Tokens of a prompt, generation prompt included."""
         return len(self.encode(self.prompt_text(messages)))
 
+    def reply_ids(self, messages: Sequence[Message], reply: str) -> list[int]:
+        """Token ids of a prompt and of the beginning of a reply, with no end of turn."""
+        return self.encode(self.prompt_text(messages) + defuse(reply, self._specials))
+
     def completion_ids(self, messages: Sequence[Message], completion: str) -> tuple[list[int], list[int]]:
         """Token ids of a prompt and of the assistant's whole reply to it, end of turn included."""
-        text = self.prompt_text(messages)
-        prompt = self.encode(text)
-        both = self.encode(text + defuse(completion, self._specials))
+        prompt = self.encode(self.prompt_text(messages))
+        both = self.reply_ids(messages, completion)
         shared = common_prefix([prompt, both])
-        return both[:shared], [*both[shared:], *self._end_of_turn()]
+        return both[:shared], [*both[shared:], *self.end_of_turn()]
 
-    def _end_of_turn(self) -> list[int]:
+    def end_of_turn(self) -> list[int]:
         """What the chat template writes after an assistant's reply: the tokens that end a generation."""
         mark = "\u2402"
         if self.tokenizer.chat_template is not None:

@@ -62,6 +62,13 @@ def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | 
     if not row["answer"] or not row["answer"].strip():
         raise wrong("answer", "is empty; there is nothing to judge")
 
+    for name, value in row.items():
+        try:
+            json.dumps(value, ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(error.object[error.start]):04x}"
+            raise wrong(name, f"holds half a character ({half}), which no file can hold; remove it") from None
+
     language = row.get("language") or "en"
     if language not in LANGUAGES:
         raise wrong("language", unknown("language", language, LANGUAGES))
@@ -104,8 +111,8 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         for row in reader:
             if None in row:
                 raise InputError("has more cells than the header", file=path, line=reader.line_num)
-            values = {name: value for name, value in row.items() if name and value not in (None, "")}
-            if isinstance(values.get("meta"), str):
+            values: dict[str, Any] = {name: value or "" for name, value in row.items() if name}
+            if values.get("meta"):
                 try:
                     values["meta"] = json.loads(values["meta"])
                 except json.JSONDecodeError:
@@ -126,7 +133,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 yield number, row
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"is no Parquet file ({error})", file=path) from None
 
 

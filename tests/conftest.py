@@ -1,9 +1,13 @@
 """Fixtures that several tests share."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # no test needs the network, and none may use it
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +20,135 @@ def shared_data() -> Path:
         if (folder / "halubench").is_dir():
             return folder
     pytest.skip("no folder with the original data sets (JUDGE_DATA_DIR)")
+
+
+# --- Tiny random models, one for each way in which a tokenizer treats a conversation ------------------------
+
+CHATML = (
+    "{% if messages[0]['role'] != 'system' %}<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
+    "{% endif %}{% for message in messages %}"
+    "<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+GEMMA = (
+    "{{ bos_token }}{% for message in messages %}"
+    "{% if message['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+    "<start_of_turn>{{ 'model' if message['role'] == 'assistant' else message['role'] }}\n"
+    "{{ message['content'] | trim }}<end_of_turn>\n{% endfor %}"
+    "{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
+)
+TEXT = [
+    "The DOCUMENT supports the ANSWER to the QUESTION. PASS if it is faithful, FAIL if it is not. Reply with",
+    "请对照“文档”检查针对“问题”所给的“答案”。只有当其中的每一点都能从文档得到支持时，它才是忠实的；通过 失败",
+]
+# name: (chat template, special tokens with the end token first, vocabulary size; 256 is one token a byte)
+VARIANTS: dict[str, tuple[str | None, list[str], int]] = {
+    "chatml": (CHATML, ["<|im_end|>", "<|im_start|>", "<|endoftext|>"], 420),
+    "gemma": (GEMMA, ["<eos>", "<bos>", "<start_of_turn>", "<end_of_turn>", "<pad>"], 420),
+    "bare": (None, ["</s>", "<s>"], 420),
+    "bytes": (CHATML, ["<|im_end|>", "<|im_start|>"], 256),
+}
+
+
+def tiny_tokenizer(name: str) -> Any:
+    """A byte-level BPE tokenizer that is trained on the spot."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    template, specials, size = VARIANTS[name]
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size + len(specials),
+        special_tokens=specials,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    core.train_from_iterator(TEXT * 3, trainer)
+    names = {"eos_token": specials[0]}
+    if name == "bare":
+        core.post_processor = processors.TemplateProcessing(
+            single="<s> $A", special_tokens=[("<s>", core.token_to_id("<s>"))]
+        )
+        names["bos_token"] = "<s>"
+    if name == "gemma":
+        names |= {"bos_token": "<bos>", "pad_token": "<pad>"}
+    others = [token for token in specials if token not in names.values()]
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=core, additional_special_tokens=others, model_max_length=4096, **names
+    )
+    tokenizer.chat_template = template
+    return tokenizer
+
+
+def tiny_model(tokenizer: Any, seed: int = 0) -> Any:
+    """A random Llama of two layers, with weights wide enough that its opinions differ."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=4096,
+        initializer_range=0.3,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        tie_word_embeddings=False,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Folder of a tiny model by the name of its variant (see ``VARIANTS``), or of ``adapter`` on chatml."""
+    import torch
+
+    torch.set_num_threads(1)  # these models are far too small for more
+    root = tmp_path_factory.mktemp("models")
+
+    def make(name: str) -> Path:
+        folder = root / name
+        if folder.exists():
+            return folder
+        if name == "adapter":
+            from peft import LoraConfig, get_peft_model
+            from transformers import AutoModelForCausalLM
+
+            base = AutoModelForCausalLM.from_pretrained(make("chatml"))
+            torch.manual_seed(1)
+            # Random in both factors: an adapter as it is first made changes nothing.
+            lora = LoraConfig(
+                r=4, target_modules="all-linear", init_lora_weights=False, task_type="CAUSAL_LM"
+            )
+            get_peft_model(base, lora).save_pretrained(folder)
+            tiny_tokenizer("chatml").save_pretrained(folder)
+        else:
+            tokenizer = tiny_tokenizer(name)
+            tiny_model(tokenizer).save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_backend(model_folder: Callable[[str], Path]) -> Callable[..., Any]:
+    """The transformers backend on a tiny model, by name; ``batch_tokens=1`` runs every row alone."""
+    from judge.backends.transformers import TransformersBackend
+    from judge.loading import LoadedModel, load_model
+
+    loaded: dict[str, LoadedModel] = {}
+
+    def make(name: str, **settings: Any) -> TransformersBackend:
+        if name not in loaded:
+            loaded[name] = load_model(str(model_folder(name)), precision="float32")
+        return TransformersBackend(loaded[name], **settings)
+
+    return make

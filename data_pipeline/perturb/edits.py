@@ -6,9 +6,12 @@ its length, and does not say a thing twice. ``from_document`` is true exactly if
 occurs in the document, so that word overlap with the document cannot tell the twins apart.
 """
 
+# ruff: noqa: E501, SIM905 (the tables of word pairs, verbs and phrases read best as blocks)
+
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 
 from data_pipeline.perturb.facts import (
@@ -18,6 +21,7 @@ from data_pipeline.perturb.facts import (
     NUMBER_WORDS,
     ORDINAL_WORDS,
     WEEKDAYS,
+    ZH_EDGE,
     ZH_NUMERALS,
     Fact,
     find_dates,
@@ -146,10 +150,17 @@ def _foreign(answer: str, document: str) -> bool:
     return bool(CJK.search(answer)) != bool(CJK.search(document))
 
 
-def _document_facts(kind: str, answer: str, document: str, language: Language) -> list[Fact]:
+@lru_cache(maxsize=32)
+def _facts(kind: str, document: str, language: Language) -> tuple[Fact, ...]:
+    """The facts of a document; kept, since every edit of a sample asks for them again."""
+    finders = {"date": find_dates, "number": find_numbers, "entity": find_entities}
+    return tuple(finders[kind](document, language))
+
+
+def _document_facts(kind: str, answer: str, document: str, language: Language) -> tuple[Fact, ...]:
     if _foreign(answer, document):
         language = "en" if language == "zh" else "zh"
-    return find_dates(document, language) if kind == "date" else find_numbers(document, language)
+    return _facts(kind, document, language)
 
 
 def _digits(text: str) -> str:
@@ -202,12 +213,40 @@ def number(answer: str, document: str, question: str, language: Language, rng: R
         for other in theirs:
             if other.form == fact.form and _fits(fact.text, other.text, answer, question, document):
                 gap = abs(len(_digits(fact.text)) - len(_digits(other.text)))
-                if (gap <= 1 or other.unit == fact.unit) and (_digits(other.text) != "1" or language == "zh"):
-                    options.append((asked + (0 if other.unit == fact.unit else 1 + gap), fact, other.text))
+                same = fact.unit != "" and other.unit == fact.unit
+                if _plausible(fact, other, same) and not _overflows(answer, fact, other.text):
+                    if _digits(other.text) == "1" and language == "en":
+                        continue
+                    options.append((asked + (0 if same else 1 + gap), fact, other.text))
         for text in _near_number(fact, rng):
-            if text.casefold() not in document.casefold() and not occurs(text, answer + question):
+            if text.casefold() in document.casefold() or occurs(text, answer + question):
+                continue
+            if not _overflows(answer, fact, text):
                 options.append((asked + 8, fact, text))
     return _choose("number", answer, document, language, rng, options)
+
+
+def _value(text: str) -> float:
+    digits = re.sub(r"[^\d.]", "", text).strip(".")
+    return float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else 0.0
+
+
+def _plausible(fact: Fact, other: Fact, same_unit: bool) -> bool:
+    """Is the other number of a size that could stand here? Of another unit it must be much nearer."""
+    one, two = _value(fact.text), _value(other.text)
+    if not one or not two:
+        return True
+    ratio = max(one, two) / min(one, two)
+    return ratio <= (20 if same_unit else 5)
+
+
+def _overflows(answer: str, fact: Fact, text: str) -> bool:
+    """Would the part be larger than the whole ("71 of the 52 votes")?"""
+    part = re.search(r"(\d[\d,.]*) (?:out )?of (?:the |its |a total of )?$", answer[: fact.start])
+    whole = re.match(r" (?:\w+ )?(?:out )?of (?:the |its |a total of )?(\d[\d,.]*)", answer[fact.end :])
+    if part:
+        return _value(text) <= _value(part[1])
+    return bool(whole and _value(text) >= _value(whole[1]))
 
 
 def _fits(old: str, new: str, answer: str, question: str, document: str) -> bool:
@@ -245,7 +284,12 @@ def _near_date(fact: Fact, rng: Random) -> Iterator[str]:
             else:
                 new = rng.randint(1, 12 if text[spot.end() :].startswith("月") else 28)
             if new > 0 and len(str(new)) <= max(width, 1):
-                yield text[: spot.start()] + str(new).rjust(width, "0") + text[spot.end() :]
+                padded = (
+                    str(new).rjust(width, "0")
+                    if form.startswith("clock") or spot.group()[0] == "0"
+                    else str(new)
+                )
+                yield text[: spot.start()] + padded + text[spot.end() :]
 
 
 def date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -280,6 +324,9 @@ def _parts(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"\w{2,}", name)} - GENERIC
 
 
+_PRONOUN = re.compile(r"\b(?:he|she|his|her|him|hers|himself|herself)\b", re.I)
+
+
 def _article(text: str, start: int) -> bool:
     return text[max(0, start - 4) : start].lower() == "the "
 
@@ -294,15 +341,15 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     """Another name of the same kind from the same document, put in for every mention of one in the answer."""
     if _foreign(answer, document):
         return None
-    names = find_entities(document, language)
+    names = _facts("entity", document, language)
     kinds = {name.text: name for name in names}
     options: list[tuple[float, str, str]] = []
     for old, fact in kinds.items():
         spots = _mentions(old, answer, language)
-        if not spots or (fact.form == "other" and language == "zh"):
+        if not spots or (fact.form == "acronym" and (len(old) < 3 or f"({old}" in answer)):
             continue
         for new, other in kinds.items():
-            if other.form != fact.form or _related(old, new) or _known(new, answer, language):
+            if other.form != fact.form or len(new) < 2 or _related(old, new) or _known(new, answer, language):
                 continue
             if _known(new, question, language) or _listed(old, new, document):
                 continue
@@ -311,7 +358,11 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
                 or (fact.form == "other" and len(old.split()) != len(new.split()))
             ):
                 continue
-            options.append((1.0 if occurs(old, question) else 0.0, old, new))
+            gendered = language == "en" and fact.form.startswith("person") and _PRONOUN.search(answer)
+            rank = (1.0 if occurs(old, question) else 0.0) + bool(gendered)
+            rank += 0.7 * (fact.form.startswith("person") and other.unit != fact.unit)
+            rank += 0.5 * (language == "en" and len(old.split()) != len(new.split()))
+            options.append((rank, old, new))
     options.sort()
     rng.shuffle(options)
     for _, old, new in sorted(options, key=lambda item: item[0]):
@@ -322,9 +373,16 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     return None
 
 
+# Names with such an ending can be the tail of a longer name ("纽卡斯尔理工学院").
+_ZH_COMMON = re.compile(r"[司学院馆所行社会团市县镇省区村河湖山路街江岛桥港寺站峡湾]$")
+
+
 def _mentions(name: str, text: str, language: Language) -> list[int]:
     if language == "zh":
-        return [match.start() for match in re.finditer(re.escape(name), text)]
+        found = [match.start() for match in re.finditer(re.escape(name), text)]
+        if _ZH_COMMON.search(name):
+            found = [at for at in found if not at or text[at - 1] in ZH_EDGE or not CJK.match(text[at - 1])]
+        return found
     pattern = rf"(?<![\w-])(?<![A-Z]\w\w )(?<![A-Za-z]\. ){re.escape(name)}(?!\w|-\w| [A-Z]|\.\w)"
     return [
         m.start()
@@ -347,7 +405,7 @@ increases/decreases|increasing/decreasing|rose/fell|rises/falls|larger/smaller|l
 longer/shorter|longest/shortest|earlier/later|earliest/latest|above/below|cheaper/more expensive|the most/the least
 at least/at most|better/worse|best/worst|faster/slower|fastest/slowest|older/younger|oldest/youngest|taller/shorter
 warmer/colder|warmest/coldest|wider/narrower|deeper/shallower|heavier/lighter|stronger/weaker|upstream/downstream
-majority/minority|upper/lower|northern/southern|eastern/western|north/south|east/west|north-east/south-west|thicker/thinner
+majority/minority|northern/southern|eastern/western|north/south|east/west|north-east/south-west|thicker/thinner
 north-west/south-east|northward/southward|maximum/minimum|inside/outside|indoors/outdoors|improved/worsened|reduced/raised
 early/late|first/last|greater/smaller|over/under|newest/oldest|widened/narrowed|doubled/halved|gains/losses|opened/closed
 opens/closes|begins/ends|began/ended|starts/ends|started/ended|start/end|morning/evening|mornings/evenings|winter/summer
@@ -366,7 +424,17 @@ _AGE = r" (?:year|week|month|night|time|summer|winter|spring|decade|century)"
 _NEEDS: dict[str, tuple[str, str]] = {
     "first": (r"\b(?:the|his|her|its|their|was|were|came) $", r"(?! name| aid|-| of all| lady)"),
     "last": (r"\b(?:the|his|her|its|their|was|came) $", rf"(?!{_AGE}| name|-| \d| few| two| three)"),
-    "over": ("", r" (?:the age|a |\d|[a-z]+ty )"),
+    "over": (
+        r"\b(?:just|well|for|by|of|costs?|takes?|took|has|have|had|weighs?|is|are|was|were|with|after) $",
+        r" (?:the age|\d)",
+    ),
+    **dict.fromkeys(
+        ("approved", "accepted", "rejected"),
+        (
+            r"\b(?:was|were|is|are|been|be|not|has|have|had|it|they|he|she|who|which|[Cc]ouncil|[Cc]ommittee|[Bb]oard|[Cc]ourt|[A-Z]\w+) $",
+            "",
+        ),
+    ),
     "under": ("", r" (?:the age|\d|[a-z]+ty )"),
     "left": (r"\b(?:the|its|his|her) $", r" (?:bank|side|hand|wing|shore|arm|leg)|-hand"),
     "right": (r"\b(?:the|its|his|her) $", r" (?:bank|side|hand|wing|shore|arm|leg)|-hand"),
@@ -395,13 +463,14 @@ _NEEDS: dict[str, tuple[str, str]] = {
     "gained": ("", r" \d"),
     "won": ("", r" (?!over)\w"),
     "start": (r"\b(?:the|at|from) $", r"(?! to\b)"),
-    "end": (r"\b(?:the) $", ""),
+    "end": (r"\b(?:the) $", r" of\b"),
     "closed": ("", r"(?!-| to\b| with\b)"),
     "spring": (r"\b(?:in|the|of|early|late|this|next|each|every) $", r"(?! water)"),
     "fell": ("", r" (?:by|from|to|slightly|sharply|again|in)\b|[.,]"),
     "rose": ("", r" (?:by|from|to|slightly|sharply|again|in)\b|[.,]"),
-    "bought": ("", r" (?:the|a|an|\d|it|its)\b"),
-    "minutes": (r"\d $|[a-z]{3} $", ""),
+    "bought": ("", r" (?:the|a|an|\d|it|its)\b(?!.* from )"),
+    "sold": ("", r" (?:the|a|an|\d|it|its)\b(?!.* to )"),
+    **dict.fromkeys(("hours", "minutes"), (r"^(?!.*\bhours? [\d:]+ $).*$", r"(?! and\b| \d)")),
     "public": ("", r"(?! holiday)"),
     **dict.fromkeys(("before", "earlier"), ("", r" \w|[.,]")),
     **dict.fromkeys(
@@ -416,7 +485,8 @@ _NEEDS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(("开始", "结束"), ("", r"[，。；的]|$")),
     **dict.fromkeys(("超过", "不足"), ("", r"\d|[一二三四五六七八九十百千万]")),
-    **dict.fromkeys(("分钟", "小时"), (r"\d$", "")),
+    **dict.fromkeys(("分钟", "小时"), (r"\d$", r"(?!\d)")),
+    "每周": ("", r"(?![一二三四五六日天])"),
 }
 
 
@@ -462,6 +532,7 @@ def comparative(answer: str, document: str, question: str, language: Language, r
     """Turn one direction word (more, before, increased; 高于, 之前) into its opposite."""
     spots = list(_direction_spots(answer, language))
     rng.shuffle(spots)
+    head = _YES.match(answer)
     for start, word, opposites in spots:
         after = answer[start + len(word) :]
         options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
@@ -470,7 +541,10 @@ def comparative(answer: str, document: str, question: str, language: Language, r
         text = _same_case(word, rng.choice(options))
         if _listed(word.lower(), text.lower(), document) or _listed(word, text, document):
             continue
-        if edit := _make("comparative", answer, document, language, [(start, start + len(word), text)]):
+        swaps: list[Swap] = [(start, start + len(word), text)]
+        if head and re.search(rf"{re.escape(word)}|{re.escape(text)}", question, re.I):
+            swaps.append((head.start(), head.end(), _FLIPS[head.group()]))
+        if edit := _make("comparative", answer, document, language, swaps):
             return edit
     return None
 
@@ -478,7 +552,12 @@ def comparative(answer: str, document: str, question: str, language: Language, r
 def _number_agrees(word: str, text: str, after: str) -> bool:
     """ "more" becomes "fewer" before a plural or a number, and "less" elsewhere."""
     if word == "more" and text in ("less", "fewer"):
-        plural = bool(re.match(r" (?:than (?:\d|[a-z]+ty\b|half|one)|\w{3,}[^su]s\b)", after))
+        plural = bool(
+            re.match(
+                r" (?:than (?:\d|[a-z]+ty\b|half|one)|\w{3,}[^su]s\b|(?:people|children|men|women|staff)\b)",
+                after,
+            )
+        )
         money = bool(re.match(r" than \d[\d,.]* ?(?:%|percent|per cent|m\b|km|k?g\b)", after))
         return (text == "fewer") == (plural and not money)
     return True
@@ -489,29 +568,33 @@ def _number_agrees(word: str, text: str, after: str) -> bool:
 _IRREGULAR = dict(
     pair.split("/")
     for pair in (
-        "begin/began|break/broke|bring/brought|build/built|buy/bought|catch/caught|choose/chose|come/came|cost/cost|"
-        "deal/dealt|do/did|draw/drew|drive/drove|eat/ate|fall/fell|feel/felt|fight/fought|find/found|fly/flew|get/got|"
-        "give/gave|go/went|grow/grew|have/had|hear/heard|hold/held|keep/kept|know/knew|lead/led|learn/learned|leave/left|"
-        "lend/lent|lose/lost|make/made|mean/meant|meet/met|pay/paid|rise/rose|ride/rode|run/ran|say/said|see/saw|sell/sold|"
-        "send/sent|set/set|show/showed|sing/sang|sink/sank|sit/sat|sleep/slept|speak/spoke|spend/spent|stand/stood|"
-        "steal/stole|swim/swam|take/took|teach/taught|tell/told|think/thought|throw/threw|understand/understood|wear/wore|"
-        "win/won|write/wrote|become/became|drink/drank|hit/hit|cut/cut|put/put|let/let|read/read|hide/hid|shut/shut|"
-        "spread/spread|overcome/overcame|undergo/underwent|withdraw/withdrew|forget/forgot|freeze/froze|shake/shook"
-    ).split("|")
+        "begin/began break/broke bring/brought build/built buy/bought catch/caught choose/chose come/came "
+        "cost/cost deal/dealt do/did draw/drew drive/drove eat/ate fall/fell feel/felt fight/fought "
+        "find/found fly/flew get/got give/gave go/went grow/grew have/had hear/heard hold/held keep/kept "
+        "know/knew lead/led learn/learned leave/left lend/lent lose/lost make/made mean/meant meet/met "
+        "pay/paid rise/rose ride/rode run/ran say/said see/saw sell/sold send/sent set/set show/showed "
+        "sing/sang sink/sank sit/sat sleep/slept speak/spoke spend/spent stand/stood steal/stole "
+        "swim/swam take/took teach/taught tell/told think/thought throw/threw understand/understood "
+        "wear/wore win/won write/wrote become/became drink/drank hit/hit cut/cut put/put let/let "
+        "read/read hide/hid shut/shut spread/spread overcome/overcame undergo/underwent withdraw/withdrew "
+        "forget/forgot freeze/froze shake/shook"
+    ).split()
 )
 _REGULAR = (
-    "accept act add admit affect agree allow answer appear apply approve arrive ask attend belong call carry cause change "
-    "charge claim close collect compete complete confirm contain continue cover cross damage decide decline decrease deliver "
-    "depend describe design develop die differ discover donate enter escape establish exceed expect explain express fail "
-    "finance finish follow force gain guide happen heat help hire improve include increase inherit inspect introduce join "
-    "kill last launch live look lower manage mark match mention miss move name need notice obtain occur offer open order own "
-    "pass permit photograph plan plant play prefer present produce protect prove provide publish raise reach receive "
-    "recommend record recover reduce refuse reject release remain remove repair repeat replace report require resign return "
-    "reveal save seem serve sign spend start stay stop study succeed suffer support survive travel treat try turn use vanish "
+    "accept act add admit affect agree allow answer appear apply approve arrive ask attend belong "
+    "call carry cause change charge claim close collect compete complete confirm contain continue "
+    "cover cross damage decide decline decrease deliver depend describe design develop die differ "
+    "discover donate enter escape establish exceed expect explain express fail finance finish follow "
+    "force gain guide happen heat help hire improve include increase inherit inspect introduce join "
+    "kill last launch live look lower manage mark match mention miss move name need notice obtain "
+    "occur offer open order own pass permit photograph plan plant play prefer present produce protect "
+    "prove provide publish raise reach receive recommend record recover reduce refuse reject release "
+    "remain remove repair repeat replace report require resign return reveal save seem serve sign "
+    "spend start stay stop study succeed suffer support survive travel treat try turn use vanish "
     "visit vote walk want warn wash watch weigh work worsen"
 ).split()
 _DOUBLED = frozenset(
-    "admit commit occur permit plan prefer stop refer transfer submit drop ship trap travel".split()
+    ("admit commit occur permit plan prefer stop refer transfer submit drop ship trap travel").split()
 )
 
 
@@ -542,7 +625,12 @@ _PAST = {
 _THIRD = {_third(base): base for base in _BASES}
 _AUX = r"(?:is|are|was|were|has|have|had|can|could|will|would|should|must|may|might|does|do|did)"
 _POLAR = re.compile(
-    r"\b(?:any\w*|either|yet|at all|ever|neither|nor|only|no|never|nothing|nobody|none|n't|without|hardly|few)\b",
+    r"\b(?:any\w*|either|yet|at all|ever|neither|nor|only|no|never|nothing|nobody|none|without|hardly|few|both)\b|n[’']t\b|"
+    r"\b(?:at (?:most|least)|up to|until|each|every|all|more than|less than|fewer than|also|still)\b|\bnot\b",
+    re.I,
+)
+_SUBORDINATE = re.compile(
+    r"\b(?:before|after|because|since|while|until|when|as|although|though|if|unless|that|so|than|once)\b",
     re.I,
 )
 _BE_NEXT = re.compile(
@@ -562,6 +650,11 @@ def _clause(answer: str, start: int) -> tuple[str, str]:
         r"[.!?;:,]\s|\n| (?:and|but|because|while|although|since|so|when|after|before|until) ", answer[:start]
     )[-1]
     return left, re.split(r"[.!?;]|\n", answer[start:])[0]
+
+
+def _dependent(answer: str, start: int) -> bool:
+    """Is the place in a clause of cause or time, where a negation would sound odd?"""
+    return bool(_SUBORDINATE.search(re.split(r"[.!?;,]\s|\n", answer[:start])[-1]))
 
 
 def _english_negations(answer: str) -> Iterator[tuple[int, int, str, bool]]:
@@ -602,16 +695,24 @@ def _english_negations(answer: str) -> Iterator[tuple[int, int, str, bool]]:
             r"\b(?:there|that|which|who|what|not|no|never|if)\b", left, re.I
         ):
             continue
-        if m[1] in ("has", "have", "had"):
-            if not re.match(r" (?:been\b|\w{2,}(?:ed|own|orn|ought|aken|iven|itten|old|ade|ecome)\b)", rest):
-                continue
-        if _POLAR.search(_clause(answer, m.end())[1]) or left.strip() == m[1]:
+        participle = re.match(r" (?:been\b|\w{2,}(?:ed|own|orn|ought|aken|iven|itten|old|ade|ecome)\b)", rest)
+        if m[1] in ("has", "have", "had") and not participle:
+            continue
+        if (
+            _POLAR.search(_clause(answer, m.end())[1])
+            or left.strip() == m[1]
+            or _dependent(answer, m.start())
+        ):
             continue
         yield m.start(), m.end(), f"{m[1]} not", False
     for table, aux in ((_PAST, "did not"), (_THIRD, "does not")):
         for m in re.finditer(r"\b[a-z]+\b", answer):
             base = table.get(m.group())
-            if base is None or not _SUBJECT_END.search(answer[: m.start()]):
+            if (
+                base is None
+                or re.match(r"(?:left (?:on|in|over)|used to|set)\b", answer[m.start() :])
+                or not _SUBJECT_END.search(answer[: m.start()])
+            ):
                 continue
             left, rest = _clause(answer, m.start())
             verbs = rf"\b(?:{_AUX}|not|be|been)\b"
@@ -627,6 +728,8 @@ def _english_negations(answer: str) -> Iterator[tuple[int, int, str, bool]]:
                 or _POLAR.search(rest)
             ):
                 continue
+            if _dependent(answer, m.start()) or re.search(r"\b(?:both|all|each|every|no)\b", left, re.I):
+                continue
             if aux == "does not" and (len(left.split()) < 1 or left.split()[-1].endswith("s")):
                 continue
             yield m.start(), m.end(), f"{aux} {base}", False
@@ -634,25 +737,24 @@ def _english_negations(answer: str) -> Iterator[tuple[int, int, str, bool]]:
 
 _ZH_VERBS = (
     "参加|使用|完成|出现|发生|造成|影响|改变|获得|通过|批准|提到|说明|参与|接受|采用|发现|进行|恢复|达到|超过|提供|引起|加入|离开|"
-    "邀请|支付|收取|停止|改善|提高|降低|增加|减少|修复|更换|重建|安装|开放|出版|发表|举办|派出|登上|拍摄|记录|受到|签署|购买|出售|关闭"
+    "邀请|支付|收取|停止|改善|提高|降低|增加|减少|修复|更换|重建|安装|开放|出版|发表|举办|派出|登上|拍摄|记录|受到|签署|购买|出售|关闭|提起|申请|中断|收到|承认|出席|缴纳|公布|要求|占用|设立|雇用|延长|缩短|提供|响"
 )
 _ZH_REMOVE = (
     (r"从未|从来没有|从没", "曾经"),
     (r"从不", "总是"),
-    (r"不再", "仍然"),
+    (r"(?<![经之])不再", "仍然"),
     (r"(?:并没有|没有|并未|未|没)再", "又"),
-    (r"不是", "是"),
+    (r"(?<!是)不是", "是"),
     (r"不会", "会"),
-    (r"不能", "能"),
+    (r"(?<![就都也])不能", "能"),
     (r"不可以", "可以"),
     (r"不需要|无需|不必", "需要"),
     (r"不允许", "允许"),
-    (r"不得", "可以"),
+    (r"(?<![也])不得", "可以"),
     (r"无法|未能", "能够"),
-    (r"并不", ""),
     (r"尚未|仍未", "已经"),
     (r"并未|未曾", "已经"),
-    (r"(?<![前后来])未(?=[\u4e00-\u9fff])(?![来必知免])", "已"),
+    (r"(?<![前后来并尚仍])未(?![来必知免能曾])(?=[\u4e00-\u9fff])", "已"),
     (r"不包括", "包括"),
     (r"不提供", "提供"),
     (r"不含", "含"),
@@ -660,28 +762,32 @@ _ZH_REMOVE = (
     (r"不参加", "参加"),
     (r"不同意", "同意"),
     (r"不影响", "影响"),
-    (rf"(?:并没有|没有|没)(?=(?:{_ZH_VERBS})过)", ""),
-    (rf"(?:并没有|没有|没)({_ZH_VERBS})", r"\1了"),
-    (r"(?:并没有|没有)(?=[\u4e00-\u9fff]过)", ""),
-    (r"(?<![还])没有(?=[\u4e00-\u9fff]{1,4}[，。；]|任何)", "有"),
+    (r"不支持", "支持"),
+    (r"不收取", "收取"),
+    (rf"(?<![直都还也])(?:并没有|没有|没)(?=(?:{_ZH_VERBS}|[\u4e00-\u9fff])过)", ""),
+    (rf"(?<![直都还也])(?:并没有|没有|没)({_ZH_VERBS})", r"\1了"),
+    (r"没有任何", "有一些"),
+    (r"(?<![直都还也])没有(?=明显|显著|直达|专门|固定|足够|居民|铁路|关系|差别|区别|效果)", "有"),
 )
 _ZH_INSERT = (
     (r"(?<![不但可还就也都于总或凡要若只正便即而算尤更才像])是(?=[\u4e00-\u9fff\d《“])(?![否的])", "不是"),
-    (r"(?<![不机社委议协学都博教大开工只])会(?=[\u4e00-\u9fff]{2})(?![议员长场见计同上后面展])", "不会"),
-    (r"(?<!不)可以", "不可以"),
-    (r"(?<!不)需要", "不需要"),
+    (r"(?<![不机社委议协学都博教大开工只才])会(?=[\u4e00-\u9fff]{2})(?![议员长场见计同上后面展])", "不会"),
+    (r"(?<![不才就都])可以(?!用)", "不可以"),
+    (r"(?<![不才就都])需要", "不需要"),
     (r"(?<![不才所功性只可职])能够", "不能"),
     (r"(?<!不)允许", "不允许"),
     (r"(?<!不)包括", "不包括"),
-    (rf"(?<![未没有不])({_ZH_VERBS})了", r"没有\1"),
-    (r"(?<!不)已经", "尚未"),
-    (r"(?<![不而早久])已(?=[\u4e00-\u9fff])(?!经|故|有)", "未"),
+    (rf"(?<![未没有不起都])({_ZH_VERBS})了", r"没有\1"),
+    (r"(?<!不)已经(?![^，。；]*了)", "尚未"),
+    (r"(?<![不而早久])已(?=[\u4e00-\u9fff])(?!经|故|有)(?![^，。；]*了)", "未"),
     (r"仍然", "不再"),
     (r"(?<!不)属于", "不属于"),
     (r"(?<!不)适合", "不适合"),
-    (r"曾经|曾(?=[\u4e00-\u9fff])(?![祖孙经])", "从未"),
     (r"(?<!不)同意", "不同意"),
-    (r"必须|应当", "无需"),
+    (r"必须", "无需"),
+    (r"曾经|曾(?=[\u4e00-\u9fff])(?![祖孙经])", "从未"),
+    (r"(?<!不)支持(?!者)", "不支持"),
+    (r"(?<!不)提供", "不提供"),
 )
 _ZH_POLAR = re.compile(r"[不没未无非]")
 
@@ -695,11 +801,8 @@ def _chinese_negations(answer: str) -> Iterator[tuple[int, int, str, bool]]:
                     continue
                 clause = re.split(r"[，。；！？]", answer[: m.start()])[-1]
                 rest = re.split(r"[，。；！？]", answer[m.end() :])[0]
-                if (
-                    _ZH_POLAR.search(clause if removes else clause + rest)
-                    or not clause
-                    and not removes
-                    and m.start()
+                if _ZH_POLAR.search(clause if removes else clause + rest) or (
+                    not clause and not removes and m.start()
                 ):
                     continue
                 taken.append(range(*m.span()))
@@ -750,24 +853,23 @@ def removes_negation(edit: Edit) -> bool:
 
 # --- additions ---------------------------------------------------------------------------------------------
 
-_BANK_EN = """at night|in winter|on Sundays|by boat|by train|for a fee|in secret|in the spring|at short notice|in bad weather
-for two years|for three weeks|in the early morning|on the second day|at a public auction|with a borrowed car|after a long dispute
-with the help of volunteers|during the summer holidays|under a new contract|for the second time|on the advice of a lawyer
-at the request of the mayor|with money from a private donor|after a vote of the members|in front of a large crowd
-because of a shortage of staff|despite several complaints|after two failed attempts|with the support of the local council
-during a heavy storm|in exchange for free tickets|as part of a larger programme|on the first floor of the town hall
-by order of the regional court|after a change of ownership|with a loan from a bank|for reasons of cost|through an agent
-from a rented office|in an old warehouse|without the knowledge of the staff|at a price that was never made public
-in a building that has since been torn down|with a team of four assistants|after a delay of several weeks
-on behalf of a foreign company|under the supervision of an outside expert|in the presence of two witnesses
-at the suggestion of a neighbour|with equipment lent by a school|because the older one had been sold|in a nearby village
-while the road was closed for repairs|after the contract had been signed|during the first week of the holidays
-for a group of visiting students|with the consent of the owners|in spite of the rising costs|as a gift to the community
-on the way back from a conference|at the end of a long meeting|with a grant from the ministry|under a different name
+_BANK_EN = """at short notice|after a long dispute|with some difficulty|under a new contract|despite several complaints
+after two failed attempts|for reasons of cost|because of a shortage of staff|after a vote of the members|for a second time
+with the help of volunteers|on the advice of a lawyer|at the request of the mayor|as part of a larger programme
+with money from a private donor|with the support of the local council|by order of the regional court|in the presence of two witnesses
+after a change of ownership|after a delay of several weeks|under the supervision of an outside expert|with a loan from a bank
+at the suggestion of a neighbour|in spite of the rising costs|with the consent of the owners|on behalf of a foreign company
+without the knowledge of the staff|during the school holidays|after a series of complaints|with a grant from the ministry
+at the end of a long meeting|because nobody had objected|after talks with the trade union|as a result of a court case
+in the middle of a heavy storm|with a team of four assistants|in the first week of the holidays|after the rules had been changed
+because the older plan had failed|under pressure from the press|on the advice of an engineer|at the insistence of the owners
 , which surprised most observers|, which led to several complaints|, which was later confirmed by an inspector
-, to the surprise of the neighbours|, mainly for reasons of cost|, as the local newspaper reported|, with help from abroad
-, which won a national prize|, a decision that was later criticised|, after talks with the trade union|, against expert advice
-, although the neighbours objected|, because the old one had burned down|, which saved a great deal of money"""
+, to the surprise of the neighbours|, mainly for reasons of cost|, as a local newspaper reported|, with some help from abroad
+, a decision that was later criticised|, after talks with the trade union|, against the advice of experts|, despite some protests
+, although the neighbours objected|, because of a shortage of staff|, which saved a great deal of money|, at public expense
+, which nobody had expected|, as had been agreed in writing|, after a long public debate|, although the weather was bad
+, which later became the rule|, following a vote of the members|, for which a permit was needed|, with the help of volunteers
+, something the press criticised|, which made the front pages|, as the owners had demanded|, although it cost twice as much"""
 _BANK_ZH = """，并得到当地居民的支持|，费用由市政府承担|，这在当地引起了争议|，并因此获得了奖金|，后来还被媒体报道|，主要是出于成本考虑
 ，事后得到专家的肯定|，家人对此并不知情|，因为预算十分紧张|，所需经费来自捐款|，并聘请了外地的顾问|，结果比预期好得多|，当天下着大雨
 ，并邀请了多名记者到场|，为此还向银行贷了款|，由两名助手协助完成|，这是董事会投票的结果|，之后又补签了合同|，周围居民多次投诉
@@ -780,15 +882,23 @@ BANK: dict[Language, tuple[str, ...]] = {
     "zh": tuple(_BANK_ZH.replace("\n", "|").split("|")),
 }
 _ADJUNCT_EN = re.compile(
-    r"(?P<clause>, (?:which|who|where|after|because|although|with|while|as|since|mainly|a|including)\b[^,.;:]{8,70})(?=\.(?:\s|$))|"
-    r"(?P<phrase>(?<=[a-z\d]) (?:in|on|at|by|with|for|after|during|because|from|through|under|near|until|since|before|despite)"
-    r" (?:[^\s,.;:]+ ?){1,7}(?<! ))(?=\.(?:\s|$)|,\s)"
+    r"(?P<clause>, (?:which|who|where|after|because|although|with|while|as|since|mainly|including)\b[^,.;:]{8,70})(?=\.(?:\s|$))|"
+    r"(?P<phrase>(?<=[a-z\d]) (?:(?:in|on|since|until|before|after|during)(?= [^.,;:]*(?:\d{4}|January|February|April|June|"
+    r"July|August|September|October|November|December|day\b))|because|despite|with|after|during)"
+    r" (?:[^\s,.;:]+ ?){1,8}(?<! ))(?=\.(?:\s|$))"
 )
 _NEEDS_PHRASE = re.compile(
     r"(?:\b(?:is|are|was|were|be|been|by|of|to|and|or|than|from|between|lies|lie|lay|stands|stood|located|based|called|known|"
     r"named|depends?|consists?|relies|relied|belongs?|as|\d+|most|more|less|named|not)|\b[A-Z]\w*)$"
 )
 _ADJUNCT_ZH = re.compile(r"(?P<clause>，(?!而且|但|是|不|没|所以|因此)[^，。；、“”《》]{4,24})(?=。$|。|$)")
+
+
+# A Chinese clause that cannot stand alone: what follows its comma carries the statement.
+_ZH_OPEN = re.compile(
+    r"(?:[后时间中里上前下年月日]|期|之际|以来|[一二三四五六日])$|(?:^|[。；])[^，。；]{0,7}$|"
+    r"(?:^|[，。；])(?:在|从|自|因|由于|除|对|据|作为|当|为了|虽|若|如|是的|不$|经|随)[^，。；]*$"
+)
 
 
 def addition(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -799,13 +909,17 @@ def addition(answer: str, document: str, question: str, language: Language, rng:
         for m in pattern.finditer(answer)
         if len(answer[: m.start()].strip()) >= (6 if language == "zh" else 16)
     ]
+    if language == "zh":
+        spots = [m for m in spots if not _ZH_OPEN.search(answer[: m.start()])]
     rng.shuffle(spots)
     bank = list(BANK[language])
     rng.shuffle(bank)
     for spot in spots:
         group = "clause" if spot["clause"] else "phrase"
         start, end = spot.span(group)
-        if group == "phrase" and (_NEEDS_PHRASE.search(answer[:start]) or len(spot["phrase"].split()) < 2):
+        if group == "phrase" and (_NEEDS_PHRASE.search(answer[:start]) or _dependent(answer, start)):
+            continue
+        if group == "phrase" and re.search(r"\b(?:not|never|no)\b|n[’']t\b", _clause(answer, start)[0]):
             continue
         if group == "phrase":
             start += 1

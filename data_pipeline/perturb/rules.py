@@ -32,12 +32,12 @@ class Perturbation:
 def _weight(edit: Edit) -> float:
     """How much an edit is wanted; negations taken out weigh more, since most gold answers are affirmative."""
     if edit.edit_type == "negation":
-        return 6.0 if removes_negation(edit) else 0.6
+        return 1.6 if removes_negation(edit) else 0.25
     if edit.edit_type == "addition":
-        return 0.3
+        return 0.2
     if edit.edit_type == "comparative":
-        return 2.0
-    return 4.0 if edit.from_document else 0.8
+        return 0.8
+    return 5.0 if edit.from_document else 0.6
 
 
 class RulePerturber:

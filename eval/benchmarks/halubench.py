@@ -6,8 +6,8 @@ samples of it in the same columns are read too. Licence of the data: CC BY-NC 2.
 
 from pathlib import Path
 
-from judge.formats.files import find_file, group_of, hub_files, label_of, resolve_data_dir, text_of
 from judge.errors import InputError
+from judge.formats.files import find_file, group_of, hub_files, label_of, resolve_data_dir, text_of
 from judge.samples import read_rows
 from judge.types import Sample
 

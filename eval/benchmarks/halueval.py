@@ -7,9 +7,9 @@ although they are named ``.json``. General (no document) is left out: there is n
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.formats.files import find_file, group_of, hub_files, resolve_data_dir, text_of
 from judge.errors import InputError
 from judge.files import read_jsonl
+from judge.formats.files import find_file, group_of, hub_files, resolve_data_dir, text_of
 from judge.samples import read_rows
 from judge.types import Label, Sample, Task
 

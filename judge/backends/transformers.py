@@ -6,6 +6,7 @@ differing token runs on top of that cache.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Generation, LabelRequest
@@ -52,11 +53,12 @@ class TransformersBackend:
         stems: list[list[int]] = []
         tails: list[tuple[list[int], list[int]]] = []
         for request in requests:
-            text = self.renderer.prompt_text(request.messages) + request.prefix
-            first, second = (self.renderer.encode(text + word) for word in request.words)
+            first, second = (
+                self.renderer.reply_ids(request.messages, request.prefix + word) for word in request.words
+            )
             shared = common_prefix([first, second])
             if shared in (len(first), len(second)):  # one word begins the other: the end of turn decides
-                end = [self.loaded.tokenizer.eos_token_id]
+                end = self.renderer.end_of_turn()
                 first, second = first + end, second + end
             stems.append(first[:shared])
             tails.append((first[shared:], second[shared:]))
@@ -86,6 +88,7 @@ class TransformersBackend:
             max_new_tokens=max_new_tokens,
             do_sample=temperature > 0,
             temperature=temperature if temperature > 0 else None,
+            repetition_penalty=1.0,  # a model's own default would punish quoting the document
             eos_token_id=stops,
             pad_token_id=self.loaded.pad_id,
         )
@@ -145,7 +148,9 @@ class TransformersBackend:
                 total = first_token[range(len(words)), [word[0] for word in words]]
                 longest = max(len(word) for word in words) - 1
                 if longest > 0:
-                    total = total + self._rest(output.past_key_values, mask, positions, words, longest)
+                    # Each choice extends the cache; not every kind of cache can be cut back afterwards.
+                    cache = deepcopy(output.past_key_values) if choice == 0 else output.past_key_values
+                    total = total + self._rest(cache, mask, positions, words, longest)
                 sums.append(total)
         return list(zip(sums[0].tolist(), sums[1].tolist(), strict=True))
 
@@ -157,9 +162,9 @@ class TransformersBackend:
         words: Sequence[Sequence[int]],
         longest: int,
     ) -> "torch.Tensor":
-        """Log-probability of each word's tokens after its first, on top of the stems' cache.
+        """Log-probability of each word's tokens after its first, on the stems' cache, which it extends.
 
-        Shapes: ``words`` holds one token list a row; ids and targets are ``(rows, longest)``; returns ``(rows,)``.
+        ``words`` holds one token list a row; ids and targets are ``(rows, longest)``; returns ``(rows,)``.
         """
         import torch
 
@@ -176,7 +181,6 @@ class TransformersBackend:
             past_key_values=cache,
             use_cache=True,
         )
-        cache.crop(-longest)
         logprobs = torch.log_softmax(output.logits.float(), dim=-1)
         picked = logprobs.gather(2, targets.unsqueeze(2)).squeeze(2)
         return (picked * valid).sum(1)

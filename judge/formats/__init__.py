@@ -1,1 +1,1 @@
-"""Public data sets in the form in which their authors released them, where building and measuring share one."""
+"""Public data sets in their authors' own formats, where building and measuring both read them."""

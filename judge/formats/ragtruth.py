@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from judge.formats.files import DATA_DIR_ENV, find_file, group_of, resolve_data_dir, text_of
 from judge.errors import InputError, unknown
 from judge.files import read_jsonl
+from judge.formats.files import DATA_DIR_ENV, find_file, group_of, resolve_data_dir, text_of
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "github.com/ParticleMedia/RAGTruth, folder dataset"

@@ -16,7 +16,7 @@ PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate")
 def save_judge(
     model: Any, tokenizer: Any, recipe: TrainingConfig, summary: dict[str, Any], stage: str
 ) -> None:
-    """Save weights (safetensors), tokenizer, ``judge.json`` and ``README.md`` into the recipe's output folder."""
+    """Save weights (safetensors), tokenizer, ``judge.json`` and ``README.md`` into the recipe's folder."""
     folder = Path(recipe.output)
     model.save_pretrained(folder, safe_serialization=True)
     tokenizer.save_pretrained(folder)

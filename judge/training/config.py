@@ -48,7 +48,7 @@ class TrainingConfig(StrictConfig):
     evaluations: int = Field(default=1, ge=0)
     """How often the validation loss is measured, spread over the run; 0 is never."""
     logging_steps: PositiveInt = 10
-    report_to: list[str] = []
+    report_to: tuple[str, ...] = ()
     """Experiment trackers of the trainer, such as tensorboard or wandb."""
     seed: int = 0
 
@@ -68,5 +68,5 @@ class DPORecipe(TrainingConfig):
     batch_size: PositiveInt = 4
     learning_rate: PositiveFloat = 5e-6
     beta: PositiveFloat = 0.1
-    loss_type: list[str] = ["sigmoid"]
+    loss_type: tuple[str, ...] = ("sigmoid",)
     """One or more of TRL's DPO losses."""

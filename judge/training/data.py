@@ -17,7 +17,7 @@ IGNORED = -100  # label of a position without loss
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One row as token ids. ``completions`` holds one reply (SFT) or the chosen and the rejected one (DPO)."""
+    """One row as token ids. ``completions`` holds one reply (SFT), or the chosen and the rejected (DPO)."""
 
     id: str
     group: str
@@ -99,7 +99,7 @@ def load_examples(path: Path, fields: Sequence[str], renderer: Renderer, max_len
                 id=str(row.get("id", line)),
                 group=str(row.get("group", line)),
                 prompt=tuple(pairs[0][0][:shared]),
-                completions=tuple(tuple([*ids[shared:], *reply]) for ids, reply in pairs),
+                completions=tuple((*ids[shared:], *reply) for ids, reply in pairs),
                 cut_chars=cut,
             )
         )
@@ -118,7 +118,7 @@ def check_cut_share(examples: Sequence[Example], limit: float, path: Path) -> No
     cut = sum(example.cut_chars > 0 for example in examples)
     if cut > limit * len(examples):
         raise InputError(
-            f"{cut} of {len(examples)} documents do not fit into max_length and would be shortened, more than "
-            f"max_cut_share={limit} allows; raise max_length, or allow more",
+            f"{cut} of {len(examples)} documents do not fit into max_length and would be shortened, more "
+            f"than max_cut_share={limit} allows; raise max_length, or allow more",
             file=path,
         )

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,22 @@ from judge.training.config import TrainingConfig
 
 
 def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
-    """The base model and tokenizer of a recipe, weights in float32 on CPU and in the device's format on GPU.
+    """The base model and tokenizer of a recipe, weights in the number format that suits the device.
 
     Raises:
         InputError: the model is unknown, or is an adapter that has to be merged first.
     """
     import torch
     from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
     base, adapter = find_model(recipe.model)
     if adapter is not None:
         raise InputError(
             f"{recipe.model} is a LoRA adapter; merge it first: judge merge {recipe.model} -o DIR"
         )
-    precision = default_precision() if recipe.precision == "auto" else recipe.precision
+    precision = default_precision(training=True) if recipe.precision == "auto" else recipe.precision
     try:
         model = AutoModelForCausalLM.from_pretrained(
             base, dtype=getattr(torch, precision), use_safetensors=True, trust_remote_code=False
@@ -63,7 +66,7 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
     per_step = recipe.batch_size * recipe.gradient_accumulation * processes
     steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * sequences / per_step))
     gpu = torch.cuda.is_available()
-    precision = default_precision() if recipe.precision == "auto" else recipe.precision
+    precision = default_precision(training=True) if recipe.precision == "auto" else recipe.precision
     return {
         "output_dir": recipe.output,
         "num_train_epochs": recipe.epochs,
@@ -84,7 +87,7 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         "eval_steps": max(1, steps // recipe.evaluations) if recipe.evaluations else None,
         "logging_steps": recipe.logging_steps,
         "save_strategy": "no",  # the finished adapter is saved once, whole
-        "report_to": recipe.report_to or "none",
+        "report_to": list(recipe.report_to) or "none",
         "seed": recipe.seed,
         "data_seed": recipe.seed,
         "remove_unused_columns": False,
@@ -97,7 +100,7 @@ def time_limit(minutes: float) -> Any:
     """A trainer callback that ends training at the first step after ``minutes``."""
     from transformers import TrainerCallback
 
-    class TimeLimit(TrainerCallback):  # type: ignore[misc]
+    class TimeLimit(TrainerCallback):
         def __init__(self) -> None:
             self.end = time.monotonic() + 60 * minutes
 
@@ -114,9 +117,19 @@ def check_finite(history: list[dict[str, Any]]) -> None:
         loss = entry.get("loss", 0.0)
         if loss != loss or loss in (float("inf"), float("-inf")):
             raise JudgeError(
-                f"the loss became {loss} at step {entry.get('step')}; nothing was saved. Lower learning_rate, "
-                "or use a wider number format (precision)"
+                f"the loss became {loss} at step {entry.get('step')}; nothing was saved. "
+                "Lower learning_rate, or use a wider number format (precision)"
             )
+
+
+def loss_history(history: list[dict[str, Any]], extra: Sequence[str] = ()) -> list[dict[str, float]]:
+    """The losses of a run by step, with ``extra`` figures, from the trainer's log."""
+    keys = ("step", "loss", "eval_loss", *extra)
+    return [
+        {key: entry[key] for key in keys if key in entry}
+        for entry in history
+        if "loss" in entry or "eval_loss" in entry
+    ]
 
 
 def data_file(recipe: TrainingConfig, name: str) -> Path:

@@ -14,6 +14,7 @@ from judge.training.models import (
     data_file,
     load_trainable,
     lora_config,
+    loss_history,
     time_limit,
 )
 from judge.training.sharing import SharedCollator, share
@@ -36,17 +37,17 @@ def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
     from judge.training.trainer import JudgeSFTTrainer
 
     set_seed(recipe.seed)
-    train_file, validation_file = (
-        data_file(recipe, "sft/train.jsonl"),
-        data_file(recipe, "sft/validation.jsonl"),
-    )
+    train_file = data_file(recipe, "sft/train.jsonl")
     model, tokenizer = load_trainable(recipe)
     renderer = Renderer(tokenizer)
     train = load_examples(train_file, ("completion",), renderer, recipe.max_length)
     check_cut_share(train, recipe.max_cut_share, train_file)
-    validation = load_examples(validation_file, ("completion",), renderer, recipe.max_length)
     limit = recipe.sequence_tokens if recipe.prefix_sharing else 0  # no row fits beside another in 0 tokens
-    sequences, held_out = share(train, limit), share(validation, limit)
+    sequences = share(train, limit)
+    held_out: list[dict[str, Any]] = []
+    if recipe.evaluations:
+        validation_file = data_file(recipe, "sft/validation.jsonl")
+        held_out = share(load_examples(validation_file, ("completion",), renderer, recipe.max_length), limit)
     summary = summarize(train, sequences)
     print(show_row(train[0], tokenizer), flush=True)
 
@@ -57,7 +58,7 @@ def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
             dataset_kwargs={"skip_prepare_dataset": True},
         ),
         train_dataset=Dataset.from_list(sequences),
-        eval_dataset=Dataset.from_list(held_out) if recipe.evaluations else None,
+        eval_dataset=Dataset.from_list(held_out) if held_out else None,
         data_collator=SharedCollator(tokenizer.pad_token_id),
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
@@ -69,11 +70,7 @@ def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
         "steps": trainer.state.global_step,
         "epochs": round(trainer.state.epoch or 0.0, 2),
         "seconds": round(result.metrics["train_runtime"], 1),
-        "losses": [
-            {key: entry[key] for key in ("step", "loss", "eval_loss") if key in entry}
-            for entry in trainer.state.log_history
-            if "loss" in entry or "eval_loss" in entry
-        ],
+        "losses": loss_history(trainer.state.log_history),
     }
     if trainer.is_world_process_zero():
         save_judge(trainer.accelerator.unwrap_model(trainer.model), tokenizer, recipe, summary, stage="sft")

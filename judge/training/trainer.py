@@ -1,15 +1,15 @@
-"""TRL's SFT trainer with the LM head on label positions alone.
+"""TRL's trainers, fed with rows that were tokenized and fitted as judging does it.
 
 A judge's row is nearly all prompt: a verdict has two or three tokens with a loss after hundreds without.
-The head of a small model costs as much as a quarter of its layers, so it runs where a label is, and nowhere
-else. The loss is TRL's: the mean over all label tokens of the step.
+So SFT runs the LM head on label positions alone: the head of a small model costs as much as a quarter of
+its layers. The loss is TRL's: the mean over all label tokens of the step.
 """
 
 from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy
-from trl import SFTTrainer
+from trl import DPOTrainer, SFTTrainer
 
 from judge.training.data import IGNORED
 
@@ -44,3 +44,11 @@ class JudgeSFTTrainer(SFTTrainer):
         if self.args.average_tokens_across_devices and num_items_in_batch is not None:
             loss = loss * self.accelerator.num_processes
         return (loss, outputs) if return_outputs else loss
+
+
+class JudgeDPOTrainer(DPOTrainer):
+    """TRL's DPO on pairs that already hold ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``."""
+
+    def _prepare_dataset(self, dataset: Any, *_: Any, **__: Any) -> Any:
+        """Nothing is left to tokenize, and nothing may be truncated."""
+        return dataset

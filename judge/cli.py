@@ -1,0 +1,61 @@
+"""The ``judge`` command. Commands live with what they command; each is imported when it is called."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from judge.errors import JudgeError, unknown
+
+COMMANDS = {
+    "check": ("judge.commands:check", "Judge one answer."),
+    "batch": ("judge.commands:batch", "Judge a file of samples; resumes after a kill."),
+    "eval": ("eval.cli:app", "Measure a judge on benchmarks, with floors beside it."),
+    "data": ("data_pipeline.cli:app", "Build data sets for training judges."),
+    "merge": ("judge.commands:merge", "Merge a LoRA adapter into its base model."),
+    "demo": ("judge.demo:app", "Build, train and measure a small judge, end to end."),
+}
+
+HELP = f"""usage: judge COMMAND ...
+
+Make and measure hallucination judges: is an answer faithful to its document?
+
+commands:
+{chr(10).join(f"  {name:<6} {text}" for name, (_, text) in COMMANDS.items())}
+
+'judge COMMAND --help' tells the options of a command.
+Exit codes: 0 done, 1 the work failed, 2 the call, a config or an input file is wrong."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line.
+
+    Errors that a user can act on are printed as one line. Exit codes: 0 done, 1 the work failed, 2 the call,
+    a config or an input file is wrong.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(HELP)
+        raise SystemExit(0 if given else 2)
+    if given[0] == "--version":
+        import judge
+
+        print(f"judge {judge.__version__}")
+        raise SystemExit(0)
+    name, *rest = given
+    if name not in COMMANDS:
+        print(f"error: {unknown('command', name, COMMANDS)}", file=sys.stderr)
+        raise SystemExit(2)
+    # Progress belongs to this program; the libraries' own bars and advice would bury its messages.
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    module, attribute = COMMANDS[name][0].split(":")
+    try:
+        getattr(importlib.import_module(module), attribute)(args=rest, prog_name=f"judge {name}")
+    except JudgeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(error.exit_code) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""``judge demo``: the whole way on one machine, by the very commands that a user would type."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from judge.errors import InputError, JudgeError
+
+app = typer.Typer(add_completion=False)
+
+ROOT = Path(__file__).resolve().parent.parent
+RECIPES = ROOT / "recipes"
+REASON_SAMPLES = 24  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of the demo; ``seconds`` is what it took on two CPU cores, for the estimate of the rest."""
+
+    title: str
+    command: tuple[str, ...]
+    seconds: float
+
+
+def steps(out: Path, model: str, precision: str) -> list[Step]:
+    """The demo's commands in order, everything under the folder ``out``."""
+    python, data = sys.executable, str(out / "data")
+    judge = (python, "-m", "judge.cli")
+    sft, merged, dpo = str(out / "sft"), str(out / "sft-merged"), str(out / "dpo")
+    plan = [
+        Step(
+            "build the data set",
+            (*judge, "data", "build", str(RECIPES / "demo" / "data.yaml"), "--out", data, "--set",
+             f"preferences.model={model}"),
+            60,
+        ),
+        Step(
+            "supervised fine-tuning",
+            (python, str(RECIPES / "sft.py"), str(RECIPES / "demo" / "sft.yaml"), f"model={model}",
+             f"data={data}", f"output={sft}"),
+            400,
+        ),
+        Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 15),
+        Step(
+            "preference optimization",
+            (python, str(RECIPES / "dpo.py"), str(RECIPES / "demo" / "dpo.yaml"), f"model={merged}",
+             f"data={data}", f"output={dpo}"),
+            90,
+        ),
+    ]  # fmt: skip
+    for name, path in (("base", model), ("sft", sft), ("dpo", dpo)):
+        for mode in ("verdict", "reason"):
+            command = [
+                *judge, "eval", "--model", path, "--samples", f"{data}/test.jsonl", "--floor-data",
+                f"{data}/samples.jsonl", "--mode", mode, "--precision", precision, "--overwrite", "--out",
+                str(out / "eval" / f"{name}-{mode}"),
+            ]  # fmt: skip
+            if mode == "reason":
+                command += ["--limit", str(REASON_SAMPLES), "--max-new-tokens", "96"]
+            plan.append(Step(f"measure {name}, {mode} mode", tuple(command), 60 if mode == "verdict" else 45))
+    return plan
+
+
+@app.command("demo")
+def demo_command(
+    out: Annotated[Path, typer.Option(help="Folder for everything the demo makes.")] = Path("runs/demo"),
+    model: Annotated[str | None, typer.Option(help="Start from this model instead of SmolLM2-135M.")] = None,
+) -> None:
+    """Build data, train a small judge with SFT and DPO, and measure it against its floors."""
+    from judge.demo_model import bring_model
+    from judge.loading import default_precision
+
+    if not (RECIPES / "demo").is_dir():
+        raise InputError(
+            "the demo runs from a checkout of the project, with its recipes beside it", file=RECIPES
+        )
+    begin = time.monotonic()
+    say("step 0: bring the model")
+    start_from = model or str(bring_model(out / "model"))
+    plan = steps(out, start_from, default_precision(training=True))
+    expected = sum(step.seconds for step in plan)
+    done, spent = 0.0, 0.0
+    for number, step in enumerate(plan, start=1):
+        pace = spent / done if done else 1.0
+        left = max(1, round((expected - done) * pace / 60))
+        say(
+            f"step {number} of {len(plan)}: {step.title}; about {left} min left\n$ {shlex.join(step.command)}"
+        )
+        spent += run(step)
+        done += step.seconds
+    say(f"done in {(time.monotonic() - begin) / 60:.1f} min; everything lies in {out}")
+    show(out)
+
+
+def say(text: str) -> None:
+    """One message of the demo itself, set off from the output of its commands."""
+    print(f"\n=== {text}", flush=True)
+
+
+def run(step: Step) -> float:
+    """Run one command with its output passed through; returns its seconds. A failure ends the demo."""
+    begin = time.monotonic()
+    merged = step.command[-1] if "merge" in step.command else None
+    if merged is not None:
+        clear(Path(merged))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    code = subprocess.run(step.command, env=environment, check=False).returncode  # noqa: S603 (our own commands)
+    if code != 0:
+        raise JudgeError(f"the demo stopped: {step.title} ended with exit code {code}")
+    return time.monotonic() - begin
+
+
+def clear(folder: Path) -> None:
+    """Remove what an earlier demo left in one of its own folders."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            path.unlink()
+
+
+def show(out: Path) -> None:
+    """The demo's table: floors, base, SFT and SFT+DPO in both modes, on the held-out documents."""
+    from rich.console import Console
+    from rich.table import Table
+
+    reports = {path.parent.name: read_report(path) for path in sorted((out / "eval").glob("*/report.json"))}
+    table = Table(title="held-out starter documents; FAIL (hallucinated) is the positive class, percent")
+    for column in (
+        "judge",
+        "mode",
+        "n",
+        "accuracy",
+        "balanced [95 %]",
+        "F1",
+        "AUROC",
+        "coverage",
+        "samples/s",
+    ):
+        table.add_column(column, justify="left" if column in ("judge", "mode") else "right")
+    for name, metrics in reports["base-verdict"]["floors"].items():
+        table.add_row(name, "", *figures(metrics), "")
+    table.add_section()
+    for name in ("base", "sft", "dpo"):
+        for mode in ("verdict", "reason"):
+            report = reports[f"{name}-{mode}"]
+            title = {"base": "base model", "sft": "SFT", "dpo": "SFT + DPO"}[name]
+            table.add_row(title, mode, *figures(report["metrics"]), f"{report['samples_per_second']:.1f}")
+    Console(width=120).print(table)
+    places = {"data set": "data", "SFT judge": "sft", "DPO judge": "dpo", "reports": "eval"}
+    for what, folder in places.items():
+        print(f"{what:<10} {out / folder}")
+    print(f"try it: judge check --model {out / 'dpo'} --document FILE --question ... --answer ...")
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """The one report of a result folder."""
+    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["reports"][0]
+    return report
+
+
+def figures(metrics: dict[str, Any]) -> Sequence[str]:
+    """The cells of one row."""
+    low, high = metrics["balanced_accuracy_ci"]
+    balanced = f"{percent(metrics['balanced_accuracy'])} [{percent(low)}, {percent(high)}]"
+    return (
+        str(metrics["n"]),
+        percent(metrics["accuracy"]),
+        balanced,
+        percent(metrics["f1"]),
+        percent(metrics["auroc"]),
+        percent(metrics["coverage"]),
+    )
+
+
+def percent(value: float | None) -> str:
+    """A share as a percentage with one decimal; a dash where there is none."""
+    return "-" if value is None else f"{100 * value:.1f}"

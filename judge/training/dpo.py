@@ -1,0 +1,94 @@
+"""Direct Preference Optimization: the right judgement over a wrong one, from merged SFT weights.
+
+With LoRA the reference model is the policy with its adapter switched off, which is the merged SFT model:
+an unmerged adapter as policy and as reference would leave nothing to prefer.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from judge.rendering import Renderer
+from judge.training.card import save_judge
+from judge.training.config import DPORecipe
+from judge.training.data import Example, check_cut_share, load_examples
+from judge.training.models import (
+    check_finite,
+    common_arguments,
+    data_file,
+    load_trainable,
+    lora_config,
+    loss_history,
+    time_limit,
+)
+from judge.training.sft import show_row
+
+
+def preference_columns(example: Example) -> dict[str, list[int]]:
+    """A tokenized pair under the names that TRL's preference collator reads."""
+    chosen, rejected = example.completions
+    return {
+        "prompt_ids": list(example.prompt),
+        "chosen_ids": list(chosen),
+        "rejected_ids": list(rejected),
+    }
+
+
+def _dataset(examples: Sequence[Example]) -> Any:
+    from datasets import Dataset
+
+    return Dataset.from_list([preference_columns(example) for example in examples])
+
+
+def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
+    """Train on ``dpo/train.jsonl`` of a built data set and save adapter, ``judge.json`` and card.
+
+    Returns:
+        What happened, in numbers: pairs, steps, seconds, losses, reward accuracies.
+
+    Raises:
+        InputError: model, data set or a row is wrong, or too many documents would be shortened.
+        JudgeError: the loss became no number.
+    """
+    from transformers import set_seed
+    from trl import DPOConfig
+
+    from judge.training.trainer import JudgeDPOTrainer
+
+    set_seed(recipe.seed)
+    train_file = data_file(recipe, "dpo/train.jsonl")
+    model, tokenizer = load_trainable(recipe)
+    renderer = Renderer(tokenizer)
+    fields = ("chosen", "rejected")
+    train = load_examples(train_file, fields, renderer, recipe.max_length)
+    check_cut_share(train, recipe.max_cut_share, train_file)
+    validation: list[Example] = []
+    if recipe.evaluations:
+        validation_file = data_file(recipe, "dpo/validation.jsonl")
+        validation = load_examples(validation_file, fields, renderer, recipe.max_length)
+    print(show_row(train[0], tokenizer), flush=True)
+
+    trainer = JudgeDPOTrainer(
+        model=model,
+        args=DPOConfig(
+            **common_arguments(recipe, len(train)), beta=recipe.beta, loss_type=list(recipe.loss_type)
+        ),
+        train_dataset=_dataset(train),
+        eval_dataset=_dataset(validation) if validation else None,
+        processing_class=tokenizer,
+        peft_config=lora_config(recipe),
+        callbacks=[time_limit(recipe.max_minutes)] if recipe.max_minutes else None,
+    )
+    result = trainer.train()
+    check_finite(trainer.state.log_history)
+    summary = {
+        "pairs": len(train),
+        "documents": len({example.group for example in train}),
+        "shortened": sum(example.cut_chars > 0 for example in train),
+        "steps": trainer.state.global_step,
+        "epochs": round(trainer.state.epoch or 0.0, 2),
+        "seconds": round(result.metrics["train_runtime"], 1),
+        "losses": loss_history(trainer.state.log_history, ("rewards/accuracies",)),
+    }
+    if trainer.is_world_process_zero():
+        save_judge(trainer.accelerator.unwrap_model(trainer.model), tokenizer, recipe, summary, stage="dpo")
+    return summary

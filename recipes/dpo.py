@@ -1,0 +1,16 @@
+"""Direct Preference Optimization of a judge, from merged SFT weights.
+
+judge merge runs/demo/sft -o runs/demo/sft-merged
+python recipes/dpo.py recipes/demo/dpo.yaml
+"""
+
+from pathlib import Path
+
+from judge.training.cli import run_recipe
+from judge.training.config import DPORecipe
+from judge.training.dpo import train_dpo
+
+if __name__ == "__main__":
+    raise SystemExit(
+        run_recipe(DPORecipe, train_dpo, Path(__file__).parent / "demo" / "dpo.yaml", __doc__ or "")
+    )

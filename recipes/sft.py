@@ -1,0 +1,16 @@
+"""Supervised fine-tuning of a judge.
+
+python recipes/sft.py recipes/demo/sft.yaml
+accelerate launch --config_file accelerate_configs/single_gpu.yaml recipes/sft.py RECIPE.yaml epochs=2
+"""
+
+from pathlib import Path
+
+from judge.training.cli import run_recipe
+from judge.training.config import SFTRecipe
+from judge.training.sft import train_sft
+
+if __name__ == "__main__":
+    raise SystemExit(
+        run_recipe(SFTRecipe, train_sft, Path(__file__).parent / "demo" / "sft.yaml", __doc__ or "")
+    )

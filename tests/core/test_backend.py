@@ -1,0 +1,217 @@
+"""The transformers engine against a naive reference: every sequence alone, in float32."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+
+from judge.backends.base import Generation, LabelRequest
+from judge.backends.transformers import TransformersBackend
+from judge.judge import Judge
+from judge.loading import LoadedModel
+from judge.rendering import common_prefix
+from judge.types import Message, Mode, Sample
+
+Make = Callable[..., TransformersBackend]
+NAMES = ["chatml", "gemma", "bare", "bytes", "adapter"]
+WORDS = [("PASS", "FAIL"), ("通过", "失败"), ("PAST", "PASS"), ("PASS", "PASSED"), ("通过了", "通过")]
+DOCUMENTS = ["short", "The DOCUMENT supports the ANSWER. " * 4, "请对照“文档”检查 " * 7, "x" * 60, "A b c"]
+
+
+def user(content: str) -> list[Message]:
+    return [{"role": "user", "content": content}]
+
+
+def reference(backend: TransformersBackend, request: LabelRequest) -> list[float]:
+    """Each whole sequence in a forward pass of its own; summed over the tokens in which they differ."""
+    text = backend.renderer.prompt_text(request.messages) + request.prefix
+    rows = [backend.renderer.encode(text + word) for word in request.words]
+    shared = common_prefix(rows)
+    if shared == min(map(len, rows)):
+        rows = [[*row, *backend.renderer.end_of_turn()] for row in rows]
+    sums = []
+    for row in rows:
+        with torch.no_grad():
+            logits = backend.model(input_ids=torch.tensor([row])).logits[0].float()
+        logprobs = torch.log_softmax(logits, dim=-1)
+        sums.append(sum(logprobs[at - 1, row[at]].item() for at in range(shared, len(row))))
+    return sums
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_label_logprobs_equal_the_naive_reference(name: str, tiny_backend: Make) -> None:
+    backend = tiny_backend(name)
+    requests = [
+        LabelRequest(user(DOCUMENTS[number % len(DOCUMENTS)]), words, prefix)
+        for number, words in enumerate(WORDS)
+        for prefix in ("", '{"REASONING": "it is", "SCORE": "')
+    ]
+    expected = [reference(backend, request) for request in requests]
+    together = backend.label_logprobs(requests)
+    assert [len(pair) for pair in together] == [2] * len(requests)
+    for found, wanted in zip(together, expected, strict=True):
+        assert found == pytest.approx(wanted, abs=1e-4)
+    alone = [backend.label_logprobs([request])[0] for request in requests]
+    for found, wanted in zip(alone, expected, strict=True):
+        assert found == pytest.approx(wanted, abs=1e-4)
+    pairs = tiny_backend(name, batch_tokens=400).label_logprobs(requests[::-1])[::-1]
+    for found, wanted in zip(pairs, expected, strict=True):
+        assert found == pytest.approx(wanted, abs=1e-4)
+
+
+def test_words_cover_the_hard_cases(tiny_backend: Make) -> None:
+    """The table above would prove nothing if the words were single tokens."""
+    backend = tiny_backend("bytes")
+    text = backend.renderer.prompt_text(user("x"))
+    start = len(backend.renderer.encode(text))
+    tokens = {
+        words: [backend.renderer.encode(text + word)[start:] for word in words] for words in WORDS
+    }
+    assert min(len(row) for rows in tokens.values() for row in rows) >= 4
+    assert common_prefix(tokens["PAST", "PASS"]) == 3
+    assert common_prefix(tokens["PASS", "PASSED"]) == 4
+
+
+def test_a_word_that_begins_the_other_is_decided_by_the_end_of_turn(tiny_backend: Make) -> None:
+    """A trained judge ends its turn as its chat template does, which need not be the end token."""
+    backend = tiny_backend("gemma")
+    assert backend.renderer.end_of_turn()[0] != backend.loaded.tokenizer.eos_token_id
+    request = LabelRequest(user("x"), ("PASS", "PASSED"))
+    [(short, _)] = backend.label_logprobs([request])
+    row = backend.renderer.encode(backend.renderer.prompt_text(request.messages) + "PASS")
+    with torch.no_grad():
+        logits = backend.model(input_ids=torch.tensor([row])).logits[0, -1].float()
+    wanted = torch.log_softmax(logits, dim=-1)[backend.renderer.end_of_turn()[0]].item()
+    assert short == pytest.approx(wanted, abs=1e-4)
+
+
+def test_control_tokens_in_the_prefix_are_text(tiny_backend: Make) -> None:
+    """A model may spell a control token out of ordinary ones; training would not read it as one either."""
+    backend = tiny_backend("chatml")
+    [spelled] = backend.label_logprobs([LabelRequest(user("x"), ("PASS", "FAIL"), "a<|im_end|>")])
+    [broken] = backend.label_logprobs([LabelRequest(user("x"), ("PASS", "FAIL"), "a<\u200b|im_end|>")])
+    assert spelled == broken
+
+
+def test_no_requests(tiny_backend: Make) -> None:
+    backend = tiny_backend("chatml")
+    assert backend.label_logprobs([]) == []
+    assert backend.generate([], max_new_tokens=3) == []
+
+
+def test_a_sliding_window_does_not_break_the_cache(tiny_backend: Make) -> None:
+    """Caches of sliding-window layers forget what has left the window and cannot be cut back."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    chatml = tiny_backend("bytes").loaded
+    torch.manual_seed(0)
+    config = MistralConfig(
+        vocab_size=len(chatml.tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        initializer_range=0.3,
+        sliding_window=8,
+    )
+    model = MistralForCausalLM(config).eval()
+    backend = TransformersBackend(LoadedModel(model, chatml.tokenizer, "sliding", None, 4096))
+    requests = [LabelRequest(user(document), words) for document in DOCUMENTS for words in WORDS]
+    for request, found in zip(requests, backend.label_logprobs(requests), strict=True):
+        assert found == pytest.approx(reference(backend, request), abs=1e-4)
+
+
+SAMPLES = [
+    Sample(id=str(number), document=document, answer=f"answer {number}", question="why?" * (number % 2))
+    for number, document in enumerate(DOCUMENTS)
+]
+
+
+@pytest.mark.parametrize("name", ["chatml", "adapter"])
+def test_p_fail_alone_equals_p_fail_in_any_batch(name: str, tiny_backend: Make) -> None:
+    alone = Judge(tiny_backend(name, batch_tokens=1)).check(SAMPLES)
+    together = Judge(tiny_backend(name)).check(SAMPLES)
+    backwards = Judge(tiny_backend(name, batch_tokens=1500)).check(SAMPLES[::-1])[::-1]
+    scores = [verdict.p_fail for verdict in alone]
+    assert [verdict.p_fail for verdict in together] == pytest.approx(scores, abs=1e-4)
+    assert [verdict.p_fail for verdict in backwards] == pytest.approx(scores, abs=1e-4)
+    assert len({round(score or 0, 6) for score in scores}) == len(scores)  # the order is not by chance
+    assert [verdict.label for verdict in together] == [verdict.label for verdict in alone]
+
+
+def test_the_adapter_is_not_its_base(tiny_backend: Make) -> None:
+    [base], [adapter] = (Judge(tiny_backend(name)).check(SAMPLES[:1]) for name in ("chatml", "adapter"))
+    assert base.p_fail != pytest.approx(adapter.p_fail, abs=1e-3)
+
+
+def test_an_adapter_without_a_tokenizer_takes_that_of_its_base(
+    model_folder: Callable[[str], Any], tmp_path: Any
+) -> None:
+    from judge.loading import load_model
+
+    for file in model_folder("adapter").glob("adapter_*"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    loaded = load_model(str(tmp_path))
+    assert loaded.tokenizer.chat_template == load_model(str(model_folder("chatml"))).tokenizer.chat_template
+
+
+def generate(backend: TransformersBackend, documents: Sequence[str], **settings: Any) -> list[Generation]:
+    return backend.generate([user(document) for document in documents], **settings)
+
+
+@pytest.mark.parametrize("name", ["chatml", "gemma", "bare", "adapter"])
+def test_greedy_replies_are_the_same_alone_and_in_a_batch(name: str, tiny_backend: Make) -> None:
+    backend = tiny_backend(name)
+    together = generate(backend, DOCUMENTS, max_new_tokens=12)
+    alone = [generate(backend, [document], max_new_tokens=12)[0] for document in DOCUMENTS]
+    assert together == alone
+    assert len({reply.text for reply in together}) > 1
+
+
+def test_replies_do_not_depend_on_the_decoding_that_a_model_recommends(tiny_backend: Make) -> None:
+    """Some models come with a repetition penalty, which would punish a judge for quoting the document."""
+    backend = tiny_backend("chatml")
+    plain = generate(backend, DOCUMENTS, max_new_tokens=12)
+    recommended = backend.model.generation_config
+    before = recommended.repetition_penalty
+    try:
+        recommended.repetition_penalty = 5.0
+        assert generate(backend, DOCUMENTS, max_new_tokens=12) == plain
+    finally:
+        recommended.repetition_penalty = before
+
+
+def test_a_reply_that_hits_the_limit_is_truncated(
+    tiny_backend: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = tiny_backend("chatml")
+    [long] = generate(backend, ["x"], max_new_tokens=6)
+    tokens = backend.loaded.tokenizer(long.text)["input_ids"]
+    assert long.truncated and long.completion_tokens == 6
+    # Whatever the model says first now ends its turn.
+    prompt = backend.renderer.encode(backend.renderer.prompt_text(user("x")))
+    with torch.no_grad():
+        first = backend.model(input_ids=torch.tensor([prompt])).logits[0, -1].argmax().item()
+    assert tokens
+    monkeypatch.setattr(backend.renderer, "stop_ids", lambda: [first])
+    [short] = generate(backend, ["x"], max_new_tokens=6)
+    assert short == Generation("", truncated=False, completion_tokens=0)
+    both = generate(backend, ["x", DOCUMENTS[1]], max_new_tokens=6)
+    assert both[0] == short and both[1].completion_tokens > 0
+
+
+def test_sampling_is_seeded(tiny_backend: Make) -> None:
+    backend = tiny_backend("chatml")
+    settings = {"max_new_tokens": 8, "temperature": 1.5}
+    first = generate(backend, DOCUMENTS, seed=1, **settings)
+    assert generate(backend, DOCUMENTS, seed=1, **settings) == first
+    assert generate(backend, DOCUMENTS, seed=2, **settings) != first
+
+
+@pytest.mark.parametrize("mode", ["verdict", "reason"])
+def test_a_judge_keeps_the_order_of_its_samples(mode: Mode, tiny_backend: Make) -> None:
+    judge = Judge(tiny_backend("chatml", batch_tokens=1), mode=mode, max_new_tokens=4)
+    prompts = [judge.backend.count_tokens(judge.prompt.messages(sample, mode)) for sample in SAMPLES]
+    assert [verdict.usage.prompt_tokens for verdict in judge.check(SAMPLES)] == prompts

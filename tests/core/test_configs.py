@@ -1,0 +1,147 @@
+"""Configs: every key is known, every value typed, and every error names the key and the nearest right one."""
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from pydantic import PositiveInt, model_validator
+
+from judge.configs import StrictConfig, load_config
+from judge.errors import InputError
+from judge.training.config import DPORecipe, SFTRecipe
+
+
+class Inner(StrictConfig):
+    rank: PositiveInt = 8
+    scale: float = 1.0
+
+
+class Outer(StrictConfig):
+    name: str
+    rate: float = 0.1
+    steps: PositiveInt = 1
+    kind: Literal["one", "two"] = "one"
+    inner: Inner = Inner()
+    maybe: Inner | None = None
+    several: list[Inner] = []  # noqa: RUF012 (pydantic copies it)
+    named: dict[str, Inner] = {}  # noqa: RUF012
+
+    @model_validator(mode="after")
+    def check(self) -> "Outer":
+        if self.name == "forbidden":
+            raise ValueError("this name is taken")
+        return self
+
+
+def load(folder: Path, text: str, *overrides: str) -> Outer:
+    path = folder / "config.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load_config(Outer, path, overrides)
+
+
+def test_a_right_config(tmp_path: Path) -> None:
+    config = load(tmp_path, "name: a\nrate: 1e-5\ninner: {rank: 3}\nseveral:\n  - rank: 4\n")
+    assert (config.name, config.rate, config.inner.rank, config.several[0].rank) == ("a", 1e-5, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "message"),
+    [
+        ("name: a\nstep: 3", "step", "unknown key 'step'; did you mean 'steps'"),
+        ("name: a\ninner: {rnk: 3}", "inner.rnk", r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale"),
+        ("name: a\nmaybe: {rnk: 3}", "maybe.rnk", r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale"),
+        ("name: a\nseveral: [{rnk: 3}]", "several.0.rnk", "unknown key 'rnk'; did you mean 'rank'"),
+        ("name: a\nnamed: {x: {rnk: 3}}", "named.x.rnk", "unknown key 'rnk'; did you mean 'rank'"),
+        ("name: a\nzzz: 3", "zzz", r"unknown key 'zzz' \(known: inner, kind"),
+        ("rate: 3", "name", "is missing"),
+        ("name: a\nsteps: many", "steps", "valid integer.*found 'many'"),
+        ("name: a\nsteps: 0", "steps", "greater than 0, found 0"),
+        ("name: a\nsteps: 1.5", "steps", "valid integer.*found 1.5"),
+        ("name: 3", "name", "valid string, found 3"),
+        ("name: a\nkind: three", "kind", "'one' or 'two', found 'three'"),
+        ("name: a\ninner: 3", "inner", "found 3"),
+        ("name: a\ninner:", "inner", "found None"),
+        ("name: a\nsteps: 0\nrate: x\nfoo: 1", "rate", r"\(and 2 more problems\)"),
+    ],
+)
+def test_a_wrong_config(text: str, field: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"config\.yaml: field '{field}': .*{message}"):
+        load(tmp_path, text)
+
+
+def test_a_rule_over_several_keys_names_no_field(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"config\.yaml: Value error, this name is taken"):
+        load(tmp_path, "name: forbidden")
+
+
+@pytest.mark.parametrize("text", ["", "# nothing", "- a\n- b", "text", "3"])
+def test_no_mapping(text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"config\.yaml: holds no mapping of keys to values"):
+        load(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("name: a\nrate: [1, 2\nsteps: 3\n", 3), ("name: a\n\tsteps: 3", 2), ("name: 'a", 1)]
+)
+def test_broken_yaml_names_the_line(text: str, line: int, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"config\.yaml:{line}: is no YAML"):
+        load(tmp_path, text)
+
+
+def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no YAML"):
+        load(tmp_path, "name: !!python/object/apply:os.getcwd []")
+    with pytest.raises(InputError, match="is no YAML"):
+        load(tmp_path, "name: a\x00b")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"absent\.yaml: no such file"):
+        load_config(Outer, tmp_path / "absent.yaml")
+
+
+def test_overrides(tmp_path: Path) -> None:
+    config = load(
+        tmp_path,
+        "name: a\nsteps: 2",
+        "steps=5",
+        "rate=1e-5",
+        "inner.rank=4",
+        "maybe.scale=2",
+        "name=b=c",
+        "several=[{rank: 9}]",
+    )
+    assert (config.steps, config.rate, config.inner, config.name) == (5, 1e-5, Inner(rank=4), "b=c")
+    assert config.maybe == Inner(scale=2) and config.several == [Inner(rank=9)]
+    assert load(tmp_path, "name: a\nmaybe: {rank: 3}", "maybe=null").maybe is None
+    # What the file says beside the overridden key stays.
+    assert load(tmp_path, "name: a\ninner: {scale: 3}", "inner.rank=4").inner == Inner(rank=4, scale=3)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("steps", "'steps' is no override; write key=value"),
+        ("=3", "'=3' is no override"),
+        ("stepz=3", "unknown key 'stepz'; did you mean 'steps'"),
+        ("inner.rnk=3", "unknown key 'rnk'; did you mean 'rank'"),
+        ("name.rank=3", "'name' holds no keys of its own"),
+        ("steps=[1", r"'steps=\[1': the value is no YAML"),
+        ("steps=x", "valid integer"),
+    ],
+)
+def test_wrong_overrides(override: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        load(tmp_path, "name: a", override)
+
+
+@pytest.mark.parametrize("recipe", [SFTRecipe, DPORecipe])
+def test_recipes_are_strict(recipe: type[SFTRecipe | DPORecipe], tmp_path: Path) -> None:
+    path = tmp_path / "recipe.yaml"
+    path.write_text("model: m\ndata: d\noutput: o\n")
+    found = load_config(recipe, path, ["lora.rank=4", "learning_rate=1e-6"])
+    assert found.lora is not None and (found.lora.rank, found.learning_rate) == (4, 1e-6)
+    with pytest.raises(InputError, match=r"field 'lora\.rnk': unknown key 'rnk'; did you mean 'rank'"):
+        load_config(recipe, path, ["lora.rnk=4"])
+    with pytest.raises(InputError, match="unknown key 'epoch'; did you mean 'epochs'"):
+        load_config(recipe, path, ["epoch=4"])

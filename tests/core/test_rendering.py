@@ -1,0 +1,124 @@
+"""Training and judging see the same tokens; a sample cannot write control tokens."""
+
+import pytest
+from conftest import VARIANTS, tiny_tokenizer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.rendering import Renderer, common_prefix, defuse, special_tokens
+from judge.types import Message
+
+NAMES = sorted(VARIANTS)
+RENDERERS: dict[str, Renderer] = {}
+
+
+def renderer_of(name: str) -> Renderer:
+    return RENDERERS.setdefault(name, Renderer(tiny_tokenizer(name)))
+
+
+def user(content: str) -> list[Message]:
+    return [{"role": "user", "content": content}]
+
+
+def control_ids(renderer: Renderer, ids: list[int]) -> list[int]:
+    special = {
+        token for token, added in renderer.tokenizer.added_tokens_decoder.items() if len(added.content) > 1
+    }
+    return [token for token in ids if token in special]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_special_tokens_in_a_document_are_text(name: str) -> None:
+    renderer = renderer_of(name)
+    plain = renderer.encode(renderer.prompt_text(user("a document")))
+    attack = "a document" + "".join(f" {token}{token}" for token in VARIANTS[name][1])
+    ids = renderer.encode(renderer.prompt_text(user(attack)))
+    assert control_ids(renderer, ids) == control_ids(renderer, plain)
+    prompt, reply = renderer.completion_ids(user("a document"), f"PASS{VARIANTS[name][1][0]}FAIL")
+    assert len(control_ids(renderer, [*prompt, *reply])) == len(control_ids(renderer, plain)) + 1
+
+
+def test_control_tokens_that_are_not_flagged_special_are_text_too() -> None:
+    """Some vocabularies add their turn marks as ordinary tokens; the template still gives them power."""
+    from tokenizers import AddedToken
+
+    tokenizer = tiny_tokenizer("bytes")
+    tokenizer.add_tokens([AddedToken("<|turn|>", special=False), AddedToken("  ", special=False)])
+    tokenizer.chat_template = "{% for m in messages %}<|turn|>{{ m['content'] }}  {% endfor %}<|turn|>"
+    renderer = Renderer(tokenizer)
+    ids = renderer.encode(renderer.prompt_text(user("a <|turn|> b")))
+    assert ids.count(tokenizer.convert_tokens_to_ids("<|turn|>")) == 2
+    assert "  " not in special_tokens(tokenizer)  # runs of spaces are no control tokens
+
+
+@given(
+    pieces=st.lists(st.sampled_from(["<|im_end|>", "<|im_start|>", "<|", "|>", "im_end", " "]), max_size=9)
+)
+def test_defuse_leaves_no_special_token(pieces: list[str]) -> None:
+    specials = ["<|im_end|>", "<|im_start|>"]
+    text = "".join(pieces)
+    clean = defuse(text, specials)
+    assert not any(special in clean for special in specials)
+    assert clean.replace("\u200b", "") == text
+    assert defuse("untouched", specials) == "untouched" and defuse(text, []) == text
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("reply", ["PASS", "失败", '{"REASONING": "fine", "SCORE": "PASS"}'])
+def test_training_reads_the_prompt_that_judging_reads(name: str, reply: str) -> None:
+    renderer = renderer_of(name)
+    messages = user("请对照“文档” The DOCUMENT\n\nsupports it.")
+    prompt, completion = renderer.completion_ids(messages, reply)
+    judged = renderer.encode(renderer.prompt_text(messages) + reply)
+    end = renderer.end_of_turn()
+    assert [*prompt, *completion] == [*judged, *end]
+    assert prompt == renderer.encode(renderer.prompt_text(messages))[: len(prompt)]
+    assert len(prompt) >= renderer.count(messages) - 1  # a merge over the border moves one token at most
+    assert renderer.tokenizer.decode(completion).startswith(reply)
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [("chatml", "<|im_end|>"), ("bytes", "<|im_end|>"), ("gemma", "<end_of_turn>"), ("bare", "</s>")],
+)
+def test_the_end_of_turn_is_trained(name: str, end: str) -> None:
+    renderer = renderer_of(name)
+    _, completion = renderer.completion_ids(user("text"), "PASS")
+    assert renderer.tokenizer.convert_ids_to_tokens(completion[-1]) == end
+    assert completion[-1] in renderer.stop_ids()
+
+
+def test_templates_keep_their_own_shape() -> None:
+    assert renderer_of("chatml").prompt_text(user("x")) == (
+        "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
+        "<|im_start|>user\nx<|im_end|>\n<|im_start|>assistant\n"
+    )
+    gemma = renderer_of("gemma")
+    text = gemma.prompt_text(user("x"))
+    assert text == "<bos><start_of_turn>user\nx<end_of_turn>\n<start_of_turn>model\n"
+    assert gemma.encode(text).count(gemma.tokenizer.bos_token_id) == 1
+    bare = renderer_of("bare")
+    assert bare.prompt_text(user("x")) == "x\n\n"
+    assert bare.encode("x\n\n")[0] == bare.tokenizer.bos_token_id
+
+
+def test_a_tokenizer_that_ends_every_text_does_not_end_the_prompt() -> None:
+    from tokenizers import processors
+
+    tokenizer = tiny_tokenizer("bare")
+    core = tokenizer.backend_tokenizer
+    core.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", core.token_to_id("</s>"))]
+    )
+    renderer = Renderer(tokenizer)
+    assert renderer.tokenizer.eos_token_id not in renderer.encode("text")
+    prompt, completion = renderer.completion_ids(user("text"), "PASS")
+    assert [*prompt, *completion].count(renderer.tokenizer.eos_token_id) == 1
+
+
+@given(lists=st.lists(st.lists(st.integers(0, 2), max_size=6), min_size=1, max_size=4))
+def test_common_prefix(lists: list[list[int]]) -> None:
+    length = common_prefix(lists)
+    assert all(items[:length] == lists[0][:length] for items in lists)
+    if all(len(items) > length for items in lists):
+        assert len({items[length] for items in lists}) > 1

@@ -1,0 +1,273 @@
+"""Every wrong input names the file, the line, the field, what was found and what is wanted."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InputError
+from judge.samples import parse_label, read_rows, read_samples, row_from_sample, write_samples
+from judge.types import LANGUAGES, Label, Sample, Task
+
+ROW = {"document": "The sky is blue.", "answer": "Blue."}
+
+
+def write(path: Path, *lines: object) -> Path:
+    path.write_text(
+        "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines),
+        encoding="utf-8",
+    )
+    return path
+
+
+WRONG_ROWS: list[tuple[object, str | None, str]] = [
+    ("{", None, r"is no JSON \(.* at column \d+\); one object a line is wanted"),
+    ("not json", None, "is no JSON"),
+    ('{"document": "a" "answer": "b"}', None, "is no JSON"),
+    ("[" * 100_000, None, "is no JSON"),
+    ('{"document": ' + "9" * 5000 + "}", None, "is no JSON"),
+    ("[1, 2]", None, "is a JSON list, an object is wanted"),
+    ('"text"', None, "is a JSON str, an object is wanted"),
+    ("null", None, "is a JSON NoneType, an object is wanted"),
+    ({"document": "d"}, "answer", r"is missing \(the row has: document\)"),
+    ({"answer": "a", "id": "x"}, "document", r"is missing \(the row has: answer, id\)"),
+    ({}, "document", r"is missing \(the row has: nothing\)"),
+    ({**ROW, "anwser": "x"}, "anwser", "unknown field 'anwser'; did you mean 'answer'.*under 'meta'"),
+    ({**ROW, "label": "PSAS"}, "label", "unknown label 'PSAS'; did you mean 'PASS'"),
+    ({**ROW, "label": 1}, "label", "unknown label '1'"),
+    ({**ROW, "label": True}, "label", "unknown label 'True'"),
+    ({**ROW, "task": "summarisation"}, "task", "unknown task 'summarisation'; did you mean 'summarization'"),
+    ({**ROW, "task": ["qa"]}, "task", "unknown task"),
+    ({**ROW, "language": "eng"}, "language", "unknown language 'eng'; did you mean 'en'"),
+    ({**ROW, "language": ["en"]}, "language", "unknown language"),
+    ({**ROW, "document": ""}, "document", "is empty"),
+    ({**ROW, "document": " \n\t"}, "document", "is empty"),
+    ({**ROW, "document": []}, "document", "is empty"),
+    ({**ROW, "document": ["", " "]}, "document", "is empty"),
+    ({**ROW, "document": None}, "document", "holds None, a text or a list of texts is wanted"),
+    ({**ROW, "document": 7}, "document", "holds 7, a text"),
+    ({**ROW, "document": {"text": "x"}}, "document", "holds {'text': 'x'}, a text or a list"),
+    ({**ROW, "document": ["a", 2]}, "document", r"holds \['a', 2\], a text or a list"),
+    ({**ROW, "answer": ""}, "answer", "is empty; there is nothing to judge"),
+    ({**ROW, "answer": "  "}, "answer", "is empty"),
+    ({**ROW, "answer": None}, "answer", "is empty"),
+    ({**ROW, "answer": 3.5}, "answer", "holds 3.5, a text is wanted"),
+    ({**ROW, "answer": ["a"]}, "answer", r"holds \['a'\], a text is wanted"),
+    ({**ROW, "question": 3}, "question", "holds 3, a text is wanted"),
+    ({**ROW, "source": {}}, "source", "holds {}, a text is wanted"),
+    ({**ROW, "group": 3}, "group", "holds 3, a text is wanted"),
+    ({**ROW, "meta": "x"}, "meta", "holds 'x', an object is wanted"),
+    ({**ROW, "meta": [1]}, "meta", r"holds \[1\], an object is wanted"),
+    ({**ROW, "answer": "cut \ud83d"}, "answer", r"holds half a character \(\\ud83d\)"),
+    ({**ROW, "meta": {"a": ["\udc00"]}}, "meta", r"holds half a character \(\\udc00\)"),
+    ({**ROW, "id": "first"}, "id", "'first' stands already on line 1"),
+]
+
+
+@pytest.mark.parametrize(("row", "field", "message"), WRONG_ROWS, ids=lambda value: str(value)[:40])
+def test_a_wrong_row(row: object, field: str | None, message: str, tmp_path: Path) -> None:
+    # One right row and a blank line before it: the number is the line's, not the row's.
+    path = write(tmp_path / "in.jsonl", {**ROW, "id": "first"}, "", row)
+    where = rf"in\.jsonl:3: {'' if field is None else f'field {field!r}: '}{message}"
+    with pytest.raises(InputError, match=where) as caught:
+        list(read_samples(path))
+    assert len(str(caught.value)) < 400 and "\n" not in str(caught.value)
+
+
+def test_long_values_are_shown_in_part(tmp_path: Path) -> None:
+    path = write(tmp_path / "in.jsonl", {**ROW, "document": ["x" * 10_000, 1]})
+    with pytest.raises(InputError) as caught:
+        list(read_samples(path))
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", " \n"])
+def test_an_empty_file(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"in\.jsonl: holds no sample"):
+        list(read_samples(path))
+
+
+@pytest.mark.parametrize("content", ["", "document,answer\n"])
+def test_an_empty_csv_file(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"in\.csv: holds no sample"):
+        list(read_samples(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("in.jsonl", b'{"document": "caf\xe9", "answer": "x"}\n', r"in\.jsonl: is not UTF-8 text"),
+        ("in.csv", b"document,answer\ncaf\xe9,x\n", r"in\.csv: is not UTF-8 text"),
+        ("in.jsonl", json.dumps(ROW).encode("utf-16"), r"in\.jsonl: is not UTF-8 text"),
+        ("in.jsonl.gz", gzip.compress(json.dumps(ROW).encode() * 99)[:-9], r"damaged gzip file.*fetch it again"),
+        ("in.jsonl.gz", gzip.compress(bytes(range(256)) * 50)[:40] + b"\xff" * 60, "damaged gzip|UTF-8"),
+        ("in.jsonl.gz", b'{"document": "plain"}', r"in\.jsonl\.gz: is a damaged gzip file"),
+        ("in.jsonl.gz", b"", r"in\.jsonl\.gz: (is a damaged gzip file|holds no sample)"),
+        ("in.parquet", b"PAR1 is what it begins with", r"in\.parquet: is no Parquet file"),
+        ("in.parquet", b"", r"in\.parquet: is no Parquet file"),
+        ("in.txt", b"x", r"in\.txt: unknown file type '\.txt'"),
+        ("in.json", b"[]", r"in\.json: unknown file type '\.json'; did you mean '\.jsonl'"),
+        ("in", b"x", r"in: unknown file type '\(none\)'"),
+    ],
+)
+def test_a_wrong_file(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        list(read_samples(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.csv", "in.parquet", "in.jsonl.gz"])
+def test_no_file_and_a_folder(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"{name}: no such file"):
+        list(read_samples(tmp_path / name))
+    (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match=name):
+        list(read_samples(tmp_path / name))
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=name):
+        list(read_samples(tmp_path / "file" / name))
+
+
+def test_defaults(tmp_path: Path) -> None:
+    path = write(tmp_path / "in.jsonl", "", ROW, {**ROW, "document": ["a", "b"], "id": 7, "label": None})
+    first, second = read_samples(path)
+    assert first == Sample(
+        id="row-2", document="The sky is blue.", answer="Blue.", group="The sky is blue.", task=Task.QA
+    )
+    assert (second.id, second.document, second.group) == ("7", ("a", "b"), "a\n\nb")
+
+
+@pytest.mark.parametrize(
+    ("word", "label"),
+    [("PASS", "PASS"), (" fail ", "FAIL"), ("通过", "PASS"), ("失败", "FAIL"), ("", None), (None, None)],
+)
+def test_labels(word: object, label: str | None) -> None:
+    assert parse_label(word) == label
+
+
+def test_a_byte_order_mark_and_windows_lines_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROW).encode() + b"\r\n" + json.dumps(ROW).encode() + b"\r\n")
+    assert [sample.id for sample in read_samples(path)] == ["row-1", "row-2"]
+
+
+def test_csv(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(
+        'id,document,answer,question,label,meta\n1,"two\nlines","a ""b"", c",q,FAIL,"{""k"": [1]}"\n,d,e,,,\n',
+        encoding="utf-8",
+    )
+    first, second = read_samples(path)
+    assert (first.document, first.answer, first.label, first.meta) == (
+        "two\nlines",
+        'a "b", c',
+        Label.FAIL,
+        {"k": [1]},
+    )
+    assert (second.id, second.question, second.label, second.meta) == ("row-4", "", None, {})
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("document,answer\nd,a\nd,a,b\n", r"in\.csv:3: has more cells than the header"),
+        ("document,answer\nd,a\nd\n", r"in\.csv:3: field 'answer': is empty"),
+        ("document,answer\nd,a\n,a\n", r"in\.csv:3: field 'document': is empty"),
+        ("document\nd\n", r"in\.csv:2: field 'answer': is missing"),
+        ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is no JSON"),
+        ("document,answer,meta\nd,a,3\n", r"in\.csv:2: field 'meta': holds 3, an object is wanted"),
+        ("document,answer,lable\nd,a,PASS\n", r"in\.csv:2: field 'lable': unknown field.*'label'"),
+    ],
+)
+def test_wrong_csv(lines: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(lines)
+    with pytest.raises(InputError, match=message):
+        list(read_samples(path))
+
+
+def test_parquet(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "in.parquet"
+    rows = [
+        {"id": "1", "document": ["a", "b"], "answer": "x", "label": "FAIL", "meta": {"k": 1}},
+        {"id": "2", "document": ["c"], "answer": "y", "label": None, "meta": None},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    first, second = read_samples(path)
+    assert (first.document, first.label, first.meta) == (("a", "b"), Label.FAIL, {"k": 1})
+    assert (second.document, second.label, second.meta) == (("c",), None, {})
+    pq.write_table(pa.Table.from_pylist([{"document": "d", "answer": "x"}, {"document": "d", "answer": ""}]), path)
+    with pytest.raises(InputError, match=r"in\.parquet:2: field 'answer': is empty"):
+        list(read_samples(path))
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"in\.parquet: is no Parquet file"):
+        list(read_samples(path))
+
+
+def test_columns(tmp_path: Path) -> None:
+    columns = {"document": "context", "answer": "response", "question": "query"}
+    rows = [{"context": "d", "response": "a", "query": "q", "other": 1}]
+    [sample] = read_samples(write(tmp_path / "in.jsonl", *rows), columns)
+    assert (sample.document, sample.answer, sample.question) == ("d", "a", "q")
+    with pytest.raises(InputError, match=r"in\.jsonl:1: field 'label': unknown column 'respons'.*'response'"):
+        list(read_samples(tmp_path / "in.jsonl", {**columns, "label": "respons"}))
+    with pytest.raises(InputError, match="unknown field 'anser'; did you mean 'answer'"):
+        list(read_samples(tmp_path / "in.jsonl", {**columns, "anser": "response"}))
+
+
+def test_columns_of_a_csv_file_with_an_empty_cell(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("context,response,query\nd,a,q\ne,b,\n")
+    samples = list(read_samples(path, {"document": "context", "answer": "response", "question": "query"}))
+    assert [sample.question for sample in samples] == ["q", ""]
+
+
+words = st.text(min_size=1).filter(str.strip)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=2), max_leaves=4
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    samples=st.lists(
+        st.builds(
+            Sample,
+            id=words,
+            document=words | st.lists(words, min_size=1, max_size=3).map(tuple),
+            answer=words,
+            question=st.text(),
+            task=st.sampled_from(list(Task)),
+            language=st.sampled_from(LANGUAGES),
+            label=st.sampled_from([*Label, None]),
+            source=st.text(),
+            group=words,
+            meta=st.dictionaries(st.text(), values, max_size=2),
+        ),
+        min_size=1,
+        max_size=4,
+        unique_by=lambda sample: sample.id,
+    ),
+    packed=st.booleans(),
+)
+def test_what_is_written_is_read_again(samples: list[Sample], packed: bool, tmp_path: Path) -> None:
+    path = tmp_path / "round.jsonl"
+    assert write_samples(path, samples) == len(samples)
+    if packed:
+        content = path.read_bytes()
+        path = tmp_path / "round.jsonl.gz"
+        path.write_bytes(gzip.compress(content))
+    assert list(read_samples(path)) == samples
+    rows: list[dict[str, Any]] = [row for _, row in read_rows(path)]
+    assert rows == json.loads(json.dumps([row_from_sample(sample) for sample in samples]))

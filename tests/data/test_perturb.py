@@ -1,0 +1,255 @@
+"""The rule perturber: golden cases for each edit type, properties on any text, and yields on real data."""
+
+# ruff: noqa: E501 (one golden case a line)
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data_pipeline.perturb import EDIT_TYPES, EDITS, RulePerturber, find_entities, find_facts, occurs
+from judge.errors import InputError
+from judge.types import Language, Sample, Task
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+BRIDGE = (
+    "The Corran Bridge was opened on 4 March 1931 by Mira Holst, the mayor of Tarrow. The engineer Jon Abel had "
+    "asked for 640 workers, but only 380 workers came. In 1948 the bridge was closed for 12 weeks, and Abel "
+    "never saw it open again. The engineer Ruth Calder wrote its history. The road from Kessel Bay is 14 km long."
+)
+LAKE = (
+    "林嘉禾1948年3月生于云泊市，1971年进入云泊乐器公司。贺松涛是林嘉禾的师兄，贺松涛的作品列第3名。"
+    "林嘉禾一生制琴约620把，售出480把，从不使用机器。2009年，林嘉禾退休，云泊市在湖的北岸建了博物馆。"
+)
+
+# edit type, language, document, question, gold answer, the answers that may come out
+GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
+    ("number", "en", BRIDGE, "How many workers came?", "In the end 380 workers came.",
+     {"In the end 640 workers came."}),
+    ("number", "zh", LAKE, "林嘉禾制琴多少把?", "他一生制琴约620把。", {"他一生制琴约480把。"}),
+    ("date", "en", BRIDGE, "When was it opened?", "It was opened in 1931.", {"It was opened in 1948."}),
+    ("date", "zh", LAKE, "", "他于1971年进入公司。", {"他于1948年进入公司。", "他于2009年进入公司。"}),
+    ("entity", "en", BRIDGE, "Who was the engineer?", "Jon Abel was the engineer.",
+     {"Ruth Calder was the engineer.", "Mira Holst was the engineer."}),
+    ("entity", "zh", LAKE, "谁是师兄?", "师兄是贺松涛。", {"师兄是林嘉禾。"}),
+    ("negation", "en", BRIDGE, "", "Abel never saw it open again.", {"Abel saw it open again."}),
+    ("negation", "en", BRIDGE, "", "The bridge was closed for 12 weeks.", {"The bridge was not closed for 12 weeks."}),
+    ("negation", "en", BRIDGE, "", "The bridge did not open in 1948.", {"The bridge opened in 1948."}),
+    ("negation", "en", BRIDGE, "", "The bridge closed in 1948.", {"The bridge did not close in 1948."}),
+    ("negation", "en", BRIDGE, "Was it closed?", "Yes, it was closed in 1948.", {"No, it was not closed in 1948."}),
+    ("negation", "en", BRIDGE, "Is it short?", "No.", {"Yes."}),
+    ("negation", "zh", LAKE, "", "他从不使用机器。", {"他总是使用机器。"}),
+    ("negation", "zh", LAKE, "", "贺松涛是他的师兄。", {"贺松涛不是他的师兄。"}),
+    ("negation", "zh", LAKE, "", "他没有使用机器。", {"他使用了机器。"}),
+    ("negation", "zh", LAKE, "他用机器吗?", "不，他不会用机器。", {"是的，他会用机器。"}),
+    ("comparative", "en", BRIDGE, "", "Costs increased before the war.",
+     {"Costs decreased before the war.", "Costs increased after the war."}),
+    ("comparative", "en", BRIDGE, "", "The toll is lower than planned.", {"The toll is higher than planned."}),
+    ("comparative", "en", BRIDGE, "Is it longer?", "Yes, it is longer than the old one.",
+     {"No, it is shorter than the old one."}),
+    ("comparative", "zh", LAKE, "", "销量上升到480把。", {"销量下降到480把。"}),
+    ("comparative", "zh", LAKE, "", "价格低于620元。", {"价格高于620元。"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "language", "document", "question", "answer", "expected"), GOLDEN)
+def test_golden(
+    kind: str, language: Language, document: str, question: str, answer: str, expected: set[str]
+) -> None:
+    for seed in range(5):
+        edit = EDITS[kind](answer, document, question, language, Random(seed))
+        assert edit is not None
+        assert edit.answer in expected
+        assert edit.edit_type == kind
+        assert "GOLD" not in edit.change and "PERTURBED" not in edit.change
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "answer"),
+    [
+        ("comparative", "en", "The North Shore Hotel kept its name."),
+        ("comparative", "en", "At first nobody knew it, not even last year."),
+        ("comparative", "en", "The road was named after a mayor."),
+        ("comparative", "zh", "他去过东京和南京。"),
+        ("negation", "en", "There is a bridge."),
+        ("negation", "en", "It did not have any lights."),
+        ("negation", "zh", "不但如此，他总是这样。"),
+        ("entity", "en", "The bridge is old."),
+        ("number", "en", "The H2O and the A4 road."),
+        ("date", "en", "It may march on."),
+        ("addition", "en", "It is old."),
+    ],
+)
+def test_an_edit_that_would_be_wrong_is_not_made(kind: str, language: Language, answer: str) -> None:
+    document = BRIDGE if language == "en" else LAKE
+    assert all(EDITS[kind](answer, document, "", language, Random(seed)) is None for seed in range(5))
+
+
+def test_what_the_document_lists_together_is_not_exchanged() -> None:
+    document = "Jon Abel and Ruth Calder founded the school. The teacher Jon Abel led it; Ruth Calder wrote its history."
+    assert EDITS["entity"]("Jon Abel founded the school.", document, "", "en", Random(0)) is None
+
+
+def test_a_part_of_a_name_is_no_other_name() -> None:
+    document = "The painter Mira Holst lived in Tarrow. Holst said little. Holst sold nothing."
+    assert EDITS["entity"]("The painter was Mira Holst.", document, "", "en", Random(0)) is None
+
+
+def test_the_article_follows_the_word() -> None:
+    document = "The crew had eight boats. The office had eleven desks, and an engineer had seven desks."
+    edit = EDITS["comparative"](
+        "It was an earlier plan, an early draft of an increase in cost.", document, "", "en", Random(1)
+    )
+    assert edit is None or not re.search(r"\ban [b-df-hj-np-tv-z]", edit.answer)
+
+
+def test_an_addition_replaces_an_adjunct_of_like_length() -> None:
+    answer = "The team repaired the roof, which took the whole winter."
+    edit = EDITS["addition"](answer, BRIDGE, "", "en", Random(0))
+    assert (
+        edit is not None and edit.answer.startswith("The team repaired the roof, ") and not edit.from_document
+    )
+    assert abs(len(edit.answer) - len(answer)) <= 12
+    zh = EDITS["addition"]("林嘉禾一生制琴约620把，其余时间都在教徒弟。", LAKE, "", "zh", Random(0))
+    assert zh is not None and zh.answer.startswith("林嘉禾一生制琴约620把，")
+
+
+def test_facts_have_kinds_and_places() -> None:
+    facts = find_facts(BRIDGE, "en")
+    assert all(BRIDGE[fact.start : fact.end] == fact.text for fact in facts)
+    forms = {fact.text: fact.form for fact in facts}
+    assert forms["4 March"] == "day-month" and forms["1931"] == "year" and forms["Kessel Bay"] == "place"
+    assert forms["Mira Holst"] == "person-long" and forms["640"] == "int"
+    assert "The" not in forms and "In" not in forms
+    chinese = {fact.text: fact.form for fact in find_facts(LAKE, "zh")}
+    assert (
+        chinese["1948年"] == "year"
+        and chinese["林嘉禾"] == "person"
+        and chinese["云泊乐器公司"] == "organisation"
+    )
+    assert {"3月", "620", "云泊市"} <= set(chinese)
+
+
+def test_a_sentence_start_is_no_name() -> None:
+    text = "Climbing is hard. Bread was dear. The climbing of towers began late."
+    assert find_entities(text, "en") == []
+
+
+def test_translation_is_compared_by_digits() -> None:
+    sample = Sample(
+        id="t", document="该桥于1931年建成，1948年关闭，雇用了640人。", answer="The bridge was built in 1931.",
+        task=Task.TRANSLATION,
+    )  # fmt: skip
+    made = RulePerturber(0, ("date", "number", "entity")).perturb(sample)
+    assert made is not None and made.answer == "The bridge was built in 1948." and made.from_document
+
+
+def test_avoid_and_perturb_all() -> None:
+    sample = Sample(id="a", document=BRIDGE, answer="Mira Holst opened the bridge on 4 March 1931.")
+    perturber = RulePerturber(3)
+    made = perturber.perturb_all(sample, 4)
+    assert len({item.answer for item in made}) == len(made) >= 2
+    assert perturber.perturb_all(sample, 0) == []
+    first = perturber.perturb(sample)
+    assert first is not None
+    other = perturber.perturb(sample, avoid=(first.answer,))
+    assert other is None or other.answer != first.answer
+
+
+def test_unknown_edit_types_are_named() -> None:
+    with pytest.raises(InputError, match="number"):
+        RulePerturber(0, ("numbr",))
+    with pytest.raises(InputError):
+        RulePerturber(0, ())
+
+
+WORDS = st.sampled_from(
+    (
+        *re.findall(r"\S+|\s", BRIDGE),
+        *LAKE,
+        "not ",
+        "never ",
+        "Yes, ",
+        "No, ",
+        "more than ",
+        "12%",
+        "$3.5 million ",
+        "没有",
+        "是的，",
+    )
+)
+TEXT = st.text(max_size=60) | st.lists(WORDS, max_size=30).map(
+    lambda parts: " ".join(parts).replace("  ", " ")
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXT, TEXT | st.just(BRIDGE) | st.just(LAKE), TEXT, st.sampled_from(("en", "zh")), st.integers(0, 9))
+def test_properties(answer: str, document: str, question: str, language: Language, seed: int) -> None:
+    sample = Sample(id="x", document=document, answer=answer, question=question, language=language)
+    made = RulePerturber(seed).perturb_all(sample, 4)
+    assert made == RulePerturber(seed).perturb_all(sample, 4)
+    for item in made:
+        assert item.answer != answer
+        assert item.from_document == occurs(item.inserted, document)
+        assert item.edit_type in EDIT_TYPES
+        assert abs(len(item.answer) - len(answer)) <= max(12, 0.2 * len(answer))
+        assert item.edit_type != "entity" or item.from_document
+
+
+def _read(name: str) -> Any:
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"{name} is not here")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def _sentence(context: str, start: int, language: Language) -> str:
+    pattern = r"[^。！？]+[。！？]?" if language == "zh" else r".+?(?:[.!?](?=\s+[A-Z])|$)"
+    spans = (match for match in re.finditer(pattern, context, re.S) if match.end() > start)
+    return next(spans).group().strip()
+
+
+def _squad(name: str, language: Language) -> Iterator[Sample]:
+    for article in _read(name)["data"]:
+        for paragraph in article["paragraphs"]:
+            context = paragraph["context"]
+            for item in paragraph["qas"]:
+                start = item["answers"][0]["answer_start"]
+                answer = _sentence(context, start, language)
+                near = context[max(0, start - 2500) : start + 2500]
+                yield Sample(str(item["id"]), near, answer, item["question"], language=language)
+
+
+def _check(samples: list[Sample], share: float, from_document: float) -> None:
+    perturber = RulePerturber(0)
+    made = [(sample, item) for sample in samples if (item := perturber.perturb(sample))]
+    assert len(made) >= share * len(samples)
+    assert sum(item.from_document for _, item in made) >= from_document * len(made)
+    assert abs(sum(len(item.answer) - len(sample.answer) for sample, item in made)) <= 3 * len(made)
+    assert len({item.edit_type for _, item in made}) >= 4
+
+
+@pytest.mark.parametrize(("language", "from_document"), [("en", 0.5), ("zh", 0.4)])
+def test_xquad(language: Language, from_document: float) -> None:
+    """Half of the Chinese sentences hold no fact that their document has twice over: nothing to swap with."""
+    _check(list(_squad(f"xquad/xquad.{language}.json.gz", language))[::8], 0.75, from_document)
+
+
+def test_covid_qa() -> None:
+    _check(list(_squad("covid-qa/200423_covidQA.json.gz", "en"))[::20], 0.75, 0.5)
+
+
+def test_pubmedqa_long_answers() -> None:
+    """Conclusions repeat few facts of their abstract, so most edits here turn polarity or direction."""
+    items = list(_read("pubmedqa/ori_pqal.json.gz").items())[::8]
+    _check([Sample(k, tuple(v["CONTEXTS"]), v["LONG_ANSWER"], v["QUESTION"]) for k, v in items], 0.8, 0.25)
