@@ -92,7 +92,9 @@ def labelled_samples(config: DataConfig) -> tuple[list[Sample], dict[str, list[s
     for sample in found:
         if sample.label is Label.FAIL:
             raise InputError(f"sample {sample.id!r} is labelled FAIL; only gold answers can be perturbed")
-    samples, without_edit = make_twins(found, RulePerturber(config.seed, config.edit_types))
+    samples, without_edit = make_twins(
+        found, RulePerturber(config.seed, config.edit_types), config.additions, config.seed
+    )
     return samples, {"no safe edit": [sample.id for sample in without_edit]}
 
 

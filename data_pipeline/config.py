@@ -76,6 +76,8 @@ class DataConfig(StrictConfig):
     perturb: bool = True
     """Make a perturbed twin of every gold answer. ``false`` takes labelled samples as they are."""
     edit_types: tuple[str, ...] = EDIT_TYPES
+    additions: Share = Field(default=0.4, ge=0, le=1)
+    """Share of pairs that differ in a whole added sentence: the easy ones, from which small models start."""
     splits: SplitConfig = SplitConfig()
     modes: ModesConfig = ModesConfig()
     preferences: PreferenceConfig = PreferenceConfig()

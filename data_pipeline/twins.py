@@ -1,45 +1,83 @@
-"""From gold answers to labelled twins: the answer as it is (PASS) and its perturbation (FAIL).
+"""From gold answers to labelled twins: a faithful answer (PASS) and one that its document does not bear (FAIL).
 
 Twins share document, question and group, so they never part: not between splits, not between modes.
 """
 
-from collections.abc import Iterable
+import random
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+from data_pipeline.additions import Additions
 from data_pipeline.perturb import RulePerturber
 from judge.types import Label, Sample
 
 
-def make_twins(golds: Iterable[Sample], perturber: RulePerturber) -> tuple[list[Sample], list[Sample]]:
-    """Perturb every gold answer once.
+def make_twins(
+    golds: Sequence[Sample], perturber: RulePerturber, additions: float, seed: int
+) -> tuple[list[Sample], list[Sample]]:
+    """Make one pair of every gold answer.
+
+    Args:
+        golds: samples whose answers are faithful.
+        perturber: edits single facts.
+        additions: share of pairs that differ in an added sentence instead (:mod:`data_pipeline.additions`).
+        seed: decides which.
 
     Returns:
-        The samples, twin after gold, with ``meta["pair"]`` naming the pair and the twin's ``meta`` holding
-        ``edit_type``, ``change``, ``replaced``, ``inserted`` and ``from_document``; and the golds that have
-        no safe edit. Those are left out of the data set, so that its classes stay balanced.
+        The samples, hallucinated twin after faithful one, with ``meta["pair"]`` naming the pair and the
+        twin's ``meta`` holding ``edit_type``, ``change``, ``replaced``, ``inserted`` and ``from_document``;
+        and the golds that have no safe edit. Those are left out, so that the classes stay balanced.
     """
-    samples, without_edit = [], []
+    finder = Additions(golds, seed)
+    samples: list[Sample] = []
+    without_edit: list[Sample] = []
     for gold in golds:
-        perturbation = perturber.perturb(gold)
-        if perturbation is None:
+        wants_addition = random.Random(f"twin:{seed}:{gold.id}").random() < additions
+        pair = (_with_addition(gold, finder) if wants_addition else None) or _with_edit(gold, perturber)
+        if pair is None:
             without_edit.append(gold)
-            continue
-        shared = {**gold.meta, "pair": gold.id}
-        samples.append(replace(gold, label=Label.PASS, meta=shared))
-        samples.append(
-            replace(
-                gold,
-                id=f"{gold.id}-twin",
-                answer=perturbation.answer,
-                label=Label.FAIL,
-                meta={
-                    **shared,
-                    "edit_type": perturbation.edit_type,
-                    "change": perturbation.change,
-                    "replaced": perturbation.replaced,
-                    "inserted": perturbation.inserted,
-                    "from_document": perturbation.from_document,
-                },
-            )
-        )
+        else:
+            samples += pair
     return samples, without_edit
+
+
+def _with_addition(gold: Sample, finder: Additions) -> tuple[Sample, Sample] | None:
+    found = finder.find(gold)
+    if found is None:
+        return None
+    change = (
+        f"文档没有提到“{found.foreign}”"
+        if gold.language == "zh"
+        else f"the document does not mention '{found.foreign}'"
+    )
+    edit = {
+        "edit_type": "addition",
+        "change": change,
+        "replaced": found.supported,
+        "inserted": found.foreign,
+        "from_document": False,
+    }
+    return _pair(gold, found.faithful, found.hallucinated, edit)
+
+
+def _with_edit(gold: Sample, perturber: RulePerturber) -> tuple[Sample, Sample] | None:
+    found = perturber.perturb(gold)
+    if found is None:
+        return None
+    edit = {
+        "edit_type": found.edit_type,
+        "change": found.change,
+        "replaced": found.replaced,
+        "inserted": found.inserted,
+        "from_document": found.from_document,
+    }
+    return _pair(gold, gold.answer, found.answer, edit)
+
+
+def _pair(gold: Sample, faithful: str, hallucinated: str, edit: dict[str, Any]) -> tuple[Sample, Sample]:
+    shared = {**gold.meta, "pair": gold.id}
+    return (
+        replace(gold, answer=faithful, label=Label.PASS, meta=shared),
+        replace(gold, id=f"{gold.id}-twin", answer=hallucinated, label=Label.FAIL, meta={**shared, **edit}),
+    )

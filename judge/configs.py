@@ -22,7 +22,7 @@ Config = TypeVar("Config", bound=StrictConfig)
 
 
 def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Read a YAML file into a config, with ``key=value`` overrides on top (``lora.rank=8``).
+    """Read a YAML file into a config, with overrides on top (``lora.rank=8``, ``sources.0.limit=9``).
 
     Raises:
         InputError: the file is no YAML mapping, a key is unknown, or a value is of the wrong type.
@@ -52,10 +52,9 @@ def _override(values: dict[str, Any], override: str) -> None:
     if not equals or not key:
         raise InputError(f"{override!r} is no override; write key=value, such as learning_rate=1e-5")
     *parents, last = key.split(".")
+    target: Any = values
     for parent in parents:
-        values = values.setdefault(parent, {})
-        if not isinstance(values, dict):
-            raise InputError(f"{override!r}: {parent!r} holds no keys of its own")
+        target = _step(target, parent, override)
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -63,7 +62,22 @@ def _override(values: dict[str, Any], override: str) -> None:
     if isinstance(value, str):  # YAML reads 1e-5 as text; a number is meant
         with suppress(ValueError):
             value = float(value)
-    values[last] = value
+    if isinstance(target, list):
+        _step(target, last, override)
+        target[int(last)] = value
+    elif isinstance(target, dict):
+        target[last] = value
+    else:
+        raise InputError(f"{override!r}: there are no keys under {'.'.join(parents)!r}")
+
+
+def _step(target: Any, part: str, override: str) -> Any:
+    """What lies under one part of an override's key: a key of a mapping, or a place in a list, from 0."""
+    if isinstance(target, dict):
+        return target.setdefault(part, {})
+    if isinstance(target, list) and part.isdecimal() and int(part) < len(target):
+        return target[int(part)]
+    raise InputError(f"{override!r}: {part!r} is no key or place there")
 
 
 def _explain(kind: type[StrictConfig], error: ValidationError, path: Path) -> InputError:

@@ -65,9 +65,7 @@ def test_words_cover_the_hard_cases(tiny_backend: Make) -> None:
     backend = tiny_backend("bytes")
     text = backend.renderer.prompt_text(user("x"))
     start = len(backend.renderer.encode(text))
-    tokens = {
-        words: [backend.renderer.encode(text + word)[start:] for word in words] for words in WORDS
-    }
+    tokens = {words: [backend.renderer.encode(text + word)[start:] for word in words] for words in WORDS}
     assert min(len(row) for rows in tokens.values() for row in rows) >= 4
     assert common_prefix(tokens["PAST", "PASS"]) == 3
     assert common_prefix(tokens["PASS", "PASSED"]) == 4

@@ -48,8 +48,16 @@ def test_a_right_config(tmp_path: Path) -> None:
     ("text", "field", "message"),
     [
         ("name: a\nstep: 3", "step", "unknown key 'step'; did you mean 'steps'"),
-        ("name: a\ninner: {rnk: 3}", "inner.rnk", r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale"),
-        ("name: a\nmaybe: {rnk: 3}", "maybe.rnk", r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale"),
+        (
+            "name: a\ninner: {rnk: 3}",
+            "inner.rnk",
+            r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale",
+        ),
+        (
+            "name: a\nmaybe: {rnk: 3}",
+            "maybe.rnk",
+            r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale",
+        ),
         ("name: a\nseveral: [{rnk: 3}]", "several.0.rnk", "unknown key 'rnk'; did you mean 'rank'"),
         ("name: a\nnamed: {x: {rnk: 3}}", "named.x.rnk", "unknown key 'rnk'; did you mean 'rank'"),
         ("name: a\nzzz: 3", "zzz", r"unknown key 'zzz' \(known: inner, kind"),
@@ -114,6 +122,8 @@ def test_overrides(tmp_path: Path) -> None:
     assert (config.steps, config.rate, config.inner, config.name) == (5, 1e-5, Inner(rank=4), "b=c")
     assert config.maybe == Inner(scale=2) and config.several == [Inner(rank=9)]
     assert load(tmp_path, "name: a\nmaybe: {rank: 3}", "maybe=null").maybe is None
+    listed = load(tmp_path, "name: a\nseveral: [{rank: 3, scale: 2}, {}]", "several.0.rank=4", "several.1={}")
+    assert listed.several == [Inner(rank=4, scale=2), Inner()]
     # What the file says beside the overridden key stays.
     assert load(tmp_path, "name: a\ninner: {scale: 3}", "inner.rank=4").inner == Inner(rank=4, scale=3)
 
@@ -125,14 +135,18 @@ def test_overrides(tmp_path: Path) -> None:
         ("=3", "'=3' is no override"),
         ("stepz=3", "unknown key 'stepz'; did you mean 'steps'"),
         ("inner.rnk=3", "unknown key 'rnk'; did you mean 'rank'"),
-        ("name.rank=3", "'name' holds no keys of its own"),
+        ("name.rank=3", "'name.rank=3': there are no keys under 'name'"),
+        ("name.inner.rank=3", "'inner' is no key or place there"),
+        ("several.1.rank=3", "'1' is no key or place there"),
+        ("several.x=3", "'x' is no key or place there"),
+        ("several.²=3", "'²' is no key or place there"),
         ("steps=[1", r"'steps=\[1': the value is no YAML"),
         ("steps=x", "valid integer"),
     ],
 )
 def test_wrong_overrides(override: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
-        load(tmp_path, "name: a", override)
+        load(tmp_path, "name: a\nseveral: [{}]", override)
 
 
 @pytest.mark.parametrize("recipe", [SFTRecipe, DPORecipe])

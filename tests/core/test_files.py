@@ -16,7 +16,8 @@ from judge.errors import InputError, JudgeError
 from judge.files import Appender, read_jsonl, replacing, sha256_file, sha256_text, write_json, write_jsonl
 
 rows = st.lists(
-    st.dictionaries(st.text(max_size=3), st.text(max_size=5) | st.integers() | st.none(), max_size=2), max_size=4
+    st.dictionaries(st.text(max_size=3), st.text(max_size=5) | st.integers() | st.none(), max_size=2),
+    max_size=4,
 )
 
 
@@ -51,7 +52,9 @@ def test_replacing_changes_nothing_when_the_disk_is_full(
     path = tmp_path / "out.txt"
     path.write_text("before")
     monkeypatch.setattr(*((os, "fsync") if step == "fsync" else (Path, "replace")), full)
-    with pytest.raises(JudgeError, match=r"out\.txt: could not be written \(No space left.*nothing was changed"):
+    with pytest.raises(
+        JudgeError, match=r"out\.txt: could not be written \(No space left.*nothing was changed"
+    ):
         write_json(path, {"a": 1})
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
 
@@ -101,7 +104,9 @@ def test_appender_keeps_whole_lines_and_drops_a_half_one(tmp_path: Path) -> None
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=rows, data=st.data())
-def test_every_prefix_of_a_file_resumes(rows: list[dict[str, Any]], data: st.DataObject, tmp_path: Path) -> None:
+def test_every_prefix_of_a_file_resumes(
+    rows: list[dict[str, Any]], data: st.DataObject, tmp_path: Path
+) -> None:
     path = tmp_path / "out.jsonl"
     path.unlink(missing_ok=True)
     with Appender(path) as file:

@@ -95,6 +95,15 @@ def test_as_much_as_fits_is_kept() -> None:
     assert in_words(messages) >= 60
 
 
+def test_a_shorter_text_that_takes_more_tokens_is_not_taken() -> None:
+    def count(messages: list[Message]) -> int:
+        content = messages[0]["content"]
+        return 100 if content == "one two" + ELLIPSIS else len(content)
+
+    messages, cut = fit("one two three four", plain, count, 12)
+    assert messages[0]["content"] == "one two th" + ELLIPSIS and cut == len("ree four")
+
+
 def test_too_long() -> None:
     with pytest.raises(TooLong, match="question, answer and instructions alone take 102 tokens of 50"):
         fit("document", lambda text: plain("x" * 100 + text), in_characters, 50)

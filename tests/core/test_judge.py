@@ -40,7 +40,9 @@ class Scripted:
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
         self.calls.append(len(requests))
         self.requests += requests
-        return [(-3.0, -1.0) if "bad" in request.messages[-1]["content"] else (-1.0, -2.0) for request in requests]
+        return [
+            (-3.0, -1.0) if "bad" in request.messages[-1]["content"] else (-1.0, -2.0) for request in requests
+        ]
 
     def describe(self) -> dict[str, Any]:
         return {"model": "scripted"}
@@ -79,7 +81,9 @@ def test_certainty_does_not_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reason_mode() -> None:
     backend = Scripted()
     reply = '{"REASONING": "bad: it is not there", "SCORE": "FAIL"}'
-    [verdict] = Judge(backend, mode="reason", max_new_tokens=99, temperature=0.5, seed=3).check([sample(reply)])
+    [verdict] = Judge(backend, mode="reason", max_new_tokens=99, temperature=0.5, seed=3).check(
+        [sample(reply)]
+    )
     assert (verdict.label, verdict.reasoning, verdict.raw) == (Label.FAIL, "bad: it is not there", reply)
     assert verdict.p_fail == pytest.approx(BAD)
     assert verdict.usage.completion_tokens == 7
@@ -201,7 +205,7 @@ def test_adapters_name_their_base(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"adapter_config\.json: names no base model"):
         load_judge(str(tmp_path))
     (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "nobody/no-such-base"}')
-    with pytest.raises(InputError, match="unknown base model of .*nobody/no-such-base"):
+    with pytest.raises(InputError, match=r"unknown base model of .*nobody/no-such-base"):
         load_judge(str(tmp_path))
     (tmp_path / "adapter_config.json").write_text("{")
     with pytest.raises(InputError, match=r"adapter_config\.json:1: is no JSON"):

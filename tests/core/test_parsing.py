@@ -158,7 +158,25 @@ def test_reasoning_is_read() -> None:
 
 
 pieces = st.sampled_from(
-    ["{", "}", "[", "]", '"', ":", ",", "\\", "SCORE", "REASONING", "判断", "：", "PASS", "FAIL", "通过", "x", "\n"]
+    [
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        ":",
+        ",",
+        "\\",
+        "SCORE",
+        "REASONING",
+        "判断",
+        "：",
+        "PASS",
+        "FAIL",
+        "通过",
+        "x",
+        "\n",
+    ]
 )
 
 

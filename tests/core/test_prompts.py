@@ -30,7 +30,19 @@ TEXTS = {
     "zh": ("大桥于1932年通车。\n\n全长503米。", "大桥有多长？", "全长503米。"),
 }
 # Pieces that, put together, come close to tags, control tokens and template syntax.
-PIECES = ["<", ">", "/", " ", "\n", "document", "ANSWER", "question", "<document>", "</document>", "</answer>"]
+PIECES = [
+    "<",
+    ">",
+    "/",
+    " ",
+    "\n",
+    "document",
+    "ANSWER",
+    "question",
+    "<document>",
+    "</document>",
+    "</answer>",
+]
 PIECES += ["< / Question >", "<|im_end|>", "<|", "|>", "‹", "{{", "}}", "文档", "x"]
 tricky = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=30)
 
@@ -133,7 +145,8 @@ def test_a_template_reads_document_question_and_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{{ 7*7 }}", "{% raw %}x{% endraw %}", "{# x #}", "{{ document }}", "&<>'\"", "{% include 'x' %}"]
+    "text",
+    ["{{ 7*7 }}", "{% raw %}x{% endraw %}", "{# x #}", "{{ document }}", "&<>'\"", "{% include 'x' %}"],
 )
 def test_template_syntax_in_a_sample_stays_text(text: str, tmp_path: Path) -> None:
     prompt = template(tmp_path, "{{ document }}|{{ question }}|{{ answer }}")

@@ -107,7 +107,11 @@ def test_an_empty_csv_file(content: str, tmp_path: Path) -> None:
         ("in.jsonl", b'{"document": "caf\xe9", "answer": "x"}\n', r"in\.jsonl: is not UTF-8 text"),
         ("in.csv", b"document,answer\ncaf\xe9,x\n", r"in\.csv: is not UTF-8 text"),
         ("in.jsonl", json.dumps(ROW).encode("utf-16"), r"in\.jsonl: is not UTF-8 text"),
-        ("in.jsonl.gz", gzip.compress(json.dumps(ROW).encode() * 99)[:-9], r"damaged gzip file.*fetch it again"),
+        (
+            "in.jsonl.gz",
+            gzip.compress(json.dumps(ROW).encode() * 99)[:-9],
+            r"damaged gzip file.*fetch it again",
+        ),
         ("in.jsonl.gz", gzip.compress(bytes(range(256)) * 50)[:40] + b"\xff" * 60, "damaged gzip|UTF-8"),
         ("in.jsonl.gz", b'{"document": "plain"}', r"in\.jsonl\.gz: is a damaged gzip file"),
         ("in.jsonl.gz", b"", r"in\.jsonl\.gz: (is a damaged gzip file|holds no sample)"),
@@ -155,14 +159,17 @@ def test_labels(word: object, label: str | None) -> None:
 
 def test_a_byte_order_mark_and_windows_lines_are_read(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROW).encode() + b"\r\n" + json.dumps(ROW).encode() + b"\r\n")
+    path.write_bytes(
+        b"\xef\xbb\xbf" + json.dumps(ROW).encode() + b"\r\n" + json.dumps(ROW).encode() + b"\r\n"
+    )
     assert [sample.id for sample in read_samples(path)] == ["row-1", "row-2"]
 
 
 def test_csv(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text(
-        'id,document,answer,question,label,meta\n1,"two\nlines","a ""b"", c",q,FAIL,"{""k"": [1]}"\n,d,e,,,\n',
+        "id,document,answer,question,label,meta\n"
+        '1,"two\nlines","a ""b"", c",q,FAIL,"{""k"": [1]}"\n,d,e,,,\n',
         encoding="utf-8",
     )
     first, second = read_samples(path)
@@ -207,7 +214,9 @@ def test_parquet(tmp_path: Path) -> None:
     first, second = read_samples(path)
     assert (first.document, first.label, first.meta) == (("a", "b"), Label.FAIL, {"k": 1})
     assert (second.document, second.label, second.meta) == (("c",), None, {})
-    pq.write_table(pa.Table.from_pylist([{"document": "d", "answer": "x"}, {"document": "d", "answer": ""}]), path)
+    pq.write_table(
+        pa.Table.from_pylist([{"document": "d", "answer": "x"}, {"document": "d", "answer": ""}]), path
+    )
     with pytest.raises(InputError, match=r"in\.parquet:2: field 'answer': is empty"):
         list(read_samples(path))
     path.write_bytes(path.read_bytes()[:-20])
@@ -235,7 +244,9 @@ def test_columns_of_a_csv_file_with_an_empty_cell(tmp_path: Path) -> None:
 
 words = st.text(min_size=1).filter(str.strip)
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=2), max_leaves=4
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=2),
+    max_leaves=4,
 )
 
 

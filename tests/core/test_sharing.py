@@ -1,0 +1,257 @@
+"""Prefix sharing is exact: packed rows give the loss and the gradients of separate rows."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn.functional import cross_entropy
+
+from judge.rendering import Renderer, common_prefix
+from judge.training.data import IGNORED, Example
+from judge.training.sharing import SharedCollator, share
+
+VOCABULARY = 256  # the tiny model has a few more
+
+
+def example(prompt: Sequence[int], completion: Sequence[int], group: str = "g", name: str = "x") -> Example:
+    return Example(id=name, group=group, prompt=tuple(prompt), completions=(tuple(completion),))
+
+
+def draw_rows(lengths: Sequence[tuple[int, int, int]], seed: int = 0) -> list[Example]:
+    """Rows of two groups: each a stretch of its group's text, an own rest, and a completion."""
+    maker = torch.Generator().manual_seed(seed)
+
+    def tokens(count: int) -> list[int]:
+        return torch.randint(5, VOCABULARY, (count,), generator=maker).tolist()
+
+    texts = {"a": tokens(60), "b": tokens(60)}
+    rows = []
+    for number, (common, own, completion) in enumerate(lengths):
+        group = "ab"[number % 2]
+        prompt = [*texts[group][:common], *tokens(own)] or tokens(1)
+        rows.append(example(prompt, tokens(completion), group, str(number)))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def model(model_folder: Callable[[str], Path]) -> Any:
+    """The tiny model with a LoRA adapter to train, in float32."""
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    base = AutoModelForCausalLM.from_pretrained(model_folder("chatml"), dtype=torch.float32)
+    torch.manual_seed(2)
+    lora = LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False, task_type="CAUSAL_LM")
+    return get_peft_model(base, lora).train()
+
+
+@pytest.fixture(scope="module")
+def compute_loss() -> Callable[..., torch.Tensor]:
+    """The trainer's loss without a trainer around it."""
+    from judge.training.trainer import JudgeSFTTrainer
+
+    trainer: Any = SimpleNamespace(
+        args=SimpleNamespace(average_tokens_across_devices=False),
+        accelerator=SimpleNamespace(num_processes=1),
+    )
+
+    def compute(model: Any, inputs: dict[str, torch.Tensor], **settings: Any) -> torch.Tensor:
+        return JudgeSFTTrainer.compute_loss(trainer, model, inputs, **settings)
+
+    return compute
+
+
+def gradients(model: Any, loss: torch.Tensor) -> dict[str, torch.Tensor]:
+    model.zero_grad()
+    loss.backward()
+    return {
+        name: parameter.grad.clone()
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad and parameter.grad is not None
+    }
+
+
+def separate_loss(model: Any, rows: Sequence[Example]) -> torch.Tensor:
+    """Each row alone in a plain forward pass; the mean over all completion tokens of all rows."""
+    total, count = torch.zeros(()), 0
+    for row in rows:
+        ids = torch.tensor([[*row.prompt, *row.completions[0]]])
+        logits = model(input_ids=ids, use_cache=False).logits[0].float()
+        start = len(row.prompt)
+        total = total + cross_entropy(logits[start - 1 : -1], ids[0, start:], reduction="sum")
+        count += len(row.completions[0])
+    return total / count
+
+
+def assert_same_training(model: Any, rows: Sequence[Example], compute: Any, limit: int) -> None:
+    loss = separate_loss(model, rows)
+    expected = gradients(model, loss)
+    assert len(expected) == 2 * 2 * 7  # two factors, two layers, seven linear layers each
+    sequences = share(rows, limit)
+    found_loss = compute(model, SharedCollator(0)(sequences))
+    found = gradients(model, found_loss)
+    assert found_loss.item() == pytest.approx(loss.item(), rel=1e-5)
+    assert found.keys() == expected.keys()
+    # Against the whole gradient's size: single entries may be as small as the rounding.
+    size = torch.cat([value.flatten() for value in expected.values()]).norm().item()
+    assert size > 1e-3
+    for name, value in expected.items():
+        assert (found[name] - value).norm().item() <= 1e-5 * max(value.norm().item(), 0.01 * size), name
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    lengths=st.lists(
+        st.tuples(st.integers(0, 40), st.integers(0, 8), st.integers(1, 6)), min_size=1, max_size=6
+    ),
+    limit=st.sampled_from([0, 60, 10_000]),
+    seed=st.integers(0, 99),
+)
+def test_loss_and_gradients_are_those_of_separate_rows(
+    lengths: list[tuple[int, int, int]], limit: int, seed: int, model: Any, compute_loss: Any
+) -> None:
+    assert_same_training(model, draw_rows(lengths, seed), compute_loss, limit)
+
+
+def test_one_document_many_rows(model: Any, compute_loss: Any) -> None:
+    rows = [row for row in draw_rows([(50, 6, 3)] * 12) if row.group == "a"]
+    [sequence] = share(rows, 10_000)
+    assert len(sequence["input_ids"]) < sum(len(row.prompt) + len(row.completions[0]) for row in rows) / 2
+    assert_same_training(model, rows, compute_loss, 10_000)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [example([1, 2, 3], [4]), example([1, 2, 3], [5])],  # the same prompt
+        [example([1, 2, 3], [4]), example([1, 2, 3, 4, 5], [6])],  # one prompt begins the other
+        [example([1, 2, 3], [4, 5]), example([1, 2, 3, 4], [5])],  # ... and its completion goes on alike
+        [example([1, 2], [3]), example([4, 5], [6])],  # nothing in common
+        [example([1, 2], [3]), example([1, 5], [6])],  # one token in common
+        [example([7], [8]), example([7], [9])],
+        [example([1, 2, 3], [4]), example([1, 2, 3], [4])],  # the same row twice
+    ],
+)
+def test_prefixes_of_every_kind(rows: list[Example], model: Any, compute_loss: Any) -> None:
+    assert_same_training(model, rows, compute_loss, 10_000)
+
+
+def test_the_loss_of_a_step_counts_its_own_tokens(model: Any, compute_loss: Any) -> None:
+    rows = draw_rows([(20, 3, 2)] * 4)
+    batch = SharedCollator(0)(share(rows, 10_000))
+    with torch.no_grad():
+        mean = compute_loss(model, batch).item()
+        assert compute_loss(model, batch, num_items_in_batch=16).item() == pytest.approx(mean / 2, rel=1e-5)
+
+
+def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_backend: Any) -> None:
+    """Gold answer and its twin, both modes, as they come out of the renderer."""
+    from judge.prompts import BuiltinPrompt, format_judgement
+    from judge.types import MODES, Label, Sample
+
+    renderer: Renderer = tiny_backend("chatml").renderer
+    rows = []
+    for answer, label in (("It is blue.", Label.PASS), ("It is green.", Label.FAIL)):
+        sample = Sample("1", "The sky is blue. " * 5, answer, "What colour is the sky?")
+        for mode in MODES:
+            messages = BuiltinPrompt().messages(sample, mode)
+            pair = renderer.completion_ids(messages, format_judgement(mode, "en", label, "Look."))
+            rows.append(example(*pair))
+    [sequence] = share(rows, 10_000)
+    assert sequence["segments"].count(0) > 150
+    assert_same_training(model, rows, compute_loss, 10_000)
+
+
+def row_logits(model: Any, rows: Sequence[Example]) -> list[torch.Tensor]:
+    """The logits on each row's own tokens in one packed sequence."""
+    [sequence] = share(rows, 10_000)
+    batch = SharedCollator(0)([sequence])
+    batch.pop("labels")
+    with torch.no_grad():
+        logits = model(**batch, use_cache=False).logits[0]
+    segments = torch.tensor(sequence["segments"])
+    return [logits[segments == number] for number in range(1, len(rows) + 1)]
+
+
+def test_rows_do_not_see_each_other(model: Any) -> None:
+    prefix = list(range(10, 30))
+    first, second, third = (example([*prefix, n, n + 1], [n + 2, n + 3]) for n in (40, 50, 60))
+    other = example([*prefix, 70, 71], [72, 73])
+    before, after = row_logits(model, [first, second, third]), row_logits(model, [first, other, third])
+    torch.testing.assert_close(after[0], before[0])
+    torch.testing.assert_close(after[2], before[2])
+    assert not torch.allclose(after[1], before[1])
+
+
+rows_of_any_kind = st.lists(
+    st.builds(
+        example,
+        st.lists(st.integers(0, 2), min_size=1, max_size=8),
+        st.lists(st.integers(0, 2), min_size=1, max_size=3),
+        st.sampled_from("gh"),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(rows=rows_of_any_kind, limit=st.integers(0, 40))
+def test_sequences_hold_every_row_once_and_keep_the_limit(rows: list[Example], limit: int) -> None:
+    sequences = share(rows, limit)
+    unpacked = []
+    for sequence in sequences:
+        lengths = {len(sequence[name]) for name in ("input_ids", "labels", "position_ids", "segments")}
+        assert len(lengths) == 1
+        count = max(sequence["segments"])
+        assert lengths.pop() <= limit or count == 1
+        columns = list(
+            zip(
+                *(sequence[name] for name in ("input_ids", "labels", "position_ids", "segments")), strict=True
+            )
+        )
+        for number in range(1, count + 1):
+            own = [column for column in columns if column[3] in (0, number)]
+            assert [position for _, _, position, _ in own] == list(range(len(own)))
+            labelled = [label for _, label, _, _ in own if label != IGNORED]
+            assert [label for _, label, _, _ in own[-len(labelled) :]] == labelled
+            unpacked.append(([token for token, *_ in own], labelled))
+    wanted = [([*row.prompt, *row.completions[0]], list(row.completions[0])) for row in rows]
+    assert sorted(unpacked) == sorted(wanted)
+
+
+def test_a_single_row_is_never_split() -> None:
+    [sequence] = share([example(range(100), [1, 2])], 10)
+    assert sequence["input_ids"] == [*range(100), 1, 2]
+    assert sequence["segments"] == [1] * 102 and sequence["position_ids"] == list(range(102))
+    assert sequence["labels"] == [IGNORED] * 100 + [1, 2]
+
+
+def test_groups_never_share() -> None:
+    assert len(share([example([1, 2, 3], [4], "g"), example([1, 2, 3], [4], "h")], 10_000)) == 2
+
+
+def test_the_mask() -> None:
+    rows = [example([1, 2, 3, 4], [5]), example([1, 2, 3, 6], [7])]
+    assert common_prefix([row.prompt for row in rows]) == 3
+    collated = SharedCollator(9)([*share(rows, 10_000), *share([example([1], [2])], 0)])
+    assert collated["input_ids"].tolist() == [[1, 2, 3, 4, 5, 3, 6, 7], [1, 2] + [9] * 6]
+    assert collated["position_ids"][0].tolist() == [0, 1, 2, 3, 4, 2, 3, 4]
+    assert collated["labels"][0].tolist() == [IGNORED] * 4 + [5] + [IGNORED] * 2 + [7]
+    mask = collated["attention_mask"]
+    assert mask.shape == (2, 1, 8, 8) and mask.dtype == torch.bool
+    assert mask[0, 0].int().tolist() == [
+        [1, 0, 0, 0, 0, 0, 0, 0],
+        [1, 1, 0, 0, 0, 0, 0, 0],
+        [1, 1, 1, 0, 0, 0, 0, 0],
+        [1, 1, 1, 1, 0, 0, 0, 0],
+        [1, 1, 1, 1, 1, 0, 0, 0],
+        [1, 1, 0, 0, 0, 1, 0, 0],
+        [1, 1, 0, 0, 0, 1, 1, 0],
+        [1, 1, 0, 0, 0, 1, 1, 1],
+    ]
+    assert mask.any(-1).all()  # a token that sees nothing would make NaN
