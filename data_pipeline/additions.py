@@ -1,4 +1,4 @@
-"""Unsupported additions: a pair of answers that each go on with a second sentence, one supported, one foreign.
+"""Unsupported additions: two answers that each go on with a second sentence, one supported and one foreign.
 
 An added sentence would show by its length, and a bank of phrases by its wording. Here both twins grow by a
 gold answer: the faithful one by another answer about its own document, the hallucinated one by an answer
@@ -43,8 +43,11 @@ class Additions:
         return (sample.source, sample.task, sample.language, str(sample.meta.get("domain", "")))
 
     def find(self, gold: Sample) -> Addition | None:
-        """An addition for one gold answer; ``None`` where its document has no second answer of its kind, or no
-        other document has one of about the same length."""
+        """An addition for one gold answer.
+
+        ``None`` where its document has no second answer of its kind, or no other document has one of about
+        the same length.
+        """
         rng = random.Random(f"addition:{self._seed}:{gold.id}")
         own = [
             other

@@ -93,7 +93,11 @@ def labelled_samples(config: DataConfig) -> tuple[list[Sample], dict[str, list[s
         if sample.label is Label.FAIL:
             raise InputError(f"sample {sample.id!r} is labelled FAIL; only gold answers can be perturbed")
     samples, without_edit = make_twins(
-        found, RulePerturber(config.seed, config.edit_types), config.additions, config.seed
+        found,
+        RulePerturber(config.seed, config.edit_types, config.from_document),
+        config.edits,
+        config.additions,
+        config.seed,
     )
     return samples, {"no safe edit": [sample.id for sample in without_edit]}
 

@@ -76,8 +76,12 @@ class DataConfig(StrictConfig):
     perturb: bool = True
     """Make a perturbed twin of every gold answer. ``false`` takes labelled samples as they are."""
     edit_types: tuple[str, ...] = EDIT_TYPES
-    additions: Share = Field(default=0.4, ge=0, le=1)
-    """Share of pairs that differ in a whole added sentence: the easy ones, from which small models start."""
+    from_document: Share = Field(default=0.6, ge=0, le=1)
+    """Wished share of edits that bring in nothing new to the document; the others change words or facts."""
+    edits: Share = Field(default=1.0, ge=0, le=1)
+    """Share of gold answers that get a pair with one edited fact."""
+    additions: Share = Field(default=0.5, ge=0, le=1)
+    """Share of gold answers that get a pair with an added sentence: the easy ones, to start from."""
     splits: SplitConfig = SplitConfig()
     modes: ModesConfig = ModesConfig()
     preferences: PreferenceConfig = PreferenceConfig()

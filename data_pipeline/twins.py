@@ -1,4 +1,4 @@
-"""From gold answers to labelled twins: a faithful answer (PASS) and one that its document does not bear (FAIL).
+"""From gold answers to labelled twins: a faithful answer (PASS) and one that its document does not bear.
 
 Twins share document, question and group, so they never part: not between splits, not between modes.
 """
@@ -14,14 +14,15 @@ from judge.types import Label, Sample
 
 
 def make_twins(
-    golds: Sequence[Sample], perturber: RulePerturber, additions: float, seed: int
+    golds: Sequence[Sample], perturber: RulePerturber, edits: float, additions: float, seed: int
 ) -> tuple[list[Sample], list[Sample]]:
-    """Make one pair of every gold answer.
+    """Make pairs of gold answers: an edited fact, an added sentence, or both kinds.
 
     Args:
         golds: samples whose answers are faithful.
         perturber: edits single facts.
-        additions: share of pairs that differ in an added sentence instead (:mod:`data_pipeline.additions`).
+        edits: share of golds that get a pair with one edited fact.
+        additions: share of golds that get a pair with an added sentence (:mod:`data_pipeline.additions`).
         seed: decides which.
 
     Returns:
@@ -33,12 +34,15 @@ def make_twins(
     samples: list[Sample] = []
     without_edit: list[Sample] = []
     for gold in golds:
-        wants_addition = random.Random(f"twin:{seed}:{gold.id}").random() < additions
-        pair = (_with_addition(gold, finder) if wants_addition else None) or _with_edit(gold, perturber)
-        if pair is None:
+        rng = random.Random(f"twin:{seed}:{gold.id}")
+        wants_edit, wants_addition = rng.random() < edits, rng.random() < additions
+        pairs = [
+            _with_edit(gold, perturber) if wants_edit else None,
+            _with_addition(gold, finder) if wants_addition else None,
+        ]
+        samples += [sample for pair in pairs if pair is not None for sample in pair]
+        if (wants_edit or wants_addition) and not any(pairs):
             without_edit.append(gold)
-        else:
-            samples += pair
     return samples, without_edit
 
 
@@ -58,7 +62,7 @@ def _with_addition(gold: Sample, finder: Additions) -> tuple[Sample, Sample] | N
         "inserted": found.foreign,
         "from_document": False,
     }
-    return _pair(gold, found.faithful, found.hallucinated, edit)
+    return _pair(replace(gold, id=f"{gold.id}-long"), found.faithful, found.hallucinated, edit)
 
 
 def _with_edit(gold: Sample, perturber: RulePerturber) -> tuple[Sample, Sample] | None:

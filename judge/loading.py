@@ -97,13 +97,16 @@ def load_tokenizer(name: str, revision: str | None = None) -> Any:
     return AutoTokenizer.from_pretrained(name, revision=revision)
 
 
-def load_model(name: str, *, revision: str | None = None, precision: Precision = "auto") -> LoadedModel:
-    """Load a model for judging or as the start of training.
+def load_weights(
+    name: str, *, precision: str, revision: str | None = None, attention: str | None = None
+) -> tuple[Any, Any]:
+    """Load a model, its adapter on top where it is one, and its tokenizer; the device is left to the caller.
 
     Args:
         name: a local folder (full weights or a LoRA adapter) or a Hub id.
+        precision: number format of the weights: float32, bfloat16 or float16.
         revision: Hub revision; the default branch by default.
-        precision: number format of the weights; by capability of the device by default.
+        attention: transformers' attention implementation; its own choice by default.
 
     Raises:
         InputError: there is no such model here, and the Hub has none of that name or cannot be reached.
@@ -116,15 +119,18 @@ def load_model(name: str, *, revision: str | None = None, precision: Precision =
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    dtype = getattr(torch, default_precision() if precision == "auto" else precision)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         if adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file():
             tokenizer = load_tokenizer(adapter)
         else:
             tokenizer = load_tokenizer(base, revision)
         model = AutoModelForCausalLM.from_pretrained(
-            base, revision=revision, dtype=dtype, use_safetensors=True, trust_remote_code=False
+            base,
+            revision=revision,
+            dtype=getattr(torch, precision),
+            attn_implementation=attention,
+            use_safetensors=True,
+            trust_remote_code=False,
         )
         if adapter is not None:
             from peft import PeftModel
@@ -138,9 +144,22 @@ def load_model(name: str, *, revision: str | None = None, precision: Precision =
         ) from error
     except (ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise JudgeError(f"{name}: the weights could not be loaded ({error})") from error
+    return model, tokenizer
+
+
+def load_model(name: str, *, revision: str | None = None, precision: Precision = "auto") -> LoadedModel:
+    """Load a model for judging, onto the GPU where there is one.
+
+    Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do.
+    """
+    find_model(name)  # a wrong path is told before anything large is imported
+    import torch
+
+    wanted = default_precision() if precision == "auto" else precision
+    model, tokenizer = load_weights(name, precision=wanted, revision=revision)
     config = model.config.get_text_config()
     return LoadedModel(
-        model=model.to(device),
+        model=model.to("cuda" if torch.cuda.is_available() else "cpu"),
         tokenizer=tokenizer,
         name=name,
         revision=getattr(model.config, "_commit_hash", None) or revision,

@@ -10,7 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from data_pipeline.perturb.edits import EDIT_TYPES, EDITS, Edit, removes_negation
+from data_pipeline.perturb.edit import Edit, EditFunction
+from data_pipeline.perturb.edits import EDIT_TYPES, EDITS, FOREIGN_EDITS
+from data_pipeline.perturb.polarity import removes_negation
 from judge.errors import InputError, unknown
 from judge.types import Sample
 
@@ -46,15 +48,24 @@ class RulePerturber:
     Args:
         seed: the draw depends on this, the sample's id and its answer, and on nothing else.
         edit_types: the edits that may be used; see ``EDIT_TYPES``.
+        from_document: the wished share of edits that bring in nothing new to the document. A coin for each
+            sample says which sort of edit is tried first; where a sample has none of it, the other sort is
+            taken, so the share that comes out lies a few points off the wish.
+
+    Raises:
+        InputError: an edit type is not known, or ``from_document`` is no share.
     """
 
-    def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES):
+    def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES, from_document: float = 0.6):
         for name in edit_types:
             if name not in EDITS:
                 raise InputError(unknown("edit type", name, EDITS))
         if not edit_types:
             raise InputError(f"no edit type was given; known are {', '.join(EDIT_TYPES)}")
+        if not 0 <= from_document <= 1:
+            raise InputError(f"from_document is a share from 0 to 1, not {from_document}")
         self.seed = seed
+        self.from_document = from_document
         self.edit_types = tuple(edit_types)
 
     def perturb(self, sample: Sample, avoid: Collection[str] = ()) -> Perturbation | None:
@@ -66,21 +77,31 @@ class RulePerturber:
         return self._drawn(sample, n, set())
 
     def _drawn(self, sample: Sample, n: int, avoid: set[str]) -> list[Perturbation]:
-        key = f"{self.seed}\x1f{sample.id}\x1f{sample.answer}"
-        rng = Random(hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest())
+        rng = self._random(sample, "edits")
         edits: dict[str, Edit] = {}
-        for name in self.edit_types:
+        for function in self._functions():
             for _ in range(max(_TRIES, n)):
-                edit = EDITS[name](sample.answer, sample.document_text, sample.question, sample.language, rng)
+                edit = function(sample.answer, sample.document_text, sample.question, sample.language, rng)
                 if edit is None:
                     break
                 edits.setdefault(edit.answer, edit)
+        wants_document = self._random(sample, "coin").random() < self.from_document
         drawn = _shuffled(list(edits.values()), rng)
+        drawn.sort(key=lambda edit: edit.from_document != wants_document)
         kept = [edit for edit in drawn if edit.answer not in avoid][: max(n, 0)]
         return [
             Perturbation(e.answer, e.edit_type, e.change, e.from_document, e.replaced, e.inserted)
             for e in kept
         ]
+
+    def _functions(self) -> list[EditFunction]:
+        foreign = [FOREIGN_EDITS[name] for name in self.edit_types if name in FOREIGN_EDITS]
+        return [EDITS[name] for name in self.edit_types] + foreign
+
+    def _random(self, sample: Sample, purpose: str) -> Random:
+        """A source of chance that the seed, the sample and the purpose decide, on every machine alike."""
+        key = f"{self.seed}\x1f{sample.id}\x1f{sample.answer}\x1f{purpose}"
+        return Random(hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def _shuffled(edits: list[Edit], rng: Random) -> list[Edit]:

@@ -60,6 +60,8 @@ class SFTRecipe(TrainingConfig):
     """Rows about one document train in one sequence, their common prefix computed once."""
     sequence_tokens: PositiveInt = 2048
     """Longest such sequence."""
+    loss_mean: Literal["row", "token"] = "row"
+    """``row`` weighs every row alike, ``token`` every completion token, as TRL does."""
 
 
 class DPORecipe(TrainingConfig):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, JudgeError
-from judge.loading import default_precision, find_model, load_tokenizer
+from judge.loading import default_precision, find_model, load_weights
 from judge.training.config import TrainingConfig
 
 
@@ -16,31 +16,23 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
 
     Raises:
         InputError: the model is unknown, or is an adapter that has to be merged first.
+        JudgeError: the weights cannot be loaded.
     """
-    import torch
-    from transformers import AutoModelForCausalLM
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    base, adapter = find_model(recipe.model)
+    _, adapter = find_model(recipe.model)
     if adapter is not None:
         raise InputError(
             f"{recipe.model} is a LoRA adapter; merge it first: judge merge {recipe.model} -o DIR"
         )
-    precision = default_precision(training=True) if recipe.precision == "auto" else recipe.precision
-    try:
-        model = AutoModelForCausalLM.from_pretrained(
-            base, dtype=getattr(torch, precision), use_safetensors=True, trust_remote_code=False
-        )
-        tokenizer = load_tokenizer(base)
-    except OSError as error:
-        raise InputError(
-            f"unknown model {recipe.model!r}: no folder of that name here, and the Hub gave none "
-            f"({str(error).splitlines()[0]:.160})"
-        ) from error
+    # Packed rows come with a boolean block mask, which SDPA takes as such; eager attention would add it.
+    model, tokenizer = load_weights(recipe.model, precision=precision_of(recipe), attention="sdpa")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model, tokenizer
+
+
+def precision_of(recipe: TrainingConfig) -> str:
+    """The number format that a recipe trains in: its own, or what the device can do."""
+    return default_precision(training=True) if recipe.precision == "auto" else recipe.precision
 
 
 def lora_config(recipe: TrainingConfig) -> Any:
@@ -66,7 +58,7 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
     per_step = recipe.batch_size * recipe.gradient_accumulation * processes
     steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * sequences / per_step))
     gpu = torch.cuda.is_available()
-    precision = default_precision(training=True) if recipe.precision == "auto" else recipe.precision
+    precision = precision_of(recipe)
     return {
         "output_dir": recipe.output,
         "num_train_epochs": recipe.epochs,

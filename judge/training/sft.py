@@ -60,6 +60,7 @@ def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
         train_dataset=Dataset.from_list(sequences),
         eval_dataset=Dataset.from_list(held_out) if held_out else None,
         data_collator=SharedCollator(tokenizer.pad_token_id),
+        loss_mean=recipe.loss_mean,
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
         callbacks=[time_limit(recipe.max_minutes)] if recipe.max_minutes else None,

@@ -26,8 +26,9 @@ def share(examples: Sequence[Example], sequence_tokens: int) -> list[dict[str, A
         sequence_tokens: longest sequence; a group that needs more is split, a single row never is.
 
     Returns:
-        Rows with ``input_ids``, ``labels``, ``position_ids`` and ``segments``; a segment is the number of
-        a row within its sequence, from 1, and 0 on the shared prefix.
+        Rows with ``input_ids``, ``labels``, ``weights``, ``position_ids`` and ``segments``; a segment is the
+        number of a row within its sequence, from 1, and 0 on the shared prefix; the weights of a row's label
+        tokens add up to 1.
     """
     groups: dict[str, list[Example]] = {}
     for example in examples:
@@ -63,20 +64,28 @@ def _pack(examples: Sequence[Example]) -> dict[str, Any]:
     labels = [IGNORED] * prefix
     positions = list(range(prefix))
     segments = [0] * prefix
+    weights = [0.0] * prefix
     for number, row in enumerate(examples, start=1):
         rest, completion = row.prompt[prefix:], row.completions[0]
         ids += [*rest, *completion]
         labels += [IGNORED] * len(rest) + list(completion)
         positions += range(prefix, prefix + len(rest) + len(completion))
         segments += [number] * (len(rest) + len(completion))
-    return {"input_ids": ids, "labels": labels, "position_ids": positions, "segments": segments}
+        weights += [0.0] * len(rest) + [1 / len(completion)] * len(completion)
+    return {
+        "input_ids": ids,
+        "labels": labels,
+        "weights": weights,
+        "position_ids": positions,
+        "segments": segments,
+    }
 
 
 @dataclass
 class SharedCollator:
     """Pads packed sequences and makes their block mask.
 
-    Returns tensors ``input_ids``, ``labels``, ``position_ids`` of shape ``(rows, tokens)`` and a boolean
+    Returns ``input_ids``, ``labels``, ``weights``, ``position_ids`` of shape ``(rows, tokens)`` and a boolean
     ``attention_mask`` of shape ``(rows, 1, tokens, tokens)`` that is true where a token may look.
     """
 
@@ -87,7 +96,13 @@ class SharedCollator:
         import torch
 
         width = max(len(row["input_ids"]) for row in rows)
-        fillers = {"input_ids": self.pad_id, "labels": IGNORED, "position_ids": 0, "segments": -1}
+        fillers = {
+            "input_ids": self.pad_id,
+            "labels": IGNORED,
+            "weights": 0.0,
+            "position_ids": 0,
+            "segments": -1,
+        }
         batch = {
             name: torch.tensor([row[name] + [filler] * (width - len(row[name])) for row in rows])
             for name, filler in fillers.items()

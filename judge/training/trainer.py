@@ -2,10 +2,10 @@
 
 A judge's row is nearly all prompt: a verdict has two or three tokens with a loss after hundreds without.
 So SFT runs the LM head on label positions alone: the head of a small model costs as much as a quarter of
-its layers. The loss is TRL's: the mean over all label tokens of the step.
+its layers.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -15,7 +15,18 @@ from judge.training.data import IGNORED
 
 
 class JudgeSFTTrainer(SFTTrainer):
-    """Token-mean cross-entropy over label positions; takes what :class:`SharedCollator` makes."""
+    """Cross-entropy over label positions; takes what :class:`judge.training.sharing.SharedCollator` makes.
+
+    Args:
+        loss_mean: ``token`` is TRL's loss, the mean over all label tokens of a step. ``row`` is the mean over
+            rows of each row's mean, so that a verdict of two tokens counts as much as a reasoning of sixty.
+    """
+
+    def __init__(self, *args: Any, loss_mean: Literal["row", "token"], **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.loss_mean = loss_mean
+        if loss_mean == "row":  # micro-batches are then averaged, not weighted by their label tokens
+            self.model_accepts_loss_kwargs = False
 
     def compute_loss(
         self,
@@ -36,13 +47,17 @@ class JudgeSFTTrainer(SFTTrainer):
             use_cache=False,
         )
         chosen = targets[:, columns]
-        loss = cross_entropy(
-            outputs.logits.float().flatten(0, 1), chosen.flatten(), ignore_index=IGNORED, reduction="sum"
+        losses = cross_entropy(
+            outputs.logits.float().flatten(0, 1), chosen.flatten(), ignore_index=IGNORED, reduction="none"
         )
-        count = (chosen != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
-        loss = loss / torch.as_tensor(count, device=loss.device).clamp(min=1)
-        if self.args.average_tokens_across_devices and num_items_in_batch is not None:
-            loss = loss * self.accelerator.num_processes
+        if self.loss_mean == "row":
+            weights = inputs["weights"][:, 1:][:, columns].flatten()
+            loss = (losses * weights).sum() / weights.sum().clamp(min=1)
+        else:
+            count = (chosen != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
+            loss = losses.sum() / torch.as_tensor(count, device=losses.device).clamp(min=1)
+            if self.args.average_tokens_across_devices and num_items_in_batch is not None:
+                loss = loss * self.accelerator.num_processes
         return (loss, outputs) if return_outputs else loss
 
 

@@ -1,0 +1,44 @@
+"""The edit type ``comparative``: a direction word becomes its opposite."""
+
+import re
+from random import Random
+
+from data_pipeline.perturb.directions import direction_spots
+from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, same_case
+from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
+from judge.types import Language
+
+
+def comparative(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+    """Turn one direction word (more, before, increased; 高于, 之前) into its opposite."""
+    spots = list(direction_spots(answer, language))
+    rng.shuffle(spots)
+    head = YES_OR_NO.match(answer)
+    for start, word, opposites in spots:
+        after = answer[start + len(word) :]
+        options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
+        if not options:
+            continue
+        text = same_case(word, rng.choice(options))
+        if listed_together(word.lower(), text.lower(), document) or listed_together(word, text, document):
+            continue
+        swaps: list[Swap] = [(start, start + len(word), text)]
+        if head and re.search(rf"{re.escape(word)}|{re.escape(text)}", question, re.I):
+            swaps.append((head.start(), head.end(), OTHER_ANSWER[head.group()]))
+        if edit := make_edit("comparative", answer, document, language, swaps):
+            return edit
+    return None
+
+
+def _number_agrees(word: str, text: str, after: str) -> bool:
+    """ "more" becomes "fewer" before a plural or a number, and "less" elsewhere."""
+    if word == "more" and text in ("less", "fewer"):
+        plural = bool(
+            re.match(
+                r" (?:than (?:\d|[a-z]+ty\b|half|one)|\w{3,}[^su]s\b|(?:people|children|men|women|staff)\b)",
+                after,
+            )
+        )
+        money = bool(re.match(r" than \d[\d,.]* ?(?:%|percent|per cent|m\b|km|k?g\b)", after))
+        return (text == "fewer") == (plural and not money)
+    return True

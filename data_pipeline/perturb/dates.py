@@ -1,0 +1,76 @@
+"""Dates and times in English and Chinese text."""
+
+import re
+
+from data_pipeline.perturb.fact import Fact, is_free
+from data_pipeline.perturb.words import words
+from judge.types import Language
+
+MONTHS = words("months_en")
+WEEKDAYS = words("weekdays_en")
+_MONTH = "(?:" + "|".join(MONTHS) + ")"
+_YEAR_BEFORE = (
+    r"(?:\b(?:in|since|by|from|until|till|to|after|before|during|of|year|and|between|or|early|late|mid|about"
+    r"|around|circa|summer|spring|autumn|winter|fall|season|election|"
+    + "|".join(MONTHS)
+    + r")|\d{1,2},|[(–/])\s?$"
+)
+# The forms of dates, the longer ones first: what one pattern has found is closed to the next.
+_DATES: dict[Language, tuple[tuple[str, str], ...]] = {
+    "en": (
+        ("day-month", rf"\b\d{{1,2}} {_MONTH}\b"),
+        ("month-day", rf"\b{_MONTH} \d{{1,2}}\b(?![\d,.]*\d{{3}})"),
+        ("clock", r"(?<![\d:.])\d{1,2}:\d\d(?!:?\d)(?! ?[ap]\.?m)"),
+        ("clock-ampm", r"(?<![\d:.])\d{1,2}(?:[:.]\d\d)? ?[ap]\.?m\b"),
+        ("weekdays", rf"\b(?:{'|'.join(WEEKDAYS)})s\b"),
+        ("weekday", rf"\b(?:{'|'.join(WEEKDAYS)})\b"),
+        ("decade", r"\b(?:1\d|20)\d0s\b"),
+        ("year", r"(?<![\w.,$€£#-])(?:1[0-9]|20)\d\d(?![\w%-]|[.,:]\d)"),
+        ("month", rf"\b{_MONTH}\b"),
+    ),
+    "zh": (
+        ("month-day", r"(?<!\d)\d{1,2}月\d{1,2}[日号]"),
+        ("decade", r"(?<!\d)(?:\d\d)?\d0年代"),
+        ("year", r"(?<!\d)(?:1\d|20)\d\d年(?!代)"),
+        ("month", r"(?<!\d)(?:1[0-2]|[1-9])月(?!\d)"),
+        ("weekday", r"(?:星期|周|礼拜)[一二三四五六日天](?![周年个位])"),
+        ("clock", r"(?<![\d:])\d{1,2}[:：]\d\d(?![:：]?\d)"),
+        ("clock-zh", r"(?<!\d)\d{1,2}[点时](?!\d|间|钟)(?:半)?"),
+    ),
+}
+
+
+def find_dates(text: str, language: Language) -> list[Fact]:
+    """Dates and times. A full English date gives two facts, its day and month, and its year."""
+    found: list[Fact] = []
+    taken: list[tuple[int, int]] = []
+    for form, pattern in _DATES[language]:
+        for match in re.finditer(pattern, text):
+            start, end = match.span()
+            before = text[max(0, start - 14) : start]
+            if not is_free(taken, start, end):
+                continue
+            if language == "en" and form == "year" and not _is_year(text, start, end):
+                continue
+            if language == "en" and form == "month" and not _is_month(text, end, match.group(), before):
+                continue
+            taken.append((start, end))
+            found.append(Fact("date", match.group(), start, end, form))
+    return sorted(found, key=lambda fact: fact.start)
+
+
+def _is_year(text: str, start: int, end: int) -> bool:
+    if re.search(_YEAR_BEFORE, text[max(0, start - 14) : start], re.I):
+        return not re.match(
+            r"\s(?:people|metres|meters|years|copies|visitors|units|square|cubic|\w{4,}s\b)", text[end:]
+        )
+    return bool(re.match(r"[),;.]", text[end:]) and re.search(r"[(,]\s?$", text[:start]))
+
+
+def _is_month(text: str, end: int, month: str, before: str) -> bool:
+    if month not in ("May", "March"):
+        return True
+    return bool(
+        re.match(r",? \d{4}", text[end:])
+        or re.search(r"\b(?:in|of|by|since|until|early|late|mid|last) $", before)
+    )

@@ -1,0 +1,117 @@
+"""Direction words (more, before, increased; 高于, 之前): where a text uses one that can be turned."""
+
+import re
+from collections.abc import Iterator
+
+from data_pipeline.perturb.edit import at_start
+from data_pipeline.perturb.words import pairs
+from judge.types import Language
+
+_AGE = r" (?:year|week|month|night|time|summer|winter|spring|decade|century)"
+# What must stand right before and right after a word for the swap to be safe; words not named need nothing.
+_NEEDS: dict[str, tuple[str, str]] = {
+    "first": (r"\b(?:the|his|her|its|their|was|were|came) $", r"(?! name| aid|-| of all| lady)"),
+    "last": (r"\b(?:the|his|her|its|their|was|came) $", rf"(?!{_AGE}| name|-| \d| few| two| three)"),
+    "over": (
+        r"\b(?:just|well|for|by|of|costs?|takes?|took|has|have|had|weighs?|is|are|was|were|with|after) $",
+        r" (?:the age|\d)",
+    ),
+    **dict.fromkeys(
+        ("approved", "accepted", "rejected"),
+        (
+            r"\b(?:was|were|is|are|been|be|not|has|have|had|it|they|he|she|who|which"
+            r"|[Cc]ouncil|[Cc]ommittee|[Bb]oard|[Cc]ourt|[A-Z]\w+) $",
+            "",
+        ),
+    ),
+    "under": ("", r" (?:the age|\d|[a-z]+ty )"),
+    "left": (r"\b(?:the|its|his|her) $", r" (?:bank|side|hand|wing|shore|arm|leg)|-hand"),
+    "right": (r"\b(?:the|its|his|her) $", r" (?:bank|side|hand|wing|shore|arm|leg)|-hand"),
+    "early": ("", r" (?:in|on|\d|January|[A-Z]|spring|summer|autumn|winter|morning)"),
+    "late": (r"(?<!the )$", r" (?:in|on|\d|spring|summer|autumn|winter)"),
+    "later": (r"(?:\b(?:years?|days?|months?|weeks?|hours?|minutes?|was|is|were|much|even|no) |^)$", ""),
+    "longer": (r"(?<!no )(?<!any )$", ""),
+    "more": (r"(?<!once )(?<!no )(?<!any )(?<!some )(?<!and )(?<!\d )$", r" (?!or\b|and\b|expensive)\w"),
+    "less": (r"(?<!no )(?<!or )$", r" \w"),
+    "fewer": (r"(?<!no )$", r" \w"),
+    "the most": ("", r" (?!of\b|part|recent)\w"),
+    "after": (
+        r"(?<!named )(?<!looks )(?<!looked )(?<!looking )(?<!soon )(?<!called )(?<!care )$",
+        r" (?!all\b)\w",
+    ),
+    "above": ("", r"(?! all\b)"),
+    "many": (r"(?<!how )(?<!as )(?<!so )(?<!too )$", r" (?!of\b)\w"),
+    "few": (r"(?<!a )(?<!the )$", r" (?!of\b)\w"),
+    "high": (r"(?<!-)$", r"(?! school| street| court| road|-)"),
+    "low": ("", r"(?!-)"),
+    "possible": (r"\b(?:is|was|be|not|made|it) $", ""),
+    "best": (r"(?<!at )$", r"(?!-| known| of)"),
+    "better": ("", r"(?!-| known)"),
+    "lost": ("", r" (?:the (?:match|election|game|war|battle|case|race|final)|\d)"),
+    "gained": ("", r" \d"),
+    "won": ("", r" (?!over)\w"),
+    "start": (r"\b(?:the|at|from) $", r"(?! to\b)"),
+    "end": (r"\b(?:the) $", r" of\b"),
+    "closed": ("", r"(?!-| to\b| with\b)"),
+    "spring": (r"\b(?:in|the|of|early|late|this|next|each|every) $", r"(?! water)"),
+    "fell": ("", r" (?:by|from|to|slightly|sharply|again|in)\b|[.,]"),
+    "rose": ("", r" (?:by|from|to|slightly|sharply|again|in)\b|[.,]"),
+    "bought": ("", r" (?:the|a|an|\d|it|its)\b(?!.* from )"),
+    "sold": ("", r" (?:the|a|an|\d|it|its)\b(?!.* to )"),
+    **dict.fromkeys(("hours", "minutes"), (r"^(?!.*\bhours? [\d:]+ $).*$", r"(?! and\b| \d)")),
+    "public": ("", r"(?! holiday)"),
+    **dict.fromkeys(("before", "earlier"), ("", r" \w|[.,]")),
+    **dict.fromkeys(
+        ("began", "begins", "started", "starts", "ended", "ends"),
+        ("", r" (?:on|in|at|from|after|before)\b|[.,]"),
+    ),
+    **dict.fromkeys(("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or )")),
+    **dict.fromkeys("前后", (r"(?:[年月天周日时]|分钟|小时)$", r"(?:[，。、的；]|$)")),
+    **dict.fromkeys("早晚多少高低快慢长短重轻", (r"比.{2,}[^\d最更较多不]$", r"了?约?\d")),
+    **dict.fromkeys(
+        "南北东西", (r"(?:[向往朝]|(?<=[的在])$)$", r"(?![京方湖河江海洋宁昌]|[\u4e00-\u9fff][市县镇省])")
+    ),
+    **dict.fromkeys(("开始", "结束"), ("", r"[，。；的]|$")),
+    **dict.fromkeys(("超过", "不足"), ("", r"\d|[一二三四五六七八九十百千万]")),
+    **dict.fromkeys(("分钟", "小时"), (r"\d$", r"(?!\d)")),
+    "每周": ("", r"(?![一二三四五六日天])"),
+}
+
+
+def _table(name: str) -> dict[str, tuple[str, ...]]:
+    """Each word of a table of pairs, with its opposites."""
+    table: dict[str, tuple[str, ...]] = {}
+    for one, two in pairs(name):
+        table[one] = (*table.get(one, ()), two)
+        table[two] = (*table.get(two, ()), one)
+    return table
+
+
+DIRECTIONS: dict[Language, dict[str, tuple[str, ...]]] = {
+    "en": _table("directions_en"),
+    "zh": _table("directions_zh"),
+}
+"""Each direction word with its opposites."""
+
+
+def direction_spots(answer: str, language: Language) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """The direction words that can be turned: start, the word as it stands, and its opposites."""
+    taken: list[range] = []
+    for word in sorted(DIRECTIONS[language], key=lambda item: (-len(item), item)):
+        edges = (r"(?<![\w-])", r"(?![\w])") if language == "en" else ("", "")
+        for match in re.finditer(edges[0] + re.escape(word) + edges[1], answer, re.I):
+            start, end = match.span()
+            before, after = answer[:start], answer[end:]
+            if any(start < spot.stop and end > spot.start for spot in taken):
+                continue
+            need = _NEEDS.get(word, ("", ""))
+            if not re.search(need[0], before) or not re.match(need[1], after):
+                continue
+            if language == "en" and match.group()[0].isupper() and not at_start(before):
+                continue
+            if language == "en" and (
+                match.group().isupper() or (match.group()[0].isupper() and re.match(r" [A-Z]", after))
+            ):
+                continue
+            taken.append(range(start, end))
+            yield start, match.group(), DIRECTIONS[language][word]

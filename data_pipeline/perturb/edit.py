@@ -1,0 +1,159 @@
+"""One edit of an answer, and the rules that all edits share.
+
+Every edit function has the signature ``(answer, document, question, language, rng) -> Edit | None`` and goes
+through :func:`make_edit`: the new answer differs, is no sentence of the document, keeps its length, and does
+not say a thing twice. ``from_document`` is true exactly if the text that was put in occurs in the document,
+so that word overlap with the document cannot tell the twins apart.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+from data_pipeline.perturb.fact import Fact
+from judge.types import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A changed answer: ``replaced`` became ``inserted``; ``change`` says so in one line."""
+
+    answer: str
+    edit_type: str
+    change: str
+    replaced: str
+    inserted: str
+    from_document: bool
+
+
+EditFunction = Callable[[str, str, str, Language, Random], Edit | None]
+Swap = tuple[int, int, str]
+"""Start, end and the text to put there."""
+Option = tuple[float, Fact, str]
+"""A rank (low is good), a fact of the answer, and the text that may stand for it."""
+
+
+class Turn(NamedTuple):
+    """A place where polarity can be turned; ``removes`` says that a negation goes away there."""
+
+    start: int
+    end: int
+    text: str
+    removes: bool
+
+
+_WHAT: dict[str, tuple[str, str]] = {
+    "number": ("the number", "数字"),
+    "date": ("the date or time", "时间"),
+    "year": ("the year", "年份"),
+    "entity": ("the name", "名称"),
+    "negation": ("the polarity of the statement:", "肯定与否定："),
+    "comparative": ("the direction word", "方向词"),
+    "addition": ("the detail", "细节"),
+}
+
+
+def make_edit(
+    kind: str, answer: str, document: str, language: Language, swaps: list[Swap], what: str = ""
+) -> Edit | None:
+    """Apply ``swaps`` (start, end, text) from the right, and refuse what is no clean wrong answer."""
+    new = answer
+    for start, end, text in sorted(swaps, reverse=True):
+        before = new[:start]
+        if text[:1].islower() and answer[start : start + 1].isupper() and at_start(before):
+            text = text[0].upper() + text[1:]
+        if language == "en":
+            article = re.search(r"\b([Aa])n? $", before)
+            if article and article[0].strip() in ("a", "an", "A", "An"):
+                before = before[: article.start()] + article[1] + ("n " if _vowel(text) else " ")
+        new = before + text + new[end:]
+    start, end, inserted = swaps[0]
+    replaced = answer[start:end]
+    if bare(new) == bare(answer) or not _length_ok(answer, new) or bare(new) in bare(document):
+        return None
+    if re.search(rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to|和|与|至|到)\W*)?\1(?!\w)", new, re.I):
+        return None
+    label = _WHAT[what or kind]
+    if language == "zh":
+        change = f"{label[1]}“{replaced}”被改成“{inserted}”"
+    else:
+        change = f"{label[0]} '{replaced}' was changed to '{inserted}'"
+    return Edit(new, kind, change, replaced, inserted, occurs(inserted, document))
+
+
+def first_clean(
+    kind: str,
+    answer: str,
+    document: str,
+    language: Language,
+    rng: Random,
+    options: Iterable[Option],
+) -> Edit | None:
+    """Try swaps, better-ranked first and random within a rank, until one makes a clean edit."""
+    ranked = sorted(options, key=lambda item: (item[1].start, item[2]))
+    rng.shuffle(ranked)
+    for _, fact, text in sorted(ranked, key=lambda item: item[0]):
+        what = "year" if fact.form == "year" else kind
+        if edit := make_edit(kind, answer, document, language, [(fact.start, fact.end, text)], what):
+            return edit
+    return None
+
+
+def occurs(text: str, document: str) -> bool:
+    """Does ``text`` stand in ``document`` as whole words and numbers (letter case aside)?"""
+    if not text:
+        return False
+    left = r"(?<![A-Za-z0-9])(?<!\d[.,])" if re.match(r"[A-Za-z0-9]", text) else ""
+    right = r"(?![A-Za-z0-9])(?![.,]\d)" if re.search(r"[A-Za-z0-9]$", text) else ""
+    return re.search(left + re.escape(text) + right, document, re.I) is not None
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a text, so that texts that differ only in marks are the same."""
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def same_case(old: str, new: str) -> str:
+    """``new`` with a capital where ``old`` has one."""
+    return new[0].upper() + new[1:] if old[0].isupper() else new
+
+
+def at_start(before: str) -> bool:
+    """Does a sentence start after ``before``?"""
+    return not before.strip() or before.rstrip(' "“(').endswith((".", "!", "?", ":", "\n"))
+
+
+def _length_ok(old: str, new: str) -> bool:
+    return abs(len(new) - len(old)) <= max(12, 0.2 * len(old))
+
+
+def _vowel(text: str) -> bool:
+    return bool(
+        re.match(r"(?:[aeiou](?!ni[vtqo]|ne\b|u)|hour|hono|heir|8|11(?!\d)|18(?!\d)|11,|18,)", text, re.I)
+    )
+
+
+def listed_together(first: str, second: str, document: str) -> bool:
+    """Are the two joined by "and", "or" or commas somewhere, so that what holds of one may hold of both?"""
+    joint = r"(?:\s*(?:,|;|/|\(|、|，|和|与|及|或|以及|\band\b|\bor\b|&)\s*(?:and|or|和|与)?\s*)"
+    item = r"(?:[^\s,.;、，。；和与]+(?: [^\s,.;]+){0,2})"
+    for one, two in ((first, second), (second, first)):
+        between = rf"(?: [a-z]+)?(?:{joint}{item}){{0,4}}{joint}(?:the |a |in |by |on )?"
+        pattern = f"{re.escape(one)}{between}{re.escape(two)}"
+        if re.search(pattern, document):
+            return True
+    return False
+
+
+def digits_of(text: str) -> str:
+    """The digits of a text."""
+    return re.sub(r"\D", "", text)
+
+
+def fits(old: str, new: str, answer: str, question: str, document: str) -> bool:
+    """May ``new`` stand for ``old``: is it another fact, not named yet, that does not hold along with it?"""
+    if bare(old) == bare(new) or occurs(new, answer) or occurs(new, question):
+        return False
+    return not listed_together(old, new, document)

@@ -1,0 +1,24 @@
+"""A fact of a text: something exact, like a number, a date or a name, that a swap can exchange."""
+
+import re
+from dataclasses import dataclass
+
+CJK = re.compile(r"[\u4e00-\u9fff]")
+"""One Chinese character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact: ``text == source[start:end]``; ``form`` is its sub-kind, ``unit`` the word counted."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    form: str = ""
+    unit: str = ""
+
+
+def is_free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Does ``[start, end)`` overlap none of the ``taken`` stretches?"""
+    return all(end <= a or start >= b for a, b in taken)
