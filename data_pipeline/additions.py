@@ -57,7 +57,12 @@ class Additions:
         if not own:
             return None
         supported = rng.choice(own).answer
-        others = [other.answer for other in self._kinds[self._kind(gold)] if other.group != gold.group]
+        mine = {other.answer for other in self._own[gold.group]}  # another document may answer the same
+        others = [
+            other.answer
+            for other in self._kinds[self._kind(gold)]
+            if other.group != gold.group and other.answer not in mine
+        ]
         alike = _of_length(others, len(supported))
         if not alike:
             return None

@@ -22,13 +22,14 @@ def assign_splits(samples: Iterable[Sample], validation: float, test: float, see
         test: share of documents for the test split.
         seed: decides which documents; the same set and seed give the same splits.
     """
-    strata: dict[tuple[str, ...], list[str]] = {}
-    seen: set[str] = set()
+    strata_of: dict[str, tuple[str, ...]] = {}
     for sample in samples:
-        if sample.group not in seen:
-            seen.add(sample.group)
-            stratum: tuple[str, ...] = (sample.source, sample.language, str(sample.meta.get("domain", "")))
-            strata.setdefault(stratum, []).append(sample.group)
+        stratum = (sample.source, sample.language, str(sample.meta.get("domain", "")))
+        # A document may have samples of several; the first by name counts, whatever their order.
+        strata_of[sample.group] = min(stratum, strata_of.get(sample.group, stratum))
+    strata: dict[tuple[str, ...], list[str]] = {}
+    for group, stratum in strata_of.items():
+        strata.setdefault(stratum, []).append(group)
 
     splits: dict[str, Split] = {}
     owed: dict[Split, float] = {"validation": 0.0, "test": 0.0}

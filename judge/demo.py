@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = ROOT / "recipes"
-REASON_SAMPLES = 24  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
+REASON_SAMPLES = 16  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from judge.types import Sample
+
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test needs the network, and none may use it
 
 
@@ -20,6 +22,19 @@ def shared_data() -> Path:
         if (folder / "halubench").is_dir():
             return folder
     pytest.skip("no folder with the original data sets (JUDGE_DATA_DIR)")
+
+
+@pytest.fixture(scope="session")
+def starter_twins() -> list[Sample]:
+    """A third of the starter corpus, with an edited pair and an added pair of every gold that allows one."""
+    from data_pipeline.perturb import RulePerturber
+    from data_pipeline.sources import take_documents
+    from data_pipeline.starter import load_starter
+    from data_pipeline.twins import make_twins
+
+    golds = take_documents(load_starter(), 300, seed=0)
+    samples, _ = make_twins(golds, RulePerturber(0), edits=1.0, additions=1.0, seed=0)
+    return samples
 
 
 # --- Tiny random models, one for each way in which a tokenizer treats a conversation ------------------------

@@ -91,6 +91,9 @@ def check_file(path: Path) -> list[str]:
         except json.JSONDecodeError as error:
             problems.append(f"{where}: no JSON ({error.msg})")
             continue
+        if not isinstance(row, dict):
+            problems.append(f"{where}: no JSON object")
+            continue
         problems += [f"{where}: {problem}" for problem in check_row(row, kind)]
         text = str(row.get("document") or row.get("record") or row.get("zh"))
         if row.get("id") in ids or text in texts:

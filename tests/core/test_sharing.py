@@ -50,12 +50,13 @@ def model(model_folder: Callable[[str], Path]) -> Any:
     return get_peft_model(base, lora).train()
 
 
-@pytest.fixture(scope="module")
-def compute_loss() -> Callable[..., torch.Tensor]:
-    """The trainer's loss without a trainer around it."""
+@pytest.fixture(scope="module", params=["token", "row"])
+def compute_loss(request: pytest.FixtureRequest) -> Callable[..., torch.Tensor]:
+    """The trainer's loss, of either mean, without a trainer around it."""
     from judge.training.trainer import JudgeSFTTrainer
 
     trainer: Any = SimpleNamespace(
+        loss_mean=request.param,
         args=SimpleNamespace(average_tokens_across_devices=False),
         accelerator=SimpleNamespace(num_processes=1),
     )
@@ -63,6 +64,7 @@ def compute_loss() -> Callable[..., torch.Tensor]:
     def compute(model: Any, inputs: dict[str, torch.Tensor], **settings: Any) -> torch.Tensor:
         return JudgeSFTTrainer.compute_loss(trainer, model, inputs, **settings)
 
+    compute.loss_mean = request.param  # type: ignore[attr-defined]
     return compute
 
 
@@ -76,20 +78,21 @@ def gradients(model: Any, loss: torch.Tensor) -> dict[str, torch.Tensor]:
     }
 
 
-def separate_loss(model: Any, rows: Sequence[Example]) -> torch.Tensor:
-    """Each row alone in a plain forward pass; the mean over all completion tokens of all rows."""
-    total, count = torch.zeros(()), 0
+def separate_loss(model: Any, rows: Sequence[Example], loss_mean: str) -> torch.Tensor:
+    """Each row alone in a plain forward pass; the mean over all completion tokens, or over rows' means."""
+    losses = []
     for row in rows:
         ids = torch.tensor([[*row.prompt, *row.completions[0]]])
         logits = model(input_ids=ids, use_cache=False).logits[0].float()
         start = len(row.prompt)
-        total = total + cross_entropy(logits[start - 1 : -1], ids[0, start:], reduction="sum")
-        count += len(row.completions[0])
-    return total / count
+        losses.append(cross_entropy(logits[start - 1 : -1], ids[0, start:], reduction="none"))
+    return (
+        torch.cat(losses).mean() if loss_mean == "token" else torch.stack([x.mean() for x in losses]).mean()
+    )
 
 
 def assert_same_training(model: Any, rows: Sequence[Example], compute: Any, limit: int) -> None:
-    loss = separate_loss(model, rows)
+    loss = separate_loss(model, rows, compute.loss_mean)
     expected = gradients(model, loss)
     assert len(expected) == 2 * 2 * 7  # two factors, two layers, seven linear layers each
     sequences = share(rows, limit)
@@ -146,7 +149,10 @@ def test_the_loss_of_a_step_counts_its_own_tokens(model: Any, compute_loss: Any)
     batch = SharedCollator(0)(share(rows, 10_000))
     with torch.no_grad():
         mean = compute_loss(model, batch).item()
-        assert compute_loss(model, batch, num_items_in_batch=16).item() == pytest.approx(mean / 2, rel=1e-5)
+        counted = compute_loss(model, batch, num_items_in_batch=16).item()
+        # Micro-batches of the row mean are averaged as they are; those of the token mean by the step's tokens.
+        expected = mean if compute_loss.loss_mean == "row" else mean / 2
+        assert counted == pytest.approx(expected, rel=1e-5)
 
 
 def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_backend: Any) -> None:
@@ -205,7 +211,9 @@ def test_sequences_hold_every_row_once_and_keep_the_limit(rows: list[Example], l
     sequences = share(rows, limit)
     unpacked = []
     for sequence in sequences:
-        lengths = {len(sequence[name]) for name in ("input_ids", "labels", "position_ids", "segments")}
+        lengths = {
+            len(sequence[name]) for name in ("input_ids", "labels", "weights", "position_ids", "segments")
+        }
         assert len(lengths) == 1
         count = max(sequence["segments"])
         assert lengths.pop() <= limit or count == 1

@@ -5,6 +5,7 @@
 import gzip
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -15,6 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_pipeline.perturb import EDIT_TYPES, EDITS, RulePerturber, find_entities, find_facts, occurs
+from data_pipeline.perturb.edits import FOREIGN_EDITS
+from data_pipeline.perturb.words import FOLDER, pairs, words
+from data_pipeline.starter import load_starter
 from judge.errors import InputError
 from judge.types import Language, Sample, Task
 
@@ -169,6 +173,50 @@ def test_unknown_edit_types_are_named() -> None:
         RulePerturber(0, ("numbr",))
     with pytest.raises(InputError):
         RulePerturber(0, ())
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
+def test_from_document_is_a_share(share: float) -> None:
+    with pytest.raises(InputError, match="from_document"):
+        RulePerturber(from_document=share)
+
+
+@pytest.mark.parametrize("kind", FOREIGN_EDITS)
+def test_a_foreign_edit_is_not_in_the_document(kind: str) -> None:
+    answers = {"number": "In the end 380 workers came.", "date": "It was opened in 1931."}
+    for seed in range(5):
+        edit = FOREIGN_EDITS[kind](answers[kind], BRIDGE, "", "en", Random(seed))
+        assert edit is not None and not edit.from_document and edit.edit_type == kind
+
+
+def test_from_document_decides_what_is_tried_first() -> None:
+    """Both sorts stay in reach: the one that was not wished comes after the other."""
+    sample = Sample(id="a", document=BRIDGE, answer="Mira Holst opened the bridge on 4 March 1931.")
+    for share in (0.0, 1.0):
+        made = [item.from_document for item in RulePerturber(3, from_document=share).perturb_all(sample, 9)]
+        assert made == sorted(made, reverse=share == 1.0) and set(made) == {True, False}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_starter_shares(language: Language) -> None:
+    """The default wish is nearly met, and on English no edit type takes over or goes missing."""
+    perturber = RulePerturber(0)
+    samples = [sample for sample in load_starter() if sample.language == language]
+    made = [item for sample in samples if (item := perturber.perturb(sample))]
+    assert len(made) >= 0.95 * len(samples)
+    assert 0.52 <= sum(item.from_document for item in made) / len(made) <= 0.68
+    counts = Counter(item.edit_type for item in made)
+    if language == "en":
+        assert counts["addition"] >= 0.03 * len(made)
+        assert all(0.08 <= counts[kind] / len(made) <= 0.4 for kind in EDIT_TYPES if kind != "addition")
+
+
+def test_word_tables_are_clean() -> None:
+    for path in FOLDER.glob("*.txt"):
+        entries = words(path.stem)
+        assert path.read_text(encoding="utf-8").startswith("# ")
+        assert entries and len(set(entries)) == len(entries), path.name
+    assert pairs("irregular_verbs_en")[0] == ("begin", "began")
 
 
 WORDS = st.sampled_from(

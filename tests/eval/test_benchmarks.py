@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from eval.benchmarks import BENCHMARKS, WHOLE, load_benchmark
+from judge.errors import InputError
 from judge.formats import files as files_module
 from judge.formats.files import find_file, group_of, hub_files
 from judge.formats.ragtruth import load_split
-from judge.errors import InputError
 from judge.types import Label, Task
 
 HALUBENCH = "id,passage,question,answer,label,source_ds\n7,The sky is blue.,Colour?,blue,PASS,DROP\n"

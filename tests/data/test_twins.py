@@ -1,0 +1,180 @@
+"""Twins differ in what the document bears and in nothing that an answer alone gives away."""
+
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data_pipeline.additions import Additions
+from data_pipeline.perturb import RulePerturber
+from data_pipeline.starter import load_starter
+from data_pipeline.twins import make_twins
+from judge.types import Label, Sample
+
+Pair = tuple[Sample, Sample]
+
+
+@pytest.fixture(scope="module")
+def pairs(starter_twins: list[Sample]) -> list[Pair]:
+    """Faithful and hallucinated twin of every pair."""
+    return list(zip(starter_twins[::2], starter_twins[1::2], strict=True))
+
+
+def kind(sample: Sample) -> tuple[Any, ...]:
+    return sample.task, sample.language, sample.meta["domain"]
+
+
+# --- Any pair -----------------------------------------------------------------------------------------------
+
+
+def test_twins_share_everything_but_answer_and_label(pairs: list[Pair]) -> None:
+    for faithful, hallucinated in pairs:
+        assert (faithful.label, hallucinated.label) == (Label.PASS, Label.FAIL)
+        assert hallucinated.id == f"{faithful.id}-twin"
+        for name in ("document", "question", "group", "task", "language", "source"):
+            assert getattr(faithful, name) == getattr(hallucinated, name)
+        assert faithful.answer != hallucinated.answer
+        assert faithful.meta["pair"] == hallucinated.meta["pair"] == faithful.id
+        assert "edit_type" not in faithful.meta
+        assert {"edit_type", "change", "replaced", "inserted", "from_document"} <= set(hallucinated.meta)
+        assert hallucinated.meta["inserted"] in hallucinated.answer
+
+
+def test_ids_name_one_sample_each(starter_twins: list[Sample]) -> None:
+    assert len({sample.id for sample in starter_twins}) == len(starter_twins)
+
+
+def test_nearly_every_gold_answer_has_a_pair(pairs: list[Pair]) -> None:
+    groups = {faithful.group for faithful, _ in pairs}
+    golds = {gold.id: gold for gold in load_starter() if gold.group in groups}
+    edited = {faithful.id: faithful for faithful, _ in pairs if faithful.id in golds}
+    assert len(edited) >= 0.9 * len(golds)
+    assert all(faithful.answer == golds[name].answer for name, faithful in edited.items())
+
+
+# --- Additions ----------------------------------------------------------------------------------------------
+
+
+def test_added_sentences(pairs: list[Pair]) -> None:
+    answers = defaultdict(set)
+    groups = defaultdict(set)
+    for gold in load_starter():
+        answers[gold.group].add(gold.answer)
+        groups[gold.answer, kind(gold)].add(gold.group)
+    golds = {gold.id: gold for gold in load_starter()}
+    added = [pair for pair in pairs if pair[0].id.endswith("-long")]
+    assert len(added) >= 0.3 * len(pairs)
+    for faithful, hallucinated in added:
+        gold = golds[faithful.id.removesuffix("-long")]
+        supported, foreign = hallucinated.meta["replaced"], hallucinated.meta["inserted"]
+        space = "" if gold.language == "zh" else " "
+        assert faithful.answer == gold.answer + space + supported
+        assert hallucinated.answer == gold.answer + space + foreign
+        assert supported in answers[gold.group] - {gold.answer}
+        assert foreign not in answers[gold.group]
+        assert groups[foreign, kind(gold)] - {gold.group}
+        assert abs(len(supported) - len(foreign)) <= max(0.15 * len(supported), 3)
+
+
+def gold(name: str, group: str, answer: str, **values: Any) -> Sample:
+    return Sample(name, f"Document {group}.", answer, source="s", group=group, label=Label.PASS, **values)
+
+
+def test_no_second_answer_no_addition() -> None:
+    golds = [gold("a", "1", "It is blue."), gold("b", "2", "It is gray."), gold("c", "2", "It is pink.")]
+    finder = Additions(golds, 0)
+    assert finder.find(golds[0]) is None
+    found = finder.find(golds[1])
+    assert found is not None and (found.supported, found.foreign) == ("It is pink.", "It is blue.")
+    assert found.faithful == "It is gray. It is pink." and found.hallucinated == "It is gray. It is blue."
+
+
+def test_no_answer_of_the_same_length_no_addition() -> None:
+    golds = [gold("a", "1", "Blue."), gold("b", "1", "It is gray."), gold("c", "2", "It was " + "long " * 20)]
+    assert Additions(golds, 0).find(golds[0]) is None
+
+
+def test_a_foreign_sentence_is_of_the_same_kind() -> None:
+    golds = [
+        gold("a", "1", "It is blue."),
+        gold("b", "1", "It is gray."),
+        gold("c", "2", "It is pink.", meta={"domain": "sport"}),
+        gold("d", "3", "It is teal.", language="zh"),
+    ]
+    assert Additions(golds, 0).find(golds[0]) is None
+
+
+def test_a_foreign_sentence_that_the_document_supports_is_none() -> None:
+    """Two documents may have an answer in common; it would be no hallucination."""
+    golds = [gold("a", "1", "It is blue."), gold("b", "1", "It is gray."), gold("c", "2", "It is gray.")]
+    assert Additions(golds, 0).find(golds[0]) is None
+
+
+# --- Shares -------------------------------------------------------------------------------------------------
+
+
+def test_shares() -> None:
+    golds = [sample for sample in load_starter() if sample.language == "zh"][:40]
+
+    def types(edits: float, additions: float) -> Counter[str]:
+        samples, without = make_twins(golds, RulePerturber(0, ("number", "date")), edits, additions, 0)
+        labels = Counter(sample.label for sample in samples)
+        assert labels[Label.PASS] == labels[Label.FAIL]
+        assert not {sample.id for sample in samples} & {sample.id for sample in without}
+        kinds = (sample.meta["edit_type"] for sample in samples if sample.label is Label.FAIL)
+        return Counter("addition" if name == "addition" else "edit" for name in kinds)
+
+    every, half = types(1.0, 1.0), types(0.5, 0.5)
+    assert types(0.0, 0.0) == {}
+    assert types(1.0, 0.0) == {"edit": every["edit"]}
+    assert types(0.0, 1.0) == {"addition": every["addition"]}
+    for name, count in every.items():
+        assert half[name] == pytest.approx(count / 2, rel=0.3)
+
+
+def test_without_an_edit_both_classes_lose_the_answer() -> None:
+    golds = [gold("a", "1", "It is blue."), gold("b", "2", "It weighs 12 kg.")]
+    samples, without = make_twins(golds, RulePerturber(0, ("number",)), 1.0, 0.0, 0)
+    assert [sample.id for sample in samples] == ["b", "b-twin"]
+    assert [sample.id for sample in without] == ["a"]
+
+
+# --- Shortcuts ----------------------------------------------------------------------------------------------
+
+
+def auroc(samples: list[Sample], features: Any) -> float:
+    """Out of fold, folds parted by document; of a linear classifier."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+
+    labels = [sample.label is Label.FAIL for sample in samples]
+    scores = cross_val_predict(
+        make_pipeline(*features, LogisticRegression(solver="liblinear")),
+        np.array([sample.answer for sample in samples], dtype=object),
+        labels,
+        groups=[sample.group for sample in samples],
+        cv=GroupKFold(5),
+        method="predict_proba",
+    )[:, 1]
+    return float(roc_auc_score(labels, scores))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_wording_gives_nothing_away(starter_twins: list[Sample], language: str) -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    samples = [sample for sample in starter_twins if sample.language == language]
+    assert auroc(samples, [TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=2)]) <= 0.60
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_length_gives_nothing_away(starter_twins: list[Sample], language: str) -> None:
+    from sklearn.metrics import roc_auc_score
+
+    samples = [sample for sample in starter_twins if sample.language == language]
+    labels = [sample.label is Label.FAIL for sample in samples]
+    found = roc_auc_score(labels, [len(sample.answer) for sample in samples])
+    assert 0.45 <= found <= 0.55
