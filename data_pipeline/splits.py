@@ -24,7 +24,7 @@ def assign_splits(samples: Iterable[Sample], validation: float, test: float, see
     """
     strata_of: dict[str, tuple[str, ...]] = {}
     for sample in samples:
-        stratum = (sample.source, sample.language, str(sample.meta.get("domain", "")))
+        stratum: tuple[str, ...] = (sample.source, sample.language, str(sample.meta.get("domain", "")))
         # A document may have samples of several; the first by name counts, whatever their order.
         strata_of[sample.group] = min(stratum, strata_of.get(sample.group, stratum))
     strata: dict[tuple[str, ...], list[str]] = {}

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from judge.checker import Checker
 from judge.errors import InputError, JudgeError
-from judge.files import Appender, dump, sha256_text
+from judge.files import Appender, dump, sha256_text, write_text
 from judge.loading import Precision
 from judge.types import Label, Mode, Sample, Task, Verdict
 
@@ -116,6 +117,7 @@ def batch_command(
     from rich.console import Console
     from rich.progress import Progress
 
+    from judge.judge import CHUNK
     from judge.samples import read_samples
 
     if out.exists() and not resume:
@@ -130,7 +132,11 @@ def batch_command(
         unparsed = sum(row.get("label") is None for row in file.rows)
         with Progress(console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task(out.name, total=len(todo), completed=done)
-            for sample, verdict in zip(todo[done:], judge.iter_check(todo[done:]), strict=True):
+            # The last digits of a probability depend on the batch around it: go on where a chunk began. A
+            # fitted floor learns from the samples that it is given, and is given all of them.
+            start = 0 if model.startswith("floor:") else done - done % CHUNK
+            verdicts = islice(judge.iter_check(todo[start:]), done - start, None)
+            for sample, verdict in zip(todo[done:], verdicts, strict=True):
                 file.append(verdict_row(sample, verdict))
                 unparsed += verdict.label is None
                 progress.advance(bar)
@@ -146,7 +152,7 @@ def _check_same_run(out: Path, beside: Path, identity: str, ids: list[Any], samp
         raise InputError(
             "was begun with another judge, other settings or other samples; give another file", file=out
         )
-    beside.write_text(identity, encoding="utf-8")
+    write_text(beside, identity)
 
 
 @merge.command("merge")

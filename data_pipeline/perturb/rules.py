@@ -1,8 +1,9 @@
 """The rule perturber: from a faithful sample, a twin whose answer the document does not support.
 
-It needs no model and costs nothing, and the same seed gives the same twin on every machine. Which edit is
-taken is drawn with weights: swaps with a fact of the same document come first, since a judge can only see
-them by reading the document; edits that leave a trace in the answer alone ("not", stock phrases) are rare.
+It needs no model and costs nothing, and the same seed gives the same twin on every machine. A coin says
+whether the change should bring in nothing new to the document (a judge can only see it by reading closely)
+or something foreign; which edit it is, is drawn with weights. Edits that leave a trace in the answer alone
+("not", stock phrases) weigh little.
 """
 
 import hashlib
@@ -38,9 +39,9 @@ def _weight(edit: Edit) -> float:
     if edit.edit_type == "negation":
         return 1.6 if removes_negation(edit) else 0.25
     if edit.edit_type == "addition":
-        return 0.3
+        return 0.6
     if edit.edit_type == "comparative":
-        return 0.8
+        return 1.0
     return 5.0 if edit.from_document else 0.6
 
 

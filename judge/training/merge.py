@@ -24,7 +24,7 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
     base, found = find_model(adapter)
     if found is None:
         raise InputError(f"{adapter} is no LoRA adapter (no adapter_config.json); there is nothing to merge")
-    if output.exists() and any(output.iterdir()):
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise InputError("exists and is not empty; give another folder", file=output)
     loaded = load_model(adapter, precision="float32")
     merged = loaded.model.merge_and_unload()

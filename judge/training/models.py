@@ -78,6 +78,7 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         "eval_strategy": "steps" if recipe.evaluations else "no",
         "eval_steps": max(1, steps // recipe.evaluations) if recipe.evaluations else None,
         "logging_steps": recipe.logging_steps,
+        "logging_nan_inf_filter": False,  # else the log would hide what check_finite looks for
         "save_strategy": "no",  # the finished adapter is saved once, whole
         "report_to": list(recipe.report_to) or "none",
         "seed": recipe.seed,
@@ -106,7 +107,7 @@ def time_limit(minutes: float) -> Any:
 def check_finite(history: list[dict[str, Any]]) -> None:
     """Refuse weights after a loss that is no number. Raises ``JudgeError``."""
     for entry in history:
-        loss = entry.get("loss", 0.0)
+        loss = entry.get("loss", entry.get("train_loss", 0.0))  # the latter is the mean of the whole run
         if loss != loss or loss in (float("inf"), float("-inf")):
             raise JudgeError(
                 f"the loss became {loss} at step {entry.get('step')}; nothing was saved. "

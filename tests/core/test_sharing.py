@@ -150,7 +150,7 @@ def test_the_loss_of_a_step_counts_its_own_tokens(model: Any, compute_loss: Any)
     with torch.no_grad():
         mean = compute_loss(model, batch).item()
         counted = compute_loss(model, batch, num_items_in_batch=16).item()
-        # Micro-batches of the row mean are averaged as they are; those of the token mean by the step's tokens.
+        # The row mean averages micro-batches as they are, the token mean by the tokens of the step.
         expected = mean if compute_loss.loss_mean == "row" else mean / 2
         assert counted == pytest.approx(expected, rel=1e-5)
 

@@ -193,7 +193,7 @@ def test_from_document_decides_what_is_tried_first() -> None:
     """Both sorts stay in reach: the one that was not wished comes after the other."""
     sample = Sample(id="a", document=BRIDGE, answer="Mira Holst opened the bridge on 4 March 1931.")
     for share in (0.0, 1.0):
-        made = [item.from_document for item in RulePerturber(3, from_document=share).perturb_all(sample, 9)]
+        made = [item.from_document for item in RulePerturber(3, from_document=share).perturb_all(sample, 60)]
         assert made == sorted(made, reverse=share == 1.0) and set(made) == {True, False}
 
 
@@ -279,7 +279,8 @@ def _squad(name: str, language: Language) -> Iterator[Sample]:
 
 
 def _check(samples: list[Sample], share: float, from_document: float) -> None:
-    perturber = RulePerturber(0)
+    """Where edits from the document are wished throughout, at least so many samples have one."""
+    perturber = RulePerturber(0, from_document=1.0)
     made = [(sample, item) for sample in samples if (item := perturber.perturb(sample))]
     assert len(made) >= share * len(samples)
     assert sum(item.from_document for _, item in made) >= from_document * len(made)

@@ -35,8 +35,6 @@ class Scripted:
         return Verdict(None, raw="?", error="no verdict") if self.unparsed else Verdict(label, raw=raw)
 
 
-
-
 @pytest.mark.parametrize(("count", "share"), [(0, 0.25), (1, 0.25), (7, 0.5), (32, 0.25), (40, 1.0), (40, 0)])
 @pytest.mark.parametrize("own", [False, True])
 def test_pairs(starter_twins: list[Sample], count: int, share: float, own: bool) -> None:
@@ -62,7 +60,8 @@ def test_the_models_own_mistakes_come_first(starter_twins: list[Sample]) -> None
     judging = Scripted({sample.id for sample in starter_twins if sample.label is Label.PASS})
     config = PreferenceConfig(reason_share=0.5, candidates=40)
     rows = preference_rows(starter_twins, 20, config, 0, judging)
-    origins = Counter((row["meta"]["mode"], row["meta"]["label"], row["meta"]["rejected_from"]) for row in rows)
+    metas = [row["meta"] for row in rows]
+    origins = Counter((meta["mode"], meta["label"], meta["rejected_from"]) for meta in metas)
     assert origins == {
         ("reason", "PASS", "model"): 5,
         ("reason", "FAIL", "composed"): 5,

@@ -55,8 +55,6 @@ def added(language: Language) -> Sample:
     ],
 )
 def test_explain(case: Sample, reasoning: str | None) -> None:
-    if reasoning is not None and "7 m" in reasoning:  # the quote is chosen by the span, of which "m" occurs
-        assert "640 m" in reasoning
     assert explain(case) == reasoning
 
 
@@ -103,10 +101,8 @@ def test_quotes_are_of_the_document(starter_twins: list[Sample]) -> None:
     for item in starter_twins:
         reasoning = explain(item)
         assert reasoning is not None
-        opening, closing = ("“", "”") if item.language == "zh" else ('says: "', '"')
-        quote = reasoning.partition(opening)[2]
-        start = quote[:12].partition(closing)[0]
-        assert start and start in item.document_text
+        # A long one is cut at a word.
+        assert any(sentence[:60] in reasoning for sentence in sentences(item.document_text))
 
 
 def test_no_reasoning_tells_where_a_label_comes_from(starter_twins: list[Sample]) -> None:

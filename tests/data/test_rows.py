@@ -28,8 +28,8 @@ ZH = replace(EN, id="z", language="zh", document="桥长640米。", answer="桥�
             "reason",
             '{"REASONING": "The document says: \\"It is 640 m long.\\" The answer says the same.", '
             '"SCORE": "PASS"}',
-            '{"REASONING": "The document says: \\"It is 640 m long.\\" The answer does not agree with this.", '
-            '"SCORE": "FAIL"}',
+            '{"REASONING": "The document says: \\"It is 640 m long.\\" '
+            'The answer does not agree with this.", "SCORE": "FAIL"}',
         ),
         (
             ZH,

@@ -107,7 +107,7 @@ FAULTS: list[tuple[str, str, Callable[[Row], Any], str]] = [
         "wanted question and answer",
     ),
     ("zh.jsonl", "too short", change(document="太短。"), "length 3, wanted 100 to 270"),
-    ("zh.jsonl", "no question mark", asked(("谁？", "他。"), ("说。", "他。")), "without question mark: '说。'"),
+    ("zh.jsonl", "no question mark", asked(("谁？", "他。"), ("说。", "他。")), "question mark: '说。'"),
     ("records.jsonl", "a new number", change(description="It has 7777."), "of the description"),
     ("records.jsonl", "empty", change(record={}), r"empty fields \['record'\]"),
     ("translation.jsonl", "numbers", change(zh="共7777名。", en="There are 7778."), "different numbers"),

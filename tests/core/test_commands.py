@@ -1,0 +1,397 @@
+"""The command line: what is printed, how it ends, and that a killed batch goes on as if nothing had been."""
+
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.cli import COMMANDS, main
+from judge.types import Label, Sample, Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+PASS_FLOOR = "floor:always-pass"
+ModelFolder = Callable[[str], Path]
+
+
+def call(*arguments: object) -> int:
+    """Run ``judge`` here; returns the exit code."""
+    with pytest.raises(SystemExit) as caught:
+        main([str(item) for item in arguments])
+    code = caught.value.code
+    assert isinstance(code, int)
+    return code
+
+
+def write_samples(path: Path, count: int, first: int = 0) -> Path:
+    rows = [
+        {
+            "id": f"s{number}",
+            "document": f"Tower {number} is {number + 20} m high. " * (1 + number % 3),
+            "question": "How high is it?",
+            "answer": f"It is {number + 20} m high." + " Really." * (number % 5),
+            "label": ["PASS", "FAIL"][number % 5 > 2],
+        }
+        for number in range(first, first + count)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    path = tmp_path / "document.txt"
+    path.write_text("The tower is 20 m high.")
+    return path
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    return write_samples(tmp_path / "samples.jsonl", 12)
+
+
+def one_line(error: str) -> str:
+    assert error.startswith("error: ") and error.count("\n") == 1 and "Traceback" not in error
+    return error
+
+
+class Scripted:
+    """A judge that says what it is given."""
+
+    def __init__(self, *verdicts: Verdict):
+        self.verdicts = verdicts
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        return islice(self.verdicts, len(samples))
+
+
+# --- judge, without a command -------------------------------------------------------------------------------
+
+
+def test_help_is_quick_and_complete() -> None:
+    """By processor time, so that a busy machine changes nothing."""
+    seconds = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "judge.cli", "--help"]
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        assert result.returncode == 0 and result.stderr == ""
+    assert min(seconds) < 0.5
+    listed = [line.split()[0] for line in result.stdout.splitlines() if line.startswith("  ")]
+    assert listed == list(COMMANDS)
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_help_of_each_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(command, "--help") == 0
+    assert f"judge {command}" in capsys.readouterr().out
+
+
+def test_an_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("chek") == 2
+    assert "unknown command 'chek'; did you mean 'check'?" in one_line(capsys.readouterr().err)
+
+
+def test_no_command_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call() == 2
+    assert "usage: judge" in capsys.readouterr().out
+    assert call("--version") == 0
+    assert capsys.readouterr().out.startswith("judge ")
+
+
+# --- judge check --------------------------------------------------------------------------------------------
+
+
+def test_check_prints_label_and_probability(
+    document: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("check", "--model", model_folder("chatml"), "--document", document, "--answer", "It is 20 m.")
+    assert call(*command, "--json") == 0
+    row = json.loads(capsys.readouterr().out)
+    assert list(row) == [
+        "id", "label", "p_fail", "reasoning", "raw", "error", "truncated", "cut_chars", "usage",
+    ]  # fmt: skip
+    assert row["label"] == ("FAIL" if row["p_fail"] >= 0.5 else "PASS")
+    assert call(*command) == 0
+    meaning = {"PASS": "faithful", "FAIL": "hallucinated"}[row["label"]]
+    assert capsys.readouterr().out == f"{row['label']} ({meaning}, p(FAIL) = {row['p_fail']:.3f})\n"
+
+
+def test_check_by_a_floor(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("check", "--model", "floor:always-fail", "--document", document, "--answer", "No.") == 0
+    assert capsys.readouterr().out == "FAIL (hallucinated, p(FAIL) = 1.000)\n"
+
+
+def test_check_in_reason_mode(
+    document: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdict = Verdict(Label.PASS, 0.25, reasoning="It says so.", raw="...", cut_chars=7)
+    monkeypatch.setattr("judge.commands._judge", lambda *_: Scripted(verdict))
+    command = ("check", "--model", "m", "--mode", "reason", "--document", document, "--answer", "Yes.")
+    assert call(*command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["PASS (faithful, p(FAIL) = 0.250)", "It says so."] and "7 characters" in lines[2]
+
+
+def test_check_without_a_verdict(
+    document: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A random model writes no JSON: that is a failure of the work, and never a label."""
+    command = ("check", "--model", model_folder("chatml"), "--document", document, "--answer", "Yes.")
+    assert call(*command, "--mode", "reason", "--max-new-tokens", 4) == 1
+    result = capsys.readouterr()
+    assert "no verdict: " in one_line(result.err) and result.out == ""
+    assert call(*command, "--mode", "reason", "--max-new-tokens", 4, "--json") == 1
+    assert json.loads(capsys.readouterr().out)["label"] is None
+
+
+def test_check_reads_files_and_standard_input(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import io
+
+    answer = tmp_path / "answer.txt"
+    answer.write_text("It is 20 m.")
+    monkeypatch.setattr("sys.stdin", io.StringIO("The tower."))
+    assert call("check", "--model", PASS_FLOOR, "--document", "-", "--answer", f"@{answer}") == 0
+    assert capsys.readouterr().out.startswith("PASS")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (("--document", "none.txt"), "none.txt: the document could not be read"),
+        (("--answer", "@none.txt"), "none.txt: the answer could not be read"),
+        (("--answer", " "), "field 'answer': is empty"),
+        (("--model", "./none"), "unknown model './none'"),
+        (("--model", "floor:lenght"), "did you mean 'floor:length'?"),
+        (("--model", "floor:length"), "labelled"),
+        (("--task", "summary"), "did you mean 'summarization'?"),
+        (("--language", "de"), "unknown language 'de'"),
+        (("--template", "none.jinja", "--model", "m"), "no such file"),
+    ],
+)
+def test_wrong_calls_of_check(
+    changes: tuple[str, ...], message: str, document: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = {"--model": PASS_FLOOR, "--document": str(document), "--answer": "It is 20 m."}
+    options |= dict(zip(changes[::2], changes[1::2], strict=True))
+    assert call("check", *(part for option in options.items() for part in option)) == 2
+    result = capsys.readouterr()
+    assert message in one_line(result.err) and result.out == ""
+
+
+def test_an_unknown_mode(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("check", "--model", PASS_FLOOR, "--document", document, "--answer", "Yes.")
+    assert call(*command, "--mode", "raeson") == 2
+    assert "raeson" in (error := capsys.readouterr().err) and "Traceback" not in error
+
+
+def test_an_answer_that_does_not_fit(
+    document: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ("check", "--model", model_folder("chatml"), "--document", document)
+    assert call(*command, "--answer", "word " * 5000) == 2
+    assert "question, answer and instructions alone take" in one_line(capsys.readouterr().err)
+
+
+# --- judge batch --------------------------------------------------------------------------------------------
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_batch(
+    samples: Path, tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "new" / "out.jsonl"
+    assert call("batch", samples, "-o", out, "--model", model_folder("chatml")) == 0
+    assert capsys.readouterr().out == f"{out}: 12 verdicts, 0 without a label, 0 of an earlier run\n"
+    rows = lines(out)
+    assert [row["id"] for row in rows] == [f"s{number}" for number in range(12)]
+    for row in rows:
+        assert row["label"] == ("FAIL" if row["p_fail"] >= 0.5 else "PASS")
+        assert row["usage"]["prompt_tokens"] > 0 and row["error"] is None
+    assert len({row["p_fail"] for row in rows}) > 6
+    assert [path.name for path in out.parent.iterdir()] == ["out.jsonl"]
+
+
+def test_batch_refuses_an_existing_file(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    assert call("batch", samples, "-o", out, "--model", PASS_FLOOR) == 2
+    assert "--resume" in one_line(capsys.readouterr().err)
+    assert out.read_text() == "precious\n"
+
+
+def test_batch_keeps_samples_that_do_not_fit(
+    tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"id": "long", "document": "Text.", "answer": "word " * 5000},
+        {"id": "short", "document": "Text.", "answer": "word"},
+    ]
+    file = tmp_path / "samples.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out.jsonl"
+    assert call("batch", file, "-o", out, "--model", model_folder("chatml")) == 0
+    assert "2 verdicts, 1 without a label" in capsys.readouterr().out
+    assert [row["label"] is None for row in lines(out)] == [True, False]
+
+
+@pytest.mark.parametrize("model", [PASS_FLOOR, "floor:length"])
+def test_resume_after_truncation_anywhere(model: str, samples: Path, tmp_path: Path) -> None:
+    """The fitted floor learns from all samples, not from those that are left."""
+    out = tmp_path / "out.jsonl"
+    assert call("batch", samples, "-o", out, "--model", model) == 0
+    whole = out.read_bytes()
+    places = random.Random(0).sample(range(len(whole)), 15)
+    for place in (0, 1, len(whole) - 1, len(whole), whole.index(b"\n"), whole.index(b"\n") + 1, *places):
+        out.write_bytes(whole[:place])
+        assert call("batch", samples, "-o", out, "--model", model, "--resume") == 0
+        assert out.read_bytes() == whole, place
+
+
+def test_resume_by_a_model(samples: Path, tmp_path: Path, model_folder: ModelFolder) -> None:
+    out = tmp_path / "out.jsonl"
+    command = ("batch", samples, "-o", out, "--model", model_folder("chatml"))
+    assert call(*command) == 0
+    whole = out.read_bytes()
+    for place in (whole.index(b"s1") + 40, len(whole) // 2, len(whole) - 3):
+        out.write_bytes(whole[:place])
+        assert call(*command, "--resume") == 0
+        assert out.read_bytes() == whole
+
+
+@pytest.fixture
+def interrupted(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The output of a run that was killed after five verdicts."""
+    from judge.floors import make_floor
+
+    class Killed:
+        def __init__(self) -> None:
+            self.floor = make_floor(PASS_FLOOR, None)
+            self.describe = self.floor.describe
+
+        def iter_check(self, items: Sequence[Sample]) -> Iterator[Verdict]:
+            yield from islice(self.floor.iter_check(items), 5)
+            raise KeyboardInterrupt
+
+    out = tmp_path / "out.jsonl"
+    monkeypatch.setattr("judge.commands._judge", lambda *_: Killed())
+    assert call("batch", samples, "-o", out, "--model", PASS_FLOOR) != 0
+    monkeypatch.undo()
+    assert len(lines(out)) == 5
+    return out
+
+
+def test_resume_with_another_judge(
+    interrupted: Path, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    begun = interrupted.read_bytes()
+    assert call("batch", samples, "-o", interrupted, "--model", "floor:always-fail", "--resume") == 2
+    assert "another judge" in one_line(capsys.readouterr().err)
+    assert interrupted.read_bytes() == begun
+    assert call("batch", samples, "-o", interrupted, "--model", PASS_FLOOR, "--resume") == 0
+    assert "12 verdicts, 0 without a label, 5 of an earlier run" in capsys.readouterr().out
+    assert not list(interrupted.parent.glob(".out*"))
+
+
+def test_resume_with_other_samples(
+    interrupted: Path, samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    command = ("-o", interrupted, "--model", PASS_FLOOR, "--resume")
+    assert call("batch", write_samples(tmp_path / "b.jsonl", 12, first=1), *command) == 2
+    assert "verdicts of other samples" in one_line(capsys.readouterr().err)
+    assert call("batch", write_samples(tmp_path / "b.jsonl", 13), *command) == 2  # more at the end
+    assert "other samples" in one_line(capsys.readouterr().err)
+    changed = samples.read_text().replace("Tower 9", "Tower IX")
+    (tmp_path / "c.jsonl").write_text(changed)  # the same ids
+    assert call("batch", tmp_path / "c.jsonl", *command) == 2
+
+
+def test_a_file_changed_by_hand(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("not JSON\n")
+    assert call("batch", samples, "-o", out, "--model", PASS_FLOOR, "--resume") == 2
+    assert "changed by hand" in one_line(capsys.readouterr().err)
+
+
+# Small chunks, so that there is something between the first verdict and the last.
+DRILL = "import judge.judge; judge.judge.CHUNK = 3; from judge.cli import main; main()"
+
+
+def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed four times at drawn places and resumed each time: the file of an undisturbed run."""
+    monkeypatch.setattr("judge.judge.CHUNK", 3)
+    samples = write_samples(tmp_path / "samples.jsonl", 40)
+    model, whole, out = model_folder("chatml"), tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    assert call("batch", samples, "-o", whole, "--model", model) == 0
+    size = whole.stat().st_size
+    drawn = random.Random(7)
+    command = [sys.executable, "-c", DRILL, "batch", samples, "-o", out, "--model", model, "--resume"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    killed = 0
+    for place in (0, *sorted(drawn.randrange(1, size) for _ in range(3))):
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        while process.poll() is None and not (out.exists() and out.stat().st_size >= place):
+            time.sleep(0.001)
+        process.kill()
+        killed += process.wait() < 0
+        content = out.read_bytes()
+        kept = content[: content.rfind(b"\n") + 1]
+        assert whole.read_bytes().startswith(kept)
+    assert killed >= 2
+    assert call(*command[3:]) == 0
+    assert out.read_bytes() == whole.read_bytes()
+
+
+# --- judge merge --------------------------------------------------------------------------------------------
+
+
+def test_merge(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    from judge.judge import load_judge
+    from judge.samples import read_samples
+
+    adapter, merged = model_folder("adapter"), tmp_path / "merged"
+    assert call("merge", adapter, "-o", merged) == 0
+    assert "merged in, float32" in capsys.readouterr().out
+    assert (merged / "model.safetensors").is_file() and not (merged / "adapter_config.json").exists()
+    todo = list(read_samples(write_samples(tmp_path / "samples.jsonl", 8)))
+
+    def p_fail(folder: Path) -> list[float | None]:
+        judge = load_judge(str(folder), precision="float32")
+        return [verdict.p_fail for verdict in judge.iter_check(todo)]
+
+    found = p_fail(merged)
+    assert found == pytest.approx(p_fail(adapter), abs=1e-4)
+    assert found != pytest.approx(p_fail(model_folder("chatml")), abs=1e-2)
+
+
+def test_merge_refuses(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("merge", model_folder("chatml"), "-o", tmp_path / "merged") == 2
+    assert "is no LoRA adapter" in one_line(capsys.readouterr().err)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "precious").touch()
+    assert call("merge", model_folder("adapter"), "-o", tmp_path / "full") == 2
+    assert "is not empty" in one_line(capsys.readouterr().err)
+    (tmp_path / "file").touch()
+    assert call("merge", model_folder("adapter"), "-o", tmp_path / "file") == 2
+    one_line(capsys.readouterr().err)

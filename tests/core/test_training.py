@@ -1,0 +1,348 @@
+"""Training end to end on a tiny model: SFT, merge, DPO; recipes, refusals, what lies beside weights."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig
+from judge.configs import StrictConfig, load_config
+from judge.errors import InputError, JudgeError
+from judge.files import sha256_file, write_jsonl
+from judge.judge import load_judge
+from judge.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
+from judge.training.config import DPORecipe, SFTRecipe
+from judge.training.dpo import train_dpo
+from judge.training.merge import merge
+from judge.training.sft import train_sft
+from judge.types import Label, Sample
+
+ROOT = Path(__file__).resolve().parents[2]
+ModelFolder = Callable[[str], Path]
+pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
+
+KINDS: dict[str, type[StrictConfig]] = {"data": DataConfig, "sft": SFTRecipe, "dpo": DPORecipe}
+RECIPES = sorted((ROOT / "recipes").glob("*/*.yaml"))
+ACCELERATE = sorted((ROOT / "accelerate_configs").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built set about twelve short documents."""
+    root = tmp_path_factory.mktemp("training")
+    rows = [
+        {
+            "id": f"{number}-{label}",
+            "document": f"Tower {number} is {number + 20} m high.",
+            "question": "How high is it?",
+            "answer": f"It is {number + 20 + (label == 'FAIL')} m high.",
+            "label": label,
+            "meta": {"spans": [{"text": f"{number + 21} m"}]},
+        }
+        for number in range(12)
+        for label in Label
+    ]
+    write_jsonl(root / "samples.jsonl", rows)
+    settings = {
+        "output": str(root / "data"),
+        "sources": [{"kind": "file", "path": str(root / "samples.jsonl")}],
+        "perturb": False,
+        "splits": {"validation": 0.2, "test": 0.2},
+        "modes": {"verdict": 1.0, "reason": 0.25},
+        "preferences": {"pairs": 8, "reason_share": 0.25},
+    }
+    build(DataConfig.model_validate(settings))
+    return root / "data"
+
+
+def settings(model: Path, data: Path, output: Path, **changes: Any) -> dict[str, Any]:
+    return {
+        "model": str(model),
+        "data": str(data),
+        "output": str(output),
+        "precision": "float32",
+        "lora": {"rank": 4, "alpha": 8},
+        "batch_size": 2,
+        "max_steps": 2,
+        "learning_rate": 1e-3,
+        "logging_steps": 1,
+        "evaluations": 0,
+        **changes,
+    }
+
+
+@pytest.fixture(scope="module")
+def trained(
+    data: Path, model_folder: ModelFolder, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[Path, dict[str, Any]]]:
+    """Folder and summary of each stage: SFT, its merged weights, DPO from these."""
+    root = tmp_path_factory.mktemp("trained")
+    sft, merged, dpo = root / "sft", root / "merged", root / "dpo"
+    base = model_folder("chatml")
+    summary = train_sft(SFTRecipe.model_validate(settings(base, data, sft, evaluations=1)))
+    told = merge(str(sft), merged)
+    preferred = train_dpo(DPORecipe.model_validate(settings(merged, data, dpo, evaluations=1)))
+    return {"sft": (sft, summary), "merged": (merged, told), "dpo": (dpo, preferred)}
+
+
+# --- End to end ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", ["sft", "dpo"])
+def test_what_a_training_leaves(stage: str, trained: Any, data: Path) -> None:
+    folder, summary = trained[stage]
+    assert (folder / "adapter_model.safetensors").is_file() and (folder / "tokenizer.json").is_file()
+    identity = json.loads((folder / "judge.json").read_text())
+    assert identity["prompt_version"] == PROMPT_VERSION and identity["prompt_hash"] == prompt_hash()
+    assert identity["label_words"] == LABEL_WORDS and identity["modes"] == ["verdict", "reason"]
+    assert identity["stage"] == stage and identity["recipe"]["output"] == str(folder)
+    assert identity["data_manifest_sha256"] == sha256_file(data / "manifest.json")
+    assert identity["training"] == summary and summary["steps"] == 2
+    card = (folder / "README.md").read_text()
+    front = yaml.safe_load(card.split("---\n")[1])
+    assert front["base_model"] == identity["base_model"]
+    assert identity["data_manifest_sha256"] in card and prompt_hash() in card
+
+
+@pytest.mark.parametrize("stage", ["sft", "merged", "dpo"])
+@pytest.mark.parametrize("mode", ["verdict", "reason"])
+def test_every_stage_is_a_judge(stage: str, mode: Any, trained: Any) -> None:
+    judge = load_judge(str(trained[stage][0]), mode=mode, precision="float32", max_new_tokens=4)
+    [verdict] = judge.iter_check([Sample("1", "A text.", "An answer.")])
+    assert (verdict.label in Label) if mode == "verdict" else verdict.raw
+
+
+def test_losses_are_kept(trained: Any) -> None:
+    for stage in ("sft", "dpo"):
+        losses = trained[stage][1]["losses"]
+        assert [entry["step"] for entry in losses if "loss" in entry] == [1, 2]
+        assert any(entry.get("eval_loss", 0) > 0 for entry in losses)
+        assert all(math.isfinite(value) for entry in losses for value in entry.values())
+
+
+def test_counts(trained: Any) -> None:
+    summary = trained["sft"][1]
+    assert summary["rows"] > summary["sequences"] == summary["documents"]
+    assert summary["loss_tokens"] < summary["tokens"] < summary["tokens_unshared"]
+    assert trained["dpo"][1]["pairs"] == 8
+
+
+def test_the_reference_is_the_merged_model(trained: Any) -> None:
+    """Policy and reference are one before the first step, so nothing is preferred yet: the loss is ln 2."""
+    first = trained["dpo"][1]["losses"][0]
+    assert first["step"] == 1 and first["loss"] == pytest.approx(math.log(2), abs=1e-4)
+
+
+def test_merging_moves_the_identity_along(trained: Any) -> None:
+    identity = json.loads((trained["merged"][0] / "judge.json").read_text())
+    assert identity["merged_from"] == str(trained["sft"][0]) and identity["stage"] == "sft"
+
+
+def test_an_adapter_is_no_start(trained: Any, data: Path, tmp_path: Path) -> None:
+    recipe = DPORecipe.model_validate(settings(trained["sft"][0], data, tmp_path / "dpo"))
+    with pytest.raises(InputError, match="merge it first: judge merge"):
+        train_dpo(recipe)
+
+
+# --- The loss -----------------------------------------------------------------------------------------------
+
+
+def losses(model: Path, data: Path, output: Path, **changes: Any) -> list[float]:
+    summary = train_sft(SFTRecipe.model_validate(settings(model, data, output, **changes)))
+    return [entry["loss"] for entry in summary["losses"] if "loss" in entry]
+
+
+def test_a_tiny_batch_is_learned_by_heart(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
+    (tmp_path / "data" / "sft").mkdir(parents=True)
+    lines = (data / "sft" / "train.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "data" / "sft" / "train.jsonl").write_text("".join(lines[:2]))
+    found = losses(
+        model_folder("chatml"),
+        tmp_path / "data",
+        tmp_path / "out",
+        max_steps=15,
+        learning_rate=1e-2,
+        scheduler="constant",
+        warmup_ratio=0,
+    )
+    assert len(found) == 15 and found[-1] < 0.7 * found[0]
+    identity = json.loads((tmp_path / "out" / "judge.json").read_text())
+    assert identity["data_manifest_sha256"] is None
+
+
+@pytest.mark.parametrize("loss_mean", ["row", "token"])
+def test_prefix_sharing_changes_no_loss(
+    loss_mean: str, data: Path, model_folder: ModelFolder, tmp_path: Path
+) -> None:
+    """One batch holds all rows in both cases."""
+    found = [
+        losses(
+            model_folder("chatml"),
+            data,
+            tmp_path / str(sharing),
+            prefix_sharing=sharing,
+            loss_mean=loss_mean,
+            batch_size=100,
+            max_steps=2,
+        )
+        for sharing in (True, False)
+    ]
+    assert found[0] == pytest.approx(found[1], abs=1e-5)
+
+
+# --- Refusals -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("logging_steps", [1, 10])
+def test_a_loss_that_is_no_number_saves_nothing(
+    logging_steps: int,
+    data: Path,
+    model_folder: ModelFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from judge.training.trainer import JudgeSFTTrainer
+
+    honest = JudgeSFTTrainer.compute_loss
+
+    def compute_loss(*arguments: Any, **keywords: Any) -> Any:
+        return honest(*arguments, **keywords) * float("nan")
+
+    monkeypatch.setattr(JudgeSFTTrainer, "compute_loss", compute_loss)
+    changes = settings(model_folder("chatml"), data, tmp_path / "out", logging_steps=logging_steps)
+    with pytest.raises(JudgeError, match=r"the loss became nan .*nothing was saved"):
+        train_sft(SFTRecipe.model_validate(changes))
+    assert not list((tmp_path / "out").glob("*.safetensors"))
+    assert not (tmp_path / "out" / "judge.json").exists()
+
+
+def test_the_time_limit(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
+    changes = settings(
+        model_folder("chatml"), data, tmp_path / "out", max_steps=-1, epochs=100, max_minutes=1e-6
+    )
+    assert train_sft(SFTRecipe.model_validate(changes))["steps"] == 1
+    assert (tmp_path / "out" / "judge.json").is_file()
+
+
+def test_shortened_documents(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
+    (tmp_path / "data" / "sft").mkdir(parents=True)
+    row = json.loads((data / "sft" / "train.jsonl").read_text().splitlines()[0])
+    [message] = row["prompt"]
+    long = message["content"].replace(
+        "m high.\n</document>", "m high. " + "It is old. " * 300 + "\n</document>"
+    )
+    assert long != message["content"]
+    rows = [row, {**row, "prompt": [{"role": "user", "content": long}]}]
+    write_jsonl(tmp_path / "data" / "sft" / "train.jsonl", rows)
+    changes = settings(
+        model_folder("chatml"), tmp_path / "data", tmp_path / "out", max_length=1500, max_steps=1
+    )
+    with pytest.raises(InputError, match="1 of 2 documents do not fit into max_length"):
+        train_sft(SFTRecipe.model_validate(changes))
+    summary = train_sft(SFTRecipe.model_validate({**changes, "max_cut_share": 0.5}))
+    assert summary["shortened"] == 1
+
+
+def test_a_row_that_cannot_fit(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
+    changes = settings(model_folder("chatml"), data, tmp_path / "out", max_length=50)
+    with pytest.raises(InputError, match=r"train.jsonl:1: .*alone take"):
+        train_sft(SFTRecipe.model_validate(changes))
+
+
+def test_data_that_was_not_built(model_folder: ModelFolder, tmp_path: Path) -> None:
+    changes = settings(model_folder("chatml"), tmp_path / "none", tmp_path / "out")
+    with pytest.raises(InputError, match="build the data set first"):
+        train_sft(SFTRecipe.model_validate(changes))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"prompt": [{"role": "user", "content": "a"}]}, "field 'completion': is missing"),
+        ({"prompt": "a", "completion": []}, "field 'prompt': holds 'a', a list of messages"),
+        ({"prompt": [{"role": "user"}], "completion": []}, "field 'prompt'"),
+        (
+            {"prompt": [{"role": "user", "content": "a"}], "completion": []},
+            r"field 'completion': holds \[\]",
+        ),
+    ],
+)
+def test_wrong_rows(row: dict[str, Any], message: str, model_folder: ModelFolder, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "data" / "sft" / "train.jsonl", [row])
+    changes = settings(model_folder("chatml"), tmp_path / "data", tmp_path / "out")
+    with pytest.raises(InputError, match=f"train.jsonl:1: {message}"):
+        train_sft(SFTRecipe.model_validate(changes))
+
+
+# --- Recipes and configs ------------------------------------------------------------------------------------
+
+
+def test_there_are_recipes() -> None:
+    assert {path.stem for path in RECIPES} == set(KINDS) and ACCELERATE
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_shipped_recipes(path: Path) -> None:
+    load_config(KINDS[path.stem], path)
+    header = path.read_text(encoding="utf-8").splitlines()[0]
+    assert header.startswith("# ")
+    files = [word for word in header.split() if word.endswith((".yaml", ".py"))]
+    assert str(path.relative_to(ROOT)) in files
+    assert all((ROOT / file).is_file() for file in files)
+
+
+@pytest.mark.parametrize("path", ACCELERATE, ids=lambda path: path.stem)
+def test_accelerate_configs(path: Path) -> None:
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    assert isinstance(yaml.safe_load(path.read_text()), dict)
+    assert load_config_from_file(str(path)).num_processes >= 1
+    words = path.read_text().splitlines()[0].split()
+    assert words[:4] == ["#", "accelerate", "launch", "--config_file"]
+    assert ROOT / words[4] == path and (ROOT / words[5]).is_file()
+
+
+def test_overrides() -> None:
+    path = ROOT / "recipes" / "demo" / "sft.yaml"
+    recipe = load_config(SFTRecipe, path, ["learning_rate=1e-5", "lora.rank=3", "model=here", "max_steps=7"])
+    assert (recipe.learning_rate, recipe.model, recipe.max_steps) == (1e-5, "here", 7)
+    assert recipe.lora is not None and recipe.lora.rank == 3
+    assert load_config(SFTRecipe, path, ["lora=null"]).lora is None
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("learning_rat=1", "unknown key 'learning_rat'; did you mean 'learning_rate'"),
+        ("lora.rnk=1", "unknown key 'rnk'; did you mean 'rank'"),
+        ("beta=0.1", "unknown key 'beta'"),  # that is DPO's
+        ("epochs=0", "'epochs'"),
+    ],
+)
+def test_wrong_overrides(override: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_config(SFTRecipe, ROOT / "recipes" / "demo" / "sft.yaml", [override])
+
+
+@pytest.mark.parametrize("script", ["sft.py", "dpo.py"])
+def test_a_bad_recipe_ends_with_one_line(script: str, tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text("model: m\ndata: d\noutput: o\nlearning_rat: 1\n")
+    result = subprocess.run(
+        [sys.executable, ROOT / "recipes" / script, recipe],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2 and result.stdout == ""
+    assert result.stderr.count("\n") == 1 and "did you mean 'learning_rate'?" in result.stderr

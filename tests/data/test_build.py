@@ -1,0 +1,388 @@
+"""Building a data set: reproducible, without leaks between splits, whole or marked as unfinished."""
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig
+from data_pipeline.manifest import FILES
+from judge.cli import main
+from judge.configs import load_config
+from judge.errors import InputError
+from judge.files import sha256_file
+from judge.parsing import parse
+from judge.samples import read_samples, row_from_sample
+from judge.types import Label, Sample
+
+Row = dict[str, Any]
+
+SMALL: Row = {
+    "sources": [{"kind": "starter", "limit": 90}],
+    "splits": {"validation": 0.15, "test": 0.2},
+    "preferences": {"pairs": 16, "reason_share": 0.5},
+}
+
+
+def config(folder: Path, **changes: Any) -> DataConfig:
+    return DataConfig.model_validate({**SMALL, "output": str(folder), **changes})
+
+
+def rows(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write(path: Path, items: list[Row]) -> Path:
+    path.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small built set of all languages and tasks, all its rejected judgements composed."""
+    folder = tmp_path_factory.mktemp("build") / "data"
+    build(config(folder))
+    return folder
+
+
+# --- What is in the folder ----------------------------------------------------------------------------------
+
+
+def test_files_and_hashes(built: Path) -> None:
+    manifest = json.loads((built / "manifest.json").read_text())
+    assert set(manifest["files"]) == set(FILES)
+    assert {name: sha256_file(built / name) for name in FILES} == manifest["files"]
+    found = {str(path.relative_to(built)) for path in built.rglob("*") if path.is_file()}
+    assert found == {*FILES, "manifest.json", "card.md"}
+
+
+def test_the_manifest_counts_right(built: Path) -> None:
+    manifest = json.loads((built / "manifest.json").read_text())
+    samples = list(read_samples(built / "samples.jsonl"))
+    assert manifest["samples"] == len(samples)
+    assert manifest["documents"] == len({sample.group for sample in samples})
+    assert manifest["counts"]["split"] == Counter(sample.meta["split"] for sample in samples)
+    assert manifest["counts"]["label"] == Counter(str(sample.label) for sample in samples)
+    assert manifest["counts"]["language"].keys() == {"en", "zh"}
+    for name in ("sft/train", "sft/validation", "dpo/train", "dpo/validation"):
+        assert manifest["rows"][name]["total"] == len(rows(built / f"{name}.jsonl")) > 0
+    assert DataConfig.model_validate(manifest["config"]).output == str(built)
+    assert f"{len(samples)} samples" in (built / "card.md").read_text()
+
+
+def test_the_same_recipe_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    build(config(tmp_path / "again"))
+    for name in FILES:
+        assert (tmp_path / "again" / name).read_bytes() == (built / name).read_bytes(), name
+
+
+def test_no_document_in_two_splits(built: Path) -> None:
+    splits, texts = defaultdict(set), defaultdict(set)
+    for sample in read_samples(built / "samples.jsonl"):
+        splits[sample.group].add(sample.meta["split"])
+        texts[sample.document_text].add(sample.meta["split"])
+    assert all(len(found) == 1 for found in (*splits.values(), *texts.values()))
+    assert {split for found in splits.values() for split in found} == {"train", "validation", "test"}
+
+
+def test_rows_are_of_their_split(built: Path) -> None:
+    samples = {sample.id: sample for sample in read_samples(built / "samples.jsonl")}
+    test = [sample.id for sample in read_samples(built / "test.jsonl")]
+    assert set(test) == {name for name, sample in samples.items() if sample.meta["split"] == "test"}
+    for kind in ("sft", "dpo"):
+        for split in ("train", "validation"):
+            for row in rows(built / kind / f"{split}.jsonl"):
+                name = row["id"].removesuffix("-pair").rpartition("-")[0]
+                assert samples[name].meta["split"] == split
+                assert samples[name].group == row["group"]
+                assert samples[name].answer in row["prompt"][-1]["content"]
+
+
+def test_rows_in_trls_form(built: Path) -> None:
+    for split in ("train", "validation"):
+        for row in rows(built / "sft" / f"{split}.jsonl"):
+            assert [message["role"] for message in row["prompt"]] == ["user"]
+            [completion] = row["completion"]
+            assert completion["role"] == "assistant"
+            assert parse(completion["content"]).label == row["meta"]["label"]
+        for row in rows(built / "dpo" / f"{split}.jsonl"):
+            assert [message["role"] for message in row["prompt"]] == ["user"]
+            labels = [parse(row[side][0]["content"]).label for side in ("chosen", "rejected")]
+            assert row["chosen"][0]["role"] == row["rejected"][0]["role"] == "assistant"
+            assert labels[0] == row["meta"]["label"] and set(labels) == set(Label)
+
+
+def test_trl_knows_the_form(built: Path) -> None:
+    from trl import is_conversational
+
+    assert is_conversational(rows(built / "sft/train.jsonl")[0])
+    assert is_conversational(rows(built / "dpo/train.jsonl")[0])
+
+
+# --- Failures -----------------------------------------------------------------------------------------------
+
+
+def test_a_failed_build_leaves_no_manifest(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "manifest.json").write_text((built / "manifest.json").read_text())
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("data_pipeline.build.make_manifest", killed)
+    file = write(tmp_path / "mine.jsonl", LABELLED)
+    with pytest.raises(KeyboardInterrupt):
+        build(mine(folder, file))
+    assert not (folder / "manifest.json").exists() and (folder / "samples.jsonl").exists()
+    monkeypatch.undo()
+    build(mine(folder, file))
+    assert (folder / "manifest.json").exists()
+
+
+LABELLED: list[Row] = [
+    {
+        "id": f"{number}-{label}",
+        "document": f"Tower {number} is {number + 20} m high.",
+        "question": "How high is it?",
+        "answer": f"It is {number + 20 + (label == 'FAIL')} m high.",
+        "label": label,
+    }
+    for number in range(12)
+    for label in Label
+]
+
+
+def mine(folder: Path, *files: Path, **changes: Any) -> DataConfig:
+    """A recipe of labelled files that are taken as they are."""
+    settings: Row = {
+        "sources": [{"kind": "file", "path": str(file)} for file in files],
+        "perturb": False,
+        "modes": {"reason": 0.0},
+        "preferences": {"pairs": 4, "reason_share": 0.0},
+    }
+    return config(folder, **{**settings, **changes})
+
+
+def test_labelled_samples_as_they_are(tmp_path: Path) -> None:
+    manifest = build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
+    assert manifest["samples"] == 24 and manifest["edits_from_document"] is None
+    assert manifest["counts"]["source"] == {"mine": 24}
+    found = {sample.id: sample.answer for sample in read_samples(tmp_path / "data/samples.jsonl")}
+    assert found == {row["id"]: row["answer"] for row in LABELLED}
+
+
+def test_columns(tmp_path: Path) -> None:
+    renamed = [
+        {"context": row["document"], "reply": row["answer"], "verdict": row["label"], "extra": 1}
+        for row in LABELLED
+    ]
+    columns = {"document": "context", "answer": "reply", "label": "verdict"}
+    file = write(tmp_path / "mine.jsonl", renamed)
+    source = {"kind": "file", "path": str(file), "columns": columns}
+    manifest = build(mine(tmp_path / "data", sources=[source]))
+    assert (manifest["samples"], manifest["documents"]) == (24, 12)
+    with pytest.raises(InputError, match=r"contxt.*did you mean 'context'"):
+        build(mine(tmp_path / "data", sources=[{**source, "columns": {**columns, "document": "contxt"}}]))
+
+
+def gold(row: Row) -> Row:
+    return {**row, "label": None}
+
+
+@pytest.mark.parametrize(
+    ("items", "changes", "message"),
+    [
+        ([gold(row) for row in LABELLED], {}, "has no label; with 'perturb: false' every sample needs one"),
+        (LABELLED, {"perturb": True}, "is labelled FAIL; only gold answers can be perturbed"),
+        (LABELLED[:2], {}, "the train split holds|the validation split holds"),
+        ([row for row in LABELLED if row["label"] == "PASS"], {}, "not both labels"),
+        (LABELLED, {"splits": {"validation": 0.001, "test": 0.0}}, "validation split holds 0 samples"),
+        ([*LABELLED, LABELLED[0]], {}, "stands already on line 1"),
+    ],
+)
+def test_wrong_samples(items: list[Row], changes: Row, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", items), **changes))
+    assert not (tmp_path / "data" / "manifest.json").exists()
+
+
+def test_the_same_id_in_two_sources(tmp_path: Path) -> None:
+    files = [write(tmp_path / f"{name}.jsonl", LABELLED) for name in ("a", "b")]
+    with pytest.raises(InputError, match="occurs in two sources"):
+        build(mine(tmp_path / "data", *files))
+
+
+def test_a_source_filtered_empty(tmp_path: Path) -> None:
+    source = {"kind": "file", "path": str(write(tmp_path / "mine.jsonl", LABELLED)), "languages": ["zh"]}
+    with pytest.raises(InputError, match="none of its 24 samples has the wanted language"):
+        build(mine(tmp_path / "data", sources=[source]))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("edit: 1", r"unknown key 'edit'; did you mean 'edits'"),
+        ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
+        ("preferences: {pair: 3}", r"unknown key 'pair'; did you mean 'pairs'"),
+        ("splits: {test: 1.5}", r"'splits.test'"),
+        ("sources: []", r"'sources'"),
+        ("sources: [{kind: file}]", "kind file needs a path"),
+        ("sources: [{kind: starter, path: x}]", "kind starter takes no path"),
+        ("sources: [{kind: starter, columns: {answer: a}}]", "kind starter takes no columns"),
+        ("sources: [{kind: nothing}]", r"sources.0.kind"),
+    ],
+)
+def test_wrong_recipes(text: str, message: str, tmp_path: Path) -> None:
+    start = "" if text.startswith("sources") else "sources: [{kind: starter}]\n"
+    path = tmp_path / "data.yaml"
+    path.write_text(f"output: out\n{start}{text}\n")
+    with pytest.raises(InputError, match=message):
+        load_config(DataConfig, path)
+
+
+# --- RAGTruth -----------------------------------------------------------------------------------------------
+
+
+def ragtruth_folder(root: Path) -> Path:
+    """Twelve sources with a faithful and a hallucinated answer each, in the original two files."""
+    folder = root / "ragtruth"
+    folder.mkdir(parents=True)
+    sources, responses = [], []
+    for number in range(12):
+        info = {"question": "How high is it?", "passages": f"Tower {number} is {number + 20} m high."}
+        sources.append({"source_id": str(number), "task_type": "QA", "source": "MARCO", "source_info": info})
+        for kind, spans in (("a", []), ("b", [{"start": 6, "end": 10, "text": "99 m"}])):
+            answer = "It is 99 m high." if spans else f"It is {number + 20} m high."
+            responses.append(
+                {
+                    "id": f"{number}{kind}",
+                    "source_id": str(number),
+                    "model": "m",
+                    "labels": spans,
+                    "split": "test" if number == 0 else "train",
+                    "quality": "good",
+                    "response": answer,
+                }
+            )
+    write(folder / "source_info.jsonl", sources)
+    write(folder / "response.jsonl", responses)
+    return root
+
+
+def test_ragtruth(tmp_path: Path) -> None:
+    source = {"kind": "ragtruth", "path": str(ragtruth_folder(tmp_path / "originals"))}
+    settings = {"modes": {"reason": 1.0}, "preferences": {"pairs": 4, "reason_share": 0.5}}
+    manifest = build(mine(tmp_path / "data", sources=[source], **settings))
+    assert manifest["samples"] == 22 and manifest["counts"]["source"] == {"ragtruth_qa": 22}
+    replies = [row["completion"][0]["content"] for row in rows(tmp_path / "data/sft/train.jsonl")]
+    assert any("99 m" in reply for reply in replies)
+    assert not any(
+        "Tower 0 " in row["prompt"][0]["content"] for row in rows(tmp_path / "data/sft/train.jsonl")
+    )
+
+
+def test_ragtruth_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = load_config(DataConfig, Path(__file__).parents[2] / "recipes/ragtruth/data.yaml")
+    settings = recipe.model_dump() | {
+        "output": str(tmp_path / "data"),
+        "splits": {"validation": 0.2, "test": 0},
+    }
+    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
+    with pytest.raises(InputError, match="JUDGE_DATA_DIR"):
+        build(DataConfig.model_validate(settings))
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(ragtruth_folder(tmp_path)))
+    assert build(DataConfig.model_validate(settings))["counts"]["label"] == {"FAIL": 11, "PASS": 11}
+
+
+# --- The base model's own mistakes --------------------------------------------------------------------------
+
+
+def test_a_base_model_is_asked_once_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from judge.types import Verdict
+
+    loaded = []
+
+    class AlwaysPass:
+        def iter_check(self, samples: list[Sample]) -> list[Verdict]:
+            return [Verdict(Label.PASS, raw="PASS") for _ in samples]
+
+    def load(model: str, **settings: Any) -> AlwaysPass:
+        loaded.append((model, settings["mode"]))
+        return AlwaysPass()
+
+    monkeypatch.setattr("data_pipeline.build.load_judge", load)
+    preferences = {"pairs": 8, "reason_share": 0.0, "model": "base"}
+    file = write(tmp_path / "mine.jsonl", LABELLED)
+    build(mine(tmp_path / "data", file, preferences=preferences))
+    assert loaded == [("base", "verdict")]
+    counts = Counter(
+        (row["meta"]["label"], row["meta"]["rejected_from"])
+        for row in rows(tmp_path / "data/dpo/train.jsonl")
+    )
+    assert counts == {("PASS", "composed"): 4, ("FAIL", "model"): 4}
+
+
+# --- The command --------------------------------------------------------------------------------------------
+
+
+def recipe_file(folder: Path) -> Path:
+    file = write(folder / "mine.jsonl", LABELLED)
+    path = folder / "data.yaml"
+    path.write_text(
+        f"output: {folder}/unused\nsources: [{{kind: file, path: {file}}}]\nperturb: false\n"
+        "modes: {reason: 0}\npreferences: {pairs: 4, reason_share: 0}\nsplits: {validation: 0.2, test: 0.2}\n"
+    )
+    return path
+
+
+def call(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main([str(item) for item in arguments])
+    code = caught.value.code
+    assert isinstance(code, int)
+    return code
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    command = ("data", "build", recipe_file(tmp_path), "--out", out, "--set", "preferences.pairs=2")
+    assert call(*command, "--set", "seed=3") == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["config"]["seed"] == 3 and manifest["rows"]["dpo/train"]["total"] == 2
+    assert f"{out}: 24 samples" in capsys.readouterr().out.replace("\n", "")
+    assert not (tmp_path / "unused").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (("--set", "preferences.pair=2"), "unknown key 'pair'; did you mean 'pairs'"),
+        (("--set", "nonsense"), "is no override"),
+        (("--set", "sources.3.path=x"), "no key or place"),
+    ],
+)
+def test_wrong_calls(
+    changes: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("data", "build", recipe_file(tmp_path), *changes) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.startswith("error: ") and error.count("\n") == 1
+
+
+def test_a_recipe_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("data", "build", tmp_path / "none.yaml") == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_samples_survive_writing(built: Path) -> None:
+    lines = (built / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+    samples = list(read_samples(built / "samples.jsonl"))
+    assert [json.loads(line) for line in lines] == [
+        json.loads(json.dumps(row_from_sample(sample))) for sample in samples
+    ]
