@@ -130,6 +130,6 @@ def data_file(recipe: TrainingConfig, name: str) -> Path:
     path = Path(recipe.data) / name
     if not path.is_file():
         raise InputError(
-            f"is not there; build the data set first: judge data build CONFIG -o {recipe.data}", file=path
+            f"is not there; build the data set first: judge data build CONFIG --out {recipe.data}", file=path
         )
     return path
