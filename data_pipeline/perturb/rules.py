@@ -78,7 +78,7 @@ class RulePerturber:
         return next(iter(self._drawn(sample, 1, set(avoid))), None)
 
     def perturb_all(self, sample: Sample, n: int) -> list[Perturbation]:
-        """Up to ``n`` perturbations with different answers; the first is that of ``perturb``."""
+        """Up to ``n`` perturbations with different answers."""
         return self._drawn(sample, n, set())
 
     def _drawn(self, sample: Sample, n: int, avoid: set[str]) -> list[Perturbation]:
