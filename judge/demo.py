@@ -47,14 +47,14 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
             "supervised fine-tuning",
             (python, str(RECIPES / "sft.py"), str(RECIPES / "demo" / "sft.yaml"), f"model={model}",
              f"data={data}", f"output={sft}"),
-            400,
+            510,
         ),
         Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 15),
         Step(
             "preference optimization",
             (python, str(RECIPES / "dpo.py"), str(RECIPES / "demo" / "dpo.yaml"), f"model={merged}",
              f"data={data}", f"output={dpo}"),
-            90,
+            120,
         ),
     ]  # fmt: skip
     for name, path in (("base", model), ("sft", sft), ("dpo", dpo)):
