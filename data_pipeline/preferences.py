@@ -60,9 +60,8 @@ def _mode_rows(
     rows: list[DPORow] = []
     for number, label in enumerate(Label):
         wanted = (count + 1 - number) // 2
-        ordered = sorted(
-            by_label[label], key=lambda sample: sample.id not in mistakes
-        )  # stable: seeded order
+        # The model's own mistakes first; the sort is stable, so the seeded order holds among them.
+        ordered = sorted(by_label[label], key=lambda sample: sample.id not in mistakes)
         made = 0
         for sample in ordered:
             if made == wanted:

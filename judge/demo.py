@@ -29,6 +29,8 @@ class Step:
     title: str
     command: tuple[str, ...]
     seconds: float
+    fresh: Path | None = None
+    """A folder that the command wants empty; what an earlier demo left there is removed."""
 
 
 def steps(out: Path, model: str, precision: str) -> list[Step]:
@@ -49,7 +51,7 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
              f"data={data}", f"output={sft}"),
             510,
         ),
-        Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 15),
+        Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 15, fresh=Path(merged)),
         Step(
             "preference optimization",
             (python, str(RECIPES / "dpo.py"), str(RECIPES / "demo" / "dpo.yaml"), f"model={merged}",
@@ -109,9 +111,8 @@ def say(text: str) -> None:
 def run(step: Step) -> float:
     """Run one command with its output passed through; returns its seconds. A failure ends the demo."""
     begin = time.monotonic()
-    merged = step.command[-1] if "merge" in step.command else None
-    if merged is not None:
-        clear(Path(merged))
+    if step.fresh is not None:
+        clear(step.fresh)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     code = subprocess.run(step.command, env=environment, check=False).returncode  # noqa: S603 (our own commands)
     if code != 0:

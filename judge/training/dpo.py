@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from judge.rendering import Renderer
-from judge.training.card import save_judge
 from judge.training.config import DPORecipe
 from judge.training.data import Example, check_cut_share, load_examples
 from judge.training.models import (
-    check_finite,
     common_arguments,
     data_file,
     load_trainable,
     lora_config,
-    loss_history,
     time_limit,
+    train_and_save,
 )
 from judge.training.sft import show_row
 
@@ -78,17 +76,9 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
         peft_config=lora_config(recipe),
         callbacks=[time_limit(recipe.max_minutes)] if recipe.max_minutes else None,
     )
-    result = trainer.train()
-    check_finite(trainer.state.log_history)
     summary = {
         "pairs": len(train),
         "documents": len({example.group for example in train}),
         "shortened": sum(example.cut_chars > 0 for example in train),
-        "steps": trainer.state.global_step,
-        "epochs": round(trainer.state.epoch or 0.0, 2),
-        "seconds": round(result.metrics["train_runtime"], 1),
-        "losses": loss_history(trainer.state.log_history, ("rewards/accuracies",)),
     }
-    if trainer.is_world_process_zero():
-        save_judge(trainer.accelerator.unwrap_model(trainer.model), tokenizer, recipe, summary, stage="dpo")
-    return summary
+    return train_and_save(trainer, tokenizer, recipe, summary, stage="dpo", logged=("rewards/accuracies",))

@@ -8,6 +8,7 @@ from typing import Any
 
 from judge.errors import InputError, JudgeError
 from judge.loading import default_precision, find_model, load_weights
+from judge.training.card import save_judge
 from judge.training.config import TrainingConfig
 
 
@@ -113,6 +114,38 @@ def check_finite(history: list[dict[str, Any]]) -> None:
                 f"the loss became {loss} at step {entry.get('step')}; nothing was saved. "
                 "Lower learning_rate, or use a wider number format (precision)"
             )
+
+
+def train_and_save(
+    trainer: Any,
+    tokenizer: Any,
+    recipe: TrainingConfig,
+    summary: dict[str, Any],
+    stage: str,
+    logged: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Run a trainer to its end and save the judge; returns the summary with what the run adds to it.
+
+    Args:
+        summary: counts of the training set.
+        stage: ``sft`` or ``dpo``, for ``judge.json`` and the card.
+        logged: figures of the trainer's log that are kept beside the losses.
+
+    Raises:
+        JudgeError: the loss became no number; nothing is saved then.
+    """
+    result = trainer.train()
+    check_finite(trainer.state.log_history)
+    summary = {
+        **summary,
+        "steps": trainer.state.global_step,
+        "epochs": round(trainer.state.epoch or 0.0, 2),
+        "seconds": round(result.metrics["train_runtime"], 1),
+        "losses": loss_history(trainer.state.log_history, logged),
+    }
+    if trainer.is_world_process_zero():
+        save_judge(trainer.accelerator.unwrap_model(trainer.model), tokenizer, recipe, summary, stage)
+    return summary
 
 
 def loss_history(history: list[dict[str, Any]], extra: Sequence[str] = ()) -> list[dict[str, float]]:

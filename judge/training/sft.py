@@ -5,17 +5,15 @@ from typing import Any
 
 from judge.prompts import split_document
 from judge.rendering import Renderer
-from judge.training.card import save_judge
 from judge.training.config import SFTRecipe
 from judge.training.data import IGNORED, Example, check_cut_share, load_examples
 from judge.training.models import (
-    check_finite,
     common_arguments,
     data_file,
     load_trainable,
     lora_config,
-    loss_history,
     time_limit,
+    train_and_save,
 )
 from judge.training.sharing import SharedCollator, share
 
@@ -65,17 +63,7 @@ def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
         peft_config=lora_config(recipe),
         callbacks=[time_limit(recipe.max_minutes)] if recipe.max_minutes else None,
     )
-    result = trainer.train()
-    check_finite(trainer.state.log_history)
-    summary |= {
-        "steps": trainer.state.global_step,
-        "epochs": round(trainer.state.epoch or 0.0, 2),
-        "seconds": round(result.metrics["train_runtime"], 1),
-        "losses": loss_history(trainer.state.log_history),
-    }
-    if trainer.is_world_process_zero():
-        save_judge(trainer.accelerator.unwrap_model(trainer.model), tokenizer, recipe, summary, stage="sft")
-    return summary
+    return train_and_save(trainer, tokenizer, recipe, summary, stage="sft")
 
 
 def summarize(examples: Sequence[Example], sequences: Sequence[dict[str, Any]]) -> dict[str, Any]:

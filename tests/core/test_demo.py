@@ -77,8 +77,9 @@ def test_a_failing_step_ends_the_demo(capfd: pytest.CaptureFixture[str]) -> None
 
 def test_the_merged_folder_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "old").touch()
-    demo.run(demo.Step("merge", (sys.executable, "-c", "", "merge", str(tmp_path)), 1.0))
+    demo.run(demo.Step("merge", (sys.executable, "-c", ""), 1.0, fresh=tmp_path))
     assert list(tmp_path.iterdir()) == []
+    assert [str(step.fresh) for step in PLAN if step.fresh] == [PLAN[2].command[-1]]
 
 
 # --- The table ----------------------------------------------------------------------------------------------
