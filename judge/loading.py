@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from judge import attention
 from judge.errors import InputError, JudgeError, unknown
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -97,16 +98,13 @@ def load_tokenizer(name: str, revision: str | None = None) -> Any:
     return AutoTokenizer.from_pretrained(name, revision=revision)
 
 
-def load_weights(
-    name: str, *, precision: str, revision: str | None = None, attention: str | None = None
-) -> tuple[Any, Any]:
+def load_weights(name: str, *, precision: str, revision: str | None = None) -> tuple[Any, Any]:
     """Load a model, its adapter on top where it is one, and its tokenizer; the device is left to the caller.
 
     Args:
         name: a local folder (full weights or a LoRA adapter) or a Hub id.
         precision: number format of the weights: float32, bfloat16 or float16.
         revision: Hub revision; the default branch by default.
-        attention: transformers' attention implementation; its own choice by default.
 
     Raises:
         InputError: there is no such model here, and the Hub has none of that name or cannot be reached.
@@ -128,14 +126,16 @@ def load_weights(
             base,
             revision=revision,
             dtype=getattr(torch, precision),
-            attn_implementation=attention,
             use_safetensors=True,
             trust_remote_code=False,
         )
+        if model.config._attn_implementation == "sdpa" and not torch.cuda.is_available():
+            model.set_attn_implementation(attention.register())
         if adapter is not None:
             from peft import PeftModel
 
-            model = PeftModel.from_pretrained(model, adapter)
+            # Its weights in the model's own number format: casts to and fro would halve the speed.
+            model = PeftModel.from_pretrained(model, adapter, autocast_adapter_dtype=False)
     except OSError as error:  # what the Hub client raises for an unknown name or without a network
         raise InputError(
             f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "

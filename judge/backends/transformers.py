@@ -1,15 +1,14 @@
 """The transformers engine: one prefill a verdict, batches by length, on CPU and GPU.
 
 A label is a sequence of tokens, of any length, and two labels may share their first tokens. Both are
-scored exactly: the prompt runs once with a key-value cache, and what a word holds beyond the first
-differing token runs on top of that cache.
+scored exactly. Prompts that begin alike, as those about one document do, run as one prefix tree.
 """
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Generation, LabelRequest
+from judge.prefix_tree import PrefixTree, added_tokens, can_share, make_tree, tree_mask
 from judge.rendering import Renderer, common_prefix
 from judge.types import Message
 
@@ -38,6 +37,7 @@ class TransformersBackend:
         self.model = loaded.model.eval()
         self.renderer = Renderer(loaded.tokenizer)
         self.batch_tokens = batch_tokens
+        self.shares = can_share(self.model)
         self.context_length = min(loaded.context_length, max_length or loaded.context_length)
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
@@ -49,7 +49,7 @@ class TransformersBackend:
         return {"backend": "transformers", **self.loaded.describe(), "context_length": self.context_length}
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
-        """Log-probabilities of the two words of each request; one prefill for most vocabularies."""
+        """Log-probabilities of the two words of each request, from one prefill."""
         stems: list[list[int]] = []
         tails: list[tuple[list[int], list[int]]] = []
         for request in requests:
@@ -63,12 +63,10 @@ class TransformersBackend:
             stems.append(first[:shared])
             tails.append((first[shared:], second[shared:]))
 
-        scores: list[tuple[float, float]] = [(0.0, 0.0)] * len(requests)
-        for batch in self._batches([len(stem) for stem in stems]):
-            values = self._score([stems[index] for index in batch], [tails[index] for index in batch])
-            for index, value in zip(batch, values, strict=True):
-                scores[index] = value
-        return scores
+        scores = self._score(
+            [(tuple(stem), tuple(tail)) for stem, pair in zip(stems, tails, strict=True) for tail in pair]
+        )
+        return [(scores[2 * index], scores[2 * index + 1]) for index in range(len(requests))]
 
     def generate(
         self,
@@ -115,72 +113,77 @@ class TransformersBackend:
         if batch:
             yield batch
 
-    def _pad(self, rows: Sequence[Sequence[int]]) -> "tuple[torch.Tensor, torch.Tensor]":
-        """Left-padded ids and mask on the model's device, so that every row ends in the last column."""
+    def _pad(
+        self, rows: Sequence[Sequence[int]], filler: int | None = None
+    ) -> "tuple[torch.Tensor, torch.Tensor]":
+        """Left-padded rows and their mask, on the model's device: every row ends in the last column."""
         import torch
 
         width = max(len(row) for row in rows)
-        ids = torch.tensor([[self.loaded.pad_id] * (width - len(row)) + list(row) for row in rows])
+        filler = self.loaded.pad_id if filler is None else filler
+        ids = torch.tensor([[filler] * (width - len(row)) + list(row) for row in rows])
         mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
         return ids.to(self.model.device), mask.to(self.model.device)
 
-    def _score(
-        self, stems: Sequence[Sequence[int]], tails: Sequence[tuple[list[int], list[int]]]
-    ) -> list[tuple[float, float]]:
-        """Log-probabilities of both tails of each stem: the stems run once, the tails on their cache."""
+    def _score(self, continuations: "Sequence[tuple[tuple[int, ...], tuple[int, ...]]]") -> list[float]:
+        """Log-probability of each tail after its stem. Rows run as prefix trees, several trees a batch."""
         import torch
 
-        ids, mask = self._pad(stems)
-        positions = (mask.cumsum(1) - 1).clamp(min=0)
-        steps = max(max(len(first), len(second)) for first, second in tails) - 1
-        with torch.inference_mode():
-            output = self.model(
-                input_ids=ids,
-                attention_mask=mask,
-                position_ids=positions,
-                logits_to_keep=1,
-                use_cache=steps > 0,
-            )
-            first_token = torch.log_softmax(output.logits[:, -1].float(), dim=-1)
-            sums = []
-            for choice in (0, 1):
-                words = [pair[choice] for pair in tails]
-                total = first_token[range(len(words)), [word[0] for word in words]]
-                longest = max(len(word) for word in words) - 1
-                if longest > 0:
-                    # Each choice extends the cache; not every kind of cache can be cut back afterwards.
-                    cache = deepcopy(output.past_key_values) if choice == 0 else output.past_key_values
-                    total = total + self._rest(cache, mask, positions, words, longest)
-                sums.append(total)
-        return list(zip(sums[0].tolist(), sums[1].tolist(), strict=True))
+        # A tail's last token is only predicted, so tails of one token leave their stem as it is.
+        rows = [(*stem, *tail[:-1]) for stem, tail in continuations]
+        own = [len(tail) for _, tail in continuations]
+        groups = self._trees(rows, own)
+        trees = [make_tree([rows[i] for i in group], [own[i] for i in group]) for group in groups]
+        scores = [0.0] * len(rows)
+        for batch in self._batches([len(tree.ids) for tree in trees]):
+            width = max(len(trees[index].ids) for index in batch)
+            columns: dict[int, list[int]] = {}  # of each row: where the tokens stand that predict its tail
+            for index in batch:
+                left = width - len(trees[index].ids)
+                for row, end in zip(groups[index], trees[index].ends, strict=True):
+                    columns[row] = list(range(left + end + 1 - own[row], left + end + 1))
+            kept = sorted({column for span in columns.values() for column in span})
+            with torch.inference_mode():
+                logits = self._forward([trees[index] for index in batch], kept)
+            place = {column: at for at, column in enumerate(kept)}
+            for line, index in enumerate(batch):
+                for row in groups[index]:
+                    steps = logits[line, [place[column] for column in columns[row]]].float()
+                    targets = torch.tensor(continuations[row][1], device=steps.device).unsqueeze(1)
+                    scores[row] = torch.log_softmax(steps, dim=-1).gather(1, targets).sum().item()
+        return scores
 
-    def _rest(
-        self,
-        cache: Any,
-        mask: "torch.Tensor",
-        positions: "torch.Tensor",
-        words: Sequence[Sequence[int]],
-        longest: int,
-    ) -> "torch.Tensor":
-        """Log-probability of each word's tokens after its first, on the stems' cache, which it extends.
-
-        ``words`` holds one token list a row; ids and targets are ``(rows, longest)``; returns ``(rows,)``.
-        """
+    def _forward(self, trees: Sequence[PrefixTree], columns: Sequence[int]) -> "torch.Tensor":
+        """Logits ``(trees, columns, vocabulary)`` of a batch of left-padded trees at some columns."""
         import torch
 
-        pad = self.loaded.pad_id
-        ids = torch.tensor([[*word[:-1], *[pad] * (longest - len(word) + 1)] for word in words])
-        targets = torch.tensor([[*word[1:], *[pad] * (longest - len(word) + 1)] for word in words])
-        valid = torch.tensor([[step < len(word) - 1 for step in range(longest)] for word in words])
-        ids, targets, valid = (tensor.to(mask.device) for tensor in (ids, targets, valid))
-        steps = torch.arange(1, longest + 1, device=mask.device)
-        output = self.model(
+        ids, mask = self._pad([tree.ids for tree in trees])
+        positions, _ = self._pad([tree.positions for tree in trees], filler=0)
+        if any(len(tree.parents) > 1 for tree in trees):
+            nodes, _ = self._pad([tree.nodes for tree in trees], filler=-1)
+            mask = tree_mask(nodes.cpu(), [tree.parents for tree in trees]).to(ids.device)
+        return self.model(
             input_ids=ids,
-            attention_mask=torch.cat([mask, torch.ones_like(ids)], dim=1),
-            position_ids=positions[:, -1:] + steps,
-            past_key_values=cache,
-            use_cache=True,
-        )
-        logprobs = torch.log_softmax(output.logits.float(), dim=-1)
-        picked = logprobs.gather(2, targets.unsqueeze(2)).squeeze(2)
-        return (picked * valid).sum(1)
+            attention_mask=mask,
+            position_ids=positions,
+            logits_to_keep=torch.tensor(columns, device=ids.device),
+            use_cache=False,
+        ).logits
+
+    def _trees(self, rows: Sequence[tuple[int, ...]], own: Sequence[int]) -> list[list[int]]:
+        """Group rows that share at least half of their tokens into trees of limited size."""
+        groups: list[list[int]] = []
+        size = 0
+        for index in sorted(range(len(rows)), key=lambda index: rows[index]):  # rows that begin alike meet
+            row = rows[index]
+            added = len(row)
+            if groups and self.shares:
+                last = groups[-1]
+                added = added_tokens(row, own[index], [rows[last[-1]]], [own[last[-1]]])
+            if groups and added <= len(row) / 2 and size + added <= self.batch_tokens:
+                groups[-1].append(index)
+                size += added
+            else:
+                groups.append([index])
+                size = len(row)
+        return groups

@@ -24,8 +24,7 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
         raise InputError(
             f"{recipe.model} is a LoRA adapter; merge it first: judge merge {recipe.model} -o DIR"
         )
-    # Packed rows come with a boolean block mask, which SDPA takes as such; eager attention would add it.
-    model, tokenizer = load_weights(recipe.model, precision=precision_of(recipe), attention="sdpa")
+    model, tokenizer = load_weights(recipe.model, precision=precision_of(recipe))
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model, tokenizer
@@ -73,7 +72,7 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         "weight_decay": recipe.weight_decay,
         "max_grad_norm": recipe.max_grad_norm,
         "gradient_checkpointing": recipe.gradient_checkpointing,
-        "bf16": gpu and precision == "bfloat16",
+        "bf16": precision == "bfloat16",
         "fp16": gpu and precision == "float16",
         "use_cpu": not gpu,
         "eval_strategy": "steps" if recipe.evaluations else "no",
@@ -105,6 +104,16 @@ def time_limit(minutes: float) -> Any:
     return TimeLimit()
 
 
+def leave_casts_to_autocast(trainer: Any) -> None:
+    """Keep PEFT from casting inputs up to its float32 adapters where autocast casts them down again."""
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    if trainer.args.bf16 or trainer.args.fp16:
+        for module in trainer.model.modules():
+            if isinstance(module, BaseTunerLayer):
+                module.cast_input_dtype_enabled = False
+
+
 def check_finite(history: list[dict[str, Any]]) -> None:
     """Refuse weights after a loss that is no number. Raises ``JudgeError``."""
     for entry in history:
@@ -134,6 +143,7 @@ def train_and_save(
     Raises:
         JudgeError: the loss became no number; nothing is saved then.
     """
+    leave_casts_to_autocast(trainer)
     result = trainer.train()
     check_finite(trainer.state.log_history)
     summary = {

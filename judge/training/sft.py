@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from judge.prefix_tree import can_share
 from judge.prompts import split_document
 from judge.rendering import Renderer
 from judge.training.config import SFTRecipe
@@ -18,8 +19,12 @@ from judge.training.models import (
 from judge.training.sharing import SharedCollator, share
 
 
-def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
+def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
     """Fine-tune a model on ``sft/train.jsonl`` of a built data set and save adapter, ``judge.json`` and card.
+
+    Args:
+        recipe: what to train, on what, how.
+        callbacks: further callbacks of transformers' trainer.
 
     Returns:
         What happened, in numbers: rows, sequences, tokens, steps, seconds, last losses.
@@ -40,7 +45,13 @@ def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
     renderer = Renderer(tokenizer)
     train = load_examples(train_file, ("completion",), renderer, recipe.max_length)
     check_cut_share(train, recipe.max_cut_share, train_file)
-    limit = recipe.sequence_tokens if recipe.prefix_sharing else 0  # no row fits beside another in 0 tokens
+    if recipe.prefix_sharing and not can_share(model):
+        print(
+            f"{recipe.model} cannot share prefixes (see judge.prefix_tree); every row trains alone",
+            flush=True,
+        )
+    sharing = recipe.prefix_sharing and can_share(model)
+    limit = recipe.sequence_tokens if sharing else 0  # no row fits beside another in 0 tokens
     sequences = share(train, limit)
     held_out: list[dict[str, Any]] = []
     if recipe.evaluations:
@@ -61,7 +72,7 @@ def train_sft(recipe: SFTRecipe) -> dict[str, Any]:
         loss_mean=recipe.loss_mean,
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
-        callbacks=[time_limit(recipe.max_minutes)] if recipe.max_minutes else None,
+        callbacks=[*callbacks, *([time_limit(recipe.max_minutes)] if recipe.max_minutes else [])],
     )
     return train_and_save(trainer, tokenizer, recipe, summary, stage="sft")
 

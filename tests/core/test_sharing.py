@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
+from judge.prefix_tree import added_tokens, make_tree, tree_mask
 from judge.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example
 from judge.training.sharing import SharedCollator, share
@@ -169,19 +170,22 @@ def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_b
             pair = renderer.completion_ids(messages, format_judgement(mode, "en", label, "Look."))
             rows.append(example(*pair))
     [sequence] = share(rows, 10_000)
-    assert sequence["segments"].count(0) > 150
+    assert sequence["nodes"].count(0) > 150
+    assert len(sequence["parents"]) == 7  # the document, the two answers, and two modes each
     assert_same_training(model, rows, compute_loss, 10_000)
 
 
 def row_logits(model: Any, rows: Sequence[Example]) -> list[torch.Tensor]:
-    """The logits on each row's own tokens in one packed sequence."""
-    [sequence] = share(rows, 10_000)
-    batch = SharedCollator(0)([sequence])
-    batch.pop("labels")
+    """The logits on each row's last four tokens in one packed sequence."""
+    tree = make_tree([[*row.prompt, *row.completions[0]] for row in rows], [3] * len(rows))
+    mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])
     with torch.no_grad():
-        logits = model(**batch, use_cache=False).logits[0]
-    segments = torch.tensor(sequence["segments"])
-    return [logits[segments == number] for number in range(1, len(rows) + 1)]
+        logits = model(
+            input_ids=torch.tensor([tree.ids]),
+            position_ids=torch.tensor([tree.positions]),
+            attention_mask=mask,
+        ).logits[0]
+    return [logits[end - 2 : end + 1] for end in tree.ends]
 
 
 def test_rows_do_not_see_each_other(model: Any) -> None:
@@ -206,36 +210,58 @@ rows_of_any_kind = st.lists(
 )
 
 
+def branch(sequence: dict[str, Any], end: int) -> list[int]:
+    """Where the tokens stand that the token at ``end`` may look at, itself included."""
+    line, node = set(), sequence["nodes"][end]
+    while node >= 0:
+        line.add(node)
+        node = sequence["parents"][node]
+    return [at for at in range(end + 1) if sequence["nodes"][at] in line]
+
+
 @given(rows=rows_of_any_kind, limit=st.integers(0, 40))
 def test_sequences_hold_every_row_once_and_keep_the_limit(rows: list[Example], limit: int) -> None:
-    sequences = share(rows, limit)
     unpacked = []
-    for sequence in sequences:
-        lengths = {
-            len(sequence[name]) for name in ("input_ids", "labels", "weights", "position_ids", "segments")
-        }
-        assert len(lengths) == 1
-        count = max(sequence["segments"])
-        assert lengths.pop() <= limit or count == 1
-        columns = list(
-            zip(
-                *(sequence[name] for name in ("input_ids", "labels", "position_ids", "segments")), strict=True
-            )
-        )
-        for number in range(1, count + 1):
-            own = [column for column in columns if column[3] in (0, number)]
-            assert [position for _, _, position, _ in own] == list(range(len(own)))
-            labelled = [label for _, label, _, _ in own if label != IGNORED]
-            assert [label for _, label, _, _ in own[-len(labelled) :]] == labelled
-            unpacked.append(([token for token, *_ in own], labelled))
+    for sequence in share(rows, limit):
+        names = ("input_ids", "labels", "weights", "position_ids", "nodes")
+        [length] = {len(sequence[name]) for name in names}
+        labelled = [at for at, label in enumerate(sequence["labels"]) if label != IGNORED]
+        ends = [
+            at
+            for at in labelled
+            if at + 1 not in labelled or sequence["nodes"][at + 1] != sequence["nodes"][at]
+        ]
+        assert length <= limit or len(ends) == 1
+        assert all(parent < node for node, parent in enumerate(sequence["parents"]))
+        for end in ends:
+            path = branch(sequence, end)
+            assert [sequence["position_ids"][at] for at in path] == list(range(len(path)))
+            own = [at for at in path if sequence["labels"][at] != IGNORED]
+            assert own == path[-len(own) :] and own == list(range(end + 1 - len(own), end + 1))
+            tokens = [sequence["input_ids"][at] for at in path]
+            labels = [sequence["labels"][at] for at in own]
+            assert sum(sequence["weights"][at] for at in own) == pytest.approx(1)
+            unpacked.append((tokens, labels))
     wanted = [([*row.prompt, *row.completions[0]], list(row.completions[0])) for row in rows]
     assert sorted(unpacked) == sorted(wanted)
+
+
+@given(rows=rows_of_any_kind)
+def test_added_tokens_foretell_the_size_of_the_tree(rows: list[Example]) -> None:
+    tokens = [[*row.prompt, *row.completions[0]] for row in rows]
+    own = [len(row.completions[0]) + 1 for row in rows]
+    size = sum(added_tokens(tokens[n], own[n], tokens[:n], own[:n]) for n in range(len(rows)))
+    assert len(make_tree(tokens, own).ids) == size
 
 
 def test_a_single_row_is_never_split() -> None:
     [sequence] = share([example(range(100), [1, 2])], 10)
     assert sequence["input_ids"] == [*range(100), 1, 2]
-    assert sequence["segments"] == [1] * 102 and sequence["position_ids"] == list(range(102))
+    assert (
+        sequence["nodes"] == [0] * 102
+        and sequence["parents"] == [-1]
+        and sequence["position_ids"] == list(range(102))
+    )
     assert sequence["labels"] == [IGNORED] * 100 + [1, 2]
 
 

@@ -1,0 +1,65 @@
+"""Block-sparse attention gives what dense attention gives, and the gradients too."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import AttentionInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+from judge import attention
+from judge.errors import JudgeError
+
+FORWARD = AttentionInterface()[attention.register()]
+
+
+def attend(
+    forward: Callable[..., tuple[torch.Tensor, None]], mask: torch.Tensor, seed: int
+) -> list[torch.Tensor]:
+    """Output and gradients of one layer with four heads on two key-value heads."""
+    torch.manual_seed(seed)
+    rows, _, queries, keys = mask.shape
+    query = torch.randn(rows, 4, queries, 8, requires_grad=True)
+    key, value = (torch.randn(rows, 2, keys, 8, requires_grad=True) for _ in range(2))
+    module = SimpleNamespace(num_key_value_groups=2, is_causal=True)
+    output, _ = forward(module, query, key, value, mask, scaling=0.3)
+    output.square().sum().backward()
+    return [output.detach(), *(tensor.grad for tensor in (query, key, value) if tensor.grad is not None)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows=st.integers(1, 2), queries=st.integers(1, 20), extra=st.integers(0, 4), seed=st.integers(0, 999))
+def test_any_mask_gives_the_dense_result(rows: int, queries: int, extra: int, seed: int) -> None:
+    mask = (
+        torch.rand((rows, 1, queries, queries + extra), generator=torch.Generator().manual_seed(seed)) < 0.3
+    )
+    mask[..., 0] = True  # a query that sees nothing has no defined result
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attention, "BLOCK", 4)
+        found = attend(FORWARD, mask, seed)
+    for got, wanted in zip(found, attend(sdpa_attention_forward, mask, seed), strict=True):
+        torch.testing.assert_close(got, wanted)
+
+
+def test_a_plan_leaves_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "BLOCK", 2)
+    mask = torch.eye(5, dtype=torch.bool)[None, None]
+    plan = attention.block_plan(mask)
+    assert [(start, seen.tolist()) for start, seen, _ in plan] == [(0, [0, 1]), (2, [2, 3]), (4, [4])]
+    assert [tuple(part.shape) for *_, part in plan] == [(1, 1, 2, 2), (1, 1, 2, 2), (1, 1, 1, 1)]
+
+
+def test_a_mask_of_numbers_is_refused() -> None:
+    with pytest.raises(JudgeError, match="boolean mask"):
+        attention.block_plan(torch.zeros(1, 1, 4, 4))
+
+
+def test_models_are_loaded_with_it_on_a_cpu(model_folder: Callable[[str], Path]) -> None:
+    from judge.loading import load_model
+
+    wanted = "sdpa" if torch.cuda.is_available() else attention.NAME
+    assert load_model(str(model_folder("chatml"))).model.config._attn_implementation == wanted
