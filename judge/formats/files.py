@@ -1,4 +1,4 @@
-"""Where a benchmark's files lie, and the checks that every loader makes on a row."""
+"""Where the files of a public data set lie, and the checks that every loader makes on a row."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import sha256_text
+from judge.formats.records import Record
 from judge.samples import parse_label
 from judge.types import Label
 
@@ -20,8 +21,7 @@ def resolve_data_dir(data_dir: Path | None) -> Path | None:
         return None
     folder = Path(data_dir or named or "")
     if not folder.is_dir():
-        given = "--data-dir" if data_dir is not None else DATA_DIR_ENV
-        raise InputError(f"no such folder ({given} holds one folder per benchmark)", file=folder)
+        raise InputError("no such folder; it should hold one folder for each data set", file=folder)
     return folder
 
 
@@ -44,6 +44,26 @@ def find_file(data_dir: Path, benchmark: str, names: Sequence[str], where: str) 
         f"has none of: {looked}" if folder.is_dir() else f"no such folder (wanted in it, any of: {looked})"
     )
     raise InputError(f"{found}; plain or .gz; the original files are at {where}", file=folder)
+
+
+def find_files(data_dir: Path, name: str, pattern: str, where: str) -> list[Path]:
+    """All files below the folder ``data_dir/name`` whose names match a glob ``pattern``, plain or ``.gz``.
+
+    They come in the order of their paths; a file that is there in both forms comes once.
+
+    Args:
+        where: where the original files can be had, for the message.
+
+    Raises:
+        InputError: none is there.
+    """
+    folder = data_dir / name
+    found = {path.with_suffix(""): path for path in folder.rglob(f"{pattern}.gz")}
+    found |= {path: path for path in folder.rglob(pattern)}
+    if not found:
+        problem = f"has no file {pattern}" if folder.is_dir() else f"no such folder (wanted in it: {pattern})"
+        raise InputError(f"{problem}; plain or .gz; the original files are at {where}", file=folder)
+    return [found[path] for path in sorted(found)]
 
 
 def hub_files(repo: str, pattern: str) -> list[Path]:
@@ -79,16 +99,7 @@ def text_of(row: Mapping[str, Any], field: str, *, file: Path, line: int, empty:
     Raises:
         InputError: it is missing, no text, or blank where ``empty`` is false.
     """
-    if field not in row:
-        # Readers of CSV leave empty cells out.
-        message = f"is missing or empty (the row has: {', '.join(row) or 'nothing'})"
-        raise InputError(message, file=file, line=line, field=field)
-    value = row[field]
-    if not isinstance(value, str):
-        raise InputError(f"holds {value!r:.60}, a text is wanted", file=file, line=line, field=field)
-    if not empty and not value.strip():
-        raise InputError("is empty", file=file, line=line, field=field)
-    return value
+    return Record(row, file, line).text(field, empty=empty)
 
 
 def label_of(row: Mapping[str, Any], field: str, *, file: Path, line: int) -> Label:

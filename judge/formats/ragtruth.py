@@ -5,13 +5,12 @@ release is two JSON Lines files joined by ``source_id``. ``test`` measures; ``tr
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from judge.errors import InputError, unknown
-from judge.files import read_jsonl
-from judge.formats.files import DATA_DIR_ENV, find_file, group_of, resolve_data_dir, text_of
+from judge.formats.files import DATA_DIR_ENV, find_file, group_of, resolve_data_dir
+from judge.formats.records import Record, read_lines
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "github.com/ParticleMedia/RAGTruth, folder dataset"
@@ -22,32 +21,29 @@ TASKS = {"QA": Task.QA, "Summary": Task.SUMMARIZATION, "Data2txt": Task.DATA2TEX
 Split = Literal["train", "test"]
 
 
-def _document(row: Mapping[str, Any], task: Task, file: Path, line: int) -> tuple[str, str]:
+def _document(row: Record, task: Task) -> tuple[str, str]:
     """The document and the question of a row of the sources' file."""
-    info = row.get("source_info")
     if task is Task.SUMMARIZATION:
-        return text_of(row, "source_info", file=file, line=line), ""
+        return row.text("source_info"), ""
+    info = row.values.get("source_info")
     if not isinstance(info, dict) or not info:
-        raise InputError(
-            f"holds {info!r:.60}, an object is wanted for {row['task_type']}",
-            file=file, line=line, field="source_info",
-        )  # fmt: skip
+        raise row.wrong("source_info", f"holds {info!r:.60}, an object is wanted for {row.text('task_type')}")
     if task is Task.DATA2TEXT:
-        return json.dumps(info, ensure_ascii=False), ""
-    return text_of(info, "passages", file=file, line=line), text_of(info, "question", file=file, line=line)
+        return row.checked("source_info", json.dumps(info, ensure_ascii=False)), ""
+    parts = Record(info, row.file, row.line)
+    return parts.text("passages"), parts.text("question")
 
 
 def _read_sources(path: Path) -> dict[str, tuple[str, str, str]]:
     """``source_id`` to (task type, document, question)."""
     sources: dict[str, tuple[str, str, str]] = {}
-    for line, row in read_jsonl(path):
-        name = text_of(row, "source_id", file=path, line=line)
-        kind = text_of(row, "task_type", file=path, line=line)
+    for row in read_lines(path):
+        name, kind = row.text("source_id"), row.text("task_type")
         if kind not in TASKS:
-            raise InputError(unknown("task type", kind, TASKS), file=path, line=line, field="task_type")
+            raise row.wrong("task_type", unknown("task type", kind, TASKS))
         if name in sources:
-            raise InputError(f"{name!r} occurs a second time", file=path, line=line, field="source_id")
-        sources[name] = (kind, *_document(row, TASKS[kind], path, line))
+            raise row.wrong("source_id", f"{name!r} occurs a second time")
+        sources[name] = (kind, *_document(row, TASKS[kind]))
     if not sources:
         raise InputError("holds no row", file=path)
     return sources
@@ -60,39 +56,39 @@ def read(responses: Path, sources: Path, split: Split = "test") -> list[Sample]:
     """
     known = _read_sources(sources)
     samples: list[Sample] = []
-    for line, row in read_jsonl(responses):
-        found = text_of(row, "split", file=responses, line=line)
+    for row in read_lines(responses):
+        found = row.text("split")
         if found not in get_args(Split):
-            message = unknown("split", found, get_args(Split))
-            raise InputError(message, file=responses, line=line, field="split")
+            raise row.wrong("split", unknown("split", found, get_args(Split)))
         if found != split:
             continue
-        name = text_of(row, "source_id", file=responses, line=line)
+        name = row.text("source_id")
         if name not in known:
-            raise InputError(f"{name!r} is not in {sources}", file=responses, line=line, field="source_id")
-        spans = row.get("labels")
+            raise row.wrong("source_id", f"{name!r} is not in {sources}")
+        spans = row.values.get("labels")
         if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
-            raise InputError(
-                f"holds {spans!r:.60}, a list of spans is wanted (empty for a faithful response)",
-                file=responses, line=line, field="labels",
-            )  # fmt: skip
+            raise row.wrong(
+                "labels", f"holds {spans!r:.60}, a list of spans is wanted (empty for a faithful response)"
+            )
         kind, document, question = known[name]
+        meta = {
+            "model": row.values.get("model"),
+            "task_type": kind,
+            "quality": row.values.get("quality"),
+            "spans": spans,
+        }
+        row.checked("labels", json.dumps(meta, ensure_ascii=False))
         samples.append(
             Sample(
-                id=text_of(row, "id", file=responses, line=line),
+                id=row.text("id"),
                 document=document,
                 question=question,
-                answer=text_of(row, "response", file=responses, line=line),
+                answer=row.text("response"),
                 task=TASKS[kind],
                 label=Label.FAIL if spans else Label.PASS,
                 source=f"ragtruth_{kind.lower()}",
                 group=group_of(document),
-                meta={
-                    "model": row.get("model"),
-                    "task_type": kind,
-                    "quality": row.get("quality"),
-                    "spans": spans,
-                },
+                meta=meta,
             )
         )
     if not samples:

@@ -1,0 +1,17 @@
+"""CMRC 2018 (arXiv 1810.07366): questions about Chinese Wikipedia, in simplified characters."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from data_pipeline.sources import squad
+from judge.formats.files import find_file
+from judge.types import Sample
+
+ORIGINAL = "github.com/ymcui/cmrc2018, folder squad-style-data"
+SPLITS = ("train", "dev", "trial")
+
+
+def read(data_dir: Path, split: str) -> Iterator[Sample]:
+    """One split of ``data_dir/cmrc2018``: file ``cmrc2018_SPLIT.json`` in SQuAD's form."""
+    path = find_file(data_dir, "cmrc2018", [f"cmrc2018_{split}.json"], ORIGINAL)
+    return squad.read(path, "cmrc2018", "zh")

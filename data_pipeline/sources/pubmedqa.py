@@ -1,0 +1,31 @@
+"""PubMedQA (arXiv 1909.06146): research questions, abstracts, and conclusions as long answers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from judge.formats.files import find_file, group_of
+from judge.formats.records import read_records
+from judge.types import Sample, Task
+
+ORIGINAL = "github.com/pubmedqa/pubmedqa"
+SPLITS = ("pqal", "pqaa", "pqau")
+"""1,000 with expert labels, 211,269 with questions made from titles, 61,249 without labels."""
+
+
+def read(data_dir: Path, split: str) -> Iterator[Sample]:
+    """One part of ``data_dir/pubmedqa``: file ``ori_SPLIT.json``.
+
+    The document is the abstract without its conclusion, which is the answer.
+    """
+    path = find_file(data_dir, "pubmedqa", [f"ori_{split}.json"], ORIGINAL)
+    for name, row in read_records(path):
+        passages = row.texts("CONTEXTS")
+        yield Sample(
+            id=f"pubmedqa-{name}",
+            document=tuple(passages),
+            question=row.text("QUESTION"),
+            answer=row.text("LONG_ANSWER"),
+            task=Task.QA,
+            source="pubmedqa",
+            group=group_of("\n\n".join(passages)),
+        )

@@ -1,0 +1,159 @@
+"""Records of data files that know where they stand, so that every wrong field has one clear message."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError
+from judge.files import open_text, read_jsonl
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A JSON object of a file: of one line of JSON Lines, or at a place in a JSON document.
+
+    Every method raises :class:`InputError` where the field is not what it asks for.
+
+    Args:
+        values: the object.
+        file: the file it stands in.
+        line: its line, from 1, where the format has lines.
+        place: dotted keys and positions (from 0) that lead to it in a JSON document, such as ``data.3``.
+    """
+
+    values: Mapping[str, Any]
+    file: object
+    line: int | None = None
+    place: str = ""
+
+    def wrong(self, field: str, message: str) -> InputError:
+        """The error for one field, with file, line and place."""
+        return InputError(message, file=self.file, line=self.line, field=_join(self.place, field))
+
+    def checked(self, field: str, text: str) -> str:
+        """The text, unless it holds half a character: JSON can escape one, and nothing can write it again."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(text[error.start]):04x}"
+            message = f"holds half a character ({half}), which no file can hold; remove it"
+            raise self.wrong(field, message) from None
+        return text
+
+    def get(self, field: str) -> Any:
+        """A field of any type; it has to be there."""
+        if field not in self.values:
+            # Readers of CSV leave empty cells out.
+            has = f"{', '.join(self.values) or 'nothing'}"
+            raise self.wrong(field, f"is missing or empty (the row has: {has:.300})")
+        return self.values[field]
+
+    def text(self, field: str, *, empty: bool = False) -> str:
+        """A text as it stands; blank only where ``empty`` allows it."""
+        return self._text(field, self.get(field), empty)
+
+    def texts(self, field: str) -> list[str]:
+        """A list of texts, each as it stands, with at least one that is not blank."""
+        items = self._list(field)
+        found = [self._text(f"{field}.{number}", item, True) for number, item in enumerate(items)]
+        if not any(text.strip() for text in found):
+            raise self.wrong(field, "is empty")
+        return found
+
+    def name(self, field: str) -> str:
+        """An identifier, which is a text or a whole number, as a text."""
+        value = self.get(field)
+        return str(value) if type(value) is int else self.text(field)
+
+    def record(self, field: str) -> "Record":
+        """An object."""
+        return self._record(field, self.get(field))
+
+    def records(self, field: str, *, empty: bool = False) -> list["Record"]:
+        """A list of objects, with at least one unless ``empty`` allows none."""
+        items = self._list(field)
+        if not items and not empty:
+            raise self.wrong(field, "is empty")
+        return [self._record(f"{field}.{number}", item) for number, item in enumerate(items)]
+
+    def named(self, field: str) -> Iterator[tuple[str, "Record"]]:
+        """An object of objects, with their names."""
+        inner = self.record(field)
+        for name in inner.values:
+            yield name, inner.record(name)
+
+    def _list(self, field: str) -> list[Any]:
+        value = self.get(field)
+        if not isinstance(value, list):
+            raise self.wrong(field, f"holds {value!r:.60}, a list is wanted")
+        return value
+
+    def _record(self, field: str, value: Any) -> "Record":
+        if not isinstance(value, dict):
+            raise self.wrong(field, f"holds {value!r:.60}, an object is wanted")
+        return Record(value, self.file, self.line, _join(self.place, field))
+
+    def _text(self, field: str, value: Any, empty: bool) -> str:
+        if not isinstance(value, str):
+            raise self.wrong(field, f"holds {value!r:.60}, a text is wanted")
+        if not empty and not value.strip():
+            raise self.wrong(field, "is empty")
+        return self.checked(field, value)
+
+
+def _join(place: str, field: str) -> str:
+    return f"{place}.{field}" if place else field
+
+
+def read_lines(path: Path) -> Iterator[Record]:
+    """The objects of a JSON Lines file, plain or ``.gz``."""
+    for line, row in read_jsonl(path):
+        yield Record(row, path, line)
+
+
+def read_object(path: Path) -> Record:
+    """A JSON file, plain or ``.gz``, that holds one object.
+
+    Raises:
+        InputError: it is no JSON, or something else than an object.
+    """
+    value = _read_json(path)
+    if not isinstance(value, dict):
+        raise InputError(f"holds a JSON {type(value).__name__}, an object is wanted", file=path)
+    return Record(value, path)
+
+
+def read_records(path: Path) -> Iterator[tuple[str, Record]]:
+    """The records of a JSON file, plain or ``.gz``: a list of objects, or an object of them by name.
+
+    Yields:
+        The name of a record, or its position from 0, and the record.
+
+    Raises:
+        InputError: it is no JSON, or something else than records.
+    """
+    value = _read_json(path)
+    if isinstance(value, list):
+        value = {str(number): item for number, item in enumerate(value)}
+    if not isinstance(value, dict):
+        raise InputError(f"holds a JSON {type(value).__name__}, a list of objects is wanted", file=path)
+    whole = Record(value, path)
+    for name in value:
+        yield name, whole.record(name)
+
+
+def _read_json(path: Path) -> Any:
+    with open_text(path) as stream:
+        try:
+            return json.load(stream)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"is no JSON ({error.msg} at column {error.colno}); fetch the original file again",
+                file=path, line=error.lineno,
+            ) from None  # fmt: skip
+        except (ValueError, RecursionError) as error:  # too many digits, too deep
+            if isinstance(error, UnicodeDecodeError):
+                raise  # open_text has the message for it
+            raise InputError(f"is no JSON ({error})", file=path) from None

@@ -1,0 +1,229 @@
+"""Choosing, filtering and limiting sources; files of one's own and of the Hub by column mapping."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data_pipeline.config import DataConfig, SourceConfig
+from data_pipeline.sources import KINDS, READERS, read_source, take_documents
+from data_pipeline.starter import load_starter
+from judge.configs import load_config
+from judge.errors import InputError
+from judge.types import Sample, Task
+
+ROWS = [
+    {
+        "text": f"The pier is {metres} metres long.",
+        "ask": "How long?",
+        "reply": f"{metres} m",
+        "extra": metres,
+    }
+    for metres in range(5, 10)
+]
+COLUMNS = {"document": "text", "question": "ask", "answer": "reply"}
+
+
+def source(**values: Any) -> SourceConfig:
+    return SourceConfig.model_validate(values)
+
+
+def read(**values: Any) -> list[Sample]:
+    return list(read_source(source(**values), seed=0))
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def squad_file(folder: Path) -> Path:
+    answers = [{"text": "两条", "answer_start": 0}]
+    paragraph = {
+        "context": "有两条河。",
+        "qas": [{"id": "1", "question": "几条?", "answers": answers}],
+    }
+    path = folder / "rivers.v1.json"
+    path.write_text(json.dumps({"data": [{"title": "x", "paragraphs": [paragraph]}]}), encoding="utf-8")
+    return path
+
+
+def test_starter_is_streamed_whole() -> None:
+    assert read(kind="starter") == load_starter()
+
+
+def test_own_file(own: Path) -> None:
+    samples = read(kind="file", path=str(own), columns=COLUMNS)
+    assert [sample.answer for sample in samples] == ["5 m", "6 m", "7 m", "8 m", "9 m"]
+    assert {sample.source for sample in samples} == {"own"}
+    assert {(sample.task, sample.language) for sample in samples} == {(Task.QA, "en")}
+    constants = {"task": "dialogue", "language": "zh"}
+    samples = read(kind="file", path=str(own), columns=COLUMNS, constants=constants)
+    assert {(sample.task, sample.language) for sample in samples} == {(Task.DIALOGUE, "zh")}
+
+
+def test_any_file_in_squads_form(tmp_path: Path) -> None:
+    (sample,) = read(kind="squad", path=str(squad_file(tmp_path)), constants={"language": "zh"})
+    assert (sample.id, sample.source, sample.language) == ("rivers.v1-1", "rivers.v1", "zh")
+    assert sample.answer == "两条"
+
+
+def test_hub(own: Path) -> None:
+    """A local folder, which the library reads as it reads one of the Hub."""
+    folder = own.parent / "piers"
+    folder.mkdir()
+    own.rename(folder / "train.jsonl")
+    samples = read(kind="hub", path=str(folder), columns=COLUMNS, constants={"task": "summarization"})
+    assert [sample.answer for sample in samples] == ["5 m", "6 m", "7 m", "8 m", "9 m"]
+    assert [sample.id for sample in samples][:2] == ["piers-train-1", "piers-train-2"]
+    assert {sample.source for sample in samples} == {str(folder)}
+    assert {sample.task for sample in samples} == {Task.SUMMARIZATION}
+    assert len({sample.group for sample in samples}) == 5
+    limited = read(
+        kind="hub", path=str(folder), columns=COLUMNS, constants={"task": "summarization"}, limit=2
+    )
+    assert len(limited) == 2 and {s.id for s in limited} <= {s.id for s in samples}
+    with pytest.raises(
+        InputError, match=r"piers:1: field 'document': unknown column 'txt'; did you mean 'text'"
+    ):
+        read(kind="hub", path=str(folder), columns={**COLUMNS, "document": "txt"})
+    with pytest.raises(InputError, match=r"piers:1: field 'document': holds 5, a text"):
+        read(kind="hub", path=str(folder), columns={**COLUMNS, "document": "extra"})
+    with pytest.raises(InputError, match=r"split 'test', could not be read"):
+        read(kind="hub", path=str(folder), columns=COLUMNS, split="test")
+
+
+def test_hub_is_asked_for_the_split_and_subset_and_streamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    asked: list[tuple[Any, ...]] = []
+    taken: list[int] = []
+
+    def rows() -> Any:
+        for number, row in enumerate(ROWS):
+            taken.append(number)
+            yield row
+
+    def load(path: str, subset: str | None, *, split: str, streaming: bool) -> Any:
+        asked.append((path, subset, split, streaming))
+        return rows()
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    samples = read_source(
+        source(kind="hub", path="me/piers", subset="long", split="dev", columns=COLUMNS), seed=0
+    )
+    first = next(samples)
+    assert (first.id, first.source) == ("piers-dev-1", "me/piers")
+    assert asked == [("me/piers", "long", "dev", True)] and taken == [0]
+
+
+def test_hub_out_of_reach_or_gone_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    def broken() -> Any:
+        yield ROWS[0]
+        raise ConnectionError("the line dropped\nmore")
+
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: broken())
+    with pytest.raises(InputError, match=r"me/piers.*could not be read.*the line dropped\); check"):
+        read(kind="hub", path="me/piers", columns=COLUMNS)
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: [])
+    with pytest.raises(InputError, match="split 'train' holds no row"):
+        read(kind="hub", path="me/piers")
+
+
+def test_nothing_left_after_filtering(own: Path) -> None:
+    with pytest.raises(
+        InputError, match="source file: none of its 5 samples has the wanted language and task"
+    ):
+        read(kind="file", path=str(own), columns=COLUMNS, languages=["zh"])
+
+
+def test_public_set_without_a_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
+    with pytest.raises(InputError, match=r"source drop needs the original files.*'path'.*JUDGE_DATA_DIR"):
+        read(kind="drop")
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(tmp_path))
+    with pytest.raises(InputError, match=r"drop: no such folder.*drop_dataset_dev\.json.*allenai"):
+        read(kind="drop", split="dev")
+    with pytest.raises(InputError, match=r"gone: no such folder"):
+        read(kind="drop", path=str(tmp_path / "gone"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{kind: pubmed_qa}", r"'sources.0.kind'.*unknown kind 'pubmed_qa'; did you mean 'pubmedqa'"),
+        ("{kind: ifqa, split: trian}", r"'sources.0'.*unknown split 'trian'; did you mean 'train'"),
+        ("{kind: fib, split: train}", "kind fib takes no split"),
+        ("{kind: file, path: x, split: train}", "kind file takes no split"),
+        ("{kind: hub}", "kind hub needs a path"),
+        ("{kind: squad}", "kind squad needs a path"),
+        ("{kind: drop, columns: {answer: a}}", "kind drop takes no columns"),
+        ("{kind: drop, subset: a}", "kind drop takes no subset"),
+        ("{kind: drop, constants: {language: zh}}", "kind drop takes no constants"),
+        ("{kind: starter, constants: {task: qa}}", "kind starter takes no constants"),
+        ("{kind: hub, path: x, constants: {language: fr}}", r"'sources.0.constants.language'.*'fr'"),
+        ("{kind: hub, path: x, constants: {lang: zh}}", r"unknown key 'lang'; did you mean 'language'"),
+        ("{kind: hub, path: x, collumns: {}}", r"unknown key 'collumns'; did you mean 'columns'"),
+    ],
+)
+def test_wrong_configs(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "data.yaml"
+    path.write_text(f"output: out\nsources:\n  - {text}\n")
+    with pytest.raises(InputError, match=message):
+        load_config(DataConfig, path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_configs_survive_the_manifest(kind: str) -> None:
+    """What a manifest notes of a source can be read again."""
+    values: dict[str, Any] = {"kind": kind}
+    if kind in READERS and READERS[kind].splits:
+        values["split"] = READERS[kind].splits[-1]
+    if kind in ("file", "squad", "hub"):
+        values |= {"path": "x", "constants": {"language": "zh"}, "limit": 3}
+    config = source(**values)
+    assert SourceConfig.model_validate(config.model_dump(mode="json")) == config
+
+
+@given(
+    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=12),
+    limit=st.integers(1, 30),
+    seed=st.integers(0, 3),
+)
+def test_take_documents_takes_whole_ones_up_to_the_limit(sizes: list[int], limit: int, seed: int) -> None:
+    samples = [
+        Sample(id=f"{group}-{number}", document="d", answer="a", group=str(group))
+        for group, size in enumerate(sizes)
+        for number in range(size)
+    ]
+    taken = take_documents(samples, limit, seed)
+    groups = {sample.group for sample in taken}
+    assert taken == [sample for sample in samples if sample.group in groups]
+    assert len(taken) <= limit
+    left_out = [size for group, size in enumerate(sizes) if str(group) not in groups]
+    assert not left_out or min(left_out) > limit - len(taken)
+
+
+@settings(max_examples=20, deadline=None)
+@given(limit=st.integers(1, 60), seed=st.integers(0, 5))
+def test_a_limit_on_a_stream_takes_the_same_documents(limit: int, seed: int) -> None:
+    streamed = list(read_source(source(kind="starter", limit=limit, tasks=["summarization"]), seed))
+    summaries = [sample for sample in load_starter() if sample.task is Task.SUMMARIZATION]
+    assert streamed == take_documents(summaries, limit, seed)
+
+
+def test_reading_is_lazy(own: Path) -> None:
+    """The first sample is there before a later line is looked at."""
+    with own.open("a", encoding="utf-8") as stream:
+        stream.write("{broken\n")
+    samples = read_source(source(kind="file", path=str(own), columns=COLUMNS), seed=0)
+    assert next(samples).answer == "5 m"
+    with pytest.raises(InputError, match=r"own\.jsonl:6: is no JSON"):
+        list(samples)

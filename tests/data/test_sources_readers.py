@@ -1,0 +1,754 @@
+"""Every reader on small files of our own, in the form in which its set is published."""
+
+import copy
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_pipeline.sources import READERS
+from judge.errors import InputError
+from judge.samples import row_from_sample
+from judge.types import Label, Sample, Task
+
+
+def squad(language: str = "en") -> dict[str, Any]:
+    context = {"en": "Oslo has two rivers.", "zh": "奥斯陆有两条河。"}[language]
+    answers = [{"text": " two ", "answer_start": 9}, {"text": "2", "answer_start": 0}]
+    questions = [
+        {"id": 7, "question": "How many rivers?", "answers": answers},
+        {"id": "b", "question": "Who named them?", "answers": [], "is_impossible": True},
+        {"id": "c", "question": "Which town?", "answers": [{"text": "Oslo", "answer_start": 0}]},
+    ]
+    return {"data": [{"title": "Oslo", "paragraphs": [{"context": context, "qas": questions}]}]}
+
+
+ASQA = {
+    "train": {
+        "-12": {
+            "ambiguous_question": "When was it built?",
+            "qa_pairs": [
+                {
+                    "context": "The pier rose in 1890.",
+                    "question": "When did the pier rise?",
+                    "short_answers": ["1890"],
+                },
+                {
+                    "context": "No context provided",
+                    "question": "When the mill?",
+                    "short_answers": ["1901", "in 1901"],
+                },
+            ],
+            "annotations": [
+                {
+                    "knowledge": [{"content": "Both stand in Hull.", "wikipage": "Hull"}],
+                    "long_answer": "The pier in Hull was built in 1890 and the mill in 1901.",
+                },
+                {"knowledge": [], "long_answer": "The pier dates from 1890, the mill from 1901."},
+            ],
+        }
+    }
+}
+CSDS = [
+    {
+        "DialogueID": 31,
+        "QRole": "用户",
+        "Dialogue": [
+            {"speaker": "Q", "turn": 0, "utterance": "订单 到 了 吗"},
+            {"speaker": "A", "turn": 1, "utterance": "iPhone 15 Pro 明天 到"},
+        ],
+        "FinalSumm": ["用户问订单。", "客服说明天到。"],
+    }
+]
+CRUD = {
+    "event_summary": [{"ID": "e", "event": "x", "text": "报道一。", "summary": "摘要。"}],
+    "questanswer_1doc": [
+        {"ID": "a", "news1": "报道一。", "questions": "谁?", "answers": "甲。"},
+        {"ID": "b", "news1": "报道二。", "questions": "", "answers": "乙。"},
+    ],
+    "questanswer_2docs": [
+        {
+            "ID": "c",
+            "news1": "报道一。",
+            "news2": "报道三。",
+            "questions": "几?",
+            "answers": "三。",
+        }
+    ],
+    "questanswer_3docs": [],
+}
+DROP = {
+    "nfl_1": {
+        "passage": "The Rams kicked 2 field goals on 3 May 1990.",
+        "qa_pairs": [
+            {"query_id": "q0", "question": "How many?", "answer": {"number": "2", "date": {}, "spans": []}},
+            {
+                "query_id": "q1",
+                "question": "Who?",
+                "answer": {"number": "", "date": {"day": ""}, "spans": ["Rams", "They"]},
+            },
+            {
+                "query_id": "q2",
+                "question": "When?",
+                "answer": {"number": "", "date": {"day": "3", "month": "May", "year": "1990"}, "spans": []},
+            },
+            {"query_id": "q3", "question": "Why?", "answer": {"number": "", "spans": []}},
+        ],
+    }
+}
+DROP["nfl_1"]["qa_pairs"][1]["answer"]["date"] = {"day": "", "month": "", "year": ""}  # type: ignore[index]
+TABLE = {"columns": ["city", "rivers"], "data": [["Oslo", 2], ["Hull", None]]}
+TABLEBENCH = [
+    {"id": "t1", "qtype": "FactChecking", "table": TABLE, "question": "Rivers of Oslo?", "answer": "2"},
+    {"id": "t2", "qtype": "Visualization", "table": TABLE, "question": "Draw it.", "answer": "y = [[2]]"},
+    {"id": "t3", "qtype": "NumericalReasoning", "table": TABLE, "question": "Cities?", "answer": "2"},
+]
+WEBCPM = [
+    {
+        "question": "河有多长?",
+        "answer": "河长9公里【1】<2>。",
+        "digests": [
+            {"title": "x", "datas": [{"desc": "河长"}, {"desc": "9公里。"}]},
+            {"datas": [{"desc": " "}]},
+        ],
+    }
+]
+WEBQA = {
+    "Q_TRN_1": {
+        "question": "河在哪里",
+        "evidences": {
+            "Q_TRN_1#00": {"answer": ["no_answer"], "evidence": "不知道"},
+            "Q_TRN_1#01": {
+                "answer": ["奥斯陆", "Oslo"],
+                "evidence": "河在奥斯陆",
+            },
+        },
+    }
+}
+PUBMEDQA = {
+    "101": {
+        "QUESTION": "Does it help?",
+        "CONTEXTS": ["We gave it.", "Half got well."],
+        "LONG_ANSWER": "It helps half.",
+    }
+}
+FINANCEBENCH = [
+    {
+        "financebench_id": "financebench_id_00007",
+        "doc_name": "ACME_2020_10K",
+        "question": "Revenue?",
+        "answer": "$7.00",
+        "evidence": [
+            {"evidence_text": "Revenue 7", "doc_name": "ACME_2020_10K"},
+            {"evidence_text": "in millions"},
+        ],
+    }
+]
+IFQA = [
+    {
+        "idx": 4,
+        "question": "If Oslo had no river, what then?",
+        "answers": ["", "Less water"],
+        "context": ["Rivers bring water."],
+    }
+]
+LAWBENCH_QA = [
+    {
+        "instruction": "x",
+        "question": "段落:甲借给乙一千元。问题:借了多少？",
+        "answer": "回答:一千元",
+    }
+]
+LAWBENCH_SUM = [
+    {
+        "instruction": "x",
+        "question": "甲借给乙一千元，乙不还。",
+        "answer": "乙不还钱。",
+    }
+]
+FIB = [
+    {
+        "id": "9",
+        "input": "A ship sank off Hull.",
+        "correct_choice": "<t> A ship sank . </t>",
+        "list_choices": ["<t> A plane fell . </t>", "<t> A ship sank . </t>"],
+        "lbl": 1,
+    }
+]
+CONFLICTQA = [
+    {
+        "question": "Can cats swim?",
+        "memory_answer": "Cats can swim.",
+        "counter_answer": "Cats cannot swim.",
+        "parametric_memory": "Cats swim well.",
+        "counter_memory": "No cat was ever seen to swim.",
+    }
+]
+HALUEVAL = [
+    {
+        "knowledge": "Oslo is in Norway.",
+        "question": "Where?",
+        "right_answer": "Norway",
+        "hallucinated_answer": "In Sweden.",
+    }
+]
+RAGTRUTH_SOURCES = [
+    {"source_id": "1", "task_type": "QA", "source_info": {"question": "q?", "passages": "passage 1: x"}}
+]
+RAGTRUTH_RESPONSES = [
+    {"id": "5", "source_id": "1", "model": "m", "labels": [], "split": "train", "response": "x"},
+    {"id": "6", "source_id": "1", "model": "m", "labels": [], "split": "test", "response": "y"},
+]
+WEBNLG = """<?xml version='1.0' encoding='utf-8'?>
+<benchmark><entries><entry category="Airport" eid="Id1" size="2">
+<originaltripleset><otriple>a | b | c</otriple></originaltripleset>
+<modifiedtripleset><mtriple>Oslo_Airport | city | Oslo</mtriple>
+<mtriple>Oslo | country | Norway</mtriple></modifiedtripleset>
+<lex comment="good" lid="Id1">Oslo Airport serves Oslo &amp; Norway.</lex>
+<lex comment="toFix" lid="Id2">Oslo Airport airport.</lex>
+<lex comment="good" lid="Id3" lang="ru">x</lex>
+</entry></entries></benchmark>
+"""
+
+Texts = dict[str, str]
+
+
+def jsonl(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+# Kind: files in the data folder. The JSON ones are given as values, so that they can be spoilt below.
+JSON: dict[str, dict[str, Any]] = {
+    "asqa": {"asqa/ASQA.json": ASQA},
+    "cmrc2018": {"cmrc2018/cmrc2018_train.json": squad("zh")},
+    "conflictqa": {"conflictqa/conflictQA-popQA-m.json": CONFLICTQA},
+    "covid_qa": {"covid-qa/COVID-QA.json": squad()},
+    "crud": {"crud/crud_split/split_merged.json": CRUD},
+    "csds": {"csds/train.json": CSDS},
+    "drcd": {"drcd/DRCD_training.json": squad("zh")},
+    "drop": {"drop/drop_dataset_train.json": DROP},
+    "fib": {"fib/xsum/fib/binary_choice-using_t5_distractors.jsonl": FIB},
+    "financebench": {"financebench/financebench_open_source.jsonl": FINANCEBENCH},
+    "halueval": {"halueval/qa_data.json": HALUEVAL},
+    "ifqa": {"ifqa/train.json": IFQA},
+    "lawbench": {"lawbench/2-5.json": LAWBENCH_QA, "lawbench/2-7.json": LAWBENCH_SUM},
+    "pubmedqa": {"pubmedqa/ori_pqal.json": PUBMEDQA},
+    "ragtruth": {
+        "ragtruth/response.jsonl": RAGTRUTH_RESPONSES,
+        "ragtruth/source_info.jsonl": RAGTRUTH_SOURCES,
+    },
+    "tablebench": {"tablebench/TableBench.jsonl": TABLEBENCH},
+    "webcpm": {"webcpm/interactive_data/data.json": WEBCPM},
+    "webqa": {"webqa/me_train.json": WEBQA},
+    "xquad": {"xquad/xquad.en.json": squad(), "xquad/xquad.zh.json": squad("zh")},
+}
+PLAIN: dict[str, Texts] = {
+    "pdc": {
+        "pdc/pdc.en": "".join(f"Line {number}.\n" for number in range(6)) + "\n\nOne.\nTwo.\n",
+        "pdc/pdc.zh": "".join(f"第{number}行。\n" for number in range(6)) + "\n一二。\n",
+    },
+    "webnlg": {"webnlg/train/2triples/2triples_Airport_train_release.xml": WEBNLG},
+    "wmt21": {
+        "wmt21/newstest2021.en-zh.src.en": "The sea.\n\nThe sky.\n",
+        "wmt21/newstest2021.en-zh.ref.A.zh": "海。\nx\n天。\n",
+        "wmt21/newstest2021.en-zh.ref.B.zh": "大海。\nx\n天空。\n",
+        "wmt21/newstest2021.zh-en.src.zh": "山。\n",
+        "wmt21/newstest2021.zh-en.ref.A.en": "The hill.\n",
+    },
+}
+JSON_LINES = ("conflictqa", "fib", "financebench", "halueval", "ragtruth", "tablebench")
+
+
+def texts_of(kind: str, values: dict[str, Any]) -> Texts:
+    dump = jsonl if kind in JSON_LINES else lambda value: json.dumps(value, ensure_ascii=False)
+    return {name: dump(value) for name, value in values.items()}
+
+
+ORIGINALS: dict[str, Texts] = {**{kind: texts_of(kind, values) for kind, values in JSON.items()}, **PLAIN}
+
+
+def put(folder: Path, files: Texts, packed: bool = False) -> Path:
+    for name, text in files.items():
+        path = folder / (f"{name}.gz" if packed else name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    return folder
+
+
+def read(kind: str, folder: Path, split: str | None = None) -> Iterator[Sample]:
+    reader = READERS[kind]
+    return reader.read(folder, *([split or reader.splits[0]] if reader.splits else []))
+
+
+# (id, task, language, document, question, answer, label) of all samples of the originals above
+Row = tuple[str, str, str, str, str, str, Label | None]
+EXPECTED: dict[str, list[Row]] = {
+    "asqa": [
+        (
+            f"asqa--12-{number}",
+            "qa",
+            "en",
+            document,
+            "When was it built?",
+            answer,
+            None,
+        )
+        for number, document, answer in (
+            (
+                0,
+                "The pier rose in 1890.\n\nWhen the mill? 1901 / in 1901\n\nBoth stand in Hull.",
+                "The pier in Hull was built in 1890 and the mill in 1901.",
+            ),
+            (
+                1,
+                "The pier rose in 1890.\n\nWhen the mill? 1901 / in 1901",
+                "The pier dates from 1890, the mill from 1901.",
+            ),
+        )
+    ],
+    "conflictqa": [
+        (
+            "conflictqa-popQA-m-0-pass",
+            "qa",
+            "en",
+            "No cat was ever seen to swim.",
+            "Can cats swim?",
+            "Cats cannot swim.",
+            Label.PASS,
+        ),
+        (
+            "conflictqa-popQA-m-0-fail",
+            "qa",
+            "en",
+            "No cat was ever seen to swim.",
+            "Can cats swim?",
+            "Cats can swim.",
+            Label.FAIL,
+        ),
+    ],
+    "crud": [
+        ("crud-questanswer_1doc-0", "qa", "zh", "报道一。", "谁?", "甲。", None),
+        (
+            "crud-questanswer_2docs-0",
+            "qa",
+            "zh",
+            "报道一。\n\n报道三。",
+            "几?",
+            "三。",
+            None,
+        ),
+        (
+            "crud-event_summary-0",
+            "summarization",
+            "zh",
+            "报道一。",
+            "",
+            "摘要。",
+            None,
+        ),
+    ],
+    "csds": [
+        (
+            "csds-31",
+            "summarization",
+            "zh",
+            "用户\uff1a订单到了吗\n客服\uff1aiPhone 15 Pro明天到",
+            "",
+            "用户问订单。客服说明天到。",
+            None,
+        ),
+    ],
+    "drop": [
+        (
+            f"drop-nfl_1-{number}",
+            "qa",
+            "en",
+            "The Rams kicked 2 field goals on 3 May 1990.",
+            question,
+            answer,
+            None,
+        )
+        for number, question, answer in (
+            (0, "How many?", "2"),
+            (1, "Who?", "Rams, They"),
+            (2, "When?", "3 May 1990"),
+        )
+    ],
+    "fib": [
+        (
+            "fib-xsum-9-t5-pass",
+            "summarization",
+            "en",
+            "A ship sank off Hull.",
+            "",
+            "A ship sank .",
+            Label.PASS,
+        ),
+        (
+            "fib-xsum-9-t5-fail",
+            "summarization",
+            "en",
+            "A ship sank off Hull.",
+            "",
+            "A plane fell .",
+            Label.FAIL,
+        ),
+    ],
+    "financebench": [
+        ("financebench-00007", "qa", "en", "Revenue 7\n\nin millions", "Revenue?", "$7.00", None)
+    ],
+    "halueval": [
+        ("halueval-qa-0-pass", "qa", "en", "Oslo is in Norway.", "Where?", "Norway", Label.PASS),
+        ("halueval-qa-0-fail", "qa", "en", "Oslo is in Norway.", "Where?", "In Sweden.", Label.FAIL),
+    ],
+    "ifqa": [
+        (
+            "ifqa-train-4",
+            "qa",
+            "en",
+            "Rivers bring water.",
+            "If Oslo had no river, what then?",
+            "Less water",
+            None,
+        )
+    ],
+    "lawbench": [
+        (
+            "lawbench-2-5-0",
+            "qa",
+            "zh",
+            "甲借给乙一千元。",
+            "借了多少？",
+            "一千元",
+            None,
+        ),
+        (
+            "lawbench-2-7-0",
+            "summarization",
+            "zh",
+            "甲借给乙一千元，乙不还。",
+            "",
+            "乙不还钱。",
+            None,
+        ),
+    ],
+    "pubmedqa": [
+        ("pubmedqa-101", "qa", "en", "We gave it.\n\nHalf got well.", "Does it help?", "It helps half.", None)
+    ],
+    "ragtruth": [("5", "qa", "en", "passage 1: x", "q?", "x", Label.PASS)],
+    "tablebench": [
+        (
+            f"tablebench-{name}",
+            "qa",
+            "en",
+            "| city | rivers |\n| --- | --- |\n| Oslo | 2 |\n| Hull |  |",
+            question,
+            "2",
+            None,
+        )
+        for name, question in (("t1", "Rivers of Oslo?"), ("t3", "Cities?"))
+    ],
+    "webcpm": [
+        (
+            "webcpm-0",
+            "qa",
+            "zh",
+            "河长9公里。",
+            "河有多长?",
+            "河长9公里。",
+            None,
+        )
+    ],
+    "webnlg": [
+        (
+            "webnlg-train-2triples_Airport-Id1-Id1",
+            "data2text",
+            "en",
+            "Oslo Airport | city | Oslo\nOslo | country | Norway",
+            "",
+            "Oslo Airport serves Oslo & Norway.",
+            None,
+        )
+    ],
+    "webqa": [
+        (
+            "webqa-Q_TRN_1#01",
+            "qa",
+            "zh",
+            "河在奥斯陆",
+            "河在哪里",
+            "奥斯陆",
+            None,
+        )
+    ],
+    "wmt21": [
+        ("wmt21-en-zh-1-A", "translation", "zh", "The sea.", "", "海。", None),
+        ("wmt21-en-zh-3-A", "translation", "zh", "The sky.", "", "天。", None),
+        ("wmt21-en-zh-1-B", "translation", "zh", "The sea.", "", "大海。", None),
+        ("wmt21-en-zh-3-B", "translation", "zh", "The sky.", "", "天空。", None),
+        ("wmt21-zh-en-1-A", "translation", "en", "山。", "", "The hill.", None),
+    ],
+}
+for name, start, language in (
+    ("cmrc2018", "cmrc2018", "zh"),
+    ("covid_qa", "covid_qa", "en"),
+    ("drcd", "drcd", "zh"),
+):
+    context = squad(language)["data"][0]["paragraphs"][0]["context"]
+    EXPECTED[name] = [
+        (f"{start}-7", "qa", language, context, "How many rivers?", "two", None),
+        (f"{start}-c", "qa", language, context, "Which town?", "Oslo", None),
+    ]
+EXPECTED["xquad"] = [
+    (
+        f"xquad-{number}-{language}",
+        "qa",
+        language,
+        squad(language)["data"][0]["paragraphs"][0]["context"],
+        question,
+        answer,
+        None,
+    )
+    for language in ("en", "zh")
+    for number, question, answer in ((7, "How many rivers?", "two"), ("c", "Which town?", "Oslo"))
+]
+EN = ["Line 0. Line 1. Line 2. Line 3. Line 4.", "Line 5.", "One. Two."]
+ZH = ["".join(f"第{n}行。" for n in range(5)), "第5行。", "一二。"]
+EXPECTED["pdc"] = [
+    row
+    for piece, en, zh in zip(("0-0", "0-1", "1-0"), EN, ZH, strict=True)
+    for row in (
+        (f"pdc-{piece}-en-zh", "translation", "zh", en, "", zh, None),
+        (f"pdc-{piece}-zh-en", "translation", "en", zh, "", en, None),
+    )
+]
+
+
+def test_every_reader_has_an_original_here() -> None:
+    assert set(ORIGINALS) == set(EXPECTED) == set(READERS)
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+@pytest.mark.parametrize("kind", READERS)
+def test_reader_on_the_published_form(tmp_path: Path, kind: str, packed: bool) -> None:
+    samples = list(read(kind, put(tmp_path, ORIGINALS[kind], packed)))
+    found = [
+        (s.id, s.task.value, s.language, s.document_text, s.question, s.answer, s.label) for s in samples
+    ]
+    assert found == EXPECTED[kind]
+    assert all(sample.group and sample.source for sample in samples)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_missing_files_are_named_with_where_to_get_them(tmp_path: Path, kind: str) -> None:
+    name = next(iter(ORIGINALS[kind])).split("/")[0]
+    with pytest.raises(InputError, match=rf"{name}.*no such folder.*the original files are at \S+"):
+        list(read(kind, tmp_path))
+    (tmp_path / name).mkdir()
+    with pytest.raises(
+        InputError, match=rf"{name}.*(has none of|has no file|no such folder).*original files"
+    ):
+        list(read(kind, tmp_path))
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where a JSON value has parts, from the whole down to the leaves."""
+    yield at
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from places(item, (*at, key))
+
+
+def change(value: Any, at: tuple[Any, ...], how: Callable[[Any, Any], None]) -> Any:
+    spoilt = copy.deepcopy(value)
+    parent = spoilt
+    for key in at[:-1]:
+        parent = parent[key]
+    how(parent, at[-1])
+    return spoilt
+
+
+WRONG: list[Any] = [
+    None,
+    3,
+    1.5,
+    True,
+    "",
+    " \n",
+    "x",
+    "\ud800",
+    [],
+    [None],
+    [""],
+    ["x"],
+    {},
+    {"x": "y"},
+    [{}],
+    [[1]],
+]
+
+
+# The other sets in SQuAD's form are read by the same lines.
+@pytest.mark.parametrize("kind", sorted(set(JSON) - {"cmrc2018", "drcd", "xquad"}))
+def test_whatever_a_file_holds_there_are_samples_or_one_clear_error(tmp_path: Path, kind: str) -> None:
+    """Each part of each original is replaced by everything that it is not, and left out."""
+
+    def spoil(content: Any) -> Iterator[Any]:
+        for at in places(content):
+            if at:
+                yield change(content, at, lambda parent, key: parent.pop(key))
+                for wrong in WRONG:
+                    yield change(content, at, lambda parent, key, wrong=wrong: parent.__setitem__(key, wrong))
+
+    errors = 0
+    put(tmp_path, ORIGINALS[kind])
+    for name, content in JSON[kind].items():
+        path = tmp_path / name
+        for spoilt in spoil(content):
+            path.write_text(
+                "".join(json.dumps(row) + "\n" for row in spoilt)
+                if kind in JSON_LINES
+                else json.dumps(spoilt)
+            )
+            try:
+                samples = list(read(kind, tmp_path))
+            except InputError as error:
+                errors += 1
+                assert str(path) in str(error), error
+                continue
+            for sample in samples:
+                assert sample.answer.strip() and sample.document_text.strip() and sample.id and sample.group
+                json.dumps(row_from_sample(sample), ensure_ascii=False).encode()
+        path.write_text(ORIGINALS[kind][name], encoding="utf-8")
+    assert errors > 20
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "old", "new", "message"),
+    [
+        (
+            "pubmedqa",
+            "ori_pqal.json",
+            '"LONG_ANSWER"',
+            '"LONG"',
+            r"field '101.LONG_ANSWER': is missing.*has: QUESTION",
+        ),
+        ("pubmedqa", "ori_pqal.json", "}}", "}", r"ori_pqal\.json:1: is no JSON .*fetch the original"),
+        (
+            "covid_qa",
+            "COVID-QA.json",
+            '"context"',
+            '"text"',
+            r"field 'data.0.paragraphs.0.context': is missing",
+        ),
+        ("covid_qa", "COVID-QA.json", '"Which town?"', "5", r"'data.0.paragraphs.0.qas.2.question': holds 5"),
+        (
+            "financebench",
+            "source.jsonl",
+            '"Revenue 7"',
+            "null",
+            r"source\.jsonl:1: field 'evidence.0.evidence_text': holds None",
+        ),
+        (
+            "tablebench",
+            "TableBench.jsonl",
+            '"id": "t3"',
+            '"id": []',
+            r"TableBench\.jsonl:3: field 'id': holds \[\]",
+        ),
+        (
+            "csds",
+            "train.json",
+            '"A"',
+            '"S"',
+            r"field '0.Dialogue.1.speaker': unknown speaker 'S'.*known: A, Q",
+        ),
+        (
+            "lawbench",
+            "2-5.json",
+            "问题",
+            "问",
+            r"field '0.question': holds no paragraph with a question",
+        ),
+        ("fib", "distractors.jsonl", '"A ship sank . </t>"', '"x"', r"list_choices"),
+        (
+            "webqa",
+            "me_train.json",
+            '"evidence":',
+            '"passage":',
+            r"field 'Q_TRN_1.evidences.Q_TRN_1#01.evidence'",
+        ),
+        ("webnlg", "release.xml", "</benchmark>", "", r"release\.xml:\d+: is no XML"),
+        ("webnlg", "release.xml", 'eid="Id1"', "", r"entry \(without eid\) has no category"),
+        (
+            "webnlg",
+            "release.xml",
+            "<benchmark>",
+            "<!DOCTYPE x [<!ENTITY y 'z'>]><benchmark>",
+            "declares a document type",
+        ),
+        ("wmt21", "src.zh", "\n", "\n水。\n", r"ref\.A\.en:2: has no such line"),
+        ("pdc", "pdc.en", "\n\nOne.", "One.", r"pdc\.en: has 1 articles, but .*pdc\.zh has more"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_place(
+    tmp_path: Path, kind: str, name: str, old: str, new: str, message: str
+) -> None:
+    files = dict(ORIGINALS[kind])
+    (hit,) = [key for key in files if key.endswith(name)]
+    if kind == "fib":
+        old, new = '"<t> A ship sank . </t>"]', '"x"]'
+    assert old in files[hit]
+    files[hit] = files[hit].replace(old, new)
+    with pytest.raises(InputError, match=message):
+        list(read(kind, put(tmp_path, files)))
+
+
+@pytest.mark.parametrize("kind", ["financebench", "halueval", "tablebench", "conflictqa", "fib"])
+def test_files_of_lines_are_streamed(tmp_path: Path, kind: str) -> None:
+    """The first sample is there before the second line is looked at."""
+    ((name, text),) = ORIGINALS[kind].items()
+    samples = read(kind, put(tmp_path, {name: text.splitlines()[0] + "\n{broken\n"}))
+    assert next(samples).id == EXPECTED[kind][0][0]
+    with pytest.raises(InputError, match=":2: is no JSON"):
+        list(samples)
+
+
+def test_translations_of_a_paragraph_share_its_group(tmp_path: Path) -> None:
+    assert {s.group for s in read("xquad", put(tmp_path, ORIGINALS["xquad"]))} == {"xquad-7"}
+
+
+def test_groups_hold_what_belongs_together(tmp_path: Path) -> None:
+    """Pieces of an article, passages of a question, reports that come back, references of a sentence."""
+    sizes = {"pdc": 2, "asqa": 1, "crud": 1, "wmt21": 3, "webnlg": 1}
+    for kind, size in sizes.items():
+        assert len({s.group for s in read(kind, put(tmp_path, ORIGINALS[kind]))}) == size, kind
+
+
+@pytest.mark.parametrize("kind", ["fib", "webnlg", "conflictqa", "wmt21"])
+def test_a_file_that_is_there_plain_and_packed_is_read_once(tmp_path: Path, kind: str) -> None:
+    put(tmp_path, ORIGINALS[kind], packed=True)
+    assert [sample.id for sample in read(kind, put(tmp_path, ORIGINALS[kind]))] == [
+        row[0] for row in EXPECTED[kind]
+    ]
+
+
+def test_fib_takes_each_summary_once(tmp_path: Path) -> None:
+    ((name, text),) = ORIGINALS["fib"].items()
+    files = {name: text, name.replace("t5", "z"): text.replace("plane fell", "train fell")}
+    ids = [sample.id for sample in read("fib", put(tmp_path, files))]
+    assert ids == ["fib-xsum-9-t5-pass", "fib-xsum-9-t5-fail", "fib-xsum-9-z-fail"]
+
+
+def test_halueval_parts(tmp_path: Path) -> None:
+    row = {"document": "Long.", "right_summary": "Short.", "hallucinated_summary": "Wrong."}
+    put(tmp_path, {"halueval/summarization_data.json": jsonl([row])})
+    (right, wrong) = read("halueval", tmp_path, "summarization")
+    assert (right.id, right.task, wrong.answer) == (
+        "halueval-summarization-0-pass",
+        Task.SUMMARIZATION,
+        "Wrong.",
+    )

@@ -1,0 +1,124 @@
+"""The readers on the original files, where they are at hand; whole sets have their papers' counts."""
+
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from data_pipeline.config import SourceConfig
+from data_pipeline.sources import READERS, read_source
+from judge.types import Label, Sample
+
+# (kind, split) to the samples of each (source, language, label), and the number of documents
+GOLD = None
+REAL: dict[tuple[str, str | None], tuple[dict[tuple[str, str, Label | None], int], int]] = {
+    ("cmrc2018", "dev"): ({("cmrc2018", "zh", GOLD): 3219}, 848),
+    ("conflictqa", None): (
+        {("conflictqa", "en", Label.PASS): 2601, ("conflictqa", "en", Label.FAIL): 2601},
+        1756,
+    ),
+    ("covid_qa", None): ({("covid_qa", "en", GOLD): 1380}, 98),
+    ("drcd", "dev"): ({("drcd", "zh", GOLD): 3524}, 1000),
+    ("fib", None): (
+        {
+            ("fib_xsum", "en", Label.PASS): 500,
+            ("fib_xsum", "en", Label.FAIL): 3034,
+            ("fib_cnn_dm", "en", Label.PASS): 96,
+            ("fib_cnn_dm", "en", Label.FAIL): 447,
+        },
+        596,
+    ),
+    ("financebench", None): ({("financebench", "en", GOLD): 150}, 84),
+    ("halueval", "qa"): (
+        {("halueval_qa", "en", Label.PASS): 10000, ("halueval_qa", "en", Label.FAIL): 10000},
+        9936,
+    ),
+    ("ifqa", "train"): ({("ifqa", "en", GOLD): 2400}, 2288),
+    ("ifqa", "dev"): ({("ifqa", "en", GOLD): 700}, 699),
+    ("ifqa", "test"): ({("ifqa", "en", GOLD): 700}, 669),
+    ("lawbench", None): (
+        {("lawbench_qa", "zh", GOLD): 500, ("lawbench_summarization", "zh", GOLD): 500},
+        998,
+    ),
+    ("pubmedqa", "pqal"): ({("pubmedqa", "en", GOLD): 1000}, 1000),
+    ("ragtruth", None): (
+        {("ragtruth_qa", "en", Label.PASS): 1903, ("ragtruth_qa", "en", Label.FAIL): 1453},
+        839,
+    ),
+    ("webnlg", "train"): ({("webnlg", "en", GOLD): 34259}, 12792),
+    ("webnlg", "test"): ({("webnlg", "en", GOLD): 4928}, 1862),
+    ("wmt21", None): ({("wmt21", "zh", GOLD): 2004, ("wmt21", "en", GOLD): 1948}, 2950),
+    ("xquad", None): ({("xquad", "en", GOLD): 1190, ("xquad", "zh", GOLD): 1190}, 240),
+}
+
+
+def real(folder: Path, kind: str, split: str | None, **settings: object) -> list[Sample]:
+    source = SourceConfig.model_validate({"kind": kind, "path": str(folder), "split": split, **settings})
+    return list(read_source(source, seed=0))
+
+
+@pytest.mark.parametrize(("kind", "split"), REAL)
+def test_real_files(shared_data: Path, kind: str, split: str | None) -> None:
+    samples = real(shared_data, kind, split)
+    counts, documents = REAL[kind, split]
+    assert Counter((s.source, s.language, s.label) for s in samples) == counts
+    assert len({sample.group for sample in samples}) == documents
+    assert len({sample.id for sample in samples}) == len(samples)
+    assert all(sample.document_text.strip() and sample.answer.strip() for sample in samples)
+    # One document has one group. (A group can have several: passages of a question, pages of a filing.)
+    groups: dict[str, set[str]] = {}
+    for sample in samples:
+        groups.setdefault(sample.document_text, set()).add(sample.group)
+    assert max(map(len, groups.values())) == 1 or kind in ("conflictqa", "financebench")
+
+
+def test_sets_do_not_share_ids(shared_data: Path) -> None:
+    """A recipe takes several sets, and ids name samples across it."""
+    seen: set[str] = set()
+    for kind, split in REAL:
+        source = SourceConfig(kind=kind, path=str(shared_data), split=split)
+        ids = {sample.id for sample in islice(read_source(source, seed=0), 50)}
+        assert ids and not ids & seen, kind
+        seen |= ids
+
+
+def test_answers_cut_from_the_document_are_in_it(shared_data: Path) -> None:
+    for kind, split in (("covid_qa", None), ("xquad", None), ("cmrc2018", "dev"), ("drcd", "dev")):
+        samples = real(shared_data, kind, split)
+        assert all(sample.answer in sample.document_text for sample in samples), kind
+
+
+def test_drcd_is_traditional_and_cmrc_simplified(shared_data: Path) -> None:
+    drcd = " ".join(sample.document_text for sample in real(shared_data, "drcd", "dev"))
+    cmrc = " ".join(sample.document_text for sample in real(shared_data, "cmrc2018", "dev"))
+    country = ("國", "国")  # traditional, simplified
+    assert drcd.count(country[0]) > 50 * drcd.count(country[1])
+    assert cmrc.count(country[1]) > 50 * cmrc.count(country[0])
+
+
+def test_fib_is_whole(shared_data: Path) -> None:
+    from judge.formats import fib
+
+    pairs = list(fib.read(shared_data))
+    assert len(pairs) == 2 * 3579  # the paper's number of pairs
+    assert sum(sample.source == "fib_xsum" for sample in pairs) == 2 * 3122
+    assert not any("<t>" in sample.answer for sample in pairs)
+
+
+@pytest.mark.parametrize("kind", ["wmt21", "xquad", "lawbench"])
+def test_languages_tasks_and_limit(shared_data: Path, kind: str) -> None:
+    some = real(shared_data, kind, None, languages=["zh"], limit=40)
+    assert 20 < len(some) <= 40 and {sample.language for sample in some} == {"zh"}
+    assert some == real(shared_data, kind, None, languages=["zh"], limit=40)
+    whole = real(shared_data, kind, None, languages=["zh"])
+    chosen = {sample.group for sample in some}
+    assert some == [sample for sample in whole if sample.group in chosen]
+
+
+def test_only_train_of_ragtruth(shared_data: Path) -> None:
+    from judge.formats.ragtruth import load
+
+    measured = {sample.id for sample in load(shared_data)}
+    assert not measured & {sample.id for sample in real(shared_data, "ragtruth", None)}
+    assert READERS["ragtruth"].splits == ()
