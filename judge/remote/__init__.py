@@ -1,0 +1,21 @@
+"""Models behind an OpenAI-compatible HTTP endpoint: the client, its call cache and its budget."""
+
+from judge.remote.budget import Budget, Estimate
+from judge.remote.cache import CallCache
+from judge.remote.chat import ChatRequest, Problem, Reply
+from judge.remote.client import ChatClient
+from judge.remote.config import EndpointConfig, Prices
+from judge.remote.progress import track
+
+__all__ = [
+    "Budget",
+    "CallCache",
+    "ChatClient",
+    "ChatRequest",
+    "EndpointConfig",
+    "Estimate",
+    "Prices",
+    "Problem",
+    "Reply",
+    "track",
+]

@@ -1,0 +1,118 @@
+"""What a run may spend and what it has spent, in money and tokens; and what it would spend."""
+
+import asyncio
+import threading
+from dataclasses import dataclass
+
+from judge.errors import JudgeError
+
+POLL = 0.05
+"""Seconds between two looks at a budget that calls on the wire hold; they may be those of other threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Calls, tokens of prompts and replies, and their cost in the prices' currency."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
+
+    def __sub__(self, other: "Spending") -> "Spending":
+        return Spending(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
+
+
+class Budget:
+    """The limits of one run, shared by all its clients and their threads; without limits it only counts.
+
+    A call holds the most that it can use from before it is sent until its real use is known, so the limits
+    are kept with any number of calls on the wire. A call whose answer got lost (timeout, broken connection)
+    counts in full: the endpoint may bill it. Answers from the cache cost nothing.
+
+    Args:
+        money: at most so much, in the currency of the prices.
+        tokens: at most so many, of prompts and replies together.
+    """
+
+    def __init__(self, money: float | None = None, tokens: int | None = None):
+        self.money, self.tokens = money, tokens
+        self.spent = Spending()
+        self._held = Spending()
+        self._lock = threading.Lock()
+
+    async def hold(self, most: Spending) -> None:
+        """Hold the most that a call can use; waits where only other calls' holds stand in the way.
+
+        Raises:
+            JudgeError: the rest of the budget does not reach.
+        """
+        while True:
+            with self._lock:
+                if self._fits(self.spent + self._held + most):
+                    self._held += most
+                    return
+                if not self._held.calls:
+                    raise JudgeError(self._used_up(most))
+            await asyncio.sleep(POLL)
+
+    def settle(self, most: Spending, used: Spending) -> None:
+        """Give back what :meth:`hold` held and count what was used."""
+        with self._lock:
+            self._held -= most
+            if not self._held.calls:
+                self._held = Spending()  # no rest of rounding
+            self.spent += used
+
+    def _fits(self, total: Spending) -> bool:
+        return (self.money is None or total.cost <= self.money) and (
+            self.tokens is None or total.tokens <= self.tokens
+        )
+
+    def _used_up(self, most: Spending) -> str:
+        limits = [] if self.money is None else [f"{self.money:g} in money"]
+        limits += [] if self.tokens is None else [f"{self.tokens:,} tokens"]
+        return (
+            f"the budget of {' and '.join(limits)} does not reach for the next call, which may take "
+            f"{most.tokens:,} tokens and cost {most.cost:.6f}. Spent: {self.spent.cost:.6f} on "
+            f"{self.spent.calls:,} calls with {self.spent.tokens:,} tokens. All answers are in the call "
+            "cache: run the same again, with the same budget or a larger one, and it goes on from here"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would take. ``completion_tokens`` is the most that it can; ``cached`` calls cost nothing.
+
+    ``cost`` is in the prices' currency, ``None`` without prices. ``counted`` says how prompt tokens were
+    counted. Calls that must be asked again come on top.
+    """
+
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    counted: str
+
+    def __add__(self, other: "Estimate") -> "Estimate":
+        """Both together, counted the same way."""
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Estimate(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            cost,
+            self.counted,
+        )
+
+    def text(self) -> str:
+        """One line for people."""
+        cost = "no prices are given" if self.cost is None else f"at most about {self.cost:,.4f} in money"
+        return (
+            f"{self.calls:,} calls ({self.cached:,} more are in the cache), {self.prompt_tokens:,} prompt "
+            f"tokens ({self.counted}), at most {self.completion_tokens:,} completion tokens, {cost}"
+        )

@@ -1,0 +1,47 @@
+"""The settings of one endpoint, as recipes write them."""
+
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, field_validator
+
+from judge.configs import StrictConfig
+
+
+class Prices(StrictConfig):
+    """What a million tokens cost, in any one currency."""
+
+    prompt: NonNegativeFloat
+    completion: NonNegativeFloat
+
+
+class EndpointConfig(StrictConfig):
+    """One model behind an OpenAI-compatible endpoint (OpenAI, vLLM, llama.cpp, ...)."""
+
+    base_url: str = "https://api.openai.com/v1"
+    model: str = Field(min_length=1)
+    key_variable: str = "OPENAI_API_KEY"
+    """The environment variable that holds the API key; a server that wants none needs none."""
+    concurrency: PositiveInt = 16
+    """Calls on the wire at once."""
+    timeout: PositiveFloat = 120.0
+    """Seconds from sending a call to having its whole answer."""
+    retries: NonNegativeInt = 8
+    """How often a failed call (408, 429, 5xx, timeout, lost connection) is sent again; then the run fails."""
+    backoff: PositiveFloat = 0.5
+    """Seconds before the first retry, doubled for each further one; a ``Retry-After`` may ask for more."""
+    ask_again: NonNegativeInt = 2
+    """How often, over all runs, a call is repeated whose reply is no answer (refused, truncated, invalid)."""
+    token_limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"  # noqa: S105 (no password)
+    """The field that bounds a reply's length; OpenAI's reasoning models want the second."""
+    prices: Prices | None = None
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("an address such as http://localhost:8000/v1 is wanted")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("holds more than an address; keys come from the environment (key_variable)")
+        return url.rstrip("/")

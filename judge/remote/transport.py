@@ -1,0 +1,178 @@
+"""One try at one call over HTTP, and what its failure means.
+
+``httpx2`` carries it, the HTTP client that the Hub client brings along and that ``openai`` itself runs on.
+A call through ``openai`` takes two and a half times the CPU time of a bare ``httpx2`` one, for features that
+the cache, budget and retries here replace (tests/bench/client_throughput.py measures it).
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from judge.errors import InputError
+from judge.remote.chat import Problem, is_completion
+from judge.remote.config import EndpointConfig
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT = 10.0
+"""Seconds to get a connection."""
+
+# What servers say in a 400 about one prompt that does not fit, in OpenAI's, vLLM's and llama.cpp's words.
+TOO_LONG = ("context length", "context_length", "context size", "context window")
+
+
+class TryAgain(Exception):
+    """The try failed and another may not. ``wait`` is what the server asked for, in seconds.
+
+    ``lost``: the call may have been answered, and billed, without the answer coming through.
+    """
+
+    def __init__(self, reason: str, wait: float | None = None, lost: bool = False):
+        super().__init__(reason)
+        self.wait, self.lost = wait, lost
+
+
+class Rejected(Exception):
+    """The server does not take this one request, and would not if it was sent again."""
+
+    def __init__(self, problem: Problem, reason: str):
+        super().__init__(reason)
+        self.problem: Problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A chat completion: the body as it came, and what it says."""
+
+    text: str
+    raw: Mapping[str, Any]
+
+
+class Endpoint:
+    """Sends request bodies to one endpoint; to be entered in the event loop that it is used in.
+
+    Raises:
+        InputError: the key in the environment is no key.
+    """
+
+    def __init__(self, config: EndpointConfig):
+        self.config = config
+        self.url = f"{config.base_url}/chat/completions"
+        self._key = os.environ.get(config.key_variable, "").strip()
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise InputError(
+                f"the environment variable {config.key_variable} holds characters that no key has"
+            )
+
+    async def __aenter__(self) -> "Endpoint":
+        import httpx2
+
+        self._address = httpx2.URL(self.url)
+        self._headers = httpx2.Headers({"Content-Type": "application/json", "Accept": "application/json"})
+        if self._key:
+            self._headers["Authorization"] = f"Bearer {self._key}"
+        self._certificates = httpx2.create_ssl_context()
+        self._idle: list[httpx2.AsyncClient] = []
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for http in self._idle:
+            await http.aclose()
+
+    def _connection(self) -> "httpx2.AsyncClient":
+        """A client for one connection: in one pool of 64, bookkeeping takes a fifth of a call's time."""
+        import httpx2
+
+        # The answer's time limit is that of send(); a host that is not there need not take as long.
+        return httpx2.AsyncClient(verify=self._certificates, timeout=httpx2.Timeout(None, connect=CONNECT))
+
+    async def send(self, body: bytes) -> Response:
+        """Send one body and return the chat completion.
+
+        Raises:
+            TryAgain: 408, 429, 5xx, a timeout, a broken connection, or a body that is no chat completion.
+            Rejected: the server does not take this one request.
+            InputError: the endpoint does not take any: wrong key, address, model or parameter.
+        """
+        import httpx2
+
+        request = httpx2.Request("POST", self._address, headers=self._headers, content=body)
+        http = self._idle.pop() if self._idle else self._connection()
+        try:
+            async with asyncio.timeout(self.config.timeout):
+                response = await http.send(request)
+        except TimeoutError:
+            raise TryAgain(f"no answer within {self.config.timeout:g} s", lost=True) from None
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise TryAgain(f"no connection ({error or 'in time'})") from None
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
+            reason = str(error) or type(error).__name__
+            raise TryAgain(f"the connection broke ({reason})", lost=True) from None
+        finally:
+            self._idle.append(http)
+        if response.status_code != 200:
+            raise self._failure(response.status_code, response.headers, response.content)
+        try:
+            text = response.content.decode()
+            raw = json.loads(text)
+        except (ValueError, RecursionError):
+            raw = None
+        if not is_completion(raw):
+            raise TryAgain(f"it sent no chat completion but {self._quote(response.content)}", lost=True)
+        return Response(text, raw)
+
+    def _failure(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
+        """What a response with an error status means."""
+        said = self._quote(content)
+        if status in (408, 429) or status >= 500:
+            return TryAgain(f"it answered {status}: {said}", wait=retry_after(headers.get("Retry-After")))
+        if status in (400, 413, 422):
+            lower = said.lower()
+            if "content_filter" in lower:  # Azure's way to refuse a prompt
+                return Rejected("refused", said)
+            if status == 413 or any(words in lower for words in TOO_LONG):
+                return Rejected("too_long", said)
+        remedy = "see what it says; the request does not suit this server"
+        if status in (401, 403):
+            state = "is the key right that it holds?" if self._key else "it is not set; put the key there"
+            remedy = f"keys come from the environment variable {self.config.key_variable}: {state}"
+        elif status in (404, 405) or status < 400:
+            remedy = f"is base_url right (it mostly ends in /v1), and is there a model {self.config.model!r}?"
+        return InputError(f"{self.url} answered {status}: {said} ({remedy})")
+
+    def _quote(self, content: bytes) -> str:
+        """What a server said, in one line that holds no key."""
+        text = content.decode("utf-8", errors="replace")
+        try:
+            error = json.loads(text)["error"]
+            parts = [error.get("message"), error.get("code")] if isinstance(error, dict) else [error]
+            text = ", ".join(str(part) for part in parts if part)
+        except (ValueError, RecursionError, KeyError, TypeError):
+            pass  # not in OpenAI's form
+        text = " ".join(text.split())
+        if self._key:
+            text = text.replace(self._key, "[key]")
+        return repr(text[:300]) if text else "nothing"
+
+
+def retry_after(value: str | None) -> float | None:
+    """Seconds that a ``Retry-After`` header asks for: a number, or a date (RFC 9110, section 10.2.3)."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            date = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        date = date if date.tzinfo else date.replace(tzinfo=UTC)
+        seconds = (date - datetime.now(UTC)).total_seconds()
+    return max(seconds, 0.0) if seconds < float("inf") else None
