@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Generation, LabelRequest
+from judge.heads import float32_head
 from judge.prefix_tree import PrefixTree, added_tokens, can_share, make_tree, tree_mask
 from judge.rendering import Renderer, common_prefix
 from judge.types import Message
@@ -143,7 +144,7 @@ class TransformersBackend:
                 for row, end in zip(groups[index], trees[index].ends, strict=True):
                     columns[row] = list(range(left + end + 1 - own[row], left + end + 1))
             kept = sorted({column for span in columns.values() for column in span})
-            with torch.inference_mode():
+            with torch.inference_mode(), float32_head(self.model):
                 logits = self._forward([trees[index] for index in batch], kept)
             place = {column: at for at, column in enumerate(kept)}
             for line, index in enumerate(batch):

@@ -23,6 +23,8 @@ class TrainingConfig(StrictConfig):
     """Hub id or local folder of the model to start from."""
     data: str
     """Folder made by ``judge data build``."""
+    without_leak_gate: bool = False
+    """Train on data whose leak gate was not run, or was run against other data."""
     output: str
     """Folder for the adapter, its ``judge.json`` and its model card."""
     max_length: PositiveInt = 2048
@@ -40,7 +42,10 @@ class TrainingConfig(StrictConfig):
     batch_size: PositiveInt = 8
     gradient_accumulation: PositiveInt = 1
     learning_rate: PositiveFloat = 2e-4
-    scheduler: Literal["linear", "cosine", "constant", "constant_with_warmup"] = "cosine"
+    scheduler: Literal["linear", "cosine", "constant", "constant_with_warmup", "warmup_stable_decay"] = (
+        "cosine"
+    )
+    """``warmup_stable_decay`` holds the rate and lowers it in the last fifth of the run."""
     warmup_ratio: float = Field(default=0.1, ge=0, lt=1)
     weight_decay: float = Field(default=0.0, ge=0)
     max_grad_norm: PositiveFloat = 1.0

@@ -10,6 +10,7 @@ from judge.errors import InputError, JudgeError
 from judge.loading import default_precision, find_model, load_weights
 from judge.training.card import save_judge
 from judge.training.config import TrainingConfig
+from judge.training.gate import check_leak_gate
 
 
 def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
@@ -68,6 +69,9 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         "gradient_accumulation_steps": recipe.gradient_accumulation,
         "learning_rate": recipe.learning_rate,
         "lr_scheduler_type": recipe.scheduler,
+        "lr_scheduler_kwargs": (
+            {"num_decay_steps": max(1, steps // 5)} if recipe.scheduler == "warmup_stable_decay" else {}
+        ),
         "warmup_steps": int(recipe.warmup_ratio * steps),
         "weight_decay": recipe.weight_decay,
         "max_grad_norm": recipe.max_grad_norm,
@@ -169,10 +173,16 @@ def loss_history(history: list[dict[str, Any]], extra: Sequence[str] = ()) -> li
 
 
 def data_file(recipe: TrainingConfig, name: str) -> Path:
-    """A file of the recipe's data set. Raises ``InputError`` when it was not built."""
+    """A file of the recipe's data set.
+
+    Raises:
+        InputError: it was not built, or holds rows to train on that did not pass the leak gate.
+    """
     path = Path(recipe.data) / name
     if not path.is_file():
         raise InputError(
             f"is not there; build the data set first: judge data build CONFIG --out {recipe.data}", file=path
         )
+    if name.endswith("train.jsonl") and not recipe.without_leak_gate:
+        check_leak_gate(path, name, Path(recipe.data))
     return path

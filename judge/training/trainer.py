@@ -11,6 +11,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from trl import DPOTrainer, SFTTrainer
 
+from judge.heads import float32_head
 from judge.training.data import IGNORED
 
 
@@ -39,13 +40,14 @@ class JudgeSFTTrainer(SFTTrainer):
         targets = inputs["labels"][:, 1:]
         # Columns in which any row of the batch has a label; a token is predicted one position before it.
         columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
-        outputs = model(
-            input_ids=inputs["input_ids"],
-            attention_mask=inputs["attention_mask"],
-            position_ids=inputs["position_ids"],
-            logits_to_keep=columns,
-            use_cache=False,
-        )
+        with float32_head(self.accelerator.unwrap_model(model)):
+            outputs = model(
+                input_ids=inputs["input_ids"],
+                attention_mask=inputs["attention_mask"],
+                position_ids=inputs["position_ids"],
+                logits_to_keep=columns,
+                use_cache=False,
+            )
         chosen = targets[:, columns]
         losses = cross_entropy(
             outputs.logits.float().flatten(0, 1), chosen.flatten(), ignore_index=IGNORED, reduction="none"

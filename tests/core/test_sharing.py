@@ -59,7 +59,7 @@ def compute_loss(request: pytest.FixtureRequest) -> Callable[..., torch.Tensor]:
     trainer: Any = SimpleNamespace(
         loss_mean=request.param,
         args=SimpleNamespace(average_tokens_across_devices=False),
-        accelerator=SimpleNamespace(num_processes=1),
+        accelerator=SimpleNamespace(num_processes=1, unwrap_model=lambda model: model),
     )
 
     def compute(model: Any, inputs: dict[str, torch.Tensor], **settings: Any) -> torch.Tensor:

@@ -1,0 +1,44 @@
+"""A language model's head in float32 for the moment: logits of bfloat16 come in steps that are too coarse.
+
+A logit of 20 has steps of 1/8 in bfloat16, so a probability of one half may stand for anything from 0.47 to
+0.53. A judge reads few positions, so the head can run in float32 on them at little cost.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+CHUNK = 16_384
+"""Rows of the vocabulary that are copied to float32 at once, so that memory stays small."""
+
+
+@contextmanager
+def float32_head(model: Any) -> Iterator[None]:
+    """Within the block, the head of a causal language model computes and returns float32 logits.
+
+    What a model does to its logits afterwards (scaling, soft-capping) stays. Heads that are no plain linear
+    layer of 16 bits are left alone.
+    """
+    import torch
+
+    head = model.get_output_embeddings()
+    if not isinstance(head, torch.nn.Linear) or head.weight.dtype not in (torch.bfloat16, torch.float16):
+        yield
+        return
+
+    def forward(hidden: "torch.Tensor") -> "torch.Tensor":
+        with torch.autocast(hidden.device.type, enabled=False):
+            parts = [
+                torch.nn.functional.linear(hidden.float(), rows.float()) for rows in head.weight.split(CHUNK)
+            ]
+            logits = torch.cat(parts, dim=-1)
+            return logits if head.bias is None else logits + head.bias.float()
+
+    head.forward = forward
+    try:
+        yield
+    finally:
+        del head.forward  # the class's own shows again

@@ -1,0 +1,46 @@
+"""Training refuses data of which nobody knows whether it holds a benchmark's rows."""
+
+import json
+from pathlib import Path
+
+from judge.errors import InputError
+from judge.files import sha256_file
+
+REMEDY = "run the gate ('leaks' in the data recipe), or say without_leak_gate: true in the training recipe"
+
+
+def check_leak_gate(file: Path, name: str, folder: Path) -> None:
+    """Check that a data set's leak gate was run, and on this very file.
+
+    Args:
+        file: the file to train on.
+        name: its name in the manifest, such as ``sft/train.jsonl``.
+        folder: the data set.
+
+    Raises:
+        InputError: there is no manifest, the gate was not run, or it was run against other data.
+    """
+    manifest_file = folder / "manifest.json"
+    if not manifest_file.is_file():
+        raise InputError(
+            f"is missing, so the leak gate was not run on this data; {REMEDY}", file=manifest_file
+        )
+    try:
+        manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
+        record = manifest.get("leaks")
+    except (ValueError, AttributeError):
+        raise InputError("is no manifest; build the data set again", file=manifest_file) from None
+    if record is None:
+        raise InputError(
+            f"the leak gate was not run on this data; {REMEDY}", file=manifest_file, field="leaks"
+        )
+    if not record["benchmarks"]:
+        raise InputError(
+            f"the leak gate found no benchmark to compare with; {REMEDY}", file=manifest_file, field="leaks"
+        )
+    if record["data"].get(name) != sha256_file(file):
+        raise InputError(
+            f"is not the file that the leak gate let through (see 'leaks' in {manifest_file}); build the "
+            "data set again, or say without_leak_gate: true in the training recipe",
+            file=file,
+        )
