@@ -71,6 +71,7 @@ _NEEDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         "南北东西", (r"(?:[向往朝]|(?<=[的在])$)$", r"(?![京方湖河江海洋宁昌]|[\u4e00-\u9fff][市县镇省])")
     ),
+    **dict.fromkeys(("东南", "东北", "西南", "西北"), ("", r"(?!亚|大学)")),
     **dict.fromkeys(("开始", "结束"), ("", r"[，。；的]|$")),
     **dict.fromkeys(("超过", "不足"), ("", r"\d|[一二三四五六七八九十百千万]")),
     **dict.fromkeys(("分钟", "小时"), (r"\d$", r"(?!\d)")),
@@ -92,6 +93,14 @@ DIRECTIONS: dict[Language, dict[str, tuple[str, ...]]] = {
     "zh": _table("directions_zh"),
 }
 """Each direction word with its opposites."""
+
+
+_TO_RARER = {pair for name in ("directions_en", "directions_zh") for pair in pairs(name)}
+
+
+def is_rarer(word: str, opposite: str) -> bool:
+    """Do texts say ``opposite`` less often than ``word``? The tables name the commoner of a pair first."""
+    return (word.lower(), opposite.lower()) in _TO_RARER
 
 
 def direction_spots(answer: str, language: Language) -> Iterator[tuple[int, str, tuple[str, ...]]]:

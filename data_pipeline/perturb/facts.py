@@ -4,6 +4,7 @@ Rules, not a model: a perturbation needs a fact that is surely a fact, so everyt
 over naming an ordinary word. ``Fact.form`` says what a fact may be exchanged for (a year for a year).
 """
 
+import re
 from functools import lru_cache
 
 from data_pipeline.perturb.dates import find_dates
@@ -27,6 +28,15 @@ def find_facts(text: str, language: Language) -> list[Fact]:
     return sorted(facts, key=lambda fact: (fact.start, fact.end))
 
 
+def answer_facts(kind: str, answer: str, document: str, language: Language) -> tuple[Fact, ...]:
+    """The dates or numbers of an answer. A bare "1931" is a year where the document has it as one."""
+    if re.fullmatch(r"(?:1\d|20)\d\d", answer):
+        years = [fact for fact in document_facts("date", answer, document, language) if fact.form == "year"]
+        if any(fact.text.startswith(answer) for fact in years):
+            return (Fact("date", answer, 0, len(answer), "year"),) if kind == "date" else ()
+    return _facts(kind, answer, language)
+
+
 def document_facts(kind: str, answer: str, document: str, language: Language) -> tuple[Fact, ...]:
     """The facts of one kind in the document of an answer, read in the document's own language."""
     if is_translation(answer, document):
@@ -36,7 +46,7 @@ def document_facts(kind: str, answer: str, document: str, language: Language) ->
 
 @lru_cache(maxsize=32)
 def _facts(kind: str, document: str, language: Language) -> tuple[Fact, ...]:
-    """The facts of a document; kept, since every edit of a sample asks for them again."""
+    """The facts of a text; kept, since every edit of a sample asks for them again."""
     finders = {"date": find_dates, "number": find_numbers, "entity": find_entities}
     return tuple(finders[kind](document, language))
 

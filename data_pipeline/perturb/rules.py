@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from data_pipeline.perturb.directions import is_rarer
 from data_pipeline.perturb.edit import Edit, EditFunction
 from data_pipeline.perturb.edits import EDIT_TYPES, EDITS, FOREIGN_EDITS
 from data_pipeline.perturb.polarity import removes_negation
@@ -35,13 +36,14 @@ class Perturbation:
 
 
 def _weight(edit: Edit) -> float:
-    """How much an edit is wanted; negations taken out weigh more, since most gold answers are affirmative."""
+    """How much an edit is wanted. What gold answers seldom say (a negation, "less", a stock phrase) weighs
+    little, since it gives the edit away."""
     if edit.edit_type == "negation":
         return 1.6 if removes_negation(edit) else 0.25
+    if edit.edit_type == "comparative":
+        return 0.4 if is_rarer(edit.replaced, edit.inserted) else 2.0
     if edit.edit_type == "addition":
         return 0.6
-    if edit.edit_type == "comparative":
-        return 1.0
     return 5.0 if edit.from_document else 0.6
 
 

@@ -4,17 +4,17 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.perturb.dates import MONTHS, WEEKDAYS, find_dates
+from data_pipeline.perturb.dates import MONTHS, WEEKDAYS
 from data_pipeline.perturb.edit import Edit, Option, bare, digits_of, first_clean, fits, occurs
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts, is_translation
+from data_pipeline.perturb.facts import answer_facts, document_facts, is_translation
 from judge.types import Language
 
 
 def date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Another date of the document of the same sub-kind; else a near one."""
     options: list[Option] = []
-    for fact in find_dates(answer, language):
+    for fact in answer_facts("date", answer, document, language):
         options += _from_document(fact, answer, document, question, language)
         options += _foreign(fact, answer, document, question, rng)
     return first_clean("date", answer, document, language, rng, options)
@@ -23,7 +23,7 @@ def date(answer: str, document: str, question: str, language: Language, rng: Ran
 def foreign_date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """A near date that the document does not hold."""
     options: list[Option] = []
-    for fact in find_dates(answer, language):
+    for fact in answer_facts("date", answer, document, language):
         options += _foreign(fact, answer, document, question, rng)
     return first_clean("date", answer, document, language, rng, options)
 
@@ -39,9 +39,9 @@ def _from_document(
     translated = is_translation(answer, document)
     for other in document_facts("date", answer, document, language):
         text = other.text
-        if other.form != fact.form:
-            continue
-        if translated and fact.form == "year":
+        if other.form != fact.form or (translated and fact.form != "year"):
+            continue  # the document of a translation writes its months and weekdays in another language
+        if fact.form == "year":  # written as the answer writes it
             text = fact.text.replace(digits_of(fact.text), digits_of(text))
         if fits(fact.text, text, answer, question, document):
             if translated and fact.form == "year" and text not in document:

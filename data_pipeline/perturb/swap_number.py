@@ -6,15 +6,18 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, Option, digits_of, first_clean, fits, occurs
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS, ZH_NUMERALS, find_numbers
+from data_pipeline.perturb.facts import answer_facts, document_facts
+from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS, ZH_NUMERALS
 from judge.types import Language
+
+_SPREAD = 1.7
+"""A near number is at most so many times larger or smaller."""
 
 
 def number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Another number of the document of the same form, best with the same unit; else a near one."""
     options: list[Option] = []
-    for fact in _swappable(answer, language):
+    for fact in _swappable(answer, document, language):
         options += _from_document(fact, answer, document, question, language)
         options += _foreign(fact, answer, document, question, rng)
     return first_clean("number", answer, document, language, rng, options)
@@ -23,14 +26,14 @@ def number(answer: str, document: str, question: str, language: Language, rng: R
 def foreign_number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """A near number that the document does not hold."""
     options: list[Option] = []
-    for fact in _swappable(answer, language):
+    for fact in _swappable(answer, document, language):
         options += _foreign(fact, answer, document, question, rng)
     return first_clean("number", answer, document, language, rng, options)
 
 
-def _swappable(answer: str, language: Language) -> list[Fact]:
+def _swappable(answer: str, document: str, language: Language) -> list[Fact]:
     """The numbers of an answer; an English 1 stays, since its noun is in the singular."""
-    facts = find_numbers(answer, language)
+    facts = answer_facts("number", answer, document, language)
     return [fact for fact in facts if language != "en" or digits_of(fact.text).lstrip("0") != "1"]
 
 
@@ -87,8 +90,11 @@ def _near_number(fact: Fact, rng: Random) -> Iterator[str]:
     low, high = 10 ** (len(core) - 1), 10 ** len(core) - 1
     low = 2 if low == 1 else low
     value = int(core)
-    for _ in range(8):
-        new = rng.randint(max(low, int(value * 0.6)), max(low, min(high, int(value * 1.6) + 2)))
+    for _ in range(12):
+        # Even on a logarithmic scale, as the leading digits of numbers are (Benford): no digit tells.
+        new = round(value * _SPREAD ** rng.uniform(-1, 1)) + rng.choice((-1, 0, 1))
+        if not low <= new <= high:
+            continue
         fresh = iter((str(new) + "0" * kept).rjust(len(digits), "0"))
         if new != value and (new % 10 or core.endswith("0")):
             shaped = "".join(next(fresh, "") if char.isdigit() else char for char in match.group())

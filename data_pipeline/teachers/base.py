@@ -1,0 +1,96 @@
+"""What every teacher can do, and how a teacher that is a chat model is asked: in order, in one stream."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import tee
+from typing import Protocol, TypeVar
+
+from data_pipeline.perturb import Perturbation
+from data_pipeline.perturb.verify import Rejected
+from data_pipeline.prompts import Prompted
+from judge.remote.chat import Reply
+from judge.types import Label, Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one teacher says of one answer.
+
+    ``label`` is ``None`` where the reply holds no verdict with a reasoning; ``problem`` then says why. Such a
+    judgement is neither right nor wrong.
+    """
+
+    teacher: str
+    label: Label | None
+    reasoning: str = ""
+    problem: str | None = None
+    raw: str = ""
+
+
+class Teacher(Protocol):
+    """Perturbs gold answers and judges answers, both in order and as a stream."""
+
+    @property
+    def name(self) -> str:
+        """What tables and rows call it."""
+        ...
+
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+        """A wrong answer for every gold sample, or the reason why there is none."""
+        ...
+
+    def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
+        """A judgement of every sample, whose label and ``meta`` are not looked at."""
+        ...
+
+
+Ask = Callable[[Iterable[Prompted]], Iterator[Reply]]
+"""Sends prompts to a chat model and yields the replies in the prompts' order.
+
+It takes the prompts as it goes, in the thread that takes the replies: those of one stage may be made from the
+replies of another.
+"""
+Item = TypeVar("Item")
+
+
+def ask_each(
+    items: Iterable[Item], prompt: Callable[[Item], Prompted], ask: Ask
+) -> Iterator[tuple[Item, Reply]]:
+    """Ask one thing about every item; the items come back in order, each with its reply."""
+    kept, asked = tee(items)
+    return zip(kept, ask(prompt(item) for item in asked), strict=True)
+
+
+def ask_some(
+    items: Iterable[Item], prompt: Callable[[Item], Prompted | None], ask: Ask
+) -> Iterator[tuple[Item, Reply | None]]:
+    """Ask about the items that have a prompt; the others come back without a reply, all in order."""
+    waiting: deque[tuple[Item, bool]] = deque()
+
+    def prompts() -> Iterator[Prompted]:
+        for item in items:
+            prompted = prompt(item)
+            waiting.append((item, prompted is not None))
+            if prompted is not None:
+                yield prompted
+
+    for reply in ask(prompts()):
+        while not waiting[0][1]:
+            yield waiting.popleft()[0], None
+        yield waiting.popleft()[0], reply
+    for item, asked in waiting:
+        if asked:
+            raise ValueError("a client gave fewer replies than it was given prompts")
+        yield item, None
+
+
+def reply_texts(reply: Reply, *keys: str) -> tuple[str, ...] | Rejected:
+    """The texts under ``keys`` of a JSON reply, in this order, or why they cannot be had."""
+    if reply.problem is not None:
+        return Rejected(reply.problem, reply.detail)
+    values = [reply.parsed.get(key) if isinstance(reply.parsed, dict) else None for key in keys]
+    found = tuple(value.strip() for value in values if isinstance(value, str) and value.strip())
+    if len(found) < len(keys):
+        return Rejected("invalid", f"the reply has no text under one of: {', '.join(keys)}")
+    return found

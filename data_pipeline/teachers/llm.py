@@ -1,0 +1,71 @@
+"""A teacher that is a chat model, behind an endpoint or in this process: all it takes is a way to ask it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from data_pipeline.perturb import Perturbation
+from data_pipeline.perturb.llm import perturb_with
+from data_pipeline.perturb.verify import Rejected
+from data_pipeline.prompts import Prompted, judgement_prompt
+from data_pipeline.teachers.base import Ask, Judgement
+from judge.parsing import parse
+from judge.remote.chat import ChatRequest, Reply
+from judge.types import Sample
+
+
+def asking(
+    run: Callable[[Iterable[ChatRequest]], Iterator[Reply]],
+    *,
+    temperature: float = 0.0,
+    max_tokens: int = 1024,
+    seed: int | None = None,
+) -> Ask:
+    """A way to ask, from something that runs chat requests in order (:meth:`judge.remote.ChatClient.run`)."""
+
+    def ask(prompts: Iterable[Prompted]) -> Iterator[Reply]:
+        return run(
+            ChatRequest(
+                prompted.messages,
+                prompted.schema,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                seed=seed,
+            )
+            for prompted in prompts
+        )
+
+    return ask
+
+
+@dataclass(frozen=True)
+class LLMTeacher:
+    """A chat model as a teacher.
+
+    Args:
+        name: what tables and rows call it.
+        ask: asks it, with the sampling that is wanted of it.
+        checker: asks a second model whether a perturbed answer only paraphrases the gold one, if wanted.
+    """
+
+    name: str
+    ask: Ask
+    checker: Ask | None = None
+
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+        """A verified wrong answer for every gold sample, or why there is none."""
+        return perturb_with(self.ask, golds, self.checker)
+
+    def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
+        """A judgement of every sample, from the judge's own reason prompt."""
+        for reply in self.ask(judgement_prompt(sample) for sample in samples):
+            yield read_judgement(self.name, reply)
+
+
+def read_judgement(teacher: str, reply: Reply) -> Judgement:
+    """Read the reply to the judging prompt. A label without a reasoning could teach nobody and is none."""
+    if reply.problem is not None:
+        return Judgement(teacher, None, problem=reply.problem, raw=reply.text)
+    parsed = parse(reply.text)
+    if parsed.label is None or not (parsed.reasoning or "").strip():
+        return Judgement(teacher, None, problem=parsed.error or "no reasoning", raw=reply.text)
+    return Judgement(teacher, parsed.label, (parsed.reasoning or "").strip(), raw=reply.text)

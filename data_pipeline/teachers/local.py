@@ -1,0 +1,106 @@
+"""A chat model of transformers in this process, asked the way an endpoint is."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from judge.backends.base import Backend, Generation
+from judge.remote.cache import CallCache, call_key
+from judge.remote.chat import ChatRequest, Reply, read_reply
+
+CHUNK = 64
+"""Requests that are taken together; the backend makes its batches of them."""
+
+
+class LocalClient:
+    """Runs chat requests on a backend, in order; replies are kept in the call cache like those of an
+    endpoint.
+
+    Decoding cannot be held to a JSON schema here, so the outermost braces of a reply are taken for its JSON
+    and then checked. Nothing is asked again: a greedy model would say the same.
+
+    Args:
+        backend: the loaded model.
+        model: its name, part of what a call is known by.
+        cache: where replies are kept; nothing is kept without.
+        name: the teacher's name.
+    """
+
+    def __init__(self, backend: Backend, model: str, cache: CallCache | None = None, name: str = ""):
+        self.backend, self.model, self.cache, self.name = backend, model, cache, name
+
+    def run(self, requests: Iterable[ChatRequest]) -> Iterator[Reply]:
+        """Yield the reply to each request, in order."""
+        stream = iter(requests)
+        while chunk := list(islice(stream, CHUNK)):
+            yield from self._run(chunk)
+
+    def _run(self, requests: list[ChatRequest]) -> Iterator[Reply]:
+        keys = [call_key(self.name, request.body(self.model)) for request in requests]
+        replies: dict[bytes, Reply] = {}
+        missing: dict[bytes, ChatRequest] = {}
+        for key, request in zip(keys, requests, strict=True):
+            known = self.cache.last(key) if self.cache else None
+            if known is not None:
+                replies[key] = read_reply(json.loads(known.response), request, None, cached=True)
+            elif too_long := self._too_long(request):
+                replies[key] = too_long
+            else:
+                missing[key] = request
+        for batch in self._batches(missing):
+            replies |= self._generate(batch)
+        yield from (replies[key] for key in keys)
+
+    def _too_long(self, request: ChatRequest) -> Reply | None:
+        """What there is to say of a prompt that leaves no room for its reply."""
+        length, room = self.backend.count_tokens(request.messages), self.backend.context_length
+        if length + request.max_tokens <= room:
+            return None
+        wanted = f"{length} tokens and up to {request.max_tokens} of a reply do not fit into {room}"
+        return Reply("", problem="too_long", detail=wanted)
+
+    def _batches(self, missing: dict[bytes, ChatRequest]) -> Iterator[dict[bytes, ChatRequest]]:
+        """Greedy requests of one length limit together; sampled ones alone, so that no neighbour matters."""
+        limits = {request.max_tokens for request in missing.values() if not request.temperature}
+        for limit in sorted(limits):
+            yield {
+                key: request
+                for key, request in missing.items()
+                if not request.temperature and request.max_tokens == limit
+            }
+        yield from ({key: request} for key, request in missing.items() if request.temperature)
+
+    def _generate(self, batch: dict[bytes, ChatRequest]) -> dict[bytes, Reply]:
+        """The replies to some requests, kept as an endpoint's responses as soon as they are there."""
+        first = next(iter(batch.values()))
+        generations = self.backend.generate(
+            [request.messages for request in batch.values()],
+            max_new_tokens=first.max_tokens,
+            temperature=first.temperature or 0.0,
+            seed=first.seed or 0,
+        )
+        replies: dict[bytes, Reply] = {}
+        for (key, request), generation in zip(batch.items(), generations, strict=True):
+            length = self.backend.count_tokens(request.messages)
+            raw = response(generation, length, wants_json=request.schema is not None)
+            replies[key] = reply = read_reply(raw, request, prices=None)
+            if self.cache:
+                self.cache.put(key, reply.problem, json.dumps(raw, ensure_ascii=False))
+        return replies
+
+
+def response(generation: Generation, prompt_tokens: int, wants_json: bool) -> dict[str, Any]:
+    """A generation in the form of a chat completion."""
+    text = outermost_json(generation.text) if wants_json else generation.text
+    finish = "length" if generation.truncated else "stop"
+    return {
+        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": finish}],
+        "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": generation.completion_tokens},
+    }
+
+
+def outermost_json(text: str) -> str:
+    """From the first opening to the last closing brace; the whole text where there are none."""
+    begin, end = text.find("{"), text.rfind("}")
+    return text[begin : end + 1] if 0 <= begin < end else text

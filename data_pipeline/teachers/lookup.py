@@ -1,0 +1,145 @@
+"""Looking things up in a document: where an exact fact stands, and which clause speaks of what."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from data_pipeline.perturb import Fact, find_facts, occurs
+from data_pipeline.perturb.names_en import GENERIC
+from data_pipeline.perturb.numbers import NUMBER_WORDS, ZH_NUMERALS
+from data_pipeline.reasoning import sentences
+from judge.types import Language
+
+_RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
+_ENDINGS = ("ing", "ed", "es", "s", "e")
+_CLAUSE = re.compile(
+    r"(?<=[,;:])\s+|(?<=[\uff0c\uff1b\uff1a])"
+    r"|\s+(?=(?:and|but|while|which|who|because|when|after|before|although)\b)"
+)
+_CAPITAL = re.compile(r"\b(?=\w*[A-ZÀ-Ý])\w{2,}")
+
+
+def clauses(sentence: str) -> list[str]:
+    """The clauses of a sentence."""
+    return [part.strip() for part in _CLAUSE.split(sentence) if part.strip()] or [sentence]
+
+
+def terms(text: str) -> set[str]:
+    """What texts are compared by: stems of English words, numbers, and pairs of Chinese characters."""
+    found: set[str] = set()
+    for run in _RUN.findall(text.lower()):
+        if run >= "\u4e00":
+            found |= {one + two for one, two in pairwise(run)} or {run}
+        else:
+            found.add(_stem(run))
+    return found
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+class Lookup:
+    """A document cut into clauses that can be ranked by what they share with other words."""
+
+    def __init__(self, document: str, language: Language):
+        self.document = document
+        self.language = language
+        self.sentences = sentences(document) or [document]
+        parts = [(clause, at) for at, sentence in enumerate(self.sentences) for clause in clauses(sentence)]
+        self.clauses = [clause for clause, _ in parts]
+        self._sentence_of = [at for _, at in parts]
+        self._in_sentence = [terms(sentence) for sentence in self.sentences]
+        self._in_clause = [terms(clause) for clause in self.clauses]
+        held = Counter(term for found in self._in_sentence for term in found)
+        self._weight = {term: math.log(1 + len(self.sentences) / count) for term, count in held.items()}
+        self._facts: dict[int, list[Fact]] = {}
+
+    def scores(self, wanted: set[str]) -> list[float]:
+        """For every clause the weight of the wanted terms in it and, once more, in its sentence.
+
+        Terms that few sentences hold weigh more.
+        """
+        whole = [self._sum(wanted & found) for found in self._in_sentence]
+        pairs = zip(self._in_clause, self._sentence_of, strict=True)
+        return [self._sum(wanted & found) + whole[at] for found, at in pairs]
+
+    def _sum(self, shared: set[str]) -> float:
+        # Exact, and so the same whatever order the set has.
+        return math.fsum(self._weight[term] for term in shared)
+
+    def best(self, wanted: set[str]) -> int:
+        """The clause with the highest score, the first of several."""
+        scores = self.scores(wanted)
+        return scores.index(max(scores))
+
+    def cover(self, wanted: set[str], clause: int) -> float:
+        """Share of the wanted terms that stand in a clause."""
+        return len(wanted & self._in_clause[clause]) / len(wanted) if wanted else 0.0
+
+    def known(self, wanted: set[str]) -> float:
+        """Share of the wanted terms that stand anywhere in the document."""
+        return len(wanted & self._weight.keys()) / len(wanted) if wanted else 1.0
+
+    def sentence(self, clause: int) -> str:
+        """The sentence that a clause is part of."""
+        return self.sentences[self._sentence_of[clause]]
+
+    def holding(self, fact: Fact) -> list[int]:
+        """The clauses in which a fact stands."""
+        return [at for at, clause in enumerate(self.clauses) if stands(fact, clause, self.language)]
+
+    def facts(self, clause: int) -> list[Fact]:
+        """The facts of a clause."""
+        if clause not in self._facts:
+            self._facts[clause] = find_facts(self.clauses[clause], self.language)
+        return self._facts[clause]
+
+
+@lru_cache(maxsize=8)
+def look_into(document: str, language: Language) -> Lookup:
+    """The lookup of a document; kept, since twins follow each other."""
+    return Lookup(document, language)
+
+
+def stands(fact: Fact, text: str, language: Language) -> bool:
+    """Does a fact stand in a text, in this or another spelling? Of a name its last part is enough."""
+    if any(occurs(spelling, text) for spelling in _spellings(fact, language)):
+        return True
+    if fact.kind != "entity":
+        return False
+    if language == "zh":  # the name may have caught a verb before it
+        return len(fact.text) > 3 and fact.text[1:] in text
+    parts = [part for part in _CAPITAL.findall(fact.text) if part.lower() not in GENERIC]
+    there = [occurs(part, text) for part in parts]
+    return bool(there) and there[-1] and 2 * sum(there) >= len(there)
+
+
+def _spellings(fact: Fact, language: Language) -> Iterator[str]:
+    """The ways to write a fact: with and without thousands marks, in words, day and month turned."""
+    text = fact.text
+    yield text
+    if fact.kind == "date":
+        day = re.fullmatch(r"(\w+) (\w+)", text)
+        if day:
+            yield f"{day[2]} {day[1]}"
+        if fact.form == "year":
+            yield text.rstrip("年")
+    elif fact.kind == "number":
+        table = dict(enumerate(ZH_NUMERALS if language == "zh" else NUMBER_WORDS[:11], start=2))
+        plain = text.replace(",", "")
+        if plain.isdecimal():
+            yield plain
+            yield f"{int(plain):,}"
+            yield table.get(int(plain), text)
+        yield from (str(value) for value, word in table.items() if word == text.lower())
+        if text.endswith("%"):
+            yield from (text.replace("%", word) for word in (" percent", " per cent", " %"))
+        if magnitude := re.fullmatch(r"([\d.,]+)\s?(?:million|billion|thousand|trillion)", text):
+            yield magnitude[1]  # a table may have the magnitude in its heading

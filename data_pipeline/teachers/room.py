@@ -1,0 +1,147 @@
+"""The teachers of one build: made when first asked for, with one call cache and one budget between them."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from data_pipeline.config import DataConfig, TeacherConfig
+from data_pipeline.perturb import RulePerturber
+from data_pipeline.teachers.base import Ask, Teacher
+from data_pipeline.teachers.llm import LLMTeacher, asking
+from data_pipeline.teachers.local import LocalClient
+from data_pipeline.teachers.rules import RulesTeacher
+from judge.remote.budget import Budget
+from judge.remote.cache import CallCache
+from judge.remote.chat import ChatRequest, Reply
+from judge.remote.client import ChatClient
+
+EVERY = 10.0
+"""Seconds between two lines about the calls of a teacher."""
+
+Run = Callable[[Iterable[ChatRequest]], Iterator[Reply]]
+
+
+class Tally:
+    """What one teacher was asked: calls, tokens, cost, and replies that were no answers.
+
+    Replies from the cache count like new ones, so that a build that was stopped and went on tells the same.
+
+    Args:
+        name: the teacher's.
+        say: is told, now and then, how far the calls are and what the run has cost so far.
+        budget: knows what the run has cost.
+    """
+
+    def __init__(self, name: str, say: Callable[[str], None], budget: Budget) -> None:
+        self._name, self._say, self._budget = name, say, budget
+        self._said = time.monotonic()
+        self._cached = 0
+        self.calls = self.prompt_tokens = self.completion_tokens = 0
+        self.cost = 0.0
+        self.problems: dict[str, int] = {}
+
+    def count(self, replies: Iterator[Reply]) -> Iterator[Reply]:
+        """Pass replies through."""
+        for reply in replies:
+            self.calls += 1
+            self.prompt_tokens += reply.usage.prompt_tokens
+            self.completion_tokens += reply.usage.completion_tokens
+            self.cost += reply.cost
+            if reply.problem is not None:
+                self.problems[reply.problem] = self.problems.get(reply.problem, 0) + 1
+            self._cached += reply.cached
+            if time.monotonic() - self._said > EVERY:
+                self._said = time.monotonic()
+                self._say(self._line())
+            yield reply
+        if self.calls:
+            self._say(self._line())
+
+    def _line(self) -> str:
+        spent = self._budget.spent
+        return (
+            f"{self._name}: {self.calls:,} calls, {self._cached:,} from the cache, "
+            f"{sum(self.problems.values()):,} without an answer; spent so far {spent.tokens:,} tokens, "
+            f"{spent.cost:.4f}"
+        )
+
+    def table(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cost": round(self.cost, 6),
+            "problems": dict(sorted(self.problems.items())),
+        }
+
+
+class Teachers:
+    """The teachers that a recipe names. A context manager.
+
+    Raises:
+        InputError: an endpoint's key is missing, a model is unknown, the cache is something else.
+    """
+
+    def __init__(self, config: DataConfig, say: Callable[[str], None] = lambda _: None):
+        self.config = config
+        self._settings = {teacher.name: teacher for teacher in config.teachers}
+        self._cache: CallCache | None = None
+        self._say = say
+        self._asks: dict[str, Ask] = {}
+        self.budget = Budget(config.calls.money, config.calls.tokens)
+        self.tallies: dict[str, Tally] = {}
+
+    def __enter__(self) -> "Teachers":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+    def get(self, name: str, checker: str | None = None) -> Teacher:
+        """A teacher by name; ``checker`` names the one that looks over its perturbations."""
+        if name == "rules":
+            config = self.config
+            return RulesTeacher(RulePerturber(config.seed, config.edit_types, config.from_document))
+        return LLMTeacher(name, self.ask(name), self.ask(checker) if checker is not None else None)
+
+    def ask(self, name: str) -> Ask:
+        """A way to ask a chat model by its name."""
+        if name not in self._asks:
+            settings = self._settings[name]
+            tally = self.tallies[name] = Tally(name, self._say, self.budget)
+            run = self._runner(settings)
+            self._asks[name] = asking(
+                lambda requests: tally.count(run(requests)),
+                temperature=settings.temperature,
+                max_tokens=settings.max_tokens,
+                seed=self.config.seed,
+            )
+        return self._asks[name]
+
+    @property
+    def cache(self) -> CallCache:
+        """The recipe's call cache, opened at its first use."""
+        if self._cache is None:
+            self._cache = CallCache(Path(self.config.calls.cache))
+        return self._cache
+
+    def _runner(self, settings: TeacherConfig) -> Run:
+        if settings.endpoint is not None:
+            return ChatClient(settings.endpoint, name=settings.name, cache=self.cache, budget=self.budget).run
+        from judge.backends.transformers import TransformersBackend
+        from judge.loading import load_model
+
+        model = settings.model or ""
+        backend = TransformersBackend(load_model(model, precision=settings.precision))
+        return LocalClient(backend, model, self.cache, settings.name).run
+
+    def costs(self) -> dict[str, Any]:
+        """What each chat model was asked, for the manifest."""
+        return {name: tally.table() for name, tally in sorted(self.tallies.items())}

@@ -1,0 +1,32 @@
+"""The embedded teacher: rules that perturb, and rules that judge. It needs no model and costs nothing."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from data_pipeline.perturb import Perturbation, RulePerturber
+from data_pipeline.perturb.verify import Rejected
+from data_pipeline.teachers.base import Judgement
+from data_pipeline.teachers.rules_judge import judge_by_rules
+from judge.types import Sample
+
+
+@dataclass(frozen=True)
+class RulesTeacher:
+    """Rules as a teacher.
+
+    Args:
+        perturber: makes the wrong answers.
+        name: what tables and rows call it.
+    """
+
+    perturber: RulePerturber
+    name: str = "rules"
+
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+        """An edited answer for every gold sample; ``no safe edit`` where no rule applies."""
+        for gold in golds:
+            yield self.perturber.perturb(gold) or Rejected("no safe edit")
+
+    def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
+        """A judgement of every sample, by looking its answer up in its document."""
+        return (judge_by_rules(sample, self.name) for sample in samples)

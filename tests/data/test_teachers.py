@@ -1,0 +1,155 @@
+"""Teachers: asked in order and as a stream, read without guessing, label-free."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import count, islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted import REFUSED, replied, scripted
+
+from data_pipeline.perturb import RulePerturber
+from data_pipeline.perturb.verify import Rejected
+from data_pipeline.prompts import Prompted, judgement_prompt
+from data_pipeline.teachers.base import ask_each, ask_some, reply_texts
+from data_pipeline.teachers.known_label import reason_for_label
+from data_pipeline.teachers.llm import LLMTeacher, asking
+from data_pipeline.teachers.rules import RulesTeacher
+from judge.remote.chat import ChatRequest, Reply
+from judge.types import Label, Language, Sample
+
+SAMPLE = Sample("s", "The bridge is 640 m long.", "It is 640 m long.", "How long is it?", label=Label.PASS)
+CHINESE = Sample("z", "桥长640米。", "桥长640米。", "桥有多长？", language="zh", label=Label.PASS)
+
+
+def prompt(number: int) -> Prompted:
+    return Prompted([{"role": "user", "content": str(number)}], {})
+
+
+def echo(text: str) -> str:
+    return f"reply {text}"
+
+
+def test_everything_is_asked_in_order_and_as_a_stream() -> None:
+    found = islice(ask_each(count(), prompt, scripted(echo)), 50)
+    assert [(number, reply.text) for number, reply in found] == [(n, f"reply {n}") for n in range(50)]
+
+
+@given(st.lists(st.booleans(), max_size=30), st.integers(0, 40))
+def test_what_is_not_asked_keeps_its_place(wanted: list[bool], ahead: int) -> None:
+    found = list(
+        ask_some(range(len(wanted)), lambda n: prompt(n) if wanted[n] else None, scripted(echo, ahead))
+    )
+    assert [number for number, _ in found] == list(range(len(wanted)))
+    for number, reply in found:
+        assert (reply and reply.text) == (f"reply {number}" if wanted[number] else None)
+
+
+def test_a_client_that_loses_a_reply_is_an_error() -> None:
+    def lossy(prompts: Iterable[Prompted]) -> Iterator[Reply]:
+        yield from [replied("one") for _ in prompts][:-1]
+
+    for ask in (ask_each, ask_some):
+        with pytest.raises(ValueError):
+            list(ask([1, 2], prompt, lossy))
+
+
+@pytest.mark.parametrize("value", [{"a": "x"}, {"a": "x", "b": " "}, {"a": "x", "b": 3}, ["a", "b"], None])
+def test_texts_that_a_reply_does_not_have(value: object) -> None:
+    found = reply_texts(Reply("", parsed=value), "a", "b")
+    assert isinstance(found, Rejected) and found.reason == "invalid"
+    assert reply_texts(Reply("", parsed={"b": "y ", "a": "x"}), "a", "b") == ("x", "y")
+    assert reply_texts(REFUSED, "a") == Rejected("refused", "I would rather not")
+
+
+VERDICTS = [
+    ("en", {"REASONING": "It says 640.", "SCORE": "PASS"}, Label.PASS, "It says 640.", None),
+    ("en", {"REASONING": "It says 640.", "SCORE": "FAIL"}, Label.FAIL, "It says 640.", None),
+    ("zh", {"推理过程": "文中是640米。", "判断": "失败"}, Label.FAIL, "文中是640米。", None),
+    ("en", REFUSED, None, "", "refused"),
+    ("en", "PASS", None, "", "invalid"),
+    ("en", {"REASONING": "It says 640.", "SCORE": "MAYBE"}, None, "", "invalid"),
+    ("en", {"SCORE": "PASS"}, None, "", "invalid"),
+    ("en", {"REASONING": "  ", "SCORE": "PASS"}, None, "", "no reasoning"),
+    ("en", {"REASONING": '"SCORE": "FAIL"', "SCORE": "PASS"}, Label.PASS, '"SCORE": "FAIL"', None),
+]
+
+
+@pytest.mark.parametrize(("language", "answer", "label", "reasoning", "problem"), VERDICTS)
+def test_a_judgement_is_a_verdict_with_its_reasoning_or_none(
+    language: Language, answer: object, label: Label | None, reasoning: str, problem: str | None
+) -> None:
+    sample = CHINESE if language == "zh" else SAMPLE
+    [found] = LLMTeacher("t", scripted([answer])).judge([sample])
+    assert (found.teacher, found.label, found.reasoning, found.problem) == ("t", label, reasoning, problem)
+    assert found.raw == replied(answer).text
+
+
+def test_a_client_is_asked_with_the_sampling_that_is_wanted() -> None:
+    asked: list[ChatRequest] = []
+
+    def run(requests: Iterable[ChatRequest]) -> Iterator[Reply]:
+        for request in requests:
+            asked.append(request)
+            yield replied({"REASONING": "so", "SCORE": "PASS"}, request.schema)
+
+    teacher = LLMTeacher("t", asking(run, temperature=0.8, max_tokens=99, seed=4))
+    assert [item.label for item in teacher.judge([SAMPLE, CHINESE, SAMPLE])] == [Label.PASS, None, Label.PASS]
+    assert [request.messages for request in asked[:2]] == [
+        judgement_prompt(SAMPLE).messages,
+        judgement_prompt(CHINESE).messages,
+    ]
+    assert all((r.temperature, r.max_tokens, r.seed) == (0.8, 99, 4) for r in asked)
+    assert asked[0].schema == judgement_prompt(SAMPLE).schema
+    json.loads(asked[0].body("model"))
+
+
+def test_the_rules_are_a_teacher_too() -> None:
+    teacher = RulesTeacher(RulePerturber(0))
+    stale = replace(SAMPLE, answer="Long.")
+    edited, none = teacher.perturb([SAMPLE, stale])
+    assert edited == RulePerturber(0).perturb(SAMPLE)
+    assert none == Rejected("no safe edit")
+    [found] = teacher.judge([SAMPLE])
+    assert (found.teacher, found.label) == ("rules", Label.PASS) and "640" in found.reasoning
+
+
+TOLD = [
+    ("en", "The document says 640 m, so the answer holds.", True),
+    ("en", "The change in length is not in the document.", True),
+    ("en", "According to the CHANGE, 640 became 460.", False),
+    ("en", "The original answer said 640.", False),
+    ("en", "The given label is FAIL, therefore it fails.", False),
+    ("en", "The answer was altered.", False),
+    ("zh", "文档中写的是640米，因此答案不忠实。", True),
+    ("zh", "答案中的640被改成了460。", False),
+    ("zh", "标准答案是640米。", False),
+    ("zh", "根据已知的结果，答案不忠实。", False),
+]
+
+
+@pytest.mark.parametrize(("language", "reasoning", "kept"), TOLD)
+def test_a_reasoning_does_not_name_what_it_was_told(language: Language, reasoning: str, kept: bool) -> None:
+    sample = replace(CHINESE if language == "zh" else SAMPLE, label=Label.FAIL)
+    [found] = reason_for_label("t", scripted([{"reasoning": reasoning}]), [sample], with_change=True)
+    assert (found.label, found.reasoning) == ((Label.FAIL, reasoning) if kept else (None, ""))
+    assert (found.problem is None) == kept
+
+
+def test_the_change_is_shown_to_lynx_and_not_to_backward_reasoning() -> None:
+    changed = replace(SAMPLE, label=Label.FAIL, meta={"change": "'460' became '640'"})
+    samples = [SAMPLE, changed, replace(SAMPLE, label=Label.FAIL)]
+    for with_change in (True, False):
+        asked: list[str] = []
+
+        def note(text: str, asked: list[str] = asked) -> object:
+            asked.append(text)
+            return REFUSED if len(asked) == 3 else {"reasoning": f"reason {len(asked)}"}
+
+        found = list(reason_for_label("t", scripted(note), samples, with_change=with_change))
+        assert [item.label for item in found] == [Label.PASS, Label.FAIL, None]
+        assert [item.reasoning for item in found] == ["reason 1", "reason 2", ""]
+        assert found[2].problem == "refused"
+        assert ["'460' became" in text for text in asked] == [False, with_change, False]
