@@ -6,10 +6,16 @@ about another document of the same kind. Neither length nor style tells them apa
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from data_pipeline.store import SampleStore
 from judge.types import Sample
+
+POOL = 2000
+"""Answers of one kind that foreign sentences are drawn from; of a larger set, a seeded choice of so many."""
+
+_KIND = "source = ? AND task = ? AND language = ? AND domain = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +36,11 @@ class Additions:
         seed: decides which.
     """
 
-    def __init__(self, golds: Iterable[Sample], seed: int):
+    def __init__(self, golds: SampleStore, seed: int):
+        self._golds = golds
         self._seed = seed
-        self._own: dict[str, list[Sample]] = {}
-        self._kinds: dict[tuple[str, ...], list[Sample]] = {}
-        for gold in golds:
-            self._own.setdefault(gold.group, []).append(gold)
-            self._kinds.setdefault(self._kind(gold), []).append(gold)
-
-    @staticmethod
-    def _kind(sample: Sample) -> tuple[str, ...]:
-        return (sample.source, sample.task, sample.language, str(sample.meta.get("domain", "")))
+        self._pools: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+        golds.index("document")
 
     def find(self, gold: Sample) -> Addition | None:
         """An addition for one gold answer.
@@ -49,20 +49,16 @@ class Additions:
         the same length.
         """
         rng = random.Random(f"addition:{self._seed}:{gold.id}")
-        own = [
-            other
-            for other in self._own[gold.group]
-            if other.id != gold.id and self._kind(other) == self._kind(gold)
+        kind = _kind(gold)
+        related = [
+            other for other in self._golds.samples("document = ?", (gold.group,)) if other.id != gold.id
         ]
+        own = [other.answer for other in related if _kind(other) == kind]
         if not own:
             return None
-        supported = rng.choice(own).answer
-        mine = {other.answer for other in self._own[gold.group]}  # another document may answer the same
-        others = [
-            other.answer
-            for other in self._kinds[self._kind(gold)]
-            if other.group != gold.group and other.answer not in mine
-        ]
+        supported = rng.choice(own)
+        mine = {gold.answer, *(other.answer for other in related)}  # another document may answer the same
+        others = [answer for group, answer in self._pool(kind) if group != gold.group and answer not in mine]
         alike = _of_length(others, len(supported))
         if not alike:
             return None
@@ -74,6 +70,17 @@ class Additions:
             supported=supported,
             foreign=foreign,
         )
+
+    def _pool(self, kind: tuple[str, ...]) -> list[tuple[str, str]]:
+        """Document and answer of up to ``POOL`` golds of a kind, in the golds' order."""
+        if kind not in self._pools:
+            drawn = self._golds.draw(_KIND, kind, f"pool:{self._seed}", POOL)
+            self._pools[kind] = [(sample.group, sample.answer) for sample in drawn]
+        return self._pools[kind]
+
+
+def _kind(sample: Sample) -> tuple[str, ...]:
+    return (sample.source, sample.task.value, sample.language, str(sample.meta.get("domain", "")))
 
 
 def _of_length(answers: Sequence[str], length: int, tolerance: float = 0.15) -> list[str]:

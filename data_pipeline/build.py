@@ -1,117 +1,185 @@
-"""Building a data set: sources, twins, splits, SFT rows, preference pairs, a folder with its manifest."""
+"""Building a data set: sources, leak gate, twins, splits, judgements, rows, a folder with its manifest.
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+Every stage reads and writes the build's table on disk (:mod:`data_pipeline.store`), one sample after the
+other, so memory does not grow with their number. A build that was stopped starts again and pays for nothing
+twice: what teachers said lies in the call cache.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import tee
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.config import DataConfig
-from data_pipeline.manifest import data_card, make_manifest
-from data_pipeline.perturb import RulePerturber
-from data_pipeline.preferences import Judging, preference_rows
-from data_pipeline.rows import sft_rows
+from data_pipeline.additions import Additions
+from data_pipeline.config import CounterfactualConfig, DataConfig
+from data_pipeline.counterfactual import counterfactuals
+from data_pipeline.engines import Engine, Stage, make_engine
+from data_pipeline.gating import LeakGate
+from data_pipeline.judgements import note_judgements
+from data_pipeline.manifest import FILES, Dropped, data_card, make_manifest
+from data_pipeline.modes import assign_modes
+from data_pipeline.perturb import Perturbation, RulePerturber
+from data_pipeline.perturb.verify import Rejected
+from data_pipeline.sampling import draw
 from data_pipeline.sources import read_source
-from data_pipeline.splits import assign_splits, in_split
-from data_pipeline.twins import make_twins
+from data_pipeline.splits import assign_splits
+from data_pipeline.store import SampleStore
+from data_pipeline.teachers.room import Teachers
+from data_pipeline.teachers.rules import RulesTeacher
+from data_pipeline.twins import Perturb, make_twins
+from data_pipeline.write import write_files
 from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
-from judge.judge import load_judge
-from judge.samples import write_samples
-from judge.types import Label, Mode, Sample, Verdict
+from judge.types import Label, Sample
 
 Say = Callable[[str], None]
 
 
-def build(config: DataConfig, say: Say = lambda _: None) -> dict[str, Any]:
+def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | None = None) -> dict[str, Any]:
     """Build the data set that a recipe describes into ``config.output``.
 
-    The same recipe gives the same files. The manifest is written last: a folder without one is unfinished.
+    The same recipe gives the same files, whatever the engine, the number of calls at once and how often it
+    was stopped. The manifest is written last: a folder without one is unfinished.
 
     Args:
         config: the recipe.
         say: is told, in one line each, what was done.
+        teachers: those that the recipe names by default.
 
     Returns:
         The manifest.
 
     Raises:
         InputError: a source is wrong, or a split is left empty.
+        JudgeError: a teacher failed, the budget is used up, or the disk is full; every answer so far is kept.
     """
     folder = Path(config.output)
-    (folder / "manifest.json").unlink(missing_ok=True)
-    samples, dropped = labelled_samples(config)
-    splits = assign_splits(samples, config.splits.validation, config.splits.test, config.seed)
-    samples = [replace(sample, meta={**sample.meta, "split": splits[sample.group]}) for sample in samples]
-    train, validation = in_split(samples, "train"), in_split(samples, "validation")
-    for name, part in (("train", train), ("validation", validation)):
-        if {sample.label for sample in part} != set(Label):
-            raise InputError(
-                f"the {name} split holds {len(part)} samples and not both labels; "
-                "more documents, or another share in 'splits', are needed"
-            )
-    say(f"{len(samples)} samples about {len(splits)} documents")
-
-    rows: dict[str, Any] = {
-        "sft/train": sft_rows(train, config.modes, config.seed),
-        "sft/validation": sft_rows(validation, config.modes, config.seed),
-    }
-    say(f"{len(rows['sft/train'])} SFT rows to train on")
-    judging = _base_model(config) if config.preferences.pairs else None
-    for name, part in (("train", train), ("validation", validation)):
-        count = round(config.preferences.pairs * len(part) / len(train))
-        rows[f"dpo/{name}"] = preference_rows(part, count, config.preferences, config.seed, judging)
-    say(f"{len(rows['dpo/train'])} preference pairs to train on")
-
-    write_samples(folder / "samples.jsonl", samples)
-    write_samples(folder / "test.jsonl", in_split(samples, "test"))
-    for name, items in rows.items():
-        write_jsonl(folder / f"{name}.jsonl", items)
-    manifest = make_manifest(config, folder, samples, rows, dropped)
+    engine, dropped = make_engine(config.engine), Dropped()
+    golds_file, samples_file = folder / ".golds.sqlite", folder / ".samples.sqlite"
+    with (
+        SampleStore(golds_file) as golds,
+        SampleStore(samples_file) as store,
+        teachers or Teachers(config, say) as teachers,
+    ):
+        clear(folder)
+        for source in config.sources:
+            perturbs = config.perturb if source.perturb is None else source.perturb
+            (golds if perturbs else store).add(read_source(source, config.seed))
+        check_labels(golds, store)
+        say(f"{golds.count() + store.count()} samples in the sources")
+        gate = LeakGate(config.leaks) if config.leaks is not None else None
+        if gate is not None:  # before anything is paid for
+            gate.drop_leaks(golds)
+            gate.drop_leaks(store)
+            say(f"leak gate: {len(gate.rows)} samples dropped")
+        add_twins(config, golds, store, engine, teachers, dropped)
+        if config.counterfactuals is not None:
+            add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
+            if gate is not None:  # the documents are new, and may repeat a benchmark all the same
+                gate.drop_leaks(store)
+        if config.sampling is not None:
+            for name in draw(store, config.sampling, config.seed):
+                dropped.add("not drawn", name)
+        assign_splits(store, config.splits.validation, config.splits.test, config.seed)
+        check_splits(store)
+        assign_modes(store, config.modes, config.seed)
+        say(f"{store.count()} samples about {store.documents()} documents")
+        yields = note_judgements(store, config.reasoning, teachers, dropped, folder / "aside.jsonl")
+        write_files(config, folder, store, say)
+        write_jsonl(folder / "leaks.jsonl", gate.rows if gate is not None else ())
+        stages = {
+            "yield": yields,
+            "teachers": teachers.costs(),
+            "leaks": gate.record(folder, FILES) if gate is not None else None,
+        }
+        manifest = make_manifest(config, folder, store, dropped, stages)
     write_text(folder / "card.md", data_card(manifest))
     write_json(folder / "manifest.json", manifest)
     return manifest
 
 
-def labelled_samples(config: DataConfig) -> tuple[list[Sample], dict[str, list[str]]]:
-    """The samples of all sources with labels, twins made where wanted; and the ids left out, by reason."""
-    found: list[Sample] = []
-    for source in config.sources:
-        found += read_source(source, config.seed)
-    seen: set[str] = set()
-    for sample in found:
-        if sample.id in seen:
-            raise InputError(f"id {sample.id!r} occurs in two sources; ids name samples across a data set")
-        seen.add(sample.id)
-    if not config.perturb:
-        unlabelled = [sample.id for sample in found if sample.label is None]
-        if unlabelled:
+def clear(folder: Path) -> None:
+    """Take away the manifest of an earlier build, and files that a killed one left half-written."""
+    (folder / "manifest.json").unlink(missing_ok=True)
+    for left_over in folder.rglob(".*.tmp"):
+        left_over.unlink()
+
+
+def check_labels(golds: SampleStore, store: SampleStore) -> None:
+    """Gold answers are none that are labelled FAIL, and what is taken as it is has labels.
+
+    Raises:
+        InputError: it is not so; names the first sample at fault.
+    """
+    for sample in golds.samples("label = 'FAIL'"):
+        raise InputError(f"sample {sample.id!r} is labelled FAIL; only gold answers can be perturbed")
+    for sample in store.samples("label IS NULL"):
+        raise InputError(f"sample {sample.id!r} has no label; with 'perturb: false' every sample needs one")
+
+
+def add_twins(
+    config: DataConfig,
+    golds: SampleStore,
+    store: SampleStore,
+    engine: Engine,
+    teachers: Teachers,
+    dropped: Dropped,
+) -> None:
+    """Add the labelled twins of gold answers."""
+    if config.perturber == "rules":
+        stage = partial(_rules_stage, config.seed, config.edit_types, config.from_document)
+        perturb: Perturb = partial(engine.run, stage)
+    else:
+        perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
+    finder = Additions(golds, config.seed)
+
+    def samples() -> Iterator[Sample]:
+        for twins in make_twins(
+            golds.samples(), perturb, finder, config.edits, config.additions, config.seed
+        ):
+            if twins.dropped is not None:
+                dropped.add(twins.dropped, twins.gold.id)
+            yield from twins.samples
+
+    store.add(samples())
+
+
+def add_counterfactuals(
+    config: CounterfactualConfig,
+    seed: int,
+    golds: SampleStore,
+    store: SampleStore,
+    teachers: Teachers,
+    dropped: Dropped,
+) -> None:
+    """Add the two samples of every counterfactual document that could be made."""
+    seeds = golds.draw("task = 'qa'", (), f"counterfactual:{seed}", config.seeds)
+    seeds, copies = tee(seeds)
+
+    def samples() -> Iterator[Sample]:
+        made = counterfactuals(teachers.ask(config.teacher), copies, config.style, config.length)
+        for gold, found in zip(seeds, made, strict=True):
+            if isinstance(found, Rejected):
+                dropped.add(f"counterfactual: {found.reason}", gold.id)
+            else:
+                yield from (found.faithful, found.hallucinated)
+
+    store.add(samples())
+
+
+def _rules_stage(
+    seed: int, edit_types: tuple[str, ...], from_document: float
+) -> Stage[Sample, Perturbation | Rejected]:
+    """The rule perturber as a stage; a function of the module, since it may run on another machine."""
+    return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb
+
+
+def check_splits(store: SampleStore) -> None:
+    """Refuse splits that cannot be trained on or validated with. Raises ``InputError``."""
+    for split in ("train", "validation"):
+        if store.labels(split) != set(Label):
             raise InputError(
-                f"sample {unlabelled[0]!r} has no label; with 'perturb: false' every sample needs one"
+                f"the {split} split holds {store.count('split = ?', (split,))} samples and not both labels; "
+                "more documents, or another share in 'splits', are needed"
             )
-        return found, {"no safe edit": []}
-    for sample in found:
-        if sample.label is Label.FAIL:
-            raise InputError(f"sample {sample.id!r} is labelled FAIL; only gold answers can be perturbed")
-    samples, without_edit = make_twins(
-        found,
-        RulePerturber(config.seed, config.edit_types, config.from_document),
-        config.edits,
-        config.additions,
-        config.seed,
-    )
-    return samples, {"no safe edit": [sample.id for sample in without_edit]}
-
-
-def _base_model(config: DataConfig) -> Judging | None:
-    """The recipe's base model as a judge, loaded at its first use; ``None`` where none is named."""
-    settings = config.preferences
-    if settings.model is None:
-        return None
-    judges: dict[Mode, Any] = {}
-
-    def judging(samples: Sequence[Sample], mode: Mode) -> list[Verdict]:
-        if mode not in judges:
-            judges[mode] = load_judge(settings.model or "", mode=mode, max_new_tokens=settings.max_new_tokens)
-        return list(judges[mode].iter_check(samples))
-
-    return judging

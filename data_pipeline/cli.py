@@ -1,16 +1,20 @@
-"""``judge data``: build data sets."""
+"""``judge data``: build data sets and audit them."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Build data sets for training judges.", no_args_is_help=True, add_completion=False)
+from judge.errors import InputError
+
+app = typer.Typer(
+    help="Build and audit data sets for training judges.", no_args_is_help=True, add_completion=False
+)
 
 
 @app.callback()
 def data() -> None:
-    """Build data sets for training judges."""
+    """Build and audit data sets for training judges."""
 
 
 @app.command("build")
@@ -22,6 +26,9 @@ def build_command(
     overrides: Annotated[
         list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
     ] = None,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be asked of teachers, and its price.")
+    ] = False,
 ) -> None:
     """Build an SFT and DPO data set from documents with gold answers."""
     from rich.console import Console
@@ -33,7 +40,41 @@ def build_command(
     console = Console(stderr=True)
     changes = [*(overrides or []), *([f"output={out}"] if out is not None else [])]
     recipe = load_config(DataConfig, config, changes)
+    if dry:
+        from data_pipeline.dry_run import dry_run
+
+        estimates = dry_run(recipe)
+        for name, estimate in estimates.items():
+            typer.echo(f"{name}: {estimate.text()}")
+        if not estimates:
+            typer.echo("no chat model is asked; the build costs nothing")
+        return
     manifest = build(recipe, say=console.print)
     for reason, items in manifest["dropped"].items():
         console.print(f"left out, {reason}: {items['count']}")
     typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
+
+
+@app.command("audit")
+def audit_command(
+    folder: Annotated[Path, typer.Argument(help="A built data set.")],
+    out: Annotated[Path | None, typer.Option(help="Markdown file to write; audit.md in the folder.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Count the rows' tokens against this model's context.")
+    ] = None,
+    page: Annotated[bool, typer.Option("--html/--no-html", help="Write an HTML page beside it.")] = True,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which samples of a large set are looked at.")] = 0,
+) -> None:
+    """Say what is in a data set, and whether a judge could learn its labels without reading.
+
+    Writes a Markdown file, an HTML page and a JSON file of the same name.
+    """
+    from data_pipeline.audit import audit_folder, write_audit
+
+    target = out if out is not None else folder / "audit.md"
+    if target.suffix != ".md":
+        raise InputError("the report is a Markdown file; name it .md", field="--out", file=target)
+    found = audit_folder(folder, model=model, seed=seed)
+    for warning in found["warnings"]:
+        typer.echo(f"warning: {warning}", err=True)
+    typer.echo("\n".join(str(path) for path in write_audit(found, target, page=page)))

@@ -2,40 +2,81 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from data_pipeline.perturb import EDIT_TYPES
+from data_pipeline.prompts import Style
+from data_pipeline.sources import KINDS, READERS
 from judge.configs import StrictConfig
 from judge.errors import unknown
+from judge.loading import Precision
+from judge.remote.config import EndpointConfig
 from judge.types import Language, Task
 
 Share = float
+
+ORIGINS = ("rules", "gold", "composed", "model")
+"""Where rows say that a judgement comes from, beside chat models: no teacher may have such a name."""
+
+
+class ConstantsConfig(StrictConfig):
+    """What all samples of a source are."""
+
+    task: Task | None = None
+    language: Language | None = None
 
 
 class SourceConfig(StrictConfig):
     """Where samples come from."""
 
-    kind: Literal["starter", "file", "ragtruth"]
-    """``starter``: the bundled corpus. ``file``: samples of your own. ``ragtruth``: its ``train`` split."""
+    kind: str
+    """``starter``: the bundled corpus. ``file``: samples of your own. ``squad``: a file in SQuAD's form.
+    ``hub``: a data set of the Hub. Or the name of a public set (:data:`data_pipeline.sources.READERS`)."""
     path: str | None = None
-    """``file``: a .jsonl, .csv or .parquet file. ``ragtruth``: the folder that
-    holds ``ragtruth/`` with its two original files; ``JUDGE_DATA_DIR`` by default."""
+    """``file``: a .jsonl, .csv or .parquet file. ``squad``: a .json file. ``hub``: ``owner/name``.
+    Public sets: the folder that holds one folder for each set; ``JUDGE_DATA_DIR`` by default."""
+    split: str | None = None
+    """Public sets that have several, and ``hub``: which one; by default the first, usually ``train``."""
+    subset: str | None = None
+    """``hub``: the configuration, where the data set has several."""
     columns: dict[str, str] | None = None
-    """``file``: where it names its columns differently, {field of a sample: column of the file}."""
+    """``file``, ``hub``: where columns have other names, {field of a sample: column}; others are left out."""
+    constants: ConstantsConfig = ConstantsConfig()
+    """``file``, ``hub``, ``squad``: the task and the language of all samples, which rows rarely name."""
     languages: list[Language] | None = None
     tasks: list[Task] | None = None
     """Only samples of these languages and tasks; all by default."""
     limit: PositiveInt | None = None
     """At most so many samples, whole documents, chosen by the seed."""
+    perturb: bool | None = None
+    """Other than the recipe's ``perturb``."""
+
+    @field_validator("kind")
+    @classmethod
+    def _known_kind(cls, kind: str) -> str:
+        if kind not in KINDS:
+            raise ValueError(unknown("kind", kind, KINDS))
+        return kind
 
     @model_validator(mode="after")
-    def _path_where_needed(self) -> Self:
-        if self.kind == "file" and self.path is None:
-            raise ValueError("kind file needs a path")
-        if self.kind == "starter" and self.path is not None:
-            raise ValueError("kind starter takes no path")
-        if self.columns is not None and self.kind != "file":
-            raise ValueError(f"kind {self.kind} takes no columns")
+    def _keys_fit_the_kind(self) -> Self:
+        if self.path is None and self.kind in ("file", "squad", "hub"):
+            raise ValueError(f"kind {self.kind} needs a path")
+        for name, kinds in (
+            ("path", KINDS[1:]),
+            ("columns", ("file", "hub")),
+            ("subset", ("hub",)),
+            ("constants", ("file", "hub", "squad")),
+        ):
+            default = type(self).model_fields[name].default
+            if getattr(self, name) != default and self.kind not in kinds:
+                raise ValueError(f"kind {self.kind} takes no {name}")
+        if self.split is not None and self.kind != "hub":
+            splits = READERS[self.kind].splits if self.kind in READERS else ()
+            if not splits:
+                raise ValueError(f"kind {self.kind} takes no split")
+            if self.split not in splits:
+                raise ValueError(unknown("split", self.split, splits))
         return self
 
 
@@ -67,6 +108,101 @@ class PreferenceConfig(StrictConfig):
     max_new_tokens: PositiveInt = 96
 
 
+class SamplingConfig(StrictConfig):
+    """Drawing a smaller set with a known make-up; twins stay together."""
+
+    samples: PositiveInt
+    """At most so many samples."""
+    by: tuple[Literal["source", "task", "language", "label", "edit_type"], ...] = (
+        "source",
+        "task",
+        "language",
+    )
+    """What makes a stratum."""
+    even: bool = False
+    """As many samples of every stratum; otherwise by its share of the whole."""
+
+
+class TeacherConfig(StrictConfig):
+    """A teacher by name; ``rules``, the embedded one, needs no entry."""
+
+    name: str = Field(min_length=1)
+    kind: Literal["openai", "local"]
+    """``openai``: a model behind an OpenAI-compatible endpoint. ``local``: one that runs in this process."""
+    endpoint: EndpointConfig | None = None
+    """``openai``: address, model, key variable, concurrency, retries, prices."""
+    model: str | None = None
+    """``local``: Hub id or folder."""
+    precision: Precision = "auto"
+    """``local``: number format of the weights."""
+    temperature: float = Field(default=0.0, ge=0)
+    max_tokens: PositiveInt = 512
+
+    @model_validator(mode="after")
+    def _keys_fit_the_kind(self) -> Self:
+        wanted, other = ("endpoint", "model") if self.kind == "openai" else ("model", "endpoint")
+        if getattr(self, wanted) is None:
+            raise ValueError(f"kind {self.kind} needs {wanted}")
+        if getattr(self, other) is not None:
+            raise ValueError(f"kind {self.kind} takes no {other}")
+        if self.name in ORIGINS:
+            raise ValueError(f"the name {self.name!r} has a meaning of its own in rows; take another")
+        return self
+
+
+class ReasoningConfig(StrictConfig):
+    """Where the judgements of reason mode come from."""
+
+    way: Literal["rules", "known_label", "ensemble", "backward"] = "rules"
+    """``rules``: cited from the document by rule. ``ensemble``: all teachers judge without the label; the
+    first right one in the order of ``teachers`` is imitated and set against each wrong one (Bi'an, section
+    2.3). ``known_label``: a teacher reasons for the label that it is told, shown the change that was made
+    (Lynx). ``backward``: the same without the change (Bi'an, appendix E)."""
+    teachers: tuple[str, ...] = Field(default=("rules",), min_length=1)
+    """Their names, best first; ``known_label`` and ``backward`` take the first, a chat model."""
+
+    @model_validator(mode="after")
+    def _chat_models_where_needed(self) -> Self:
+        if self.way in ("known_label", "backward") and self.teachers[0] == "rules":
+            raise ValueError(f"way {self.way} needs a chat model as its first teacher")
+        if len(set(self.teachers)) < len(self.teachers):
+            raise ValueError("a teacher is named twice")
+        return self
+
+
+class CounterfactualConfig(StrictConfig):
+    """Counterfactual question answering in two stages (Bi'an, section 2.2)."""
+
+    teacher: str
+    """A chat model."""
+    seeds: PositiveInt = 100
+    """So many questions of the sources, chosen by the seed; each gives a PASS and a FAIL sample."""
+    style: Style = "encyclopedia"
+    """What the documents are to be."""
+    length: PositiveInt = 150
+    """How long, in words; in characters for Chinese."""
+
+
+class LeaksConfig(StrictConfig):
+    """The leak gate: what occurs in a benchmark is dropped before anything is made of it."""
+
+    benchmarks: tuple[str, ...] = ()
+    """Names of benchmarks; empty means all that are at hand."""
+    data_dir: str | None = None
+    """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default."""
+
+
+class CallsConfig(StrictConfig):
+    """Calls to teachers."""
+
+    cache: str = "runs/calls.sqlite"
+    """Every answer is kept here and never asked for twice, by whatever recipe."""
+    money: NonNegativeFloat | None = None
+    """At most so much a run, in the currency of the teachers' prices."""
+    tokens: PositiveInt | None = None
+    """At most so many tokens a run, of prompts and replies together."""
+
+
 class DataConfig(StrictConfig):
     """A data recipe."""
 
@@ -74,7 +210,7 @@ class DataConfig(StrictConfig):
     """Folder for the data set."""
     sources: list[SourceConfig] = Field(min_length=1)
     perturb: bool = True
-    """Make a perturbed twin of every gold answer. ``false`` takes labelled samples as they are."""
+    """Make perturbed twins of gold answers. ``false`` takes labelled samples as they are."""
     edit_types: tuple[str, ...] = EDIT_TYPES
     from_document: Share = Field(default=0.6, ge=0, le=1)
     """Wished share of edits that bring in nothing new to the document; the others change words or facts."""
@@ -82,10 +218,41 @@ class DataConfig(StrictConfig):
     """Share of gold answers that get a pair with one edited fact."""
     additions: Share = Field(default=0.5, ge=0, le=1)
     """Share of gold answers that get a pair with an added sentence: the easy ones, to start from."""
+    perturber: str = "rules"
+    """The teacher that edits facts."""
+    paraphrase_check: str | None = None
+    """A second teacher that throws out edits which left the meaning as it was."""
+    teachers: tuple[TeacherConfig, ...] = ()
+    """Chat models that the keys here may name beside ``rules``."""
+    counterfactuals: CounterfactualConfig | None = None
+    leaks: LeaksConfig | None = None
+    """Without it the gate is not run, and training refuses the set unless it is told to take it."""
+    sampling: SamplingConfig | None = None
     splits: SplitConfig = SplitConfig()
     modes: ModesConfig = ModesConfig()
+    reasoning: ReasoningConfig = ReasoningConfig()
     preferences: PreferenceConfig = PreferenceConfig()
+    calls: CallsConfig = CallsConfig()
+    engine: Literal["local", "ray"] = "local"
+    """Where stages that only compute run: in this process, or on a Ray cluster. The result is the same."""
     seed: int = 0
+
+    @model_validator(mode="after")
+    def _known_teachers(self) -> Self:
+        names = ["rules", *(teacher.name for teacher in self.teachers)]
+        if len(set(names)) < len(names):
+            raise ValueError("two teachers have the same name")
+        named = [self.perturber, *self.reasoning.teachers]
+        named += [name for name in (self.paraphrase_check,) if name is not None]
+        named += [self.counterfactuals.teacher] if self.counterfactuals is not None else []
+        for name in named:
+            if name not in names:
+                raise ValueError(unknown("teacher", name, names))
+        if self.paraphrase_check is not None and "rules" in (self.perturber, self.paraphrase_check):
+            raise ValueError("paraphrase_check is a chat model that looks over another one's edits")
+        if self.counterfactuals is not None and self.counterfactuals.teacher == "rules":
+            raise ValueError("counterfactuals need a chat model as their teacher")
+        return self
 
     @field_validator("edit_types")
     @classmethod

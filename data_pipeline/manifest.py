@@ -1,70 +1,92 @@
 """The manifest of a data set for programs, and its card for people: what is in it and how it was made."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import judge
 from data_pipeline.config import DataConfig
-from judge.files import sha256_file
+from data_pipeline.ensemble import yield_markdown
+from data_pipeline.store import SampleStore
+from judge.files import read_jsonl, sha256_file
 from judge.prompts import BuiltinPrompt
-from judge.types import DPORow, Sample, SFTRow
 
 FILES = (
     "samples.jsonl", "test.jsonl", "sft/train.jsonl", "sft/validation.jsonl", "dpo/train.jsonl",
     "dpo/validation.jsonl",
 )  # fmt: skip
 
-
-def count(samples: Sequence[Sample]) -> dict[str, dict[str, int]]:
-    """How many samples of each split, source, task, language, label and edit type."""
-    views = {
-        "split": [sample.meta["split"] for sample in samples],
-        "source": [sample.source for sample in samples],
-        "task": [sample.task.value for sample in samples],
-        "language": [sample.language for sample in samples],
-        "label": [str(sample.label) for sample in samples],
-        "edit_type": [sample.meta["edit_type"] for sample in samples if "edit_type" in sample.meta],
-    }
-    return {name: dict(sorted(Counter(values).items())) for name, values in views.items()}
+SHOWN = 1000
+"""Ids that the manifest lists for each reason why samples were left out."""
 
 
-def count_rows(rows: Sequence[SFTRow] | Sequence[DPORow]) -> dict[str, int]:
-    """How many rows of each mode and label, and of each origin of the rejected judgement."""
-    metas = [row["meta"] for row in rows]
-    keys = Counter(f"{meta['mode']} {meta['label']}" for meta in metas)
-    keys.update(f"rejected from {meta['rejected_from']}" for meta in metas if "rejected_from" in meta)
-    return dict(sorted(keys.items()))
+class Dropped:
+    """What was left out, by reason: the number, and the first ids."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.ids: dict[str, list[str]] = {}
+
+    def add(self, reason: str, name: str) -> None:
+        """Note one."""
+        self.counts[reason] += 1
+        known = self.ids.setdefault(reason, [])
+        if len(known) < SHOWN:
+            known.append(name)
+
+    def table(self) -> dict[str, dict[str, Any]]:
+        """For the manifest."""
+        return {
+            reason: {"count": count, "ids": self.ids[reason]} for reason, count in sorted(self.counts.items())
+        }
+
+
+def count_rows(path: Path) -> dict[str, int]:
+    """How many rows of a file there are: in all, of each mode and label, of each teacher and origin."""
+    keys: Counter[str] = Counter()
+    total = 0
+    for _, row in read_jsonl(path):
+        meta = row["meta"]
+        total += 1
+        keys[f"{meta['mode']} {meta['label']}"] += 1
+        origin = (
+            f"rejected from {meta['rejected_from']}" if "rejected_from" in meta else f"by {meta['teacher']}"
+        )
+        keys[origin] += 1
+    return {"total": total, **dict(sorted(keys.items()))}
 
 
 def make_manifest(
-    config: DataConfig,
-    folder: Path,
-    samples: Sequence[Sample],
-    rows: Mapping[str, Sequence[SFTRow] | Sequence[DPORow]],
-    dropped: Mapping[str, Sequence[str]],
+    config: DataConfig, folder: Path, store: SampleStore, dropped: Dropped, stages: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Everything needed to reread and rebuild a data set; files are named by their hashes.
 
-    ``dropped`` holds, for each reason, the ids that were left out.
+    Args:
+        config: the recipe.
+        folder: the data set, all its other files written.
+        store: its samples.
+        dropped: what was left out.
+        stages: what the stages tell of themselves: the leak gate, teachers, cost.
     """
-    perturbed = [sample for sample in samples if "from_document" in sample.meta]
+    edits = store.count("from_document IS NOT NULL")
+    columns = ("split", "source", "task", "language", "label", "edit_type")
     return {
         "config": config.model_dump(mode="json"),
         "version": judge.__version__,
         **BuiltinPrompt().describe(),
         "files": {name: sha256_file(folder / name) for name in FILES},
-        "documents": len({sample.group for sample in samples}),
-        "samples": len(samples),
-        "counts": count(samples),
-        "rows": {name: {"total": len(items), **count_rows(items)} for name, items in rows.items()},
-        "edits_from_document": (
-            round(sum(sample.meta["from_document"] for sample in perturbed) / len(perturbed), 4)
-            if perturbed
-            else None
-        ),
-        "dropped": {reason: {"count": len(ids), "ids": list(ids)} for reason, ids in dropped.items()},
+        "documents": store.documents(),
+        "samples": store.count(),
+        "counts": {column: store.counts(column) for column in columns},
+        "rows": {
+            name.removesuffix(".jsonl"): count_rows(folder / name)
+            for name in FILES
+            if name.startswith(("sft", "dpo"))
+        },
+        "edits_from_document": round(store.count("from_document") / edits, 4) if edits else None,
+        **stages,
+        "dropped": dropped.table(),
     }
 
 
@@ -85,6 +107,23 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         if table:
             lines += ["", f"## {name}", "", "| what | number |", "| --- | --- |"]
             lines += [f"| {key} | {value} |" for key, value in table.items()]
+    lines += ["", "## judgements in reason mode", "", yield_markdown(manifest["yield"]).rstrip()]
+    if manifest["teachers"]:
+        names = ("calls", "prompt_tokens", "completion_tokens", "cost")
+        lines += ["", "## chat models", "", f"| teacher | {' | '.join(names)} | without an answer |"]
+        lines.append("| --- |" + " ---: |" * (len(names) + 1))
+        for name, asked in manifest["teachers"].items():
+            cells = [f"{asked[key]:,}" for key in names]
+            lines.append(f"| {name} | {' | '.join(cells)} | {sum(asked['problems'].values()):,} |")
+    lines += ["", "## leak gate", ""]
+    if manifest["leaks"] is None:
+        lines.append("Not run. Training refuses this set unless it is told to take it.")
+    else:
+        found = manifest["leaks"]["benchmarks"].items()
+        compared = ", ".join(f"{name} ({kept['rows']:,} rows)" for name, kept in found)
+        lines.append(
+            f"Compared with {compared}; {manifest['leaks']['dropped']} samples dropped (leaks.jsonl)."
+        )
     lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
     lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
     return "\n".join(lines) + "\n"

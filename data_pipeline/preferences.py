@@ -4,11 +4,13 @@ Half of the pairs are about faithful answers and half about hallucinated ones. A
 on one class alone; pairs from its mistakes only would teach it to answer with the other class always.
 """
 
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 
 from data_pipeline.config import PreferenceConfig
-from data_pipeline.rows import dpo_row, gold_label, opposite, wrong_judgement
+from data_pipeline.reasoning import explain, mistake
+from data_pipeline.rows import dpo_row, gold_label, judgement, opposite
+from data_pipeline.store import SampleStore
 from judge.types import DPORow, Label, Mode, Sample, Verdict
 
 Judging = Callable[[Sequence[Sample], Mode], Sequence[Verdict]]
@@ -16,61 +18,75 @@ Judging = Callable[[Sequence[Sample], Mode], Sequence[Verdict]]
 
 
 def preference_rows(
-    samples: Sequence[Sample], count: int, config: PreferenceConfig, seed: int, judging: Judging | None
-) -> list[DPORow]:
+    store: SampleStore, split: str, count: int, config: PreferenceConfig, seed: int, judging: Judging | None
+) -> Iterator[DPORow]:
     """Make ``count`` pairs, as far as there are samples, from distinct samples.
 
     Args:
-        samples: labelled samples of one split.
+        store: labelled samples.
+        split: where the samples are drawn from.
         count: how many pairs.
         config: share in reason mode, candidates per mode.
         seed: decides which samples.
         judging: the base model; without one every rejected judgement is composed.
     """
-    rows: list[DPORow] = []
     used: set[str] = set()
     in_reason = round(count * config.reason_share)
-    for mode, wanted in (("reason", in_reason), ("verdict", count - in_reason)):
-        rows += _mode_rows(samples, wanted, config, seed, judging, mode, used)  # type: ignore[arg-type]
-    return rows
+    modes: tuple[tuple[Mode, int], ...] = (("reason", in_reason), ("verdict", count - in_reason))
+    for mode, wanted in modes:
+        if not wanted:
+            continue
+        for row, sample in _mode_rows(store, split, wanted, config, seed, judging, mode, used):
+            used.add(sample.id)
+            yield row
 
 
 def _mode_rows(
-    samples: Sequence[Sample],
+    store: SampleStore,
+    split: str,
     count: int,
     config: PreferenceConfig,
     seed: int,
     judging: Judging | None,
     mode: Mode,
     used: set[str],
-) -> list[DPORow]:
-    """Pairs of one mode, half a label each; samples in ``used`` are passed over, and the taken ones join."""
-    pool = [sample for sample in samples if sample.id not in used]
-    random.Random(f"dpo:{mode}:{seed}").shuffle(pool)
-    by_label = {label: [sample for sample in pool if sample.label is label] for label in Label}
-    # As many candidates of each label, so that the search is not one-sided either.
+) -> Iterator[tuple[DPORow, Sample]]:
+    """Pairs of one mode, half a label each; samples in ``used`` are passed over."""
+
+    def pool(label: Label) -> Iterator[Sample]:
+        drawn = store.samples(
+            "split = ? AND label = ?", (split, label.value), f"rank('dpo:{mode}:{seed}', id)"
+        )
+        return (sample for sample in drawn if sample.id not in used)
+
+    # As many candidates of each label, so that the search for mistakes is not one-sided either.
     each = max(min(config.candidates, 4 * count) // 2, 1)
-    judged = [sample for label in Label for sample in by_label[label][:each]] if count else []
-    mistakes: dict[str, str] = {}
-    if judging is not None and judged:
+    mistakes: dict[str, tuple[Sample, str]] = {}
+    if judging is not None:
+        judged = [sample for label in Label for sample in islice(pool(label), each)]
         for sample, verdict in zip(judged, judging(judged, mode), strict=True):
             if verdict.label is opposite(gold_label(sample)):
-                mistakes[sample.id] = verdict.raw.strip()
+                mistakes[sample.id] = (sample, verdict.raw.strip())
 
-    rows: list[DPORow] = []
     for number, label in enumerate(Label):
         wanted = (count + 1 - number) // 2
-        # The model's own mistakes first; the sort is stable, so the seeded order holds among them.
-        ordered = sorted(by_label[label], key=lambda sample: sample.id not in mistakes)
-        made = 0
-        for sample in ordered:
-            if made == wanted:
+        own = (found for found in mistakes.values() if found[0].label is label)
+        composed = ((sample, None) for sample in pool(label) if sample.id not in mistakes)
+        for sample, wrong in chain(own, composed):
+            if not wanted:
                 break
-            own = mistakes.get(sample.id)
-            rejected = own if own is not None else wrong_judgement(sample, mode)
-            row = dpo_row(sample, mode, rejected, "model" if own is not None else "composed")
+            row = _pair(sample, mode, wrong)
             if row is not None:
-                rows.append(row)
-                used.add(sample.id)
-                made += 1
-    return rows
+                yield row, sample
+                wanted -= 1
+
+
+def _pair(sample: Sample, mode: Mode, wrong: str | None) -> DPORow | None:
+    """A pair with the model's own mistake or a composed one; ``None`` where nothing can be cited."""
+    reasoning = explain(sample) if mode == "reason" else ""
+    if reasoning is None:
+        return None
+    label = gold_label(sample)
+    chosen = judgement(sample, mode, label, reasoning)
+    rejected = wrong or judgement(sample, mode, opposite(label), mistake(sample))
+    return dpo_row(sample, mode, chosen, rejected, "composed" if wrong is None else "model")

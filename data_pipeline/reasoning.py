@@ -69,7 +69,7 @@ def explain(sample: Sample) -> str | None:
             sample, "changed", gold, meta["replaced"], inserted=meta["inserted"], replaced=meta["replaced"]
         )
     spans = [span["text"] for span in meta.get("spans", ()) if span.get("text")]
-    return _fill(sample, "span", spans[0], inserted=_short(spans[0])) if spans else None
+    return _fill(sample, "span", spans[0], inserted=short(spans[0])) if spans else None
 
 
 def mistake(sample: Sample) -> str:
@@ -78,11 +78,11 @@ def mistake(sample: Sample) -> str:
 
 
 def _fill(sample: Sample, kind: str, answer: str, must_hold: str = "", **values: str) -> str:
-    quote = _short(best_sentence(sample.document_text, answer, must_hold))
+    quote = short(best_sentence(sample.document_text, answer, must_hold))
     return _TEXTS[sample.language][kind].format(quote=quote, **values)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """A quote of bearable length, cut at a word."""
     if len(text) <= MAX_QUOTE:
         return text

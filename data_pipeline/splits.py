@@ -1,53 +1,60 @@
 """Splits by document: everything about one document lies in one split, so that nothing leaks between them."""
 
-import random
-from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from judge.types import Sample
+from data_pipeline.store import SampleStore
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
-def assign_splits(samples: Iterable[Sample], validation: float, test: float, seed: int) -> dict[str, Split]:
-    """Give every document (``Sample.group``) a split.
+def assign_splits(store: SampleStore, validation: float, test: float, seed: int) -> None:
+    """Give every document (``Sample.group``), and so every sample, a split.
 
     The shares hold within every stratum (source, language, domain) as nearly as whole documents allow, and
-    over all of them: what one stratum is owed is carried over to the next.
+    over all of them: what one stratum is owed is carried over to the next. The same set and seed give the
+    same splits, in whatever order the samples came.
 
     Args:
-        samples: all samples of the data set.
+        store: all samples of the data set.
         validation: share of documents for validation.
         test: share of documents for the test split.
-        seed: decides which documents; the same set and seed give the same splits.
+        seed: decides which documents.
     """
-    strata_of: dict[str, tuple[str, ...]] = {}
-    for sample in samples:
-        stratum: tuple[str, ...] = (sample.source, sample.language, str(sample.meta.get("domain", "")))
-        # A document may have samples of several; the first by name counts, whatever their order.
-        strata_of[sample.group] = min(stratum, strata_of.get(sample.group, stratum))
-    strata: dict[tuple[str, ...], list[str]] = {}
-    for group, stratum in strata_of.items():
-        strata.setdefault(stratum, []).append(group)
-
-    splits: dict[str, Split] = {}
+    table = store.table
+    # A document may have samples of several strata; the first by name counts.
+    table.executescript(
+        """
+        DROP TABLE IF EXISTS documents;
+        CREATE TEMP TABLE documents (document TEXT PRIMARY KEY, stratum TEXT, place TEXT, split TEXT)
+        """
+    )
+    table.execute(
+        """
+        INSERT INTO documents
+        SELECT document, MIN(source || char(31) || language || char(31) || domain), rank(?, document), 'train'
+        FROM samples GROUP BY document
+        """,
+        (f"split:{seed}",),
+    )
+    table.execute("CREATE INDEX by_stratum ON documents (stratum, place)")
     owed: dict[Split, float] = {"validation": 0.0, "test": 0.0}
-    for stratum, groups in sorted(strata.items()):
-        groups.sort()
-        random.Random(f"split:{seed}:{stratum}").shuffle(groups)
+    shares: tuple[tuple[Split, float], ...] = (("test", test), ("validation", validation))
+    strata = table.execute("SELECT stratum, COUNT(*) FROM documents GROUP BY stratum ORDER BY stratum")
+    for stratum, size in strata.fetchall():
         start = 0
-        shares: tuple[tuple[Split, float], ...] = (("test", test), ("validation", validation))
         for split, share in shares:
-            owed[split] += share * len(groups)
-            count = min(round(owed[split]), len(groups) - start)
+            owed[split] += share * size
+            count = min(round(owed[split]), size - start)
             owed[split] -= count
-            splits |= dict.fromkeys(groups[start : start + count], split)
+            table.execute(
+                """
+                UPDATE documents SET split = ? WHERE document IN
+                (SELECT document FROM documents WHERE stratum = ? ORDER BY place LIMIT ? OFFSET ?)
+                """,
+                (split, stratum, count, start),
+            )
             start += count
-        splits |= dict.fromkeys(groups[start:], "train")
-    return splits
-
-
-def in_split(samples: Sequence[Sample], split: Split) -> list[Sample]:
-    """The samples of a built data set that lie in one split (``meta["split"]``)."""
-    return [sample for sample in samples if sample.meta.get("split") == split]
+    table.execute(
+        "UPDATE samples SET split = (SELECT split FROM documents WHERE documents.document = samples.document)"
+    )

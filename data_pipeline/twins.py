@@ -4,52 +4,78 @@ Twins share document, question and group, so they never part: not between splits
 """
 
 import random
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from data_pipeline.additions import Additions
-from data_pipeline.perturb import RulePerturber
+from data_pipeline.perturb import Perturbation
+from data_pipeline.perturb.verify import Rejected
 from judge.types import Label, Sample
+
+Perturb = Callable[[Iterable[Sample]], Iterator[Perturbation | Rejected]]
+"""A wrong answer for every gold sample, or the reason why there is none; in order, as a stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """What became of one gold answer: pairs of samples, hallucinated after faithful; or the reason for
+    none."""
+
+    gold: Sample
+    samples: tuple[Sample, ...]
+    dropped: str | None = None
 
 
 def make_twins(
-    golds: Sequence[Sample], perturber: RulePerturber, edits: float, additions: float, seed: int
-) -> tuple[list[Sample], list[Sample]]:
+    golds: Iterable[Sample], perturb: Perturb, finder: Additions, edits: float, additions: float, seed: int
+) -> Iterator[Twins]:
     """Make pairs of gold answers: an edited fact, an added sentence, or both kinds.
 
     Args:
         golds: samples whose answers are faithful.
-        perturber: edits single facts.
+        perturb: edits single facts.
+        finder: adds sentences.
         edits: share of golds that get a pair with one edited fact.
-        additions: share of golds that get a pair with an added sentence (:mod:`data_pipeline.additions`).
+        additions: share of golds that get a pair with an added sentence.
         seed: decides which.
 
-    Returns:
-        The samples, hallucinated twin after faithful one, with ``meta["pair"]`` naming the pair and the
-        twin's ``meta`` holding ``edit_type``, ``change``, ``replaced``, ``inserted`` and ``from_document``;
-        and the golds that have no safe edit. Those are left out, so that the classes stay balanced.
+    Yields:
+        One a gold that is to get a pair, in order. ``meta["pair"]`` names the pair; the twin's ``meta`` holds
+        ``edit_type``, ``change``, ``replaced``, ``inserted`` and ``from_document``. A gold without a safe
+        edit is left out whole, so that the classes stay balanced.
     """
-    finder = Additions(golds, seed)
-    samples: list[Sample] = []
-    without_edit: list[Sample] = []
-    for gold in golds:
-        rng = random.Random(f"twin:{seed}:{gold.id}")
-        wants_edit, wants_addition = rng.random() < edits, rng.random() < additions
-        pairs = [
-            _with_edit(gold, perturber) if wants_edit else None,
-            _with_addition(gold, finder) if wants_addition else None,
-        ]
-        samples += [sample for pair in pairs if pair is not None for sample in pair]
-        if (wants_edit or wants_addition) and not any(pairs):
-            without_edit.append(gold)
-    return samples, without_edit
+    waiting: deque[tuple[Sample, tuple[Sample, ...], bool]] = deque()
+
+    def to_edit() -> Iterator[Sample]:
+        for gold in golds:
+            rng = random.Random(f"twin:{seed}:{gold.id}")
+            wants_edit, wants_addition = rng.random() < edits, rng.random() < additions
+            if wants_edit or wants_addition:
+                waiting.append((gold, _with_addition(gold, finder) if wants_addition else (), wants_edit))
+            if wants_edit:
+                yield gold
+
+    def without_edit() -> Iterator[Twins]:
+        while waiting and not waiting[0][2]:
+            gold, added, _ = waiting.popleft()
+            yield Twins(gold, added, None if added else "no addition")
+
+    for found in perturb(to_edit()):
+        yield from without_edit()
+        gold, added, _ = waiting.popleft()
+        if isinstance(found, Rejected):
+            yield Twins(gold, added, None if added else found.reason)
+        else:
+            yield Twins(gold, (*_with_edit(gold, found), *added))
+    yield from without_edit()
 
 
-def _with_addition(gold: Sample, finder: Additions) -> tuple[Sample, Sample] | None:
+def _with_addition(gold: Sample, finder: Additions) -> tuple[Sample, ...]:
     found = finder.find(gold)
     if found is None:
-        return None
+        return ()
     change = (
         f"文档没有提到“{found.foreign}”"
         if gold.language == "zh"
@@ -65,10 +91,7 @@ def _with_addition(gold: Sample, finder: Additions) -> tuple[Sample, Sample] | N
     return _pair(replace(gold, id=f"{gold.id}-long"), found.faithful, found.hallucinated, edit)
 
 
-def _with_edit(gold: Sample, perturber: RulePerturber) -> tuple[Sample, Sample] | None:
-    found = perturber.perturb(gold)
-    if found is None:
-        return None
+def _with_edit(gold: Sample, found: Perturbation) -> tuple[Sample, ...]:
     edit = {
         "edit_type": found.edit_type,
         "change": found.change,

@@ -1,13 +1,18 @@
 """Fixtures that several tests share."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judge.types import Sample
+
+if TYPE_CHECKING:
+    from data_pipeline.store import SampleStore
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test needs the network, and none may use it
 
@@ -24,17 +29,39 @@ def shared_data() -> Path:
     pytest.skip("no folder with the original data sets (JUDGE_DATA_DIR)")
 
 
+@pytest.fixture(scope="module")
+def store_of(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Callable[..., SampleStore]]":
+    """Makes stores that hold given samples; ``split`` puts all of them into one."""
+    from data_pipeline.store import SampleStore
+
+    folder, numbers = tmp_path_factory.mktemp("stores"), count()
+    with ExitStack() as stores:
+
+        def make(samples: Iterable[Sample], split: str | None = None) -> SampleStore:
+            store = stores.enter_context(SampleStore(folder / f"{next(numbers)}.sqlite"))
+            store.add(samples)
+            store.table.execute("UPDATE samples SET split = ?", (split,))
+            return store
+
+        yield make
+
+
 @pytest.fixture(scope="session")
-def starter_twins() -> list[Sample]:
+def starter_twins(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     """A third of the starter corpus, with an edited pair and an added pair of every gold that allows one."""
+    from data_pipeline.additions import Additions
     from data_pipeline.perturb import RulePerturber
     from data_pipeline.sources import take_documents
     from data_pipeline.starter import load_starter
+    from data_pipeline.store import SampleStore
+    from data_pipeline.teachers.rules import RulesTeacher
     from data_pipeline.twins import make_twins
 
-    golds = take_documents(load_starter(), 300, seed=0)
-    samples, _ = make_twins(golds, RulePerturber(0), edits=1.0, additions=1.0, seed=0)
-    return samples
+    with SampleStore(tmp_path_factory.mktemp("starter") / "golds.sqlite") as golds:
+        golds.add(take_documents(load_starter(), 300, seed=0))
+        perturb, finder = RulesTeacher(RulePerturber(0)).perturb, Additions(golds, seed=0)
+        found = make_twins(golds.samples(), perturb, finder, edits=1.0, additions=1.0, seed=0)
+        return [sample for twins in found for sample in twins.samples]
 
 
 # --- Tiny random models, one for each way in which a tokenizer treats a conversation ------------------------

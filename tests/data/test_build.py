@@ -12,7 +12,7 @@ from data_pipeline.config import DataConfig
 from data_pipeline.manifest import FILES
 from judge.cli import main
 from judge.configs import load_config
-from judge.errors import InputError
+from judge.errors import InputError, JudgeError
 from judge.files import sha256_file
 from judge.parsing import parse
 from judge.samples import read_samples, row_from_sample
@@ -56,7 +56,8 @@ def test_files_and_hashes(built: Path) -> None:
     assert set(manifest["files"]) == set(FILES)
     assert {name: sha256_file(built / name) for name in FILES} == manifest["files"]
     found = {str(path.relative_to(built)) for path in built.rglob("*") if path.is_file()}
-    assert found == {*FILES, "manifest.json", "card.md"}
+    assert found == {*FILES, "aside.jsonl", "leaks.jsonl", "manifest.json", "card.md"}
+    assert (built / "aside.jsonl").read_text() == (built / "leaks.jsonl").read_text() == ""
 
 
 def test_the_manifest_counts_right(built: Path) -> None:
@@ -71,12 +72,21 @@ def test_the_manifest_counts_right(built: Path) -> None:
         assert manifest["rows"][name]["total"] == len(rows(built / f"{name}.jsonl")) > 0
     assert DataConfig.model_validate(manifest["config"]).output == str(built)
     assert f"{len(samples)} samples" in (built / "card.md").read_text()
+    taught = manifest["rows"]["sft/train"]
+    assert taught["by gold"] == taught["verdict PASS"] + taught["verdict FAIL"]
+    assert taught["by rules"] == taught["reason PASS"] + taught["reason FAIL"]
+    edits = [sample.meta["from_document"] for sample in samples if "from_document" in sample.meta]
+    assert manifest["edits_from_document"] == round(sum(edits) / len(edits), 4)
+    assert manifest["leaks"] is None and manifest["teachers"] == {}
 
 
 def test_the_same_recipe_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
     build(config(tmp_path / "again"))
-    for name in FILES:
+    for name in (*FILES, "card.md"):
         assert (tmp_path / "again" / name).read_bytes() == (built / name).read_bytes(), name
+    one, two = (json.loads((folder / "manifest.json").read_text()) for folder in (built, tmp_path / "again"))
+    assert one.pop("config") == {**two.pop("config"), "output": str(built)}
+    assert one == two
 
 
 def test_no_document_in_two_splits(built: Path) -> None:
@@ -95,7 +105,7 @@ def test_rows_are_of_their_split(built: Path) -> None:
     for kind in ("sft", "dpo"):
         for split in ("train", "validation"):
             for row in rows(built / kind / f"{split}.jsonl"):
-                name = row["id"].removesuffix("-pair").rpartition("-")[0]
+                name = row["id"].rsplit("-", 2 if kind == "dpo" else 1)[0]
                 assert samples[name].meta["split"] == split
                 assert samples[name].group == row["group"]
                 assert samples[name].answer in row["prompt"][-1]["content"]
@@ -200,7 +210,7 @@ def gold(row: Row) -> Row:
     [
         ([gold(row) for row in LABELLED], {}, "has no label; with 'perturb: false' every sample needs one"),
         (LABELLED, {"perturb": True}, "is labelled FAIL; only gold answers can be perturbed"),
-        (LABELLED[:2], {}, "the train split holds|the validation split holds"),
+        (LABELLED[:2], {}, "the train split holds 0 samples|the validation split holds 0 samples"),
         ([row for row in LABELLED if row["label"] == "PASS"], {}, "not both labels"),
         (LABELLED, {"splits": {"validation": 0.001, "test": 0.0}}, "validation split holds 0 samples"),
         ([*LABELLED, LABELLED[0]], {}, "stands already on line 1"),
@@ -214,8 +224,51 @@ def test_wrong_samples(items: list[Row], changes: Row, message: str, tmp_path: P
 
 def test_the_same_id_in_two_sources(tmp_path: Path) -> None:
     files = [write(tmp_path / f"{name}.jsonl", LABELLED) for name in ("a", "b")]
-    with pytest.raises(InputError, match="occurs in two sources"):
+    with pytest.raises(InputError, match="id '0-PASS' occurs twice, in one source or in two"):
         build(mine(tmp_path / "data", *files))
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_an_id_that_a_twin_gets(tmp_path: Path) -> None:
+    rows = [{**row, "id": name} for row, name in zip(LABELLED[::2], ("a", "a-twin"), strict=False)]
+    with pytest.raises(InputError, match="id 'a-twin' occurs twice"):
+        build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", rows), perturb=True))
+
+
+def test_what_a_killed_build_left_goes(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "sft").mkdir(parents=True)
+    for name in (".samples.sqlite", ".golds.sqlite", ".samples.jsonl.7.tmp", "sft/.train.jsonl.7.tmp"):
+        (folder / name).write_text("half of it")
+    build(mine(folder, write(tmp_path / "mine.jsonl", LABELLED)))
+    assert [path.name for path in folder.rglob(".*")] == []
+
+
+def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    with pytest.raises(JudgeError, match=r"data/\.golds\.sqlite: the table of the build failed"):
+        build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
+
+
+@pytest.mark.parametrize("number", [1, 12])
+def test_no_memory_of_an_earlier_build(tmp_path: Path, number: int) -> None:
+    """A folder that was built into before holds the same as a new one."""
+    file = write(tmp_path / "mine.jsonl", LABELLED)
+    for limit in (12, number + 9):
+        source = {"kind": "file", "path": str(file), "limit": limit}
+        build(mine(tmp_path / "data", sources=[source]))
+    build(mine(tmp_path / "new", sources=[source]))
+    for name in (*FILES, "aside.jsonl", "leaks.jsonl", "card.md"):
+        assert (tmp_path / "data" / name).read_bytes() == (tmp_path / "new" / name).read_bytes(), name
+
+
+def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
+    sampling = {"samples": 16, "by": ["label"], "even": True}
+    more = [{**row, "id": row["id"] + "b"} for row in LABELLED[::2]]
+    file = write(tmp_path / "mine.jsonl", LABELLED + more)
+    manifest = build(mine(tmp_path / "data", file, sampling=sampling))
+    assert manifest["counts"]["label"] == {"FAIL": 8, "PASS": 8}
+    assert manifest["dropped"]["not drawn"]["count"] == 36 - 16
 
 
 def test_a_source_filtered_empty(tmp_path: Path) -> None:
@@ -316,7 +369,7 @@ def test_a_base_model_is_asked_once_a_mode(tmp_path: Path, monkeypatch: pytest.M
         loaded.append((model, settings["mode"]))
         return AlwaysPass()
 
-    monkeypatch.setattr("data_pipeline.build.load_judge", load)
+    monkeypatch.setattr("data_pipeline.write.load_judge", load)
     preferences = {"pairs": 8, "reason_share": 0.0, "model": "base"}
     file = write(tmp_path / "mine.jsonl", LABELLED)
     build(mine(tmp_path / "data", file, preferences=preferences))

@@ -1,20 +1,33 @@
 """Preference pairs: balanced, from distinct samples, the model's own mistakes first."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from data_pipeline.config import PreferenceConfig
-from data_pipeline.preferences import preference_rows
-from data_pipeline.rows import opposite, wrong_judgement
+from data_pipeline.preferences import Judging, preference_rows
+from data_pipeline.reasoning import mistake
+from data_pipeline.rows import gold_label, judgement, opposite
+from data_pipeline.store import SampleStore
 from judge.parsing import parse
 from judge.prompts import format_judgement
 from judge.types import DPORow, Label, Mode, Sample, Verdict
 
 
 def sample_id(row: DPORow) -> str:
-    return row["id"].removesuffix("-pair").rpartition("-")[0]
+    return row["id"].rsplit("-", 2)[0]
+
+
+@pytest.fixture(scope="module")
+def store(store_of: Callable[..., SampleStore], starter_twins: list[Sample]) -> SampleStore:
+    return store_of(starter_twins, split="train")
+
+
+def pairs(
+    store: SampleStore, count: int, config: PreferenceConfig, judging: Judging | None, seed: int = 0
+) -> list[DPORow]:
+    return list(preference_rows(store, "train", count, config, seed, judging))
 
 
 class Scripted:
@@ -37,10 +50,10 @@ class Scripted:
 
 @pytest.mark.parametrize(("count", "share"), [(0, 0.25), (1, 0.25), (7, 0.5), (32, 0.25), (40, 1.0), (40, 0)])
 @pytest.mark.parametrize("own", [False, True])
-def test_pairs(starter_twins: list[Sample], count: int, share: float, own: bool) -> None:
+def test_pairs(store: SampleStore, starter_twins: list[Sample], count: int, share: float, own: bool) -> None:
     by_id = {sample.id: sample for sample in starter_twins}
     judging = Scripted(set(list(by_id)[::3])) if own else None
-    rows = preference_rows(starter_twins, count, PreferenceConfig(reason_share=share), 0, judging)
+    rows = pairs(store, count, PreferenceConfig(reason_share=share), judging)
     assert len(rows) == count
     assert len({sample_id(row) for row in rows}) == count  # no sample twice, in whichever mode
     modes = Counter(row["meta"]["mode"] for row in rows)
@@ -55,11 +68,11 @@ def test_pairs(starter_twins: list[Sample], count: int, share: float, own: bool)
         assert parse(row["rejected"][-1]["content"]).label is opposite(gold)
 
 
-def test_the_models_own_mistakes_come_first(starter_twins: list[Sample]) -> None:
+def test_the_models_own_mistakes_come_first(store: SampleStore, starter_twins: list[Sample]) -> None:
     """It is wrong on every faithful answer; still half of the pairs are about hallucinated ones."""
     judging = Scripted({sample.id for sample in starter_twins if sample.label is Label.PASS})
     config = PreferenceConfig(reason_share=0.5, candidates=40)
-    rows = preference_rows(starter_twins, 20, config, 0, judging)
+    rows = pairs(store, 20, config, judging)
     metas = [row["meta"] for row in rows]
     origins = Counter((meta["mode"], meta["label"], meta["rejected_from"]) for meta in metas)
     assert origins == {
@@ -72,51 +85,66 @@ def test_the_models_own_mistakes_come_first(starter_twins: list[Sample]) -> None
     for row in rows:
         rejected = row["rejected"][-1]["content"]
         if row["meta"]["rejected_from"] == "composed":
-            assert rejected == wrong_judgement(by_id[sample_id(row)], row["meta"]["mode"])
+            sample = by_id[sample_id(row)]
+            label = opposite(gold_label(sample))
+            assert rejected == judgement(sample, row["meta"]["mode"], label, mistake(sample))
         elif row["meta"]["mode"] == "reason":
             assert "Own words." in rejected and rejected == rejected.strip()
 
 
-def test_few_mistakes_are_filled_up(starter_twins: list[Sample]) -> None:
+def test_few_mistakes_are_filled_up(store: SampleStore) -> None:
     config = PreferenceConfig(reason_share=0.0, candidates=400)
     first = Scripted(set())
-    preference_rows(starter_twins, 20, config, 0, first)
+    pairs(store, 20, config, first)
     [(_, asked)] = first.asked
     wrong = {asked[0], asked[7], asked[-1]}
-    rows = preference_rows(starter_twins, 20, config, 0, Scripted(wrong))
+    rows = pairs(store, 20, config, Scripted(wrong))
     found = {sample_id(row) for row in rows if row["meta"]["rejected_from"] == "model"}
     assert found == wrong and len(rows) == 20
 
 
-def test_candidates(starter_twins: list[Sample]) -> None:
+def test_candidates(store: SampleStore, starter_twins: list[Sample]) -> None:
     judging = Scripted(set())
     config = PreferenceConfig(reason_share=0.5, candidates=10)
-    preference_rows(starter_twins, 8, config, 0, judging)
+    pairs(store, 8, config, judging)
     labels = {sample.id: sample.label for sample in starter_twins}
     assert [mode for mode, _ in judging.asked] == ["reason", "verdict"]
     for _, asked in judging.asked:
         assert Counter(labels[name] for name in asked) == {Label.PASS: 5, Label.FAIL: 5}
 
 
-def test_a_mode_without_pairs_is_not_judged(starter_twins: list[Sample]) -> None:
+def test_a_mode_without_pairs_is_not_judged(store: SampleStore) -> None:
     judging = Scripted(set())
-    preference_rows(starter_twins, 4, PreferenceConfig(reason_share=0.0), 0, judging)
+    pairs(store, 4, PreferenceConfig(reason_share=0.0), judging)
     assert [mode for mode, _ in judging.asked] == ["verdict"]
 
 
-def test_unparsed_replies_are_no_mistakes(starter_twins: list[Sample]) -> None:
+def test_unparsed_replies_are_no_mistakes(store: SampleStore) -> None:
     """A reply without a verdict is wrong in form; it would not teach the difference between the labels."""
-    rows = preference_rows(starter_twins, 12, PreferenceConfig(), 0, Scripted(set(), unparsed=True))
+    rows = pairs(store, 12, PreferenceConfig(), Scripted(set(), unparsed=True))
     assert {row["meta"]["rejected_from"] for row in rows} == {"composed"}
 
 
-def test_as_many_as_there_are(starter_twins: list[Sample]) -> None:
-    few = starter_twins[:6]
-    rows = preference_rows(few, 50, PreferenceConfig(), 0, None)
-    assert len(rows) == len({sample_id(row) for row in rows}) <= 6
+def test_as_many_as_there_are(store_of: Callable[..., SampleStore], starter_twins: list[Sample]) -> None:
+    rows = pairs(store_of(starter_twins[:6], split="train"), 50, PreferenceConfig(), None)
+    assert len(rows) == len({sample_id(row) for row in rows}) == 6
 
 
-def test_the_seed_decides(starter_twins: list[Sample]) -> None:
+def test_the_seed_decides_and_not_the_order(
+    store_of: Callable[..., SampleStore], starter_twins: list[Sample]
+) -> None:
     config = PreferenceConfig()
-    made = [preference_rows(starter_twins, 16, config, seed, None) for seed in (0, 0, 1)]
-    assert made[0] == made[1] != made[2]
+    store, reverse = (store_of(samples, split="train") for samples in (starter_twins, starter_twins[::-1]))
+    first = pairs(store, 16, config, None)
+    assert first == pairs(store, 16, config, None) == pairs(reverse, 16, config, None)
+    assert first != pairs(store, 16, config, None, seed=1)
+
+
+def test_pairs_are_of_their_split(store_of: Callable[..., SampleStore], starter_twins: list[Sample]) -> None:
+    store = store_of(starter_twins, split="train")
+    held_out = {sample.id for sample in starter_twins[-20:]}
+    for name in held_out:
+        store.table.execute("UPDATE samples SET split = 'validation' WHERE id = ?", (name,))
+    rows = preference_rows(store, "validation", 8, PreferenceConfig(), 0, None)
+    names = {sample_id(row) for row in rows}
+    assert len(names) == 8 and names <= held_out

@@ -1,12 +1,14 @@
-"""Training rows: TRL's form, completions that parse to the gold label, twins together, the wanted shares."""
+"""Training rows: TRL's form, completions that parse to the gold label, one row a sample, mode and teacher."""
 
-from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from data_pipeline.config import ModesConfig
-from data_pipeline.rows import dpo_row, pair_of, right_judgement, sft_rows, wrong_judgement
+from data_pipeline.reasoning import explain, mistake
+from data_pipeline.rows import dpo_row, gold_label, judgement, opposite, sft_row
+from data_pipeline.store import SampleStore
+from data_pipeline.write import sft_rows, teacher_pairs
 from judge.parsing import parse
 from judge.prompts import BuiltinPrompt
 from judge.types import MODES, Label, Language, Mode, Sample
@@ -17,8 +19,19 @@ EN = Sample(
 ZH = replace(EN, id="z", language="zh", document="桥长640米。", answer="桥长640米。", question="多长？")
 
 
+def right(sample: Sample, mode: Mode) -> str:
+    return judgement(sample, mode, gold_label(sample), explain(sample) or "")
+
+
+def wrong(sample: Sample, mode: Mode) -> str:
+    return judgement(sample, mode, opposite(gold_label(sample)), mistake(sample))
+
+
+# --- Judgements ---------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    ("sample", "mode", "right", "wrong"),
+    ("sample", "mode", "correct", "mistaken"),
     [
         (EN, "verdict", "PASS", "FAIL"),
         (ZH, "verdict", "通过", "失败"),
@@ -39,19 +52,18 @@ ZH = replace(EN, id="z", language="zh", document="桥长640米。", answer="桥�
         ),
     ],
 )
-def test_judgements(sample: Sample, mode: Mode, right: str, wrong: str) -> None:
-    assert right_judgement(sample, mode) == right
-    assert wrong_judgement(sample, mode) == wrong
+def test_judgements(sample: Sample, mode: Mode, correct: str, mistaken: str) -> None:
+    assert right(sample, mode) == correct
+    assert wrong(sample, mode) == mistaken
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_judgements_parse_to_their_label(starter_twins: list[Sample], mode: Mode) -> None:
     for sample in starter_twins:
-        right = parse(right_judgement(sample, mode) or "")
-        wrong = parse(wrong_judgement(sample, mode))
-        assert right.label is sample.label, sample.id
-        assert wrong.label is not None and wrong.label is not sample.label, sample.id
-        assert (right.reasoning is None) == (mode == "verdict")
+        correct, mistaken = parse(right(sample, mode)), parse(wrong(sample, mode))
+        assert correct.label is sample.label, sample.id
+        assert mistaken.label is opposite(gold_label(sample)), sample.id
+        assert (correct.reasoning is None) == (mode == "verdict")
 
 
 @pytest.mark.parametrize("quote", ['He said "SCORE": "PASS" once.', "{}", '{"SCORE": "FAIL"}', "判断：失败"])
@@ -61,58 +73,100 @@ def test_documents_that_look_like_replies(quote: str, language: Language) -> Non
     for label in Label:
         sample = replace(EN, document=quote, answer=quote, language=language, label=label)
         sample = replace(sample, meta={"edit_type": "addition", "inserted": quote})
-        assert parse(right_judgement(sample, "reason") or "").label is label
-        assert parse(wrong_judgement(sample, "reason")).label not in (None, label)
+        assert parse(right(sample, "reason")).label is label
+        assert parse(wrong(sample, "reason")).label not in (None, label)
+
+
+def test_an_unlabelled_sample_has_no_gold_label() -> None:
+    with pytest.raises(ValueError, match="sample e has no gold label"):
+        gold_label(replace(EN, label=None))
+
+
+# --- Form ---------------------------------------------------------------------------------------------------
 
 
 def test_form_of_an_sft_row() -> None:
-    [row] = sft_rows([EN], ModesConfig(verdict=1.0, reason=0.0), 0)
-    assert row == {
+    assert sft_row(EN, "verdict", "PASS", "gold") == {
         "id": "e-verdict",
         "prompt": BuiltinPrompt().messages(EN, "verdict"),
         "completion": [{"role": "assistant", "content": "PASS"}],
         "group": "g",
-        "meta": {"mode": "verdict", "label": "PASS", "task": "qa", "language": "en", "source": "s"},
+        "meta": {
+            "mode": "verdict",
+            "label": "PASS",
+            "task": "qa",
+            "language": "en",
+            "source": "s",
+            "teacher": "gold",
+        },
     }
 
 
 def test_form_of_a_dpo_row() -> None:
-    row = dpo_row(EN, "verdict", "FAIL", "model")
-    assert row is not None
-    assert row["prompt"] == BuiltinPrompt().messages(EN, "verdict")
-    assert row["chosen"] == [{"role": "assistant", "content": "PASS"}]
-    assert row["rejected"] == [{"role": "assistant", "content": "FAIL"}]
-    assert row["meta"]["rejected_from"] == "model"
+    twin = replace(EN, label=Label.FAIL, meta={"edit_type": "number", "pair": "e"})
+    assert dpo_row(twin, "reason", "right", "wrong", "model") == {
+        "id": "e-reason-model",
+        "prompt": BuiltinPrompt().messages(EN, "reason"),
+        "chosen": [{"role": "assistant", "content": "right"}],
+        "rejected": [{"role": "assistant", "content": "wrong"}],
+        "group": "g",
+        "meta": {
+            "mode": "reason",
+            "label": "FAIL",
+            "task": "qa",
+            "language": "en",
+            "source": "s",
+            "edit_type": "number",
+            "rejected_from": "model",
+        },
+    }
 
 
-def test_no_row_without_a_reasoning() -> None:
-    unexplained = replace(EN, label=Label.FAIL)
-    assert right_judgement(unexplained, "reason") is None
-    assert dpo_row(unexplained, "reason", "x", "model") is None
-    assert sft_rows([unexplained], ModesConfig(verdict=0.0, reason=1.0), 0) == []
+# --- Rows of a store ----------------------------------------------------------------------------------------
 
 
-def test_an_unlabelled_sample_is_refused() -> None:
-    with pytest.raises(ValueError, match="no gold label"):
-        right_judgement(replace(EN, label=None), "verdict")
+@pytest.fixture
+def store(store_of: Callable[..., SampleStore]) -> SampleStore:
+    """Four samples, one in the test split: of two the first teacher is right, once against two wrong ones."""
+    samples = [replace(EN, id=name) for name in "abcd"]
+    store = store_of(samples, split="train")
+    store.table.execute("UPDATE samples SET split = 'test' WHERE id = 'd'")
+    store.table.execute("UPDATE samples SET verdict = 1 WHERE id != 'c'")
+    store.table.execute("UPDATE samples SET reason = 1 WHERE id != 'a'")
+    _, b, c, d = samples
+    for sample in (b, c, d):
+        store.add_reasoning(sample, "one", f"{sample.id} is right", right=True)
+    store.add_reasoning(b, "two", "two errs", right=False)
+    store.add_reasoning(b, "three", "three errs", right=False)
+    return store
 
 
-@pytest.mark.parametrize(("verdict", "reason"), [(1.0, 0.25), (0.5, 0.5), (0.0, 1.0), (0.3, 0.0)])
-def test_shares(starter_twins: list[Sample], verdict: float, reason: float) -> None:
-    rows = sft_rows(starter_twins, ModesConfig(verdict=verdict, reason=reason), 0)
-    pairs = len(starter_twins) // 2
-    counts = Counter((row["meta"]["mode"], row["meta"]["label"]) for row in rows)
-    for mode, share in (("verdict", verdict), ("reason", reason)):
-        assert counts[mode, "PASS"] == counts[mode, "FAIL"] == round(share * pairs)
-    assert len({row["id"] for row in rows}) == len(rows)
+def test_sft_rows_are_in_order_and_in_the_modes_that_are_wanted(store: SampleStore) -> None:
+    rows = list(sft_rows(store, "train"))
+    found = [(row["id"], row["meta"]["teacher"], row["completion"][0]["content"]) for row in rows]
+    assert found == [
+        ("a-verdict", "gold", "PASS"),
+        ("b-verdict", "gold", "PASS"),
+        ("b-reason", "one", '{"REASONING": "b is right", "SCORE": "PASS"}'),
+        ("c-reason", "one", '{"REASONING": "c is right", "SCORE": "PASS"}'),
+    ]
 
 
-def test_twins_are_together_in_a_mode(starter_twins: list[Sample]) -> None:
-    rows = sft_rows(starter_twins, ModesConfig(verdict=0.4, reason=0.4), 3)
-    names = {sample.id: pair_of(sample) for sample in starter_twins}
-    for mode in MODES:
-        found = [row["id"] for row in rows if row["meta"]["mode"] == mode]
-        counts = Counter(names[name.removesuffix(f"-{mode}")] for name in found)
-        assert set(counts.values()) == {2}
-    assert rows == sft_rows(starter_twins, ModesConfig(verdict=0.4, reason=0.4), 3)
-    assert rows != sft_rows(starter_twins, ModesConfig(verdict=0.4, reason=0.4), 4)
+def test_no_row_without_a_reasoning(store_of: Callable[..., SampleStore]) -> None:
+    store = store_of([EN], split="train")
+    store.table.execute("UPDATE samples SET reason = 1")
+    assert list(sft_rows(store, "train")) == []
+    store.add_reasoning(EN, "one", "wrong", right=False)
+    assert list(sft_rows(store, "train")) == list(teacher_pairs(store, "train")) == []
+
+
+def test_the_right_judgement_against_each_wrong_one(store: SampleStore) -> None:
+    rows = list(teacher_pairs(store, "train"))
+    assert [(row["id"], row["meta"]["rejected_from"]) for row in rows] == [
+        ("b-reason-two", "two"),
+        ("b-reason-three", "three"),
+    ]
+    for row, teacher in zip(rows, ("two", "three"), strict=True):
+        assert row["chosen"][0]["content"] == '{"REASONING": "b is right", "SCORE": "PASS"}'
+        assert row["rejected"][0]["content"] == f'{{"REASONING": "{teacher} errs", "SCORE": "FAIL"}}'
+    assert list(teacher_pairs(store, "validation")) == []

@@ -2,16 +2,38 @@
 
 import random
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_pipeline.sources import take_documents
-from data_pipeline.splits import SPLITS, assign_splits, in_split
+from data_pipeline.splits import SPLITS, assign_splits
 from data_pipeline.starter import load_starter
+from data_pipeline.store import SampleStore
 from judge.types import Sample
+
+Splits = Callable[..., dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def splits_of(store_of: Callable[..., SampleStore]) -> Splits:
+    """The split of every document, once samples were put into a store and given their splits."""
+
+    def make(samples: list[Sample], validation: float, test: float, seed: int) -> dict[str, str]:
+        store = store_of(samples)
+        assign_splits(store, validation, test, seed)
+        placed = list(store.samples())
+        assert [sample.id for sample in placed] == [sample.id for sample in samples]
+        splits = {sample.group: sample.meta["split"] for sample in placed}
+        for sample in placed:  # everything about one document lies together
+            assert sample.meta["split"] == splits[sample.group]
+        for split in SPLITS:
+            assert store.count("split = ?", (split,)) == sum(item.meta["split"] == split for item in placed)
+        return splits
+
+    return make
 
 
 def samples_of(sizes: list[tuple[int, int, int]]) -> list[Sample]:
@@ -36,55 +58,63 @@ SETS = st.lists(
 SHARES = st.floats(0.01, 0.4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(samples=SETS, validation=SHARES, test=SHARES, seed=st.integers(0, 9), order=st.randoms())
 def test_properties(
-    samples: list[Sample], validation: float, test: float, seed: int, order: random.Random
+    splits_of: Splits,
+    samples: list[Sample],
+    validation: float,
+    test: float,
+    seed: int,
+    order: random.Random,
 ) -> None:
-    splits = assign_splits(samples, validation, test, seed)
+    splits = splits_of(samples, validation, test, seed)
     assert splits.keys() == {sample.group for sample in samples}
+    assert set(splits.values()) <= set(SPLITS)
     counts = Counter(splits.values())
     assert abs(counts["validation"] - validation * len(splits)) <= 1
     assert abs(counts["test"] - test * len(splits)) <= 1
     shuffled = list(samples)
     order.shuffle(shuffled)
-    assert assign_splits(shuffled, validation, test, seed) == splits
-
-    placed = [replace(sample, meta={**sample.meta, "split": splits[sample.group]}) for sample in samples]
-    parts = {split: in_split(placed, split) for split in SPLITS}
-    assert sum(map(len, parts.values())) == len(samples)
-    groups = [{sample.group for sample in part} for part in parts.values()]
-    assert sum(map(len, groups)) == len(splits)
+    assert splits_of(shuffled, validation, test, seed) == splits
 
 
-def test_every_stratum_is_in_every_split() -> None:
+def test_every_stratum_is_in_every_split(splits_of: Splits) -> None:
     samples = samples_of([(2, source, domain) for source in (0, 2) for domain in range(2)] * 20)
-    splits = assign_splits(samples, 0.1, 0.2, 0)
+    splits = splits_of(samples, 0.1, 0.2, 0)
     assert Counter(splits.values()) == {"train": 56, "validation": 8, "test": 16}
     for source in (0, 2):
         for domain in range(2):
-            found = Counter(
-                splits[sample.group]
+            groups = {
+                sample.group
                 for sample in samples
                 if sample.source == f"source-{source}" and sample.meta["domain"] == f"domain-{domain}"
-            )
+            }
+            found = Counter(splits[group] for group in groups)
             assert found == {"train": 14, "validation": 2, "test": 4}
 
 
-def test_another_seed_gives_other_documents() -> None:
+def test_another_seed_gives_other_documents(splits_of: Splits) -> None:
     samples = samples_of([(1, 0, 0)] * 40)
-    assert assign_splits(samples, 0.2, 0.2, 0) != assign_splits(samples, 0.2, 0.2, 1)
+    assert splits_of(samples, 0.2, 0.2, 0) != splits_of(samples, 0.2, 0.2, 1)
 
 
-def test_no_test_split() -> None:
-    splits = assign_splits(samples_of([(1, 0, 0)] * 20), 0.1, 0.0, 0)
+def test_no_test_split(splits_of: Splits) -> None:
+    splits = splits_of(samples_of([(1, 0, 0)] * 20), 0.1, 0.0, 0)
     assert Counter(splits.values()) == {"train": 18, "validation": 2}
 
 
+def test_splits_can_be_assigned_again(store_of: Callable[..., SampleStore]) -> None:
+    store = store_of(samples_of([(1, 0, 0)] * 20))
+    for test in (0.5, 0.0):
+        assign_splits(store, 0.1, test, 0)
+    assert store.counts("split") == {"train": 18, "validation": 2}
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_starter(language: str) -> None:
+def test_starter(splits_of: Splits, language: str) -> None:
     samples = [sample for sample in load_starter() if sample.language == language]
-    splits = assign_splits(samples, 0.08, 0.15, 0)
+    splits = splits_of(samples, 0.08, 0.15, 0)
     counts = Counter(splits.values())
     assert abs(counts["test"] - 0.15 * len(splits)) <= 1
     assert abs(counts["validation"] - 0.08 * len(splits)) <= 1

@@ -1,6 +1,7 @@
 """Twins differ in what the document bears and in nothing that an answer alone gives away."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,15 @@ import pytest
 
 from data_pipeline.additions import Additions
 from data_pipeline.perturb import RulePerturber
+from data_pipeline.perturb.verify import Rejected
 from data_pipeline.starter import load_starter
-from data_pipeline.twins import make_twins
+from data_pipeline.store import SampleStore
+from data_pipeline.teachers.rules import RulesTeacher
+from data_pipeline.twins import Perturb, Twins, make_twins
 from judge.types import Label, Sample
 
 Pair = tuple[Sample, Sample]
+StoreOf = Callable[..., SampleStore]
 
 
 @pytest.fixture(scope="module")
@@ -81,47 +86,73 @@ def gold(name: str, group: str, answer: str, **values: Any) -> Sample:
     return Sample(name, f"Document {group}.", answer, source="s", group=group, label=Label.PASS, **values)
 
 
-def test_no_second_answer_no_addition() -> None:
+def test_no_second_answer_no_addition(store_of: StoreOf) -> None:
     golds = [gold("a", "1", "It is blue."), gold("b", "2", "It is gray."), gold("c", "2", "It is pink.")]
-    finder = Additions(golds, 0)
+    finder = Additions(store_of(golds), 0)
     assert finder.find(golds[0]) is None
     found = finder.find(golds[1])
     assert found is not None and (found.supported, found.foreign) == ("It is pink.", "It is blue.")
     assert found.faithful == "It is gray. It is pink." and found.hallucinated == "It is gray. It is blue."
 
 
-def test_no_answer_of_the_same_length_no_addition() -> None:
+def test_no_answer_of_the_same_length_no_addition(store_of: StoreOf) -> None:
     golds = [gold("a", "1", "Blue."), gold("b", "1", "It is gray."), gold("c", "2", "It was " + "long " * 20)]
-    assert Additions(golds, 0).find(golds[0]) is None
+    assert Additions(store_of(golds), 0).find(golds[0]) is None
 
 
-def test_a_foreign_sentence_is_of_the_same_kind() -> None:
+def test_a_foreign_sentence_is_of_the_same_kind(store_of: StoreOf) -> None:
     golds = [
         gold("a", "1", "It is blue."),
         gold("b", "1", "It is gray."),
         gold("c", "2", "It is pink.", meta={"domain": "sport"}),
         gold("d", "3", "It is teal.", language="zh"),
     ]
-    assert Additions(golds, 0).find(golds[0]) is None
+    assert Additions(store_of(golds), 0).find(golds[0]) is None
 
 
-def test_a_foreign_sentence_that_the_document_supports_is_none() -> None:
+def test_a_foreign_sentence_that_the_document_supports_is_none(store_of: StoreOf) -> None:
     """Two documents may have an answer in common; it would be no hallucination."""
     golds = [gold("a", "1", "It is blue."), gold("b", "1", "It is gray."), gold("c", "2", "It is gray.")]
-    assert Additions(golds, 0).find(golds[0]) is None
+    assert Additions(store_of(golds), 0).find(golds[0]) is None
 
 
-# --- Shares -------------------------------------------------------------------------------------------------
+def test_foreign_sentences_of_a_large_set_are_a_seeded_choice(
+    store_of: StoreOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("data_pipeline.additions.POOL", 3)
+    golds = [gold(f"{name}-{part}", name, f"It is {name}{part}.") for name in "abcdefgh" for part in "xy"]
+    chosen = []
+    for seed in (0, 0, 1):
+        finder = Additions(store_of(golds), seed)
+        found = [finder.find(item) for item in golds]
+        chosen.append([addition and addition.foreign for addition in found])
+        assert len(set(chosen[-1]) - {None}) <= 3
+    assert chosen[0] == chosen[1] != chosen[2]
 
 
-def test_shares() -> None:
-    golds = [sample for sample in load_starter() if sample.language == "zh"][:120]
+# --- Streams and shares -------------------------------------------------------------------------------------
+
+
+def by_rule(*edit_types: str) -> Perturb:
+    return RulesTeacher(RulePerturber(0, edit_types)).perturb
+
+
+def twins_of(
+    store: SampleStore, perturb: Perturb, edits: float, additions: float, seed: int = 0
+) -> list[Twins]:
+    finder = Additions(store, seed)
+    return list(make_twins(store.samples(), perturb, finder, edits, additions, seed))
+
+
+def test_shares(store_of: StoreOf) -> None:
+    store = store_of([sample for sample in load_starter() if sample.language == "zh"][:120])
 
     def types(edits: float, additions: float) -> Counter[str]:
-        samples, without = make_twins(golds, RulePerturber(0, ("number", "date")), edits, additions, 0)
+        found = twins_of(store, by_rule("number", "date"), edits, additions)
+        samples = [sample for twins in found for sample in twins.samples]
         labels = Counter(sample.label for sample in samples)
         assert labels[Label.PASS] == labels[Label.FAIL]
-        assert not {sample.id for sample in samples} & {sample.id for sample in without}
+        assert all(bool(twins.samples) == (twins.dropped is None) for twins in found)
         kinds = (sample.meta["edit_type"] for sample in samples if sample.label is Label.FAIL)
         return Counter("addition" if name == "addition" else "edit" for name in kinds)
 
@@ -133,11 +164,39 @@ def test_shares() -> None:
         assert half[name] == pytest.approx(count / 2, abs=1.8 * count**0.5)  # 3.6 sigma
 
 
-def test_without_an_edit_both_classes_lose_the_answer() -> None:
-    golds = [gold("a", "1", "It is blue."), gold("b", "2", "It weighs 12 kg.")]
-    samples, without = make_twins(golds, RulePerturber(0, ("number",)), 1.0, 0.0, 0)
-    assert [sample.id for sample in samples] == ["b", "b-twin"]
-    assert [sample.id for sample in without] == ["a"]
+def test_without_an_edit_both_classes_lose_the_answer(store_of: StoreOf) -> None:
+    store = store_of([gold("a", "1", "It is blue."), gold("b", "2", "It weighs 12 kg.")])
+    first, second = twins_of(store, by_rule("number"), 1.0, 0.0)
+    assert (first.gold.id, first.samples, first.dropped) == ("a", (), "no safe edit")
+    assert [sample.id for sample in second.samples] == ["b", "b-twin"] and second.dropped is None
+
+
+def test_without_an_addition_the_reason_is_named(store_of: StoreOf) -> None:
+    [found] = twins_of(store_of([gold("a", "1", "It is blue.")]), by_rule("number"), 0.0, 1.0)
+    assert (found.gold.id, found.samples, found.dropped) == ("a", (), "no addition")
+
+
+def test_a_teachers_reason_is_kept(store_of: StoreOf) -> None:
+    def refuse(golds: Iterable[Sample]) -> Iterator[Rejected]:
+        return (Rejected("refused", item.id) for item in golds)
+
+    [found] = twins_of(store_of([gold("a", "1", "It is blue.")]), refuse, 1.0, 0.0)
+    assert found.dropped == "refused"
+
+
+@pytest.mark.parametrize(("edits", "additions"), [(1.0, 1.0), (0.5, 0.5), (0.3, 1.0), (0.0, 1.0)])
+def test_how_far_a_teacher_reads_ahead_changes_nothing(
+    store_of: StoreOf, edits: float, additions: float
+) -> None:
+    def all_at_once(golds: Iterable[Sample]) -> Iterator[Any]:
+        return iter(list(by_rule("number", "date")(list(golds))))
+
+    store = store_of([sample for sample in load_starter() if sample.language == "zh"][:40])
+    one_by_one = twins_of(store, by_rule("number", "date"), edits, additions)
+    assert twins_of(store, all_at_once, edits, additions) == one_by_one
+    order = {sample.id: place for place, sample in enumerate(store.samples())}
+    places = [order[twins.gold.id] for twins in one_by_one]
+    assert places == sorted(places) and len(set(places)) == len(places) > 0
 
 
 # --- Shortcuts ----------------------------------------------------------------------------------------------

@@ -1,0 +1,161 @@
+"""Running the audit: over samples, or over the folder of a built data set."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from data_pipeline.audit.draw import Draw
+from data_pipeline.audit.shortcuts import LIMITS, shortcuts, told_from_twin
+from data_pipeline.audit.tables import Tables, split_of
+from data_pipeline.audit.tokens import row_tokens
+from judge.errors import InputError
+from judge.files import open_text
+from judge.samples import read_samples
+from judge.types import Label, Sample
+
+LIMIT = 4000
+"""Samples of each source that the rules are fitted on; a larger source is drawn from, whole documents."""
+EXAMPLES = 3
+"""Samples of each source that are shown of each sort."""
+BALANCE = (0.4, 0.6)
+"""Share of FAIL outside which a source is told of."""
+
+
+def audit_samples(samples: Iterable[Sample], *, limit: int = LIMIT, seed: int = 0) -> dict[str, Any]:
+    """The tables, shortcut rules, warnings and examples of samples, read once.
+
+    Args:
+        samples: labelled samples; those without a label are counted.
+        limit: samples of each source for the rules, which look at more than counts.
+        seed: decides which.
+
+    Returns:
+        JSON values: what :class:`~data_pipeline.audit.tables.Tables` counts, ``shortcuts`` (one row a
+        source), ``examples`` and ``warnings``.
+    """
+    tables, draws = Tables(), dict[str, Draw]()
+    for sample in samples:
+        tables.add(sample)
+        if sample.source not in draws:
+            draws[sample.source] = Draw(limit, seed)
+        draws[sample.source].add(sample)
+    found = {
+        **tables.result(),
+        "seed": seed,
+        "limit": limit,
+        "limits": LIMITS,
+        "shortcuts": [],
+        "examples": [],
+    }
+    for source, draw in sorted(draws.items()):
+        drawn = list(draw)
+        row, scores = shortcuts(drawn)
+        found["shortcuts"].append({"source": source, "samples": draw.seen, **row})
+        told = told_from_twin(drawn, scores)
+        for edit in found["edits"]:
+            if edit["source"] == source:
+                edit["told_from_twin"] = told.get(edit["edit_type"])
+        found["examples"] += _examples(drawn, scores)
+    found["warnings"] = _warnings(found)
+    return found
+
+
+def audit_folder(
+    folder: Path, *, model: str | None = None, limit: int = LIMIT, seed: int = 0
+) -> dict[str, Any]:
+    """The audit of a built data set (``samples.jsonl``, ``sft/``, ``dpo/``, ``manifest.json``).
+
+    Args:
+        folder: the data set.
+        model: with it, the rows' tokens are counted against its context.
+        limit: see :func:`audit_samples`.
+        seed: see :func:`audit_samples`.
+
+    Raises:
+        InputError: the folder holds no finished data set, or a file of it is wrong.
+    """
+    if not folder.is_dir():
+        raise InputError("no such folder; 'judge data build' makes one", file=folder)
+    manifest = _manifest(folder / "manifest.json")
+    found = audit_samples(read_samples(folder / "samples.jsonl"), limit=limit, seed=seed)
+    found |= {"name": str(folder), "leaks": manifest.get("leaks"), "tokens": None}
+    if not isinstance(found["leaks"], Mapping):
+        found["warnings"].append("the leak gate was not run: benchmarks may be among the training data")
+    if model is not None:
+        found["tokens"] = row_tokens(folder, model)
+        for file in found["tokens"]["files"]:
+            if file["over"]:
+                found["warnings"].append(
+                    f"{file['file']}: {file['over']:,} of {file['rows']:,} rows are longer than the model's "
+                    f"context of {found['tokens']['context']:,} tokens; their documents will be shortened"
+                )
+    return found
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    with open_text(path) as stream:
+        try:
+            manifest = json.load(stream)
+        except ValueError as error:
+            raise InputError(f"is no JSON ({error})", file=path) from None
+    if not isinstance(manifest, dict):
+        raise InputError(f"is a JSON {type(manifest).__name__}, an object is wanted", file=path)
+    return manifest
+
+
+def _warnings(found: Mapping[str, Any]) -> list[str]:
+    """What a user should know before training on the samples."""
+    told = []
+    for row in found["shortcuts"]:
+        over = [
+            f"{rule} {row[rule]:.2f} (limit {most:.2f})"
+            for rule, most in LIMITS.items()
+            if row[rule] is not None and row[rule] > most
+        ]
+        if over:
+            told.append(
+                f"{row['source']}: the label is predicted by {', '.join(over)}; "
+                "a judge can learn that instead of reading the document"
+            )
+    labels: dict[str, list[int]] = {}
+    for row in found["classes"]:
+        counts = labels.setdefault(row["source"], [0, 0])
+        counts[0] += row[Label.PASS.value]
+        counts[1] += row[Label.FAIL.value]
+    for source, (passes, fails) in labels.items():
+        if passes + fails and not BALANCE[0] <= fails / (passes + fails) <= BALANCE[1]:
+            told.append(f"{source}: {fails / (passes + fails):.0%} of the labelled samples are FAIL")
+    for kind, text in (
+        ("conflicts", "the text of another sample and the other label"),
+        ("repeats", "the document, question and answer of another sample"),
+    ):
+        if found[kind]["count"]:
+            told.append(f"samples with {text}: {found[kind]['count']:,}")
+    if found["in_two_splits"]:
+        told.append(f"samples about a document of another split: {found['in_two_splits']:,}; the splits leak")
+    return told
+
+
+def _examples(samples: list[Sample], scores: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Samples to look at: the first few, and hallucinated answers that their wording gives away most."""
+    told = [sample for sample in samples if sample.label is Label.FAIL and scores.get(sample.id, 0) > 0.5]
+    told.sort(key=lambda sample: (-scores[sample.id], sample.id))
+    chosen = [("drawn", sample) for sample in samples[: 2 * EXAMPLES]]
+    chosen += [("given away by its wording", sample) for sample in told[:EXAMPLES]]
+    return [
+        {
+            "why": why,
+            "id": sample.id,
+            "source": sample.source,
+            "split": split_of(sample),
+            "label": sample.label.value if sample.label else None,
+            "edit_type": sample.meta.get("edit_type"),
+            "change": sample.meta.get("change"),
+            "p_fail": round(scores[sample.id], 3) if sample.id in scores else None,
+            "document": sample.document_text[:1200],
+            "question": sample.question[:600],
+            "answer": sample.answer[:1200],
+        }
+        for why, sample in chosen
+    ]

@@ -1,0 +1,140 @@
+"""What a data set is made of, counted in one pass: classes, lengths, edits, repeats, documents in two splits.
+
+Memory: some 200 bytes a sample, for telling repeats; no text is kept but that of a few repeats to show.
+"""
+
+from collections import Counter, defaultdict
+from hashlib import blake2b
+from typing import Any
+
+from judge.types import Label, Sample
+
+SHOWN = 10
+"""Repeats and conflicts that are listed by id."""
+BINS = 24
+QUANTILES = {"p5": 0.05, "median": 0.5, "p95": 0.95}
+
+
+def split_of(sample: Sample) -> str:
+    """The split of a built sample, or nothing."""
+    return str(sample.meta.get("split", ""))
+
+
+def _key(*texts: str) -> bytes:
+    """The same for texts that differ in white space alone."""
+    return blake2b("\0".join(" ".join(text.split()) for text in texts).encode(), digest_size=8).digest()
+
+
+class Tables:
+    """The counts; :meth:`add` every sample, then read :meth:`result`."""
+
+    def __init__(self) -> None:
+        self._classes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        self._answers: dict[str, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
+        self._documents: dict[str, Counter[int]] = defaultdict(Counter)
+        self._edits: Counter[tuple[str, str]] = Counter()
+        self._from_document: Counter[tuple[str, str]] = Counter()
+        self._first: dict[bytes, tuple[str, str]] = {}
+        self._repeats: list[tuple[str, str]] = []
+        self._conflicts: list[tuple[str, str]] = []
+        self._counts: Counter[str] = Counter()
+        self._split: dict[bytes, str] = {}
+
+    def add(self, sample: Sample) -> None:
+        """Count one sample."""
+        label = sample.label.value if sample.label else "none"
+        place = (sample.source, sample.task.value, sample.language, split_of(sample))
+        self._classes[place][label] += 1
+        self._answers[sample.source][label][len(sample.answer)] += 1
+        document = sample.document_text
+        self._documents[sample.source][len(document)] += 1
+        if "edit_type" in sample.meta:
+            edit = (sample.source, str(sample.meta["edit_type"]))
+            self._edits[edit] += 1
+            self._from_document[edit] += bool(sample.meta.get("from_document"))
+        self._look_for_repeat(sample, document, label)
+        self._counts["samples"] += 1
+
+    def _look_for_repeat(self, sample: Sample, document: str, label: str) -> None:
+        text = _key(document)
+        if self._split.setdefault(text, split_of(sample)) != split_of(sample):
+            self._counts["in_two_splits"] += 1
+        first, known = self._first.setdefault(
+            _key(document, sample.question, sample.answer), (sample.id, label)
+        )
+        if first == sample.id:
+            return
+        kind, shown = ("repeats", self._repeats) if known == label else ("conflicts", self._conflicts)
+        self._counts[kind] += 1
+        if len(shown) < SHOWN:
+            shown.append((first, sample.id))
+
+    def result(self) -> dict[str, Any]:
+        """The tables, as JSON values. Lengths are in characters; shares are from 0 to 1."""
+        names = ("source", "task", "language", "split")
+        classes = []
+        for place, labels in sorted(self._classes.items()):
+            counts = {name: labels[name] for name in (*(label.value for label in Label), "none")}
+            classes.append({**dict(zip(names, place, strict=True)), **counts, "samples": labels.total()})
+        of_source: Counter[str] = Counter()
+        for (source, _), count in self._edits.items():
+            of_source[source] += count
+        edits = [
+            {
+                "source": source,
+                "edit_type": kind,
+                "samples": count,
+                "share": count / of_source[source],
+                "from_document": self._from_document[source, kind] / count,
+            }
+            for (source, kind), count in sorted(self._edits.items(), key=lambda item: (item[0][0], -item[1]))
+        ]
+        return {
+            "samples": self._counts["samples"],
+            "documents": len(self._split),
+            "classes": classes,
+            "lengths": [
+                {
+                    "source": source,
+                    "answer": {label: summary(lengths) for label, lengths in sorted(by_label.items())},
+                    "document": summary(self._documents[source]),
+                    "histogram": _histogram(by_label),
+                }
+                for source, by_label in sorted(self._answers.items())
+            ],
+            "edits": edits,
+            "repeats": {"count": self._counts["repeats"], "first": self._repeats},
+            "conflicts": {"count": self._counts["conflicts"], "first": self._conflicts},
+            "in_two_splits": self._counts["in_two_splits"],
+        }
+
+
+def summary(lengths: Counter[int]) -> dict[str, float]:
+    """Mean and quantiles of counted lengths."""
+    total = lengths.total()
+    found = {"mean": round(sum(length * count for length, count in lengths.items()) / total, 1)}
+    for name, share in QUANTILES.items():
+        found[name] = _quantile(lengths, share)
+    return found
+
+
+def _quantile(lengths: Counter[int], share: float) -> int:
+    left = share * (lengths.total() - 1)
+    for length in sorted(lengths):
+        left -= lengths[length]
+        if left < 0:
+            return length
+    return max(lengths)
+
+
+def _histogram(by_label: dict[str, Counter[int]]) -> dict[str, Any]:
+    """Shares of each label's answers in equal bins up to the 99th percentile; the last bin takes the rest."""
+    every: Counter[int] = sum(by_label.values(), Counter())
+    width = max(1, -(-(_quantile(every, 0.99) + 1) // BINS))
+    bars = {}
+    for label, lengths in sorted(by_label.items()):
+        counts = [0] * BINS
+        for length, count in lengths.items():
+            counts[min(length // width, BINS - 1)] += count
+        bars[label] = [round(count / lengths.total(), 5) for count in counts]
+    return {"width": width, "shares": bars}

@@ -1,0 +1,92 @@
+"""What a build would ask of its teachers and what that would cost, before anything is asked.
+
+The build runs whole, into a folder that is thrown away. Where a teacher's reply decides what is asked next,
+the rules stand in for it: they perturb as many answers as rules can, and what follows is counted on these.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig, TeacherConfig
+from data_pipeline.perturb import Perturbation
+from data_pipeline.perturb.verify import Rejected
+from data_pipeline.prompts import judgement_prompt, paraphrase_prompt, perturbation_prompt
+from data_pipeline.teachers.base import Ask, Judgement, Teacher
+from data_pipeline.teachers.room import Run, Teachers
+from judge.remote.budget import Estimate
+from judge.remote.chat import ChatRequest, Reply
+from judge.remote.client import ChatClient
+from judge.remote.config import EndpointConfig, Prices
+from judge.types import Sample
+
+
+def dry_run(config: DataConfig) -> dict[str, Estimate]:
+    """Estimate the calls, tokens and price of a build, by teacher; what the cache holds costs nothing.
+
+    Raises:
+        InputError: as the build itself would.
+    """
+    with TemporaryDirectory() as folder:
+        no_model = config.preferences.model_copy(update={"model": None})
+        changed = config.model_copy(update={"output": folder, "preferences": no_model})
+        teachers = CountingTeachers(changed)
+        build(changed, teachers=teachers)
+    return teachers.estimates
+
+
+class CountingTeachers(Teachers):
+    """Teachers that count what they are asked, and whose replies say nothing."""
+
+    def __init__(self, config: DataConfig):
+        super().__init__(config)
+        self.estimates: dict[str, Estimate] = {}
+
+    def get(self, name: str, checker: str | None = None) -> Teacher:
+        """See :meth:`Teachers.get`."""
+        rules = super().get("rules")
+        if name == "rules":
+            return rules
+        return _StandIn(name, rules, self.ask(name), self.ask(checker) if checker is not None else None)
+
+    def _runner(self, settings: TeacherConfig) -> Run:
+        # A model in this process costs nothing, and its calls are known by its name like those of an
+        # endpoint.
+        free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
+        client = ChatClient(settings.endpoint or free, name=settings.name, cache=self.cache)
+        counterfactuals = self.config.counterfactuals
+        text = " ".join(["word"] * (counterfactuals.length if counterfactuals is not None else 50))
+
+        def run(requests: Iterable[ChatRequest]) -> Iterator[Reply]:
+            for request in requests:
+                one = client.estimate([request])
+                before = self.estimates.get(settings.name)
+                self.estimates[settings.name] = one if before is None else before + one
+                properties = request.schema["properties"] if request.schema is not None else ()
+                yield Reply(text, parsed=dict.fromkeys(properties, text))
+
+        return run
+
+
+@dataclass(frozen=True)
+class _StandIn:
+    """Asks, for the count, and goes on with what the rules say."""
+
+    name: str
+    rules: Teacher
+    ask: Ask
+    checker: Ask | None
+
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+        for gold in golds:
+            list(self.ask([perturbation_prompt(gold)]))
+            [found] = self.rules.perturb([gold])
+            if self.checker is not None and isinstance(found, Perturbation):
+                list(self.checker([paraphrase_prompt(gold, found.answer)]))
+            yield found
+
+    def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
+        for sample in samples:
+            list(self.ask([judgement_prompt(sample)]))
+            yield from self.rules.judge([sample])

@@ -1,0 +1,65 @@
+"""The judgements of reason mode: for every sample that wants one a right reasoning, and teachers' wrong
+ones."""
+
+from collections.abc import Iterator
+from itertools import tee
+from pathlib import Path
+from typing import Any
+
+from data_pipeline.config import ReasoningConfig
+from data_pipeline.ensemble import Decision, Yield, decide, judge_together
+from data_pipeline.manifest import Dropped
+from data_pipeline.reasoning import explain
+from data_pipeline.store import SampleStore
+from data_pipeline.teachers.base import Judgement
+from data_pipeline.teachers.known_label import reason_for_label
+from data_pipeline.teachers.room import Teachers
+from judge.files import dump, replacing
+from judge.types import Sample
+
+
+def note_judgements(
+    store: SampleStore, config: ReasoningConfig, teachers: Teachers, dropped: Dropped, aside: Path
+) -> dict[str, Any]:
+    """Let the recipe's teachers judge the samples that want a row in reason mode, and note what they say.
+
+    Args:
+        store: gets the reasonings.
+        config: in which way, by whom.
+        teachers: makes them.
+        dropped: gets the samples without a right reasoning.
+        aside: file for the samples that no teacher judged right, with all judgements, for inspection.
+
+    Returns:
+        The yield of every teacher and of all together (Bi'an, Table 13).
+    """
+    counts = Yield()
+    with replacing(aside) as stream:
+        for decision in counts.count(_decisions(store.samples("reason"), config, teachers)):
+            if decision.chosen is None:
+                dropped.add(f"reasoning: {decision.outcome}", decision.sample.id)
+                stream.write(dump(decision.aside_row()) + "\n")
+                continue
+            chosen = decision.chosen
+            store.add_reasoning(decision.sample, chosen.teacher, chosen.reasoning, right=True)
+            for wrong in decision.rejected:
+                store.add_reasoning(decision.sample, wrong.teacher, wrong.reasoning, right=False)
+    return counts.table()
+
+
+def _decisions(samples: Iterator[Sample], config: ReasoningConfig, teachers: Teachers) -> Iterator[Decision]:
+    first = config.teachers[0]
+    if config.way == "ensemble":
+        return judge_together(samples, [teachers.get(name) for name in config.teachers])
+    if config.way == "rules":
+        return (decide(sample, [_by_rule(sample)]) for sample in samples)
+    samples, copies = tee(samples)
+    known = reason_for_label(first, teachers.ask(first), copies, with_change=config.way == "known_label")
+    return (decide(sample, [found]) for sample, found in zip(samples, known, strict=True))
+
+
+def _by_rule(sample: Sample) -> Judgement:
+    reasoning = explain(sample)
+    if reasoning is None:
+        return Judgement("rules", None, problem="nothing to cite")
+    return Judgement("rules", sample.label, reasoning)

@@ -1,0 +1,129 @@
+"""The benchmarks that training data must not hold, read for their documents, questions and answers alone.
+
+``data_dir`` holds one folder per benchmark with its original files, plain or ``.gz``. A benchmark that is not
+there is *not at hand*, and the gate's record says so.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.errors import InputError, unknown
+from judge.formats import ragtruth
+from judge.formats.records import Record, read_lines, read_records
+from judge.samples import read_rows
+from judge.types import Sample
+
+Texts = tuple[str, str, str]
+"""Document, question and answer; empty where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files of a benchmark.
+
+    ``pattern`` is a glob in the benchmark's folder, without ``.gz``; ``take`` gives the texts of a record;
+    ``document`` says that the file is one JSON document, where JSON Lines or a table is the rule.
+    """
+
+    pattern: str
+    take: Callable[[Record], Iterable[Texts]]
+    document: bool = False
+
+    def paths(self, folder: Path) -> list[Path]:
+        """The files that are there, each once."""
+        found = {path.with_suffix(""): path for path in folder.glob(f"{self.pattern}.gz")}
+        found |= {path: path for path in folder.glob(self.pattern)}
+        return [found[path] for path in sorted(found)]
+
+    def records(self, path: Path) -> Iterator[Record]:
+        """The records of one file."""
+        if self.document:
+            return (record for _, record in read_records(path))
+        if self.pattern.endswith(".json"):  # JSON Lines under another name
+            return read_lines(path)
+        return (Record(row, path, line) for line, row in read_rows(path))
+
+
+def _fields(document: str, question: str, *answers: str) -> Callable[[Record], Iterable[Texts]]:
+    """Records with these fields, an empty name for none; each answer is a sample."""
+
+    def take(record: Record) -> Iterator[Texts]:
+        def text(field: str) -> str:
+            return record.text(field, empty=True) if field else ""
+
+        for answer in answers:
+            yield text(document), text(question), text(answer)
+
+    return take
+
+
+def _fib(record: Record) -> Iterator[Texts]:
+    for summary in record.texts("list_choices"):
+        yield record.text("input"), "", summary
+
+
+def _conflictqa(record: Record) -> Iterator[Texts]:
+    for evidence, answer in (("parametric_memory", "memory_answer"), ("counter_memory", "counter_answer")):
+        for document in (evidence, f"{evidence}_aligned_evidence"):
+            yield record.text(document, empty=True), record.text("question"), record.text(answer, empty=True)
+
+
+_HALUBENCH = _fields("passage", "question", "answer")
+BENCHMARKS: dict[str, tuple[Files, ...]] = {
+    "halubench": (
+        Files("*.csv", _HALUBENCH),
+        Files("*.jsonl", _HALUBENCH),
+        Files("**/*.parquet", _HALUBENCH),
+    ),
+    "halueval": (
+        Files("qa_data.json", _fields("knowledge", "question", "right_answer", "hallucinated_answer")),
+        Files(
+            "dialogue_data.json",
+            _fields("knowledge", "dialogue_history", "right_response", "hallucinated_response"),
+        ),
+        Files("summarization_data.json", _fields("document", "", "right_summary", "hallucinated_summary")),
+        Files("general_data.json", _fields("", "user_query", "chatgpt_response")),
+    ),
+    "diahalu": (Files("DiaHalu_Bench.jsonl", _fields("text", "", "")),),
+    "onioneval": (Files("with_context.json", _fields("context", "", "fact", "hallucination"), True),),
+    "conflictqa": (Files("conflictQA-*.json", _conflictqa),),
+    "fib": (Files("**/*binary_choice-using_*.jsonl", _fib),),
+    "open-factual-bench": (Files("tasks.json", _fields("", "question", "reference_answer"), True),),
+    "ragtruth": (),
+}
+"""What each benchmark keeps where. RAGTruth's test split is two joined files, with a reader of their own."""
+
+
+def at_hand(
+    data_dir: Path, names: Iterable[str] = tuple(BENCHMARKS)
+) -> tuple[dict[str, Iterator[Sample]], list[str]]:
+    """The samples of the benchmarks that are in ``data_dir``, by name, and the names of those that are not.
+
+    The samples are read as they are asked for, once.
+
+    Raises:
+        InputError: a name is not known; while reading, a file is wrong.
+    """
+    found: dict[str, Iterator[Sample]] = {}
+    absent: list[str] = []
+    for name in names:
+        if name not in BENCHMARKS:
+            raise InputError(unknown("benchmark", name, BENCHMARKS))
+        folder = data_dir / name
+        if name == "ragtruth" and folder.is_dir():
+            found[name] = iter(ragtruth.load_split("test", data_dir))
+        elif any(files.paths(folder) for files in BENCHMARKS[name]):
+            found[name] = _read(name, folder)
+        else:
+            absent.append(name)
+    return found, absent
+
+
+def _read(name: str, folder: Path) -> Iterator[Sample]:
+    """Samples of a benchmark; their ids are file and row, from 0."""
+    for files in BENCHMARKS[name]:
+        for path in files.paths(folder):
+            for number, record in enumerate(files.records(path)):
+                for document, question, answer in files.take(record):
+                    yield Sample(f"{path.name.split('.')[0]}:{number}", document, answer, question)

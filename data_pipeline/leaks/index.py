@@ -1,0 +1,208 @@
+"""Does a training sample occur in a benchmark? Copies are looked up, near copies found by their shingles."""
+
+import json
+import os
+import zipfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from data_pipeline.leaks.postings import Postings
+from data_pipeline.leaks.shingles import Shingles, fingerprint, passages, shingles, words
+from judge.errors import InputError, JudgeError
+from judge.types import Sample
+
+NEAR_DOCUMENT = 0.4
+"""Share of a document, or of a benchmark's passage, from which the two share text. With one word in ten
+changed 0.7 is left; no unrelated document reached 0.3 (``tests/bench/leak_recall.py``)."""
+NEAR_PAIR = 0.6
+"""Share from which a question with its answer repeats another."""
+LEAST_SHINGLES = 5
+LEAST_PAIR_SHINGLES = 20
+"""Fewer shingles in common show nothing: of documents, of questions with answers."""
+LEAST_LETTERS = 40
+"""Bytes of letters that a question and answer about a document need: "In which year? 1990" is no leak."""
+SETTINGS = {
+    "version": 1,
+    "near_document": NEAR_DOCUMENT,
+    "near_pair": NEAR_PAIR,
+    "least_shingles": LEAST_SHINGLES,
+    "least_pair_shingles": LEAST_PAIR_SHINGLES,
+    "least_letters": LEAST_LETTERS,
+}
+
+
+class Kind(StrEnum):
+    """What of a sample is in a benchmark. ``near``: a part of it, or with words changed."""
+
+    DOCUMENT = "document and question"
+    OTHER_QUESTION = "document under another question"
+    NEAR_DOCUMENT = "near document"
+    PAIR = "question and answer"
+    NEAR_PAIR = "near question and answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """The sample of a benchmark that a training sample repeats; ``similarity`` is from 0 to 1."""
+
+    benchmark: str
+    id: str
+    kind: Kind
+    similarity: float = 1.0
+
+
+@dataclass
+class _Texts:
+    """Texts while they are collected: the row of each distinct key, and the shingles of rows."""
+
+    keys: dict[int, int] = field(default_factory=dict)
+    shingles: list[Shingles] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+
+    def arrays(self, name: str) -> dict[str, Any]:
+        postings = Postings.build(self.shingles)
+        return {
+            f"{name}_keys": np.array(list(self.keys), np.uint64),
+            f"{name}_key_rows": np.array(list(self.keys.values()), np.int32),
+            f"{name}_rows": np.array(self.rows, np.int32),
+            f"{name}_shingles": postings.shingles,
+            f"{name}_counts": postings.counts,
+            f"{name}_texts": postings.texts,
+        }
+
+
+class BenchmarkIndex:
+    """The documents, and the questions with answers, of benchmarks. Its size depends on these alone.
+
+    Made by :meth:`build` or :meth:`load`. ``benchmarks`` holds of each the number of ``rows`` and the
+    ``hash`` of what is compared.
+    """
+
+    def __init__(self, header: Mapping[str, Any], arrays: Mapping[str, Any]):
+        self.benchmarks: dict[str, dict[str, Any]] = header["benchmarks"]
+        self._header, self._arrays = header, arrays
+        self._rows: list[list[str]] = header["rows"]
+        self._asked = set(arrays["asked"].tolist())
+        self._keys, self._postings = {}, {}
+        for name in ("documents", "pairs"):
+            keys, rows = arrays[f"{name}_keys"].tolist(), arrays[f"{name}_key_rows"].tolist()
+            self._keys[name] = dict(zip(keys, rows, strict=True))
+            distinct, counts, texts = (arrays[f"{name}_{part}"] for part in ("shingles", "counts", "texts"))
+            self._postings[name] = Postings(distinct, counts, texts, len(arrays[f"{name}_rows"]))
+        # Rows about one document are neighbours.
+        self._document = lru_cache(maxsize=64)(self._look_for_document)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._header, self._arrays)
+
+    @classmethod
+    def build(cls, benchmarks: Mapping[str, Iterable[Sample]]) -> "BenchmarkIndex":
+        """Index benchmarks by name. A sample with an empty document is a question asked without one."""
+        found: dict[str, dict[str, Any]] = {}
+        rows: list[list[str]] = []
+        documents, pairs = _Texts(), _Texts()
+        asked: dict[int, None] = {}
+        for name, samples in benchmarks.items():
+            digest, count = sha256(), 0
+            for count, sample in enumerate(samples, start=1):  # noqa: B007 (the number of rows)
+                document, pair = (
+                    fingerprint(sample.document_text),
+                    fingerprint(sample.question, sample.answer),
+                )
+                digest.update(f"{document} {pair}\n".encode())
+                rows.append([name, sample.id])
+                if sample.document_text and document not in documents.keys:
+                    documents.keys[document] = len(rows) - 1
+                    parts = [shingles(passage) for passage in passages(sample)]
+                    documents.shingles += parts
+                    documents.rows += [len(rows) - 1] * len(parts)
+                asked[fingerprint(f"{document}", sample.question)] = None
+                if pair not in pairs.keys:
+                    text = words(sample.question) + words(sample.answer)
+                    if not sample.document_text or sum(map(len, text)) >= LEAST_LETTERS:
+                        pairs.keys[pair] = len(rows) - 1
+                    pairs.shingles.append(shingles(text))
+                    pairs.rows.append(len(rows) - 1)
+            found[name] = {"rows": count, "hash": digest.hexdigest()}
+        arrays = {
+            "asked": np.array(list(asked), np.uint64),
+            **documents.arrays("documents"),
+            **pairs.arrays("pairs"),
+        }
+        return cls({"settings": SETTINGS, "benchmarks": found, "rows": rows}, arrays)
+
+    def check(self, sample: Sample) -> Leak | None:
+        """The benchmark's sample that this one repeats, by its document or else by question and answer."""
+        key, leak = self._document(sample.document_text)
+        if leak is None:
+            return self._look_for_pair(sample)
+        if leak.kind is Kind.DOCUMENT and fingerprint(f"{key}", sample.question) not in self._asked:
+            return replace(leak, kind=Kind.OTHER_QUESTION)
+        return leak
+
+    def _look_for_document(self, document: str) -> tuple[int, Leak | None]:
+        """The fingerprint of a document, and its leak."""
+        key = fingerprint(document)
+        if key in self._keys["documents"]:
+            return key, self._leak(self._keys["documents"][key], Kind.DOCUMENT)
+        shared = self._postings["documents"].most_shared(shingles(words(document)), LEAST_SHINGLES)
+        if shared is None or shared.share < NEAR_DOCUMENT:
+            return key, None
+        row = self._arrays["documents_rows"][shared.text]
+        return key, self._leak(row, Kind.NEAR_DOCUMENT, shared.share)
+
+    def _look_for_pair(self, sample: Sample) -> Leak | None:
+        row = self._keys["pairs"].get(fingerprint(sample.question, sample.answer))
+        if row is not None:
+            return self._leak(row, Kind.PAIR)
+        text = shingles(words(sample.question) + words(sample.answer))
+        shared = self._postings["pairs"].most_shared(text, LEAST_PAIR_SHINGLES)
+        if shared is None or shared.share < NEAR_PAIR:
+            return None
+        return self._leak(self._arrays["pairs_rows"][shared.text], Kind.NEAR_PAIR, shared.share)
+
+    def _leak(self, row: int, kind: Kind, similarity: float = 1.0) -> Leak:
+        benchmark, name = self._rows[row]
+        return Leak(benchmark, name, kind, round(similarity, 4))
+
+    def save(self, path: Path) -> None:
+        """Write the index as NumPy arrays (``.npz``), a whole file or none."""
+        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        header = np.frombuffer(json.dumps(self._header).encode(), np.uint8)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with beside.open("wb") as stream:
+                np.savez(stream, header=header, **self._arrays)
+            beside.replace(path)
+        except OSError as error:
+            raise JudgeError(f"{path}: could not be written ({error.strerror or error})") from error
+        finally:
+            with suppress(OSError):
+                beside.unlink()
+
+    @classmethod
+    def load(cls, path: Path) -> "BenchmarkIndex":
+        """Read an index back.
+
+        Raises:
+            InputError: the file is none, or was written with other settings.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                arrays = dict(stored)
+            header = json.loads(arrays.pop("header").tobytes())
+        except FileNotFoundError:
+            raise InputError("no such file", file=path) from None
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise InputError(f"is no index of benchmarks ({error}); build it again", file=path) from None
+        if header["settings"] != SETTINGS:
+            raise InputError("was made with other settings; build it again", file=path)
+        return cls(header, arrays)

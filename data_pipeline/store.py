@@ -1,0 +1,188 @@
+"""Samples on their way through a build, in a table on disk: memory does not grow with their number.
+
+A build reads its samples many times: to split them by document, to draw strata, to write rows. They lie in an
+SQLite file for as long as the build works, in the order in which they came.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from judge.errors import InputError, JudgeError
+from judge.files import dump
+from judge.samples import row_from_sample, sample_from_row
+from judge.types import Label, Mode, Sample
+
+_TABLES = """
+CREATE TABLE samples (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL,   -- the group: document or seed item
+    pair TEXT NOT NULL,       -- what twins have in common
+    source TEXT NOT NULL, task TEXT NOT NULL, language TEXT NOT NULL, domain TEXT NOT NULL,
+    label TEXT, edit_type TEXT, from_document INTEGER,
+    split TEXT,
+    verdict INTEGER NOT NULL DEFAULT 0,  -- is there to be a row in this mode?
+    reason INTEGER NOT NULL DEFAULT 0,
+    row TEXT NOT NULL
+);
+CREATE TABLE reasonings (
+    sample TEXT NOT NULL, right INTEGER NOT NULL, teacher TEXT NOT NULL, reasoning TEXT NOT NULL
+);
+CREATE INDEX by_sample ON reasonings (sample)
+"""
+
+
+def rank(seed: str, name: str) -> str:
+    """A place in a seeded random order: the same for a name whatever else there is, and on every machine."""
+    return sha256(f"{seed}\0{name}".encode()).hexdigest()
+
+
+def pair_of(sample: Sample) -> str:
+    """The name that twins share; a sample without a twin is a pair of its own."""
+    return str(sample.meta.get("pair", sample.id))
+
+
+class SampleStore:
+    """The samples of a build. A context manager; the file is removed when it closes.
+
+    Args:
+        path: where the table lies meanwhile. What an earlier, broken build left there is replaced.
+
+    Raises:
+        JudgeError: the file cannot be written; in the end also for whatever failed with the table meanwhile,
+            such as a full disk.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            self.table = sqlite3.connect(path)
+            # The file outlives no build, so nothing of it has to survive a crash.
+            self.table.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
+        except (OSError, sqlite3.Error) as error:
+            raise self._failure(error) from error
+        self.table.create_function("rank", 2, rank, deterministic=True)
+
+    def __enter__(self) -> "SampleStore":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.table.close()
+        self.path.unlink(missing_ok=True)
+        if isinstance(error, sqlite3.Error):
+            raise self._failure(error) from error
+
+    def add(self, samples: Iterable[Sample]) -> None:
+        """Append samples.
+
+        Raises:
+            InputError: an id occurs twice.
+        """
+        current: list[Sample] = []
+
+        def values() -> Iterator[tuple[Any, ...]]:
+            for sample in samples:
+                current[:] = [sample]
+                edit_type, from_document = (sample.meta.get(key) for key in ("edit_type", "from_document"))
+                yield (
+                    sample.id, sample.group, pair_of(sample), sample.source, sample.task.value,
+                    sample.language, str(sample.meta.get("domain", "")),
+                    None if sample.label is None else sample.label.value,
+                    None if edit_type is None else str(edit_type),
+                    None if from_document is None else bool(from_document),
+                    dump(row_from_sample(sample)),
+                )  # fmt: skip
+
+        columns = "id, document, pair, source, task, language, domain, label, edit_type, from_document, row"
+        try:
+            self.table.executemany(
+                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                values(),
+            )
+        except sqlite3.IntegrityError:
+            raise InputError(
+                f"id {current[0].id!r} occurs twice, in one source or in two; "
+                "ids name samples across a data set"
+            ) from None
+
+    def samples(
+        self, where: str = "TRUE", values: tuple[Any, ...] = (), order: str = "number"
+    ) -> Iterator[Sample]:
+        """Samples that a condition holds for, in their order, with their split in ``meta["split"]``."""
+        query = f"SELECT row, split FROM samples WHERE {where} ORDER BY {order}"  # noqa: S608 (our own conditions)
+        for text, split in self.table.execute(query, values):
+            row = json.loads(text)
+            if split is not None:
+                row["meta"] = {**row.get("meta", {}), "split": split}
+            yield sample_from_row(row)
+
+    def wants(self, sample: Sample, mode: Mode) -> bool:
+        """Is there to be a row of this sample in a mode?"""
+        return bool(self._one(f"SELECT {mode} FROM samples WHERE id = ?", (sample.id,)))  # noqa: S608
+
+    def add_reasoning(self, sample: Sample, teacher: str, reasoning: str, *, right: bool) -> None:
+        """Note a teacher's reasoning that leads to the gold label, or to the wrong one."""
+        values = (sample.id, right, teacher, reasoning)
+        self.table.execute("INSERT INTO reasonings VALUES (?, ?, ?, ?)", values)
+
+    def reasonings(self, sample: Sample, *, right: bool) -> list[tuple[str, str]]:
+        """Teachers and their reasonings, in the order in which they were noted."""
+        query = "SELECT teacher, reasoning FROM reasonings WHERE sample = ? AND right = ? ORDER BY rowid"
+        return self.table.execute(query, (sample.id, right)).fetchall()
+
+    def draw(self, where: str, values: tuple[Any, ...], seed: str, count: int) -> Iterator[Sample]:
+        """A seeded choice of at most so many of the samples that a condition holds for, in their order."""
+        chosen = f"SELECT number FROM samples WHERE {where} ORDER BY rank(?, id) LIMIT ?"  # noqa: S608
+        return self.samples(f"number IN ({chosen})", (*values, seed, count))
+
+    def index(self, *columns: str) -> None:
+        """Make conditions on these columns fast."""
+        name = "by_" + "_".join(columns)
+        self.table.execute(f"CREATE INDEX IF NOT EXISTS {name} ON samples ({', '.join(columns)})")
+
+    def ids(self, where: str, values: tuple[Any, ...] = ()) -> Iterator[str]:
+        """Ids of the samples that a condition holds for, in their order."""
+        query = f"SELECT id FROM samples WHERE {where} ORDER BY number"  # noqa: S608
+        return (name for (name,) in self.table.execute(query, values))
+
+    def count(self, where: str = "TRUE", values: tuple[Any, ...] = ()) -> int:
+        """How many samples a condition holds for."""
+        return int(self._one(f"SELECT COUNT(*) FROM samples WHERE {where}", values))  # noqa: S608
+
+    def counts(self, column: str) -> dict[str, int]:
+        """How many samples have each value of a column that has one."""
+        known = f"FROM samples WHERE {column} IS NOT NULL"
+        query = f"SELECT {column}, COUNT(*) {known} GROUP BY {column} ORDER BY {column}"
+        return dict(self.table.execute(query))
+
+    def documents(self) -> int:
+        """How many documents the samples are about."""
+        return int(self._one("SELECT COUNT(DISTINCT document) FROM samples"))
+
+    def pairs(self, split: str) -> int:
+        """How many pairs of twins, and samples without one, lie in a split."""
+        return int(self._one("SELECT COUNT(DISTINCT pair) FROM samples WHERE split = ?", (split,)))
+
+    def labels(self, split: str) -> set[Label]:
+        """The labels that occur in a split."""
+        query = "SELECT DISTINCT label FROM samples WHERE split = ? AND label IS NOT NULL"
+        return {Label(label) for (label,) in self.table.execute(query, (split,))}
+
+    def drop(self, where: str, values: tuple[Any, ...] = ()) -> None:
+        """Remove samples."""
+        self.table.execute(f"DELETE FROM samples WHERE {where}", values)  # noqa: S608
+
+    def _failure(self, error: Exception) -> JudgeError:
+        return JudgeError(f"{self.path}: the table of the build failed ({error}); nothing is kept of it")
+
+    def _one(self, query: str, values: tuple[Any, ...] = ()) -> Any:
+        return self.table.execute(query, values).fetchone()[0]

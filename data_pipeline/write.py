@@ -1,0 +1,70 @@
+"""The files of a data set, from its samples and from what teachers and the base model say of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from data_pipeline.config import DataConfig
+from data_pipeline.preferences import Judging, preference_rows
+from data_pipeline.rows import dpo_row, gold_label, judgement, opposite, sft_row
+from data_pipeline.store import SampleStore
+from judge.files import write_jsonl
+from judge.judge import load_judge
+from judge.samples import write_samples
+from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
+
+
+def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Callable[[str], None]) -> None:
+    """Write samples, SFT rows and preference pairs, each file whole or not at all."""
+    write_samples(folder / "samples.jsonl", store.samples())
+    write_samples(folder / "test.jsonl", store.samples("split = 'test'"))
+    judging = base_model(config) if config.preferences.pairs else None
+    train = store.count("split = 'train'")
+    for split in ("train", "validation"):
+        rows = write_jsonl(folder / f"sft/{split}.jsonl", sft_rows(store, split))
+        count = round(config.preferences.pairs * store.count("split = ?", (split,)) / train)
+        found = preference_rows(store, split, count, config.preferences, config.seed, judging)
+        pairs = write_jsonl(folder / f"dpo/{split}.jsonl", chain(teacher_pairs(store, split), found))
+        say(f"{split}: {rows} SFT rows, {pairs} preference pairs")
+
+
+def sft_rows(store: SampleStore, split: str) -> Iterator[SFTRow]:
+    """SFT rows in the modes that are wanted, in the samples' order.
+
+    A verdict is the gold label; a reasoning that leads to it is a teacher's, and where none has one there
+    is no row in reason mode.
+    """
+    for sample in store.samples("split = ? AND (verdict OR reason)", (split,)):
+        if store.wants(sample, "verdict"):
+            yield sft_row(sample, "verdict", judgement(sample, "verdict", gold_label(sample)), "gold")
+        for teacher, reasoning in store.reasonings(sample, right=True):
+            yield sft_row(
+                sample, "reason", judgement(sample, "reason", gold_label(sample), reasoning), teacher
+            )
+
+
+def teacher_pairs(store: SampleStore, split: str) -> Iterator[DPORow]:
+    """The right judgement of each sample against every wrong one of a teacher (Bi'an, section 2.3)."""
+    for sample in store.samples("split = ? AND reason", (split,)):
+        label = gold_label(sample)
+        for _, right in store.reasonings(sample, right=True):
+            chosen = judgement(sample, "reason", label, right)
+            for teacher, wrong in store.reasonings(sample, right=False):
+                rejected = judgement(sample, "reason", opposite(label), wrong)
+                yield dpo_row(sample, "reason", chosen, rejected, teacher)
+
+
+def base_model(config: DataConfig) -> Judging | None:
+    """The recipe's base model as a judge, loaded at its first use; ``None`` where none is named."""
+    settings = config.preferences
+    if settings.model is None:
+        return None
+    judges: dict[Mode, Any] = {}
+
+    def judging(samples: Sequence[Sample], mode: Mode) -> list[Verdict]:
+        if mode not in judges:
+            judges[mode] = load_judge(settings.model or "", mode=mode, max_new_tokens=settings.max_new_tokens)
+        return list(judges[mode].iter_check(samples))
+
+    return judging

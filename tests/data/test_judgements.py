@@ -1,0 +1,288 @@
+"""Judgements of reason mode in all four ways, from scripted teachers, alone and in a whole build."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import REFUSED, scripted
+
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig, ReasoningConfig
+from data_pipeline.judgements import note_judgements
+from data_pipeline.manifest import Dropped
+from data_pipeline.store import SampleStore
+from data_pipeline.teachers.room import Teachers
+from judge.errors import JudgeError
+from judge.files import write_jsonl
+from judge.parsing import parse
+from judge.types import Label, Sample
+
+NAMES = ("one", "two", "three")
+PATTERNS = ("RRR", "RWW", "WRW", "WWR", "WWW", "---", "-RW", "W--")
+"""What each teacher is on each sample: right, wrong, or without a verdict."""
+
+
+def tower(number: int, label: Label, **meta: Any) -> Sample:
+    high = number + 20
+    return Sample(
+        id=f"tower-{number}",
+        document=f"Tower {number} is {high} m high.",
+        question="How high is it?",
+        answer=f"It is {high if label is Label.PASS else high + 1} m high.",
+        label=label,
+        source="towers",
+        group=f"tower-{number}",
+        meta=meta,
+    )
+
+
+SAMPLES = [tower(number, list(Label)[number % 2]) for number in range(len(PATTERNS))]
+
+
+def script(place: int) -> Callable[[str], Any]:
+    """A teacher who judges by the table."""
+
+    def answer(prompt: str) -> Any:
+        match = re.search(r"Tower (\d+) is", prompt)
+        assert match is not None
+        number = int(match[1])
+        mark = PATTERNS[number % len(PATTERNS)][place]
+        right = Label.FAIL if f"It is {number + 21} m" in prompt else Label.PASS
+        wrong = Label.PASS if right is Label.FAIL else Label.FAIL
+        label = {"R": right, "W": wrong, "-": "MAYBE"}[mark]
+        return {"REASONING": f"{NAMES[place]} looked at tower {number}.", "SCORE": label}
+
+    return answer
+
+
+class ScriptedTeachers(Teachers):
+    """Teachers whose chat models answer by scripts."""
+
+    def __init__(self, config: DataConfig, *scripts: Callable[[str], Any]):
+        super().__init__(config)
+        self.scripts = dict(zip(NAMES, scripts, strict=False))
+
+    def ask(self, name: str) -> Any:
+        return scripted(self.scripts[name])
+
+
+def recipe(**changes: Any) -> DataConfig:
+    chat = [{"name": name, "kind": "local", "model": "none"} for name in NAMES]
+    settings = {"output": "unused", "sources": [{"kind": "starter"}], "teachers": chat}
+    return DataConfig.model_validate({**settings, **changes})
+
+
+def scripted_teachers(*scripts: Callable[[str], Any]) -> Teachers:
+    return ScriptedTeachers(recipe(), *scripts)
+
+
+@pytest.fixture
+def note(store_of: Callable[..., SampleStore], tmp_path: Path) -> Callable[..., Any]:
+    """Notes the judgements of samples; gives the store, the yield, the dropped, and the rows put aside."""
+
+    def make(samples: list[Sample], way: str, *scripts: Callable[[str], Any]) -> tuple[Any, ...]:
+        store, dropped, aside = store_of(samples, split="train"), Dropped(), tmp_path / "aside.jsonl"
+        store.table.execute("UPDATE samples SET reason = 1")
+        names = NAMES[: len(scripts)] or ("rules",)
+        config = ReasoningConfig.model_validate({"way": way, "teachers": names})
+        table = note_judgements(store, config, scripted_teachers(*scripts), dropped, aside)
+        rows = [json.loads(line) for line in aside.read_text(encoding="utf-8").splitlines()]
+        return store, table, dropped.table(), rows
+
+    return make
+
+
+# --- The four ways ------------------------------------------------------------------------------------------
+
+
+def test_the_ensemble(note: Callable[..., Any]) -> None:
+    store, table, dropped, aside = note(SAMPLES, "ensemble", *map(script, range(3)))
+    for sample, pattern in zip(SAMPLES, PATTERNS, strict=True):
+        best = pattern.find("R")
+        number = sample.id.removeprefix("tower-")
+        said = [(name, f"{name} looked at tower {number}.") for name in NAMES]
+        assert store.reasonings(sample, right=True) == ([said[best]] if best >= 0 else [])
+        wrong = [said[place] for place in range(3) if pattern[place] == "W"] if best >= 0 else []
+        assert store.reasonings(sample, right=False) == wrong
+    assert dropped == {
+        "reasoning: no verdict": {"count": 1, "ids": ["tower-5"]},
+        "reasoning: unanimous error": {"count": 2, "ids": ["tower-4", "tower-7"]},
+    }
+    assert [(row["sample"]["id"], row["outcome"]) for row in aside] == [
+        ("tower-4", "unanimous error"),
+        ("tower-5", "no verdict"),
+        ("tower-7", "unanimous error"),
+    ]
+    assert [item["teacher"] for item in aside[0]["judgements"]] == list(NAMES)
+    assert table["ensemble"] == {"samples": 8, "kept": 5, "unanimous error": 2, "no verdict": 1, "pairs": 7}
+    for place, name in enumerate(NAMES):
+        counts, marks = table["teachers"][name], Counter(pattern[place] for pattern in PATTERNS)
+        for mark, outcome in (("R", "correct"), ("W", "wrong"), ("-", "unparsed")):
+            assert counts[outcome] == marks[mark]
+    assert [table["teachers"][name]["chosen"] for name in NAMES] == [2, 2, 1]
+
+
+def test_teachers_of_an_ensemble_are_not_told_the_label(note: Callable[..., Any]) -> None:
+    asked: list[str] = []
+
+    def listen(prompt: str) -> Any:
+        asked.append(prompt)
+        return script(0)(prompt)
+
+    change = "the number '20' was changed to '21'"
+    note([tower(0, Label.FAIL, edit_type="number", change=change)], "ensemble", listen)
+    [prompt] = asked
+    assert change not in prompt and "changed" not in prompt and "tower-0" not in prompt
+
+
+def test_by_rules(note: Callable[..., Any]) -> None:
+    right, wrong = tower(0, Label.PASS), tower(1, Label.FAIL)
+    store, table, dropped, aside = note([right, wrong], "rules")
+    [(teacher, reasoning)] = store.reasonings(right, right=True)
+    assert teacher == "rules" and "Tower 0 is 20 m high." in reasoning
+    assert dropped == {"reasoning: no verdict": {"count": 1, "ids": ["tower-1"]}}  # nothing to cite
+    assert aside[0]["judgements"][0]["problem"] == "nothing to cite"
+    assert table["ensemble"]["kept"] == 1
+
+
+@pytest.mark.parametrize("way", ["known_label", "backward"])
+def test_known_labels(note: Callable[..., Any], way: str) -> None:
+    asked: list[str] = []
+
+    def answer(prompt: str) -> Any:
+        asked.append(prompt)
+        if "Tower 2" in prompt:
+            return REFUSED
+        return {"reasoning": "It was told to me: the gold answer." if "Tower 1" in prompt else "Compared."}
+
+    change = "the number '23' was changed to '24'"
+    samples = [
+        tower(0, Label.PASS),
+        tower(1, Label.FAIL),
+        tower(2, Label.PASS),
+        tower(3, Label.FAIL, edit_type="number", change=change),
+    ]
+    store, table, dropped, aside = note(samples, way, answer, script(1))
+    found = [store.reasonings(sample, right=True) for sample in samples]
+    assert found == [[("one", "Compared.")], [], [], [("one", "Compared.")]]
+    assert [change in prompt for prompt in asked] == [False, False, False, way == "known_label"]
+    assert dropped["reasoning: no verdict"]["ids"] == ["tower-1", "tower-2"]
+    problems = [row["judgements"][0]["problem"] for row in aside]
+    assert problems == ["names what it was told", "refused"]
+    assert list(table["teachers"]) == ["one"] and table["ensemble"]["pairs"] == 0
+
+
+def test_samples_that_want_no_reasoning_are_not_judged(
+    store_of: Callable[..., SampleStore], tmp_path: Path
+) -> None:
+    def never(prompt: str) -> Any:
+        raise AssertionError("was asked")
+
+    store = store_of(SAMPLES, split="train")
+    config = ReasoningConfig(way="ensemble", teachers=("one",))
+    table = note_judgements(store, config, scripted_teachers(never), Dropped(), tmp_path / "aside.jsonl")
+    assert table["ensemble"]["samples"] == 0 and (tmp_path / "aside.jsonl").read_text() == ""
+
+
+def test_nothing_is_half_written_when_a_teacher_fails(note: Callable[..., Any], tmp_path: Path) -> None:
+    def fails(prompt: str) -> Any:
+        if "Tower 6" in prompt:
+            raise JudgeError("the server is gone")
+        return script(0)(prompt)
+
+    with pytest.raises(JudgeError, match="the server is gone"):
+        note(SAMPLES, "ensemble", fails)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- A whole build ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty labelled towers; a quarter of them in the test split, which nobody judges."""
+    root = tmp_path_factory.mktemp("ensemble")
+    rows = [
+        {**{name: getattr(sample, name) for name in ("id", "document", "question", "answer", "group")}}
+        | {"label": str(sample.label)}
+        for sample in (tower(number, list(Label)[number % 2]) for number in range(40))
+    ]
+    write_jsonl(root / "towers.jsonl", rows)
+    config = recipe(
+        output=str(root / "data"),
+        sources=[{"kind": "file", "path": str(root / "towers.jsonl")}],
+        perturb=False,
+        splits={"validation": 0.25, "test": 0.25},
+        modes={"verdict": 0.5, "reason": 1.0},
+        reasoning={"way": "ensemble", "teachers": NAMES},
+        preferences={"pairs": 4, "reason_share": 0.0},
+        calls={"cache": str(root / "calls.sqlite")},
+    )
+    build(config, teachers=ScriptedTeachers(config, *map(script, range(3))))
+    return root / "data"
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_rows_and_pairs_of_a_build(built: Path) -> None:
+    for split, size in (("train", 20), ("validation", 10)):
+        numbers = [
+            int(row["id"].removeprefix("tower-"))
+            for row in rows_of(built / "samples.jsonl")
+            if row["meta"]["split"] == split
+        ]
+        assert len(numbers) == size
+        taught, pairs = {}, []
+        for number in numbers:
+            pattern = PATTERNS[number % len(PATTERNS)]
+            if "R" in pattern:
+                taught[f"tower-{number}-reason"] = NAMES[pattern.index("R")]
+                wrong = [name for name, mark in zip(NAMES, pattern, strict=True) if mark == "W"]
+                pairs += [f"tower-{number}-reason-{name}" for name in wrong]
+        rows = [row for row in rows_of(built / f"sft/{split}.jsonl") if row["meta"]["mode"] == "reason"]
+        assert {row["id"]: row["meta"]["teacher"] for row in rows} == taught
+        for row in rows:
+            reply = parse(row["completion"][0]["content"])
+            assert reply.label == row["meta"]["label"]
+            assert reply.reasoning is not None and reply.reasoning.startswith(row["meta"]["teacher"])
+        found = rows_of(built / f"dpo/{split}.jsonl")
+        by_teachers = [row for row in found if row["meta"]["rejected_from"] in NAMES]
+        assert [row["id"] for row in by_teachers] == pairs
+        for row in by_teachers:
+            chosen, rejected = (parse(row[side][0]["content"]) for side in ("chosen", "rejected"))
+            assert chosen.label == row["meta"]["label"] != rejected.label
+            assert (rejected.reasoning or "").startswith(row["meta"]["rejected_from"])
+        composed = [row for row in found if row not in by_teachers]
+        assert {row["meta"]["mode"] for row in composed} == {"verdict"}
+        assert len(composed) == {"train": 4, "validation": 2}[split]
+
+
+def test_the_manifest_of_a_build(built: Path) -> None:
+    manifest = json.loads((built / "manifest.json").read_text())
+    table, aside = manifest["yield"], rows_of(built / "aside.jsonl")
+    assert table["ensemble"]["samples"] == 30
+    errors, silent = table["ensemble"]["unanimous error"], table["ensemble"]["no verdict"]
+    assert table["ensemble"]["kept"] + errors + silent == 30 and errors and silent
+    assert Counter(row["outcome"] for row in aside) == {"unanimous error": errors, "no verdict": silent}
+    assert manifest["dropped"]["reasoning: unanimous error"]["count"] == errors
+    assert manifest["dropped"]["reasoning: no verdict"]["count"] == silent
+    dropped = {name for reason in manifest["dropped"].values() for name in reason["ids"]}
+    assert dropped == {row["sample"]["id"] for row in aside}
+    for side, folder, key in (("chosen", "sft", "by"), ("rejected", "dpo", "rejected from")):
+        rows = Counter(manifest["rows"][f"{folder}/train"]) + Counter(
+            manifest["rows"][f"{folder}/validation"]
+        )
+        for teacher in NAMES:
+            assert table["teachers"][teacher][side] == rows[f"{key} {teacher}"] > 0
+
+
+def test_aside_samples_are_still_samples(built: Path) -> None:
+    """They are labelled, and may be judged in verdict mode."""
+    names = {row["id"] for row in rows_of(built / "samples.jsonl")}
+    assert {row["sample"]["id"] for row in rows_of(built / "aside.jsonl")} <= names and len(names) == 40
