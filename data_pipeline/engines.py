@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Stage = Callable[[Iterable[Item]], Iterator[Result]]
 
-CHUNK = 8192
+CHUNK = 16_384
 """Items that are on the cluster at once."""
 
 BATCH = 128

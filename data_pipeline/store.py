@@ -149,6 +149,10 @@ class SampleStore:
         name = "by_" + "_".join(columns)
         self.table.execute(f"CREATE INDEX IF NOT EXISTS {name} ON samples ({', '.join(columns)})")
 
+    def drop_index(self, *columns: str) -> None:
+        """Undo :meth:`index`."""
+        self.table.execute(f"DROP INDEX by_{'_'.join(columns)}")
+
     def ids(self, where: str, values: tuple[Any, ...] = ()) -> Iterator[str]:
         """Ids of the samples that a condition holds for, in their order."""
         query = f"SELECT id FROM samples WHERE {where} ORDER BY number"  # noqa: S608

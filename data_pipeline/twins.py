@@ -5,14 +5,18 @@ Twins share document, question and group, so they never part: not between splits
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from data_pipeline.additions import Additions
 from data_pipeline.perturb import Perturbation
 from data_pipeline.perturb.verify import Rejected
 from judge.types import Label, Sample
+
+CHUNK = 16_384
+"""Gold answers that wait at most while one among them is edited."""
 
 Perturb = Callable[[Iterable[Sample]], Iterator[Perturbation | Rejected]]
 """A wrong answer for every gold sample, or the reason why there is none; in order, as a stream."""
@@ -43,9 +47,17 @@ def make_twins(
 
     Yields:
         One a gold that is to get a pair, in order. ``meta["pair"]`` names the pair; the twin's ``meta`` holds
-        ``edit_type``, ``change``, ``replaced``, ``inserted`` and ``from_document``. A gold without a safe
-        edit is left out whole, so that the classes stay balanced.
+        ``edit_type``, ``change``, ``replaced``, ``inserted`` and ``from_document``. An answer that could
+        not be edited makes no pair, rather than a faithful sample alone, so that the classes stay balanced.
     """
+    stream = iter(golds)
+    while chunk := list(islice(stream, CHUNK)):
+        yield from _twins_of(chunk, perturb, finder, edits, additions, seed)
+
+
+def _twins_of(
+    golds: Sequence[Sample], perturb: Perturb, finder: Additions, edits: float, additions: float, seed: int
+) -> Iterator[Twins]:
     waiting: deque[tuple[Sample, tuple[Sample, ...], bool]] = deque()
 
     def to_edit() -> Iterator[Sample]:
@@ -66,7 +78,7 @@ def make_twins(
         yield from without_edit()
         gold, added, _ = waiting.popleft()
         if isinstance(found, Rejected):
-            yield Twins(gold, added, None if added else found.reason)
+            yield Twins(gold, added, found.reason)
         else:
             yield Twins(gold, (*_with_edit(gold, found), *added))
     yield from without_edit()

@@ -146,18 +146,22 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     return readers[kind](path)
 
 
-def read_samples(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[Sample]:
+def read_samples(
+    path: Path, columns: Mapping[str, str] | None = None, *, check_ids: bool = True
+) -> Iterator[Sample]:
     """Yield the samples of a file, in order.
 
     Args:
         path: a ``.jsonl``, ``.csv`` or ``.parquet`` file.
         columns: where the file names its columns differently, ``{field of Sample: column of the file}``;
             columns that are not named are then left out.
+        check_ids: refuse an id that occurs twice, which takes memory for every row.
 
     Raises:
         InputError: a row is wrong, an id occurs twice, or the file holds no row.
     """
     seen: dict[str, int] = {}
+    empty = True
     for line, row in read_rows(path):
         if columns:
             for field, column in columns.items():
@@ -169,9 +173,11 @@ def read_samples(path: Path, columns: Mapping[str, str] | None = None) -> Iterat
             raise InputError(
                 f"{sample.id!r} stands already on line {seen[sample.id]}", file=path, line=line, field="id"
             )
-        seen[sample.id] = line
+        if check_ids:
+            seen[sample.id] = line
+        empty = False
         yield sample
-    if not seen:
+    if empty:
         raise InputError("holds no sample", file=path)
 
 

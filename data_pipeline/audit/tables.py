@@ -9,6 +9,8 @@ from typing import Any
 
 from judge.types import Label, Sample
 
+LABELS = (*(label.value for label in Label), "none")
+"""The names under which samples are counted, in the order in which they are shown."""
 SHOWN = 10
 """Repeats and conflicts that are listed by id."""
 BINS = 24
@@ -71,15 +73,36 @@ class Tables:
 
     def result(self) -> dict[str, Any]:
         """The tables, as JSON values. Lengths are in characters; shares are from 0 to 1."""
+        return {
+            "samples": self._counts["samples"],
+            "documents": len(self._split),
+            "classes": self._class_rows(),
+            "lengths": [
+                _lengths(source, by_label, self._documents[source])
+                for source, by_label in sorted(self._answers.items())
+            ],
+            "edits": self._edit_rows(),
+            "repeats": {"count": self._counts["repeats"], "first": self._repeats},
+            "conflicts": {"count": self._counts["conflicts"], "first": self._conflicts},
+            "in_two_splits": self._counts["in_two_splits"],
+        }
+
+    def _class_rows(self) -> list[dict[str, Any]]:
         names = ("source", "task", "language", "split")
-        classes = []
-        for place, labels in sorted(self._classes.items()):
-            counts = {name: labels[name] for name in (*(label.value for label in Label), "none")}
-            classes.append({**dict(zip(names, place, strict=True)), **counts, "samples": labels.total()})
+        return [
+            {
+                **dict(zip(names, place, strict=True)),
+                **{label: labels[label] for label in LABELS},
+                "samples": labels.total(),
+            }
+            for place, labels in sorted(self._classes.items())
+        ]
+
+    def _edit_rows(self) -> list[dict[str, Any]]:
         of_source: Counter[str] = Counter()
         for (source, _), count in self._edits.items():
             of_source[source] += count
-        edits = [
+        rows = [
             {
                 "source": source,
                 "edit_type": kind,
@@ -87,26 +110,19 @@ class Tables:
                 "share": count / of_source[source],
                 "from_document": self._from_document[source, kind] / count,
             }
-            for (source, kind), count in sorted(self._edits.items(), key=lambda item: (item[0][0], -item[1]))
+            for (source, kind), count in self._edits.items()
         ]
-        return {
-            "samples": self._counts["samples"],
-            "documents": len(self._split),
-            "classes": classes,
-            "lengths": [
-                {
-                    "source": source,
-                    "answer": {label: summary(lengths) for label, lengths in sorted(by_label.items())},
-                    "document": summary(self._documents[source]),
-                    "histogram": _histogram(by_label),
-                }
-                for source, by_label in sorted(self._answers.items())
-            ],
-            "edits": edits,
-            "repeats": {"count": self._counts["repeats"], "first": self._repeats},
-            "conflicts": {"count": self._counts["conflicts"], "first": self._conflicts},
-            "in_two_splits": self._counts["in_two_splits"],
-        }
+        return sorted(rows, key=lambda row: (row["source"], -row["samples"], row["edit_type"]))
+
+
+def _lengths(source: str, by_label: dict[str, Counter[int]], documents: Counter[int]) -> dict[str, Any]:
+    answers = {label: by_label[label] for label in LABELS if label in by_label}
+    return {
+        "source": source,
+        "answer": {label: summary(lengths) for label, lengths in answers.items()},
+        "document": summary(documents),
+        "histogram": _histogram(answers),
+    }
 
 
 def summary(lengths: Counter[int]) -> dict[str, float]:
@@ -132,7 +148,7 @@ def _histogram(by_label: dict[str, Counter[int]]) -> dict[str, Any]:
     every: Counter[int] = sum(by_label.values(), Counter())
     width = max(1, -(-(_quantile(every, 0.99) + 1) // BINS))
     bars = {}
-    for label, lengths in sorted(by_label.items()):
+    for label, lengths in by_label.items():
         counts = [0] * BINS
         for length, count in lengths.items():
             counts[min(length // width, BINS - 1)] += count

@@ -38,14 +38,17 @@ _DATES: dict[Language, tuple[tuple[str, str], ...]] = {
         ("clock-zh", r"(?<!\d)\d{1,2}[点时](?!\d|间|钟)(?:半)?"),
     ),
 }
+_PATTERNS = {
+    language: [(form, re.compile(pattern)) for form, pattern in forms] for language, forms in _DATES.items()
+}
 
 
 def find_dates(text: str, language: Language) -> list[Fact]:
     """Dates and times. A full English date gives two facts, its day and month, and its year."""
     found: list[Fact] = []
     taken: list[tuple[int, int]] = []
-    for form, pattern in _DATES[language]:
-        for match in re.finditer(pattern, text):
+    for form, pattern in _PATTERNS[language]:
+        for match in pattern.finditer(text):
             start, end = match.span()
             before = text[max(0, start - 14) : start]
             if not is_free(taken, start, end):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from data_pipeline.perturb.edit import at_start
 from data_pipeline.perturb.words import pairs
@@ -103,12 +104,18 @@ def is_rarer(word: str, opposite: str) -> bool:
     return (word.lower(), opposite.lower()) in _TO_RARER
 
 
+@cache
+def _pattern(word: str, language: Language) -> re.Pattern[str]:
+    """The word as a whole word, where words are parted."""
+    text = re.escape(word)
+    return re.compile(rf"(?<![\w-]){text}(?![\w])" if language == "en" else text, re.I)
+
+
 def direction_spots(answer: str, language: Language) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """The direction words that can be turned: start, the word as it stands, and its opposites."""
     taken: list[range] = []
     for word in sorted(DIRECTIONS[language], key=lambda item: (-len(item), item)):
-        edges = (r"(?<![\w-])", r"(?![\w])") if language == "en" else ("", "")
-        for match in re.finditer(edges[0] + re.escape(word) + edges[1], answer, re.I):
+        for match in _pattern(word, language).finditer(answer):
             start, end = match.span()
             before, after = answer[:start], answer[end:]
             if any(start < spot.stop and end > spot.start for spot in taken):

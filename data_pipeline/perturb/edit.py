@@ -7,8 +7,9 @@ so that word overlap with the document cannot tell the twins apart.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -44,6 +45,13 @@ class Turn(NamedTuple):
     removes: bool
 
 
+_JOINT = r"(?:\s*(?:,|;|/|\(|、|，|和|与|及|或|以及|\band\b|\bor\b|&)\s*(?:and|or|和|与)?\s*)"
+_ITEM = r"(?:[^\s,.;、，。；和与]+(?: [^\s,.;]+){0,2})"
+_BETWEEN = re.compile(rf"(?: [a-z]+)?(?:{_JOINT}{_ITEM}){{0,4}}{_JOINT}(?:the |a |in |by |on )?")
+"""What stands between two parts of a list, up to four other parts included."""
+_REACH = 400
+"""Characters in which a list goes on from one part to another."""
+
 _WHAT: dict[str, tuple[str, str]] = {
     "number": ("the number", "数字"),
     "date": ("the date or time", "时间"),
@@ -71,7 +79,7 @@ def make_edit(
         new = before + text + new[end:]
     start, end, inserted = swaps[0]
     replaced = answer[start:end]
-    if bare(new) == bare(answer) or not _length_ok(answer, new) or bare(new) in bare(document):
+    if bare(new) == bare(answer) or not _length_ok(answer, new) or bare(new) in _bare_document(document):
         return None
     if re.search(rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to|和|与|至|到)\W*)?\1(?!\w)", new, re.I):
         return None
@@ -103,7 +111,7 @@ def first_clean(
 
 def occurs(text: str, document: str) -> bool:
     """Does ``text`` stand in ``document`` as whole words and numbers (letter case aside)?"""
-    if not text:
+    if not text or text.lower() not in document.lower():  # a pattern costs far more
         return False
     left = r"(?<![A-Za-z0-9])(?<!\d[.,])" if re.match(r"[A-Za-z0-9]", text) else ""
     right = r"(?![A-Za-z0-9])(?![.,]\d)" if re.search(r"[A-Za-z0-9]$", text) else ""
@@ -113,6 +121,12 @@ def occurs(text: str, document: str) -> bool:
 def bare(text: str) -> str:
     """The letters and digits of a text, so that texts that differ only in marks are the same."""
     return re.sub(r"[\W_]+", "", text).casefold()
+
+
+@lru_cache(maxsize=16)
+def _bare_document(document: str) -> str:
+    """Kept, since every edit of a sample asks for it again."""
+    return bare(document)
 
 
 def same_case(old: str, new: str) -> str:
@@ -137,14 +151,25 @@ def _vowel(text: str) -> bool:
 
 def listed_together(first: str, second: str, document: str) -> bool:
     """Are the two joined by "and", "or" or commas somewhere, so that what holds of one may hold of both?"""
-    joint = r"(?:\s*(?:,|;|/|\(|、|，|和|与|及|或|以及|\band\b|\bor\b|&)\s*(?:and|or|和|与)?\s*)"
-    item = r"(?:[^\s,.;、，。；和与]+(?: [^\s,.;]+){0,2})"
-    for one, two in ((first, second), (second, first)):
-        between = rf"(?: [a-z]+)?(?:{joint}{item}){{0,4}}{joint}(?:the |a |in |by |on )?"
-        pattern = f"{re.escape(one)}{between}{re.escape(two)}"
-        if re.search(pattern, document):
-            return True
-    return False
+    return any(
+        _BETWEEN.fullmatch(document, start, end)
+        for one, two in ((first, second), (second, first))
+        for start in _ends(one, document)
+        for end in _starts(two, document, start)
+    )
+
+
+def _ends(text: str, document: str) -> Iterator[int]:
+    """Where ``text`` ends in a document, each time it occurs."""
+    return (start + len(text) for start in _starts(text, document, 0, len(document)))
+
+
+def _starts(text: str, document: str, start: int, reach: int = _REACH) -> Iterator[int]:
+    """Where ``text`` starts in the stretch of a document that begins at ``start``."""
+    place = document.find(text, start, start + reach)
+    while place >= 0:
+        yield place
+        place = document.find(text, place + 1, start + reach)
 
 
 def digits_of(text: str) -> str:

@@ -57,22 +57,26 @@ _INSERT = (
     (r"(?<!不)支持(?!者)", "不支持"),
     (r"(?<!不)提供", "不提供"),
 )
+_TURNS = tuple(
+    (re.compile(pattern), text, removes)
+    for removes, table in ((True, _REMOVE), (False, _INSERT))
+    for pattern, text in table
+)
 _POLAR = re.compile(r"[不没未无非]")
 
 
 def chinese_negations(answer: str) -> Iterator[Turn]:
     """Places where the polarity can be turned: first negations that can go, then where one can come in."""
     taken: list[range] = []
-    for removes, table in ((True, _REMOVE), (False, _INSERT)):
-        for pattern, text in table:
-            for m in re.finditer(pattern, answer):
-                if any(m.start() < spot.stop and m.end() > spot.start for spot in taken):
-                    continue
-                clause = re.split(r"[，。；！？]", answer[: m.start()])[-1]
-                rest = re.split(r"[，。；！？]", answer[m.end() :])[0]
-                if _POLAR.search(clause if removes else clause + rest) or (
-                    not clause and not removes and m.start()
-                ):
-                    continue
-                taken.append(range(*m.span()))
-                yield Turn(m.start(), m.end(), m.expand(text), removes)
+    for pattern, text, removes in _TURNS:
+        for m in pattern.finditer(answer):
+            if any(m.start() < spot.stop and m.end() > spot.start for spot in taken):
+                continue
+            clause = re.split(r"[，。；！？]", answer[: m.start()])[-1]
+            rest = re.split(r"[，。；！？]", answer[m.end() :])[0]
+            if _POLAR.search(clause if removes else clause + rest) or (
+                not clause and not removes and m.start()
+            ):
+                continue
+            taken.append(range(*m.span()))
+            yield Turn(m.start(), m.end(), m.expand(text), removes)

@@ -159,7 +159,7 @@ def _own(source: "SourceConfig", path: str) -> Iterator[Sample]:
     elif source.kind == "squad":
         yield from squad.read(Path(path), Path(path).name.split(".json")[0], "en")
     else:
-        for sample in read_samples(Path(path), source.columns):
+        for sample in read_samples(Path(path), source.columns, check_ids=False):
             yield replace(sample, source=sample.source or Path(path).stem)
 
 

@@ -140,7 +140,7 @@ class Teachers:
 
         model = settings.model or ""
         backend = TransformersBackend(load_model(model, precision=settings.precision))
-        return LocalClient(backend, model, self.cache, settings.name).run
+        return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run
 
     def costs(self) -> dict[str, Any]:
         """What each chat model was asked, for the manifest."""

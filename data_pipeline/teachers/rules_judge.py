@@ -22,8 +22,8 @@ from data_pipeline.perturb.edit import digits_of
 from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.polarity import YES_OR_NO
 from data_pipeline.perturb.words import either
-from data_pipeline.reasoning import short as short
 from data_pipeline.reasoning import sentences
+from data_pipeline.reasoning import short as short
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.lookup import Lookup, clauses, look_into, stands, terms
 from judge.types import Label, Language, Sample

@@ -90,9 +90,8 @@ def main() -> None:
     if arguments.one is not None:
         build_once(arguments.one)
         return
-    print(
-        "| rows | kept | leaked | seconds | µs a row | peak memory, MiB |\n| ---: | ---: | ---: | ---: | ---: | ---: |"
-    )
+    print("| rows | kept | leaked | seconds | µs a row | peak memory, MiB |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
     for rows in arguments.rows:
         with tempfile.TemporaryDirectory() as folder:
             write_inputs(Path(folder), rows)

@@ -213,7 +213,7 @@ def gold(row: Row) -> Row:
         (LABELLED[:2], {}, "the train split holds 0 samples|the validation split holds 0 samples"),
         ([row for row in LABELLED if row["label"] == "PASS"], {}, "not both labels"),
         (LABELLED, {"splits": {"validation": 0.001, "test": 0.0}}, "validation split holds 0 samples"),
-        ([*LABELLED, LABELLED[0]], {}, "stands already on line 1"),
+        ([*LABELLED, LABELLED[0]], {}, "occurs twice"),
     ],
 )
 def test_wrong_samples(items: list[Row], changes: Row, message: str, tmp_path: Path) -> None:
