@@ -1,5 +1,5 @@
 # make install   the environment, in .venv
-# make demo      build, train and measure a small judge, end to end (17 minutes on two cores)
+# make demo      build, train and measure a small judge, end to end (14 minutes on two cores)
 # make test      the tests
 # make lint      ruff and mypy
 # Each needs nothing before it but Python 3.11 or newer, pip and make.

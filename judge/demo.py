@@ -49,7 +49,7 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
             "supervised fine-tuning",
             (python, str(RECIPES / "sft.py"), str(RECIPES / "demo" / "sft.yaml"), f"model={model}",
              f"data={data}", f"output={sft}"),
-            510,
+            400,
         ),
         Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 15, fresh=Path(merged)),
         Step(
@@ -68,7 +68,7 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
             ]  # fmt: skip
             if mode == "reason":
                 command += ["--limit", str(REASON_SAMPLES), "--max-new-tokens", "96"]
-            plan.append(Step(f"measure {name}, {mode} mode", tuple(command), 60 if mode == "verdict" else 45))
+            plan.append(Step(f"measure {name}, {mode} mode", tuple(command), 35 if mode == "verdict" else 45))
     return plan
 
 

@@ -28,11 +28,19 @@ def find_facts(text: str, language: Language) -> list[Fact]:
     return sorted(facts, key=lambda fact: (fact.start, fact.end))
 
 
-def answer_facts(kind: str, answer: str, document: str, language: Language) -> tuple[Fact, ...]:
-    """The dates or numbers of an answer. A bare "1931" is a year where the document has it as one."""
-    if re.fullmatch(r"(?:1\d|20)\d\d", answer):
-        years = [fact for fact in document_facts("date", answer, document, language) if fact.form == "year"]
-        if any(fact.text.startswith(answer) for fact in years):
+_BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")
+_ASKS_FOR_YEAR = re.compile(r"\b(?:when|year)\b|年|何时|什么时候", re.I)
+
+
+def answer_facts(
+    kind: str, answer: str, document: str, question: str, language: Language
+) -> tuple[Fact, ...]:
+    """The dates or numbers of an answer. A bare "1931" is a year if one was asked for, or if the document has
+    it as one."""
+    if _BARE_YEAR.fullmatch(answer):
+        dates = document_facts("date", answer, document, language)
+        shown = any(fact.form == "year" and fact.text.startswith(answer) for fact in dates)
+        if shown or _ASKS_FOR_YEAR.search(question):
             return (Fact("date", answer, 0, len(answer), "year"),) if kind == "date" else ()
     return _facts(kind, answer, language)
 

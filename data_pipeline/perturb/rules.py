@@ -21,6 +21,9 @@ from judge.types import Sample
 _TRIES = 3
 # About so many samples have an edit from their document; the coin makes up for the others.
 _HAVE_DOCUMENT_EDIT = 0.8
+_LEFT_OUT = 0.33
+"""Share of the samples left out among those all of whose edits give themselves away: a set of short answers
+would have too many of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,11 @@ def _weight(edit: Edit) -> float:
     if edit.edit_type == "addition":
         return 0.6
     return 5.0 if edit.from_document else 0.6
+
+
+def _gives_away(edit: Edit) -> bool:
+    """Does the wording of an edit tell what it is: a negation put in, or a stock phrase?"""
+    return edit.edit_type == "addition" or (edit.edit_type == "negation" and not removes_negation(edit))
 
 
 class RulePerturber:
@@ -92,6 +100,8 @@ class RulePerturber:
                 if edit is None:
                     break
                 edits.setdefault(edit.answer, edit)
+        if self._random(sample, "sparing").random() < _LEFT_OUT and all(map(_gives_away, edits.values())):
+            return []
         coin = self._random(sample, "coin").random()
         wants_document = coin * _HAVE_DOCUMENT_EDIT < self.from_document
         drawn = _shuffled(list(edits.values()), rng)

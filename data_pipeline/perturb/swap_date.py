@@ -14,7 +14,7 @@ from judge.types import Language
 def date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Another date of the document of the same sub-kind; else a near one."""
     options: list[Option] = []
-    for fact in answer_facts("date", answer, document, language):
+    for fact in answer_facts("date", answer, document, question, language):
         options += _from_document(fact, answer, document, question, language)
         options += _foreign(fact, answer, document, question, rng)
     return first_clean("date", answer, document, language, rng, options)
@@ -23,7 +23,7 @@ def date(answer: str, document: str, question: str, language: Language, rng: Ran
 def foreign_date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """A near date that the document does not hold."""
     options: list[Option] = []
-    for fact in answer_facts("date", answer, document, language):
+    for fact in answer_facts("date", answer, document, question, language):
         options += _foreign(fact, answer, document, question, rng)
     return first_clean("date", answer, document, language, rng, options)
 

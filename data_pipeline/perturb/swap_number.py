@@ -17,7 +17,7 @@ _SPREAD = 1.7
 def number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Another number of the document of the same form, best with the same unit; else a near one."""
     options: list[Option] = []
-    for fact in _swappable(answer, document, language):
+    for fact in _swappable(answer, document, question, language):
         options += _from_document(fact, answer, document, question, language)
         options += _foreign(fact, answer, document, question, rng)
     return first_clean("number", answer, document, language, rng, options)
@@ -26,14 +26,14 @@ def number(answer: str, document: str, question: str, language: Language, rng: R
 def foreign_number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """A near number that the document does not hold."""
     options: list[Option] = []
-    for fact in _swappable(answer, document, language):
+    for fact in _swappable(answer, document, question, language):
         options += _foreign(fact, answer, document, question, rng)
     return first_clean("number", answer, document, language, rng, options)
 
 
-def _swappable(answer: str, document: str, language: Language) -> list[Fact]:
+def _swappable(answer: str, document: str, question: str, language: Language) -> list[Fact]:
     """The numbers of an answer; an English 1 stays, since its noun is in the singular."""
-    facts = answer_facts("number", answer, document, language)
+    facts = answer_facts("number", answer, document, question, language)
     return [fact for fact in facts if language != "en" or digits_of(fact.text).lstrip("0") != "1"]
 
 
