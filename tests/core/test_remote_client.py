@@ -291,7 +291,8 @@ def test_an_estimate_makes_no_call_and_knows_what_is_cached(log: Path, cache: Ca
         client = ChatClient(config, cache=cache)
         before = client.estimate([*requests, *requests])
         assert server.requests() == []
-        assert any(reply.problem for reply in client.run(requests[:4]))
+        replies = list(client.run(requests[:4]))
+    assert any(reply.problem for reply in replies)
     size = sum(-(-len(request.body("m")) // 4) for request in requests)
     assert (before.calls, before.cached, before.completion_tokens) == (10, 0, 500)
     assert before.prompt_tokens == size
