@@ -69,7 +69,8 @@ def markdown(found: Mapping[str, Any]) -> str:
     lines += [f"- {plain(warning)}" for warning in found["warnings"]] or ["None."]
     lines += ["", "## Could a judge learn it without reading?", ""]
     lines.append(
-        "Cross-validated AUROC of trivial rules, folds parted by document. 0.5 is chance; limits: "
+        "Cross-validated AUROC of trivial rules, folds parted by document. 0.5 is chance; less means that "
+        "the same answers stand in both classes, and hides what else is there. Limits: "
         + ", ".join(f"{rule} {most:.2f}" for rule, most in LIMITS.items())
         + f". At most {found['limit']:,} samples of a source, drawn with seed {found['seed']}."
     )
@@ -118,6 +119,13 @@ def markdown(found: Mapping[str, Any]) -> str:
                 for row in found["tokens"]["files"]
             ],
         )
+    if gate := found.get("leaks"):
+        compared = ", ".join(
+            f"{plain(name)} ({facts['rows']:,} rows)" for name, facts in gate["benchmarks"].items()
+        )
+        absent = ", ".join(map(plain, gate["not_at_hand"])) or "none"
+        lines += ["", "## Leak gate", ""]
+        lines.append(f"{gate['dropped']:,} samples dropped. Compared with {compared}; not at hand: {absent}.")
     lines += ["", "## Samples to look at", ""]
     for row in found["examples"]:
         lines.append(f"- **{plain(row['id'])}** {row['label'] or 'no label'}, {plain(row['why'])}")

@@ -15,7 +15,8 @@ RULES = ("answer-only", "length", "overlap")
 LIMITS = {"answer-only": 0.60, "length": 0.55, "overlap": 0.90}
 """AUROC above which a rule gives the labels away. Looking words up is part of judging; where it is nearly all
 that is needed, a judge learns no more."""
-NGRAMS = 8
+NGRAMS, TELLING = 8, 4.0
+"""So many telling words are named for each label, from this z-score on: thousands are compared."""
 
 
 def shortcuts(samples: Sequence[Sample]) -> tuple[dict[str, Any], dict[str, float]]:
@@ -81,12 +82,12 @@ def telling_ngrams(samples: Sequence[Sample]) -> dict[str, list[str]]:
         return {label.value: [] for label in Label}
     fail = np.array([sample.label is Label.FAIL for sample in samples])
     shares = [np.asarray(held[rows].mean(axis=0)).ravel() for rows in (fail, ~fail)]
-    whole = np.asarray(held.mean(axis=0)).ravel()
+    whole = np.clip(np.asarray(held.mean(axis=0)).ravel(), 0, 1)
     spread = np.sqrt(whole * (1 - whole) * (1 / fail.sum() + 1 / (~fail).sum()))
     z = np.divide(shares[0] - shares[1], spread, out=np.zeros_like(whole), where=spread > 0)
     names = [str(name).replace(" ", "" if chinese else " ") for name in counter.get_feature_names_out()]
     order = np.argsort(z, kind="stable")
     return {
-        Label.PASS.value: [names[place] for place in order[:NGRAMS] if z[place] < -2],
-        Label.FAIL.value: [names[place] for place in order[::-1][:NGRAMS] if z[place] > 2],
+        Label.PASS.value: [names[place] for place in order[:NGRAMS] if z[place] < -TELLING],
+        Label.FAIL.value: [names[place] for place in order[::-1][:NGRAMS] if z[place] > TELLING],
     }

@@ -39,6 +39,9 @@ SETTINGS = {
 }
 
 
+_NOTHING = fingerprint("")
+
+
 class Kind(StrEnum):
     """What of a sample is in a benchmark. ``near``: a part of it, or with words changed."""
 
@@ -113,13 +116,11 @@ class BenchmarkIndex:
         for name, samples in benchmarks.items():
             digest, count = sha256(), 0
             for count, sample in enumerate(samples, start=1):  # noqa: B007 (the number of rows)
-                document, pair = (
-                    fingerprint(sample.document_text),
-                    fingerprint(sample.question, sample.answer),
-                )
+                document = fingerprint(sample.document_text)
+                pair = fingerprint(sample.question, sample.answer)
                 digest.update(f"{document} {pair}\n".encode())
                 rows.append([name, sample.id])
-                if sample.document_text and document not in documents.keys:
+                if document != _NOTHING and document not in documents.keys:
                     documents.keys[document] = len(rows) - 1
                     parts = [shingles(passage) for passage in passages(sample)]
                     documents.shingles += parts
@@ -127,7 +128,7 @@ class BenchmarkIndex:
                 asked[fingerprint(f"{document}", sample.question)] = None
                 if pair not in pairs.keys:
                     text = words(sample.question) + words(sample.answer)
-                    if not sample.document_text or sum(map(len, text)) >= LEAST_LETTERS:
+                    if document == _NOTHING or sum(map(len, text)) >= LEAST_LETTERS:
                         pairs.keys[pair] = len(rows) - 1
                     pairs.shingles.append(shingles(text))
                     pairs.rows.append(len(rows) - 1)

@@ -38,7 +38,7 @@ def words(text: str) -> list[bytes]:
 
 
 def fingerprint(*texts: str) -> int:
-    """64 bits, the same for texts that differ in case, marks and spacing alone."""
+    """64 bits that texts have in common if they differ in case, marks and spacing alone."""
     bare = b"\0".join(b"".join(words(text)) for text in texts)
     return int.from_bytes(blake2b(bare, digest_size=8).digest())
 

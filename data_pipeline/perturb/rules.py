@@ -21,9 +21,8 @@ from judge.types import Sample
 _TRIES = 3
 # About so many samples have an edit from their document; the coin makes up for the others.
 _HAVE_DOCUMENT_EDIT = 0.8
-_LEFT_OUT = 0.33
-"""Share of the samples left out among those all of whose edits give themselves away: a set of short answers
-would have too many of these."""
+_LEFT_OUT = 1 / 3
+"""Of samples all of whose edits give themselves away, so many are left out: short answers have too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def _weight(edit: Edit) -> float:
     if edit.edit_type == "comparative":
         return 0.4 if is_rarer(edit.replaced, edit.inserted) else 2.0
     if edit.edit_type == "addition":
-        return 0.6
+        return 0.8
     return 5.0 if edit.from_document else 0.6
 
 
@@ -84,7 +83,7 @@ class RulePerturber:
         self.edit_types = tuple(edit_types)
 
     def perturb(self, sample: Sample, avoid: Collection[str] = ()) -> Perturbation | None:
-        """One perturbation of ``sample.answer``, none of ``avoid``; ``None`` where no rule applies."""
+        """One perturbation of ``sample.answer``, none of ``avoid``; ``None`` where there is none."""
         return next(iter(self._drawn(sample, 1, set(avoid))), None)
 
     def perturb_all(self, sample: Sample, n: int) -> list[Perturbation]:

@@ -4,8 +4,8 @@
 
 DIR holds the original files of XQuAD, PubMedQA, COVID-QA, CMRC 2018 and HaluEval. Of every gold answer that
 allows it, a twin with one edited fact is made; then, as recipes do by default, for half of them a pair with
-an added sentence too. Prints a Markdown table of cross-validated AUROC: at most 0.60 for the answers'
-wording and 0.55 for their length are wanted, and HaluEval QA shows above 0.90.
+an added sentence too. Prints a Markdown table of cross-validated AUROC: at most 0.60 for the wording of the
+answers and 0.55 for their length are wanted, and HaluEval QA shows above 0.90.
 """
 
 import argparse

@@ -58,7 +58,7 @@ preferences: {{pairs: 8}}
 calls: {{cache: calls.sqlite}}
 """
 ENDPOINT = (
-    f"base_url: '{{}}', concurrency: {CONCURRENCY}, timeout: 1, retries: 8, backoff: 0.01, "
+    f"base_url: '{{}}', concurrency: {CONCURRENCY}, timeout: 4, retries: 8, backoff: 0.01, "
     "prices: {{prompt: 1, completion: 2}}"
 )
 _CALL = re.compile(r"\b[0-9a-f]{64}\b")
@@ -119,7 +119,7 @@ def drill(seed: int, folder: Path, documents: int = DOCUMENTS, kills: int = KILL
             outcome.problems.append("a call was answered twice in the build that was left alone")
 
     kept: list[tuple[int, set[str]]] = []
-    with FaultServer(folder / "disturbed.jsonl", faults=FAULTS, hold=3.0, **settings) as server:
+    with FaultServer(folder / "disturbed.jsonl", faults=FAULTS, hold=6.0, **settings) as server:
         _write_recipe(disturbed, server.base_url, documents)
         for _ in range(kills):
             if build_in(disturbed, kill_after=rng.uniform(0, seconds)) is not None:

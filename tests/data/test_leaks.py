@@ -1,0 +1,275 @@
+"""What the leak gate finds, what it leaves alone, and that it drops whole groups."""
+
+import json
+import pickle
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, Kind, at_hand
+from data_pipeline.leaks.shingles import fingerprint, passages, shingles, words
+from judge.errors import InputError
+from judge.files import open_text
+from judge.types import Sample
+from tests.bench.leak_recall import figures, planted, synthetic
+
+BRIDGE = (
+    "The Tarn Bridge was designed by Ada Holst and opened on 3 May 1931. It replaced a ferry that had "
+    "crossed the river for two hundred years, and is 214 metres long. The ferry company went to "
+    "court and lost."
+)
+LAKE = (
+    "青湖位于云州以北四十公里，面积为一百二十平方公里。一九五八年修建的大坝使水位上升了六米，"
+    "湖边的三个村庄因此搬迁。如今这里是候鸟越冬的重要地点。"
+)
+QUESTION, ANSWER = (
+    "Who designed the bridge over the river Tarn, and when was it opened?",
+    "Ada Holst, in 1931",
+)
+
+
+@pytest.fixture(scope="module")
+def index() -> BenchmarkIndex:
+    return BenchmarkIndex.build(
+        {
+            "bridges": [
+                Sample("b1", BRIDGE, ANSWER, QUESTION),
+                Sample("b2", BRIDGE, "1990", "In which year?"),
+            ],
+            "lakes": [Sample("l1", LAKE, "六米", "水位上升了多少？", language="zh")],
+            "quiz": [Sample("q1", "", "H2O", "What is water?")],
+        }
+    )
+
+
+def check(
+    index: BenchmarkIndex, document: str, question: str = "Why?", answer: str = "Nobody knows."
+) -> Kind | None:
+    leak = index.check(Sample("s", document, answer, question))
+    return None if leak is None else leak.kind
+
+
+# --- One sample ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "kind"),
+    [
+        (BRIDGE, QUESTION, Kind.DOCUMENT),
+        (BRIDGE, QUESTION.upper(), Kind.DOCUMENT),
+        (BRIDGE, "How long is it?", Kind.OTHER_QUESTION),
+        (BRIDGE.upper().replace(" ", "\n ").replace(",", " -"), "How long is it?", Kind.OTHER_QUESTION),
+        (LAKE.replace("，", " , ").replace("。", "."), "水位上升了多少?", Kind.DOCUMENT),
+        (BRIDGE.replace("Ada", "Ida").replace("214", "412"), QUESTION, Kind.NEAR_DOCUMENT),
+        (LAKE.replace("四十", "五十").replace("六米", "九米"), "?", Kind.NEAR_DOCUMENT),
+        (f"An unrelated paragraph of a few words.\n\n{BRIDGE}\n\n{LAKE}", "?", Kind.NEAR_DOCUMENT),
+        (BRIDGE[:110], "?", Kind.NEAR_DOCUMENT),
+        ("The bridge was designed by a firm from Tarn and is very long.", "?", None),
+        ("青湖是一个很大的湖。", "?", None),
+        ("", "?", None),
+    ],
+)  # fmt: skip
+def test_documents(index: BenchmarkIndex, document: str, question: str, kind: Kind | None) -> None:
+    assert check(index, document, question) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "kind"),
+    [
+        (QUESTION, ANSWER, Kind.PAIR),
+        (QUESTION.lower(), f"{ANSWER}.", Kind.PAIR),
+        (QUESTION, "Ida Horst, in 1913", None),
+        ("Who designed it?", ANSWER, None),
+        ("In which year?", "1990", None),  # one about any document
+        ("What is water?", "h2o", Kind.PAIR),  # asked without a document, so it stands for itself
+        ("What is ice?", "H2O", None),
+    ],
+)
+def test_questions_with_answers_count_together(
+    index: BenchmarkIndex, question: str, answer: str, kind: Kind | None
+) -> None:
+    assert check(index, "A document of its own.", question, answer) == kind
+
+
+def test_near_questions_with_answers() -> None:
+    summary = " ".join(f"word{number}" for number in range(40))
+    index = BenchmarkIndex.build({"summaries": [Sample("s1", BRIDGE, summary)]})
+    leak = index.check(
+        Sample("s", "Another document.", summary.replace("word7", "else").replace("word25", "else"))
+    )
+    assert leak is not None and (leak.benchmark, leak.id, leak.kind) == ("summaries", "s1", Kind.NEAR_PAIR)
+    assert 0.6 <= leak.similarity < 1
+    assert index.check(Sample("s", "Another document.", summary[:80])) is None
+
+
+def test_templates_are_no_leaks() -> None:
+    """What most of a benchmark's documents share says nothing about any one of them."""
+    rng = random.Random(0)
+
+    def record(name: str) -> Sample:
+        values = [f"{name}{rng.randrange(10**6)}" for _ in range(14)]
+        fields = "The name of the business is {} and its address is {} street while the rating is {} stars. "
+        return Sample(
+            name, "".join(fields.format(*values[place : place + 3]) for place in range(0, 12, 3)), "?"
+        )
+
+    index = BenchmarkIndex.build({"records": [record(f"b{number}") for number in range(300)]})
+    assert not [leak for number in range(50) if (leak := index.check(record(f"t{number}")))]
+
+
+# --- Sets ---------------------------------------------------------------------------------------------------
+
+
+def test_planted_leaks_are_found_and_others_left_alone() -> None:
+    benchmark = [*synthetic(150, "en", "benchmark"), *synthetic(50, "zh", "benchmark")]
+    clean = [*synthetic(300, "en", "clean"), *synthetic(100, "zh", "clean")]
+    rows = [*clean, *planted(benchmark, clean, 40, random.Random(0))]
+    found, wrong = figures(BenchmarkIndex.build({"made": benchmark}), rows)
+    assert len(found) == 5 and wrong == []
+    assert all(right == total == 40 for right, total in found.values())
+
+
+def test_a_group_goes_as_a_whole(index: BenchmarkIndex) -> None:
+    """The row that leaks may stand behind the others of its group, and may be about another document."""
+    rows = [
+        Sample("1", LAKE[::-1], "x", group="a"),
+        Sample("2", "A free document.", "x", group="b"),
+        Sample("3", BRIDGE, "x", group="a"),
+        Sample("4", BRIDGE, "x"),
+        Sample("5", "Another free document.", "x"),
+    ]
+    reads = []
+
+    def read() -> Iterator[Sample]:
+        reads.append(1)
+        return iter(rows)
+
+    gate = Gate(read, index)
+    assert [sample.id for sample in gate.kept()] == ["2", "5"]
+    assert [(row["id"], row["benchmark"], row["row"]) for row in gate.dropped] == [
+        ("1", "bridges", "b1"), ("3", "bridges", "b1"), ("4", "bridges", "b1"),
+    ]  # fmt: skip
+    assert [sample.id for sample in gate.kept()] == ["2", "5"] and len(gate.dropped) == 3 and len(reads) == 3
+
+
+def test_an_index_comes_back_from_its_file(index: BenchmarkIndex, tmp_path: Path) -> None:
+    index.save(tmp_path / "index.npz")
+    for copy in (BenchmarkIndex.load(tmp_path / "index.npz"), pickle.loads(pickle.dumps(index))):
+        assert copy.benchmarks == index.benchmarks
+        for document in (BRIDGE, BRIDGE.replace("Ada", "Ida"), LAKE[:40], "Nothing."):
+            sample = Sample("s", document, ANSWER, QUESTION)
+            assert copy.check(sample) == index.check(sample)
+    assert [path.name for path in tmp_path.iterdir()] == ["index.npz"]
+
+
+def test_a_wrong_index_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "index.npz"
+    with pytest.raises(InputError, match="no such file"):
+        BenchmarkIndex.load(path)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(InputError, match="is no index"):
+        BenchmarkIndex.load(path)
+
+
+def test_the_hash_names_what_is_compared() -> None:
+    def made(*samples: Sample) -> dict[str, object]:
+        return BenchmarkIndex.build({"b": samples}).benchmarks["b"]
+
+    sample = Sample("1", BRIDGE, ANSWER, QUESTION)
+    assert (
+        made(sample)
+        == made(replace(sample, id="2", document=BRIDGE.upper()))
+        != made(replace(sample, answer="?"))
+    )
+    assert made(sample, sample)["rows"] == 2
+    assert made() == {"rows": 0, "hash": made()["hash"]}
+
+
+def test_an_empty_index_finds_nothing() -> None:
+    index = BenchmarkIndex.build({})
+    assert index.check(Sample("1", BRIDGE, ANSWER, QUESTION)) is None
+
+
+# --- Texts --------------------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=80), st.sampled_from([" ", "\n", "\t\t", "-", "...", "\u3000", "\uff0c"]))
+def test_case_spacing_and_marks_are_no_difference(text: str, mark: str) -> None:
+    ascii_text = text.encode("ascii", "ignore").decode()
+    changed = mark.join(ascii_text.upper().split()) + mark
+    assert fingerprint(changed) == fingerprint(ascii_text)
+    assert fingerprint(text + mark) == fingerprint(text)
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_distinct_sorted_shingles(text: str) -> None:
+    found = shingles(words(text)).tolist()
+    assert found == sorted(set(found)) and len(found) <= len(words(text))
+
+
+def test_ascii_and_other_texts_are_read_alike() -> None:
+    assert words("Naive T. rex's 3.5 km") == [b"naive", b"t", b"rex", b"s", b"3", b"5", b"km"]
+    assert words("\uff21da's caf\u00e9 \u2014 1\u30003") == [b"ada", b"s", "caf\u00e9".encode(), b"1", b"3"]
+    assert words("青湖abc") == ["青".encode(), "湖".encode(), b"abc"]
+    assert words("a_b") == words("a\u2014b") == [b"a", b"b"]
+
+
+def test_passages_of_few_words_go_with_the_next() -> None:
+    long = "word " * 60
+    assert [len(part) for part in passages(Sample("1", f"Title\n\n{long}\n \n{long}\n\nend", "x"))] == [
+        61,
+        60,
+        1,
+    ]
+    assert [len(part) for part in passages(Sample("1", (long, long), "x"))] == [60, 60]
+
+
+# --- Real benchmarks ----------------------------------------------------------------------------------------
+
+
+def test_every_benchmark_at_hand_is_read(shared_data: Path) -> None:
+    found, absent = at_hand(shared_data)
+    assert absent == [] and list(found) == list(BENCHMARKS)
+    first = {name: next(samples) for name, samples in found.items()}
+    assert all(sample.document or sample.question for sample in first.values())
+    assert first["open-factual-bench"].document == "" and first["halubench"].question
+
+
+def test_absent_and_unknown_benchmarks(tmp_path: Path) -> None:
+    found, absent = at_hand(tmp_path)
+    assert found == {} and absent == list(BENCHMARKS)
+    with pytest.raises(InputError, match="did you mean 'halubench'"):
+        at_hand(tmp_path, ["halubensh"])
+    (tmp_path / "fib").mkdir()
+    (tmp_path / "fib/xsum-fib-binary_choice-using_x.jsonl").write_text('{"input": "d", "list_choices": 3}\n')
+    with pytest.raises(InputError, match=r"list_choices.*a list is wanted"):
+        list(at_hand(tmp_path, ["fib"])[0]["fib"])
+
+
+def test_known_overlaps_are_found_and_nothing_else(shared_data: Path) -> None:
+    """PubMedQA's and HaluEval's items that are in HaluBench; XQuAD, of which nothing is."""
+    halubench = list(at_hand(shared_data, ["halubench"])[0]["halubench"])
+    index = BenchmarkIndex.build({"halubench": halubench})
+    asked = {sample.question for sample in halubench}
+    with open_text(shared_data / "pubmedqa/ori_pqal.json.gz") as stream:
+        pubmedqa = json.load(stream)
+    leaked = {
+        name for name, row in pubmedqa.items()
+        if index.check(Sample(name, tuple(row["CONTEXTS"]), row["LONG_ANSWER"], row["QUESTION"]))
+    }  # fmt: skip
+    listed = json.loads((shared_data / "halubench/train_overlap.json").read_text())["pubmedqa_pqal_pubids"]
+    assert leaked <= set(map(str, listed))
+    assert {name for name in map(str, listed) if pubmedqa[name]["QUESTION"] in asked} <= leaked
+    assert len(leaked) > 50
+    with open_text(shared_data / "xquad/xquad.en.json.gz") as stream:
+        articles = json.load(stream)["data"]
+    free = [
+        Sample(item["id"], part["context"], item["answers"][0]["text"], item["question"])
+        for article in articles for part in article["paragraphs"] for item in part["qas"]
+    ]  # fmt: skip
+    assert not [sample for sample in free if index.check(sample)]
