@@ -78,18 +78,37 @@ class CallCache:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
-            version = self._base.execute("PRAGMA user_version").fetchone()[0]
-            tables = self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if version != VERSION and (version or tables):
-                raise InputError("is a database of something else; name another file", file=path)
-            self._base.execute("PRAGMA journal_mode = WAL")
-            self._base.execute("PRAGMA synchronous = NORMAL")
-            self._base.execute(_TABLE)
-            self._base.execute(f"PRAGMA user_version = {VERSION}")
+            self._create_table()
+            self._write_ahead()
         except (sqlite3.Error, OSError) as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise InputError("is no call cache; name another file", file=path) from None
             raise self._failure(error) from error
+
+    def _create_table(self) -> None:
+        """Make the table where there is none, in one transaction: several processes may open a new file."""
+        self._base.execute("BEGIN IMMEDIATE")
+        version = self._base.execute("PRAGMA user_version").fetchone()[0]
+        tables = self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if version != VERSION and (version or tables):
+            self._base.close()
+            raise InputError("is a database of something else; name another file", file=self.path)
+        self._base.execute(_TABLE)
+        self._base.execute(f"PRAGMA user_version = {VERSION}")
+        self._base.execute("COMMIT")
+
+    def _write_ahead(self) -> None:
+        """Switch to WAL mode; SQLite does not itself wait for a file that is busy here, so this does."""
+        end = time.monotonic() + WAIT
+        while True:
+            try:
+                self._base.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+        self._base.execute("PRAGMA synchronous = NORMAL")
 
     def last(self, key: bytes) -> StoredCall | None:
         """The last response to a call."""

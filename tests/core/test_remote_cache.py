@@ -47,6 +47,27 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert found == [StoredCall(0, None, f"answer {number}") for number in range(300)]
 
 
+def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    failures: list[Exception] = []
+
+    def open_file(path: Path, together: threading.Barrier) -> None:
+        together.wait()
+        try:
+            CallCache(path).close()
+        except Exception as error:
+            failures.append(error)
+
+    for attempt in range(20):  # processes that start together meet on a file that none has made yet
+        together = threading.Barrier(8)
+        arguments = (tmp_path / f"{attempt}.sqlite", together)
+        threads = [threading.Thread(target=open_file, args=arguments) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+
+
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     text, other = tmp_path / "notes.txt", tmp_path / "other.sqlite"
     text.write_text("These are my notes, and no database at all.\n" * 50)
