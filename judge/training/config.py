@@ -2,10 +2,11 @@
 
 from typing import Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from judge.configs import StrictConfig
 from judge.loading import Precision
+from judge.training.sharing import LossMean
 
 
 class LoraSettings(StrictConfig):
@@ -34,6 +35,10 @@ class TrainingConfig(StrictConfig):
     lora: LoraSettings | None = LoraSettings()
     """``null`` trains all weights."""
     precision: Precision = "auto"
+    quantization: Literal["nf4"] | None = None
+    """``nf4``: the base weights in 4 bits, with LoRA on top (QLoRA, arXiv 2305.14314)."""
+    attention: Literal["auto", "sdpa", "flex_attention"] = "auto"
+    """Attention kernel; ``auto`` takes what is fastest on the device for trees of prompts."""
     epochs: PositiveFloat = 1.0
     max_steps: int = -1
     """Optimizer steps; -1 goes by ``epochs``."""
@@ -41,20 +46,37 @@ class TrainingConfig(StrictConfig):
     """Stop after this time, at a step's end, whatever is left."""
     batch_size: PositiveInt = 8
     gradient_accumulation: PositiveInt = 1
+    optimizer: Literal["adamw", "adamw_8bit", "paged_adamw_8bit", "lion", "paged_lion_8bit"] = "adamw"
+    """The 8-bit ones need less memory; paged ones move their state to the host when the GPU is full."""
+    betas: tuple[float, float] | None = None
+    """Decay rates of the optimizer's running means; its own by default (Adam 0.9, 0.999; Lion 0.9, 0.99)."""
     learning_rate: PositiveFloat = 2e-4
     scheduler: Literal["linear", "cosine", "constant", "constant_with_warmup", "warmup_stable_decay"] = (
         "cosine"
     )
     """``warmup_stable_decay`` holds the rate and lowers it in the last fifth of the run."""
     warmup_ratio: float = Field(default=0.1, ge=0, lt=1)
+    warmup_steps: NonNegativeInt | None = None
+    """Steps of warm-up, in place of ``warmup_ratio``."""
     weight_decay: float = Field(default=0.0, ge=0)
     max_grad_norm: PositiveFloat = 1.0
     gradient_checkpointing: bool = False
     evaluations: int = Field(default=1, ge=0)
-    """How often the validation loss is measured, spread over the run; 0 is never."""
+    """How often the validation split is measured, spread over the run: its loss, and as a judge verdict-mode
+    balanced accuracy, AUROC and coverage; 0 is never."""
+    judged_samples: NonNegativeInt = 200
+    """Validation samples that are judged at each evaluation, whole documents; 0 judges none."""
+    keep_best: bool = True
+    """Save the weights of the best evaluation (balanced accuracy, then AUROC) instead of the last ones."""
+    checkpoints: NonNegativeInt = 0
+    """How often the state of the run is saved, spread over it, so that it can be resumed; 0 is never."""
+    resume: bool = False
+    """Go on from the last complete checkpoint in ``output``, if there is one."""
     logging_steps: PositiveInt = 10
     report_to: tuple[str, ...] = ()
     """Experiment trackers of the trainer, such as tensorboard or wandb."""
+    push_to_hub: str | None = None
+    """Repository of the Hub that the finished judge is pushed to, as ``owner/name``; private."""
     seed: int = 0
 
 
@@ -65,7 +87,7 @@ class SFTRecipe(TrainingConfig):
     """Rows about one document train in one sequence, their common prefix computed once."""
     sequence_tokens: PositiveInt = 2048
     """Longest such sequence."""
-    loss_mean: Literal["row", "token"] = "row"
+    loss_mean: LossMean = "row"
     """``row`` weighs every row alike, ``token`` every completion token, as TRL does."""
 
 
@@ -74,6 +96,14 @@ class DPORecipe(TrainingConfig):
 
     batch_size: PositiveInt = 4
     learning_rate: PositiveFloat = 5e-6
+    prefix_sharing: bool = True
+    """A pair trains as one sequence, its prompt computed once; ``false`` is TRL's own path."""
+    precompute_reference: bool = False
+    """Compute the reference model's log-probabilities once, before training, instead of at every step."""
     beta: PositiveFloat = 0.1
     loss_type: tuple[str, ...] = ("sigmoid",)
     """One or more of TRL's DPO losses."""
+    loss_weights: tuple[float, ...] | None = None
+    """Weight of each of several losses; all alike by default."""
+    label_smoothing: float = Field(default=0.0, ge=0, lt=0.5)
+    """Share of pairs taken to be wrong way round; read by the losses robust, exo_pair and aot."""

@@ -7,6 +7,7 @@ an unmerged adapter as policy and as reference would leave nothing to prefer.
 from collections.abc import Sequence
 from typing import Any
 
+from judge.prefix_tree import can_share
 from judge.rendering import Renderer
 from judge.training.config import DPORecipe
 from judge.training.data import Example, check_cut_share, load_examples
@@ -18,16 +19,18 @@ from judge.training.models import (
     time_limit,
     train_and_save,
 )
+from judge.training.pairs import SharedPairCollator, share_prompts
 from judge.training.sft import show_row
 
 
-def preference_columns(example: Example) -> dict[str, list[int]]:
+def preference_columns(example: Example) -> dict[str, Any]:
     """A tokenized pair under the names that TRL's preference collator reads."""
     chosen, rejected = example.completions
     return {
         "prompt_ids": list(example.prompt),
         "chosen_ids": list(chosen),
         "rejected_ids": list(rejected),
+        "length": len(example.prompt) + len(chosen) + len(rejected),
     }
 
 
@@ -35,6 +38,18 @@ def _dataset(examples: Sequence[Example]) -> Any:
     from datasets import Dataset
 
     return Dataset.from_list([preference_columns(example) for example in examples])
+
+
+def reference_model(recipe: DPORecipe) -> Any | None:
+    """The frozen model that the policy is compared with, where it is not the policy without its adapter.
+
+    Full fine-tuning changes the policy's own weights, so the reference is loaded a second time; not if its
+    log-probabilities are all computed before the first step.
+    """
+    if recipe.lora is not None or recipe.precompute_reference:
+        return None
+    reference, _ = load_trainable(recipe)
+    return reference.eval()
 
 
 def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
@@ -55,6 +70,17 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
     set_seed(recipe.seed)
     train_file = data_file(recipe, "dpo/train.jsonl")
     model, tokenizer = load_trainable(recipe)
+    reference = reference_model(recipe)
+    sharing = recipe.prefix_sharing and can_share(model)
+    if sharing:
+        share_prompts(model)
+        if reference is not None:
+            share_prompts(reference)
+    elif recipe.prefix_sharing:
+        print(
+            f"{recipe.model} cannot share prefixes (see judge.prefix_tree); pairs train as two rows",
+            flush=True,
+        )
     renderer = Renderer(tokenizer)
     fields = ("chosen", "rejected")
     train = load_examples(train_file, fields, renderer, recipe.max_length)
@@ -67,9 +93,16 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
 
     trainer = JudgeDPOTrainer(
         model=model,
+        ref_model=reference,
         args=DPOConfig(
-            **common_arguments(recipe, len(train)), beta=recipe.beta, loss_type=list(recipe.loss_type)
+            **common_arguments(recipe, len(train)),
+            beta=recipe.beta,
+            loss_type=list(recipe.loss_type),
+            loss_weights=None if recipe.loss_weights is None else list(recipe.loss_weights),
+            label_smoothing=recipe.label_smoothing,
+            precompute_ref_log_probs=recipe.precompute_reference,
         ),
+        data_collator=SharedPairCollator(tokenizer.pad_token_id) if sharing else None,
         train_dataset=_dataset(train),
         eval_dataset=_dataset(validation) if validation else None,
         processing_class=tokenizer,
@@ -78,6 +111,7 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
     )
     summary = {
         "pairs": len(train),
+        "prefix_sharing": sharing,
         "documents": len({example.group for example in train}),
         "shortened": sum(example.cut_chars > 0 for example in train),
     }

@@ -52,11 +52,12 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
         )
     sharing = recipe.prefix_sharing and can_share(model)
     limit = recipe.sequence_tokens if sharing else 0  # no row fits beside another in 0 tokens
-    sequences = share(train, limit)
+    sequences = share(train, limit, recipe.loss_mean)
     held_out: list[dict[str, Any]] = []
     if recipe.evaluations:
         validation_file = data_file(recipe, "sft/validation.jsonl")
-        held_out = share(load_examples(validation_file, ("completion",), renderer, recipe.max_length), limit)
+        rows = load_examples(validation_file, ("completion",), renderer, recipe.max_length)
+        held_out = share(rows, limit, recipe.loss_mean)
     summary = summarize(train, sequences)
     print(show_row(train[0], tokenizer), flush=True)
 
@@ -69,7 +70,6 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
         train_dataset=Dataset.from_list(sequences),
         eval_dataset=Dataset.from_list(held_out) if held_out else None,
         data_collator=SharedCollator(tokenizer.pad_token_id),
-        loss_mean=recipe.loss_mean,
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
         callbacks=[*callbacks, *([time_limit(recipe.max_minutes)] if recipe.max_minutes else [])],

@@ -5,7 +5,7 @@ See :mod:`judge.prefix_tree` for the layout.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from judge.prefix_tree import added_tokens, make_tree, tree_mask
 from judge.training.data import IGNORED, Example
@@ -14,16 +14,24 @@ if TYPE_CHECKING:
     import torch
 
 
-def share(examples: Sequence[Example], sequence_tokens: int) -> list[dict[str, Any]]:
+LossMean = Literal["row", "token"]
+"""What a loss is the mean of. ``token``: all label tokens, as TRL has it. ``row``: the rows' own means, so
+that a verdict of two tokens counts as much as a reasoning of sixty."""
+
+
+def share(
+    examples: Sequence[Example], sequence_tokens: int, loss_mean: LossMean = "row"
+) -> list[dict[str, Any]]:
     """Pack SFT examples into sequences by group.
 
     Args:
         examples: rows with one completion each.
         sequence_tokens: longest sequence; a group that needs more is split, a single row never is.
+        loss_mean: what label tokens weigh: 1 each, or in ``row`` so that those of a row add up to 1.
 
     Returns:
         Rows with ``input_ids``, ``labels``, ``weights``, ``position_ids``, ``nodes`` (the branch of each
-        token) and ``parents`` (of each branch); the weights of a row's label tokens add up to 1.
+        token), ``parents`` (of each branch) and ``length``.
     """
     groups: dict[str, list[Example]] = {}
     for example in examples:
@@ -37,11 +45,11 @@ def share(examples: Sequence[Example], sequence_tokens: int) -> list[dict[str, A
                 _tokens(example), _own(example), [*map(_tokens, pending)], [*map(_own, pending)]
             )
             if pending and length + added > sequence_tokens:
-                sequences.append(_pack(pending))
+                sequences.append(_pack(pending, loss_mean))
                 pending, length, added = [], 0, len(_tokens(example))
             pending.append(example)
             length += added
-        sequences.append(_pack(pending))
+        sequences.append(_pack(pending, loss_mean))
     return sequences
 
 
@@ -54,7 +62,7 @@ def _own(example: Example) -> int:
     return len(example.completions[0]) + 1
 
 
-def _pack(examples: Sequence[Example]) -> dict[str, Any]:
+def _pack(examples: Sequence[Example], loss_mean: LossMean) -> dict[str, Any]:
     tree = make_tree([*map(_tokens, examples)], [*map(_own, examples)])
     labels = [IGNORED] * len(tree.ids)
     weights = [0.0] * len(tree.ids)
@@ -62,7 +70,7 @@ def _pack(examples: Sequence[Example]) -> dict[str, Any]:
         completion = example.completions[0]
         begin = end + 1 - len(completion)
         labels[begin : end + 1] = completion
-        weights[begin : end + 1] = [1 / len(completion)] * len(completion)
+        weights[begin : end + 1] = [1 / len(completion) if loss_mean == "row" else 1.0] * len(completion)
     return {
         "input_ids": tree.ids,
         "labels": labels,
@@ -70,6 +78,7 @@ def _pack(examples: Sequence[Example]) -> dict[str, Any]:
         "position_ids": tree.positions,
         "nodes": tree.nodes,
         "parents": tree.parents,
+        "length": len(tree.ids),
     }
 
 

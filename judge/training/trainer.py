@@ -5,38 +5,96 @@ So SFT runs the LM head on label positions alone: the head of a small model cost
 its layers.
 """
 
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy
+from torch.utils.data import Sampler
 from trl import DPOTrainer, SFTTrainer
 
 from judge.heads import float32_head
 from judge.training.data import IGNORED
 
+POOL = 64
+"""Batches that are made together: rows are shuffled, cut into pools, and sorted by length within each."""
 
-class JudgeSFTTrainer(SFTTrainer):
-    """Cross-entropy over label positions; takes what :class:`judge.training.sharing.SharedCollator` makes.
+
+class LengthSampler(Sampler[int]):
+    """A random order in which neighbours are of like length, so that batches need little padding.
+
+    The order depends on seed and epoch alone: a run that is resumed, or runs in more processes, keeps it.
 
     Args:
-        loss_mean: ``token`` is TRL's loss, the mean over all label tokens of a step. ``row`` is the mean over
-            rows of each row's mean, so that a verdict of two tokens counts as much as a reasoning of sixty.
+        lengths: tokens of each row.
+        batch: rows of one batch, over all processes.
+        seed: of the order.
     """
 
-    def __init__(self, *args: Any, loss_mean: Literal["row", "token"], **kwargs: Any):
+    def __init__(self, lengths: Sequence[int], batch: int, seed: int):
+        self.lengths, self.batch, self.seed, self.epoch = lengths, batch, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Take the order of another epoch."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        generator = torch.Generator().manual_seed(1_000_003 * self.seed + self.epoch)
+
+        def shuffled(count: int) -> list[int]:
+            return torch.randperm(count, generator=generator).tolist()
+
+        order = shuffled(len(self.lengths))
+        batches: list[list[int]] = []
+        for start in range(0, len(order), POOL * self.batch):
+            pool = sorted(order[start : start + POOL * self.batch], key=lambda row: -self.lengths[row])
+            batches += [pool[at : at + self.batch] for at in range(0, len(pool), self.batch)]
+        # A batch with fewer rows than the others has to stay the last one.
+        last = batches.pop() if batches and len(batches[-1]) < self.batch else []
+        for index in shuffled(len(batches)):
+            yield from batches[index]
+        yield from last
+
+
+class _ByLength:
+    """Draws batches of like length; rows name their own in ``length``."""
+
+    args: Any
+    train_dataset: Any
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> LengthSampler:
+        rows = self.train_dataset if train_dataset is None else train_dataset
+        batch = self.args.train_batch_size * self.args.world_size
+        return LengthSampler(list(rows["length"]), batch, self.args.data_seed)
+
+
+class JudgeSFTTrainer(_ByLength, SFTTrainer):
+    """Cross-entropy over label positions; takes what :class:`judge.training.sharing.SharedCollator` makes.
+
+    The loss of a step is the weighted mean over all its label tokens: those of every process and of every
+    micro-batch that is accumulated.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.loss_mean = loss_mean
-        if loss_mean == "row":  # micro-batches are then averaged, not weighted by their label tokens
-            self.model_accepts_loss_kwargs = False
+        self.loss_is_scaled_for_ga = True  # each micro-batch is divided by the weights of the whole step
+
+    def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> torch.Tensor:
+        """The weights of all label tokens of a step, added up."""
+        weight = torch.stack([batch["weights"].sum() for batch in batch_samples]).sum().to(device)
+        return self.accelerator.gather(weight).sum()
 
     def compute_loss(
         self,
         model: Any,
         inputs: dict[str, torch.Tensor],
         return_outputs: bool = False,
-        num_items_in_batch: torch.Tensor | int | None = None,
+        num_items_in_batch: torch.Tensor | None = None,
     ) -> Any:
-        """Loss of one micro-batch; ``num_items_in_batch`` counts the label tokens of the whole step."""
+        """Loss of one micro-batch; ``num_items_in_batch`` is the label tokens' weight in the whole step."""
         targets = inputs["labels"][:, 1:]
         # Columns in which any row of the batch has a label; a token is predicted one position before it.
         columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
@@ -48,22 +106,21 @@ class JudgeSFTTrainer(SFTTrainer):
                 logits_to_keep=columns,
                 use_cache=False,
             )
-        chosen = targets[:, columns]
         losses = cross_entropy(
-            outputs.logits.float().flatten(0, 1), chosen.flatten(), ignore_index=IGNORED, reduction="none"
+            outputs.logits.float().flatten(0, 1),
+            targets[:, columns].flatten(),
+            ignore_index=IGNORED,
+            reduction="none",
         )
-        if self.loss_mean == "row":
-            weights = inputs["weights"][:, 1:][:, columns].flatten()
-            loss = (losses * weights).sum() / weights.sum().clamp(min=1)
-        else:
-            count = (chosen != IGNORED).sum() if num_items_in_batch is None else num_items_in_batch
-            loss = losses.sum() / torch.as_tensor(count, device=losses.device).clamp(min=1)
-            if self.args.average_tokens_across_devices and num_items_in_batch is not None:
-                loss = loss * self.accelerator.num_processes
+        weights = inputs["weights"][:, 1:][:, columns].flatten()
+        if num_items_in_batch is None:
+            loss = (losses * weights).sum() / weights.sum()
+        else:  # processes average their gradients, and each has divided by the weight of all
+            loss = (losses * weights).sum() * (self.accelerator.num_processes / num_items_in_batch)
         return (loss, outputs) if return_outputs else loss
 
 
-class JudgeDPOTrainer(DPOTrainer):
+class JudgeDPOTrainer(_ByLength, DPOTrainer):
     """TRL's DPO on pairs that already hold ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``."""
 
     def _prepare_dataset(self, dataset: Any, *_: Any, **__: Any) -> Any:

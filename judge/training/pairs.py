@@ -1,0 +1,102 @@
+"""Preference pairs as prefix trees: a chosen and a rejected judgement share their prompt, computed once.
+
+A pair of TRL's ``DPOTrainer`` is two rows of prompt and completion, and a judge's rows are nearly all
+prompt. Here a pair is one sequence ``[prompt][chosen][rejected]`` (see :mod:`judge.prefix_tree`). What the
+model's layers make of it is laid out again as the two rows that the trainer expects, cut down to their
+completions. TRL's own LM head, losses and figures run on these, so that every one of its losses for pairs
+works, and is exactly TRL's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge.prefix_tree import make_tree, tree_mask
+
+if TYPE_CHECKING:
+    import torch
+
+REFERENCE = ("ref_chosen_logps", "ref_rejected_logps")
+"""Columns of log-probabilities that were computed before training."""
+
+
+@dataclass
+class SharedPairCollator:
+    """Makes a batch of pairs, each with ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``.
+
+    Returns tensors for :func:`share_prompts`. Of ``2 * pairs`` rows, first the chosen, then the rejected
+    ones, each a token before the completion and the completion: ``input_ids`` and ``completion_mask``, and
+    in ``columns`` where in the pair's tree that token stands. Of ``pairs`` trees: ``tree_ids``,
+    ``tree_positions``, the boolean ``tree_mask`` of shape ``(pairs, 1, tokens, tokens)``, and
+    ``attention_mask``, which is one on tokens and nought on padding.
+    """
+
+    pad_id: int
+
+    def __call__(self, pairs: Sequence[dict[str, Any]]) -> "dict[str, torch.Tensor]":
+        """Collate one batch."""
+        import torch
+
+        sides = [[list(pair[name]) for pair in pairs] for name in ("chosen_ids", "rejected_ids")]
+        trees = [
+            make_tree(
+                [pair["prompt_ids"] + chosen, pair["prompt_ids"] + rejected],
+                [len(chosen) + 1, len(rejected) + 1],
+            )
+            for pair, chosen, rejected in zip(pairs, *sides, strict=True)
+        ]
+        completions = sides[0] + sides[1]
+        ends = [tree.ends[0] for tree in trees] + [tree.ends[1] for tree in trees]
+        rows = [
+            [pair["prompt_ids"][-1], *completion]
+            for pair, completion in zip([*pairs, *pairs], completions, strict=True)
+        ]
+        columns = [list(range(end + 1 - len(row), end + 1)) for row, end in zip(rows, ends, strict=True)]
+        nodes = _pad([tree.nodes for tree in trees], -1)
+        batch = {
+            "input_ids": _pad(rows, self.pad_id),
+            "completion_mask": _pad([[0] + [1] * len(completion) for completion in completions], 0),
+            "columns": _pad(columns, 0),
+            "tree_ids": _pad([tree.ids for tree in trees], self.pad_id),
+            "tree_positions": _pad([tree.positions for tree in trees], 0),
+            "tree_mask": tree_mask(nodes, [tree.parents for tree in trees]),
+            "attention_mask": (nodes >= 0).long(),
+        }
+        for name in REFERENCE:
+            if name in pairs[0]:
+                batch[name] = torch.tensor([pair[name] for pair in pairs])
+        return batch
+
+
+def _pad(rows: Sequence[Sequence[int]], filler: int) -> "torch.Tensor":
+    import torch
+
+    width = max(len(row) for row in rows)
+    return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])
+
+
+def share_prompts(model: Any) -> None:
+    """Let a causal language model take the batches of :class:`SharedPairCollator`.
+
+    Its layers then run on the trees, and give the hidden states of ``input_ids``: of each row's completion
+    and of the token before it. Batches without trees run as before. Call it before a trainer wraps the
+    model.
+    """
+    backbone = model.base_model
+    own_forward = backbone.forward
+
+    def forward(*args: Any, **inputs: Any) -> Any:
+        if "tree_ids" not in inputs:
+            return own_forward(*args, **inputs)
+        columns = inputs.pop("columns")
+        inputs["input_ids"] = inputs.pop("tree_ids")
+        inputs["position_ids"] = inputs.pop("tree_positions")
+        inputs["attention_mask"] = inputs.pop("tree_mask")
+        output = own_forward(*args, **inputs)
+        trees = output.last_hidden_state
+        # Rows are first all chosen, then all rejected ones, so the tree of row i is i modulo their number.
+        tree_of = columns.new_tensor(range(len(columns))).unsqueeze(1) % len(trees)
+        output.last_hidden_state = trees[tree_of, columns]
+        return output
+
+    backbone.forward = forward
