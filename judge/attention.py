@@ -1,8 +1,9 @@
-"""Block-sparse attention for CPUs: masked-out blocks cost nothing.
+"""Attention for prefix trees: block-sparse on CPUs, PyTorch's kernels or FlexAttention on GPUs.
 
 PyTorch's attention takes a mask but computes every masked score all the same. In a prefix tree most scores
-are masked: the branches do not see each other. Here the queries run in blocks, each against the keys alone
-that any of its queries may see. The result is that of the dense computation. On a GPU, PyTorch's kernels run.
+are masked: the branches do not see each other. On a CPU the queries therefore run in blocks, each against the
+keys alone that any of its queries may see; the result is that of the dense computation. FlexAttention does the
+same inside its kernels; it trains on GPUs only.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -80,3 +81,24 @@ def block_plan(mask: "torch.Tensor") -> "list[tuple[int, torch.Tensor, torch.Ten
         seen = rows.flatten(0, 2).any(0).nonzero().squeeze(1)
         plan.append((start, seen, rows.index_select(3, seen)))
     return plan
+
+
+def adapt_mask(model: Any, mask: "torch.Tensor") -> Any:
+    """A mask of tokens by tokens in the form that a model's attention takes.
+
+    Args:
+        model: it names its attention in its config.
+        mask: ``(rows, tokens)``, which every attention takes, or boolean ``(rows, 1, queries, keys)``.
+
+    Returns:
+        The mask; for FlexAttention the blocks of it that hold a true entry.
+    """
+    if mask.dim() != 4 or model.config.get_text_config()._attn_implementation != "flex_attention":
+        return mask
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    def visible(row: Any, head: Any, query: Any, key: Any) -> Any:
+        return mask[row, 0, query, key]
+
+    rows, _, queries, keys = mask.shape
+    return create_block_mask(visible, rows, None, queries, keys, device=str(mask.device))

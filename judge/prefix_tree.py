@@ -130,5 +130,5 @@ def can_share(model: Any) -> bool:
         and not recurrent
         and not getattr(config, "sliding_window", None)
         and getattr(config, "rope_parameters", None) is not None
-        and config._attn_implementation in ("sdpa", "block_sparse")
+        and config._attn_implementation in ("sdpa", "block_sparse", "flex_attention")
     )

@@ -7,6 +7,7 @@ scored exactly. Prompts that begin alike, as those about one document do, run as
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from judge.attention import adapt_mask
 from judge.backends.base import Generation, LabelRequest
 from judge.heads import float32_head
 from judge.prefix_tree import PrefixTree, added_tokens, can_share, make_tree, tree_mask
@@ -163,6 +164,7 @@ class TransformersBackend:
         if any(len(tree.parents) > 1 for tree in trees):
             nodes, _ = self._pad([tree.nodes for tree in trees], filler=-1)
             mask = tree_mask(nodes.cpu(), [tree.parents for tree in trees]).to(ids.device)
+            mask = adapt_mask(self.model, mask)
         return self.model(
             input_ids=ids,
             attention_mask=mask,

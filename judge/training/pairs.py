@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judge.attention import adapt_mask
 from judge.prefix_tree import make_tree, tree_mask
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def share_prompts(model: Any) -> None:
         columns = inputs.pop("columns")
         inputs["input_ids"] = inputs.pop("tree_ids")
         inputs["position_ids"] = inputs.pop("tree_positions")
-        inputs["attention_mask"] = inputs.pop("tree_mask")
+        inputs["attention_mask"] = adapt_mask(model, inputs.pop("tree_mask"))
         output = own_forward(*args, **inputs)
         trees = output.last_hidden_state
         # Rows are first all chosen, then all rejected ones, so the tree of row i is i modulo their number.

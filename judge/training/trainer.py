@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import Sampler
 from trl import DPOTrainer, SFTTrainer
 
+from judge.attention import adapt_mask
 from judge.heads import float32_head
 from judge.training.data import IGNORED
 
@@ -98,10 +99,11 @@ class JudgeSFTTrainer(_ByLength, SFTTrainer):
         targets = inputs["labels"][:, 1:]
         # Columns in which any row of the batch has a label; a token is predicted one position before it.
         columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
-        with float32_head(self.accelerator.unwrap_model(model)):
+        plain = self.accelerator.unwrap_model(model)
+        with float32_head(plain):
             outputs = model(
                 input_ids=inputs["input_ids"],
-                attention_mask=inputs["attention_mask"],
+                attention_mask=adapt_mask(plain, inputs["attention_mask"]),
                 position_ids=inputs["position_ids"],
                 logits_to_keep=columns,
                 use_cache=False,

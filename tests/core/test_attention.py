@@ -1,5 +1,6 @@
 """Block-sparse attention gives what dense attention gives, and the gradients too."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from judge import attention
 from judge.errors import JudgeError
+from judge.prefix_tree import make_tree, tree_mask
 
 FORWARD = AttentionInterface()[attention.register()]
 
@@ -63,3 +65,23 @@ def test_models_are_loaded_with_it_on_a_cpu(model_folder: Callable[[str], Path])
 
     wanted = "sdpa" if torch.cuda.is_available() else attention.NAME
     assert load_model(str(model_folder("chatml"))).model.config._attn_implementation == wanted
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="FlexAttention is compiled")
+@pytest.mark.filterwarnings("ignore")
+def test_flex_attention_gives_the_dense_result(model_folder: Callable[[str], Path]) -> None:
+    """Forward only: it has no backward on a CPU."""
+    from transformers import AutoModelForCausalLM
+
+    tree = make_tree([[*range(10, 200), 5, 6, 7], [*range(10, 200), 8, 9]], [4, 3])
+    mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])
+    inputs = {"input_ids": torch.tensor([tree.ids]), "position_ids": torch.tensor([tree.positions])}
+    found = []
+    for name in ("sdpa", "flex_attention"):
+        model = AutoModelForCausalLM.from_pretrained(model_folder("chatml"), dtype=torch.float32)
+        model.set_attn_implementation(name)
+        with torch.inference_mode():
+            adapted = attention.adapt_mask(model, mask)
+            found.append(model(**inputs, attention_mask=adapted, use_cache=False).logits)
+        assert isinstance(adapted, torch.Tensor) is (name == "sdpa")
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)
