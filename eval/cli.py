@@ -1,61 +1,72 @@
-"""``judge eval``: measure a judge, with the floors beside it."""
+"""``judge eval``: measure a judge, with the floors beside it. ``judge compare``: two results, by sample."""
 
 import json
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.errors import InputError
+from judge.judge import Engine
 from judge.loading import Precision
 from judge.types import Mode, Sample
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from eval.run import Progress
+    from eval.benchmarks.base import Benchmark
+    from eval.judging import Progress
 
 app = typer.Typer(add_completion=False)
+compare = typer.Typer(add_completion=False)
+
+OPEN_FACTUAL = "open_factual_bench"
 
 
 def _names(benchmarks: str) -> list[str]:
-    """The benchmarks of a comma list, each once; ``all`` stands for every whole one."""
-    from eval.benchmarks import WHOLE, check_name
-
-    names: list[str] = []
-    for name in filter(None, (part.strip() for part in benchmarks.split(","))):
-        names += WHOLE if name == "all" else [name]
-    for name in names:
-        check_name(name)
-    return list(dict.fromkeys(names))
+    """The benchmarks of a comma list, each once."""
+    return list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
 
 
-def _labelled(path: Path) -> list[Sample]:
-    """The samples of a file, all of which must have a gold label."""
-    from judge.samples import read_samples
+def _sets(
+    names: Sequence[str], files: Sequence[Path], data_dir: Path | None, say: Callable[[str], None]
+) -> "list[tuple[Benchmark, list[Sample]]]":
+    """Everything to measure on; nothing is judged before all of it has been read.
 
-    samples = list(read_samples(path))
-    missing = next((sample.id for sample in samples if sample.label is None), None)
-    if missing is not None:
-        raise InputError(
-            f"sample {missing!r} has none, and measuring needs gold labels (PASS or FAIL)",
-            file=path,
-            field="label",
-        )
-    return samples
+    ``all`` stands for every whole benchmark that is at hand; what is not is told.
+    """
+    from eval.benchmarks import WHOLE, check_name, get_benchmark
+    from eval.benchmarks.samples_file import samples_file
+    from judge.formats.files import MissingFiles
 
-
-def _sets(benchmarks: str, files: list[Path], data_dir: Path | None) -> dict[str, list[Sample]]:
-    """Everything to measure on, by name; nothing is judged before all of it has been read."""
-    from eval.benchmarks import load_benchmark
-
-    names = _names(benchmarks)
     if not names and not files:
         raise InputError("nothing to measure on; give --benchmarks NAME,... or --samples FILE")
-    sets = {name: load_benchmark(name, data_dir) for name in names}
+    for name in names:
+        if name != "all":
+            check_name(name)
+    sets: dict[str, tuple[Benchmark, list[Sample]]] = {}
+    for name in [*names, *(WHOLE if "all" in names else ())]:
+        if name == "all" or name in sets:
+            continue
+        benchmark = get_benchmark(name)
+        try:
+            sets[name] = benchmark, benchmark.load(data_dir)
+        except MissingFiles as error:
+            if name in names:
+                raise
+            say(f"{name} left out: {error}")
     for path in dict.fromkeys(files):
-        sets[path.name if path.name not in sets else str(path)] = _labelled(path)
-    return sets
+        benchmark = samples_file(path)
+        if benchmark.name in sets:
+            benchmark = replace(benchmark, name=str(path))
+        sets[benchmark.name] = benchmark, benchmark.load()
+    if not sets:
+        raise InputError("no benchmark is at hand; give --data-dir")
+    return list(sets.values())
 
 
 def _follow(bar: "Bar", name: str, total: int) -> "Progress":
@@ -68,8 +79,12 @@ def _follow(bar: "Bar", name: str, total: int) -> "Progress":
     return update
 
 
+@app.command("eval")
 def evaluate_command(
-    model: Annotated[str, typer.Option(help="A Hub id, a local folder, or floor:NAME.")],
+    model: Annotated[
+        str | None,
+        typer.Option(help="Hub id, local folder, floor:NAME, selfcheck:MODEL, ragas:MODEL, replay:FILE."),
+    ] = None,
     benchmarks: Annotated[str, typer.Option(help="Comma list of benchmarks, or 'all'.")] = "",
     samples: Annotated[list[Path] | None, typer.Option(help="File of labelled samples; repeatable.")] = None,
     data_dir: Annotated[
@@ -77,69 +92,124 @@ def evaluate_command(
         typer.Option(envvar="JUDGE_DATA_DIR", help="One folder per benchmark; else from the Hub."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Draw so many of each set, stratified.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw and of the intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of draw, intervals and sampling.")] = 0,
     mode: Annotated[Mode, typer.Option(help="One label word, or reasoning first.")] = "verdict",
+    runs: Annotated[int, typer.Option(min=1, help="Judge so often, with other seeds.")] = 1,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
+    ] = None,
     template: Annotated[Path | None, typer.Option(help="Jinja file with the judge's own prompt.")] = None,
+    backend: Annotated[Engine, typer.Option(help="The engine that runs the model.")] = "transformers",
     precision: Annotated[Precision, typer.Option(help="Number format of the weights.")] = "auto",
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
+    latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
     batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens in one batch.")] = None,
     max_new_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of the judge's output.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help=f"Fetch nothing; {OPEN_FACTUAL} then needs no model.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,
 ) -> None:
     """Measure a judge on benchmarks or on samples of your own, with the trivial rules beside it.
 
     An interrupted run is continued when it is called again with the same --out.
     """
+    if offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
+    names = _names(benchmarks)
+    if OPEN_FACTUAL in names:
+        if len(names) > 1 or samples or template or limit or runs > 1 or temperature or mode != "verdict":
+            raise InputError(
+                f"{OPEN_FACTUAL} measures a model's own answers: run it by itself, without --samples, "
+                "--limit, --mode, --runs, --temperature and --template"
+            )
+        from eval.open_factual.cli import open_factual_command
+
+        return open_factual_command(
+            model, offline=model is None and offline, data_dir=data_dir, precision=precision, out=out,
+            overwrite=overwrite, as_json=as_json,
+        )  # fmt: skip
+    if model is None:
+        raise InputError("give --model: what is to be measured")
+
     from rich.console import Console
     from rich.progress import Progress as Bar
 
     from eval import report as reporting
+    from eval.benchmarks.samples_file import samples_file
+    from eval.judges import load_judges
+    from eval.judging import describe_run
     from eval.run import evaluate
     from eval.sampling import take
-    from eval.verdicts import check_out
+    from eval.tables import report_tables
+    from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.floors import FLOORS, make_floor
-    from judge.judge import MAX_NEW_TOKENS, load_judge
+    from judge.judge import MAX_NEW_TOKENS
 
-    if model.startswith("floor:") and (template is not None or mode != "verdict"):
-        raise InputError(f"{model} reads no prompt and gives no reasoning; leave --template and --mode away")
-    fit_on = None if floor_data is None else _labelled(floor_data)
+    console = Console(stderr=True)
+    fit_on = None if floor_data is None else samples_file(floor_data).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
-    if out is not None and not overwrite:
-        check_out(out)
-    sets = {
-        name: take(found, limit, seed) for name, found in _sets(benchmarks, samples or [], data_dir).items()
-    }
-    judge = load_judge(
+    sets = [
+        (benchmark, take(found, limit, seed))
+        for benchmark, found in _sets(names, samples or [], data_dir, lambda text: console.print(text))
+    ]
+    judges = load_judges(
         model,
         mode=mode,
         template=template,
+        runs=runs,
+        temperature=temperature,
+        seed=seed,
+        backend=backend,
         precision=precision,
         max_new_tokens=max_new_tokens or MAX_NEW_TOKENS,
         batch_tokens=batch_tokens,
         floor_data=fit_on,
     )
-    if out is not None and overwrite:
-        check_out(out, overwrite)
-
+    run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        for name, chosen in sets.items():
+    with ExitStack() as stack:
+        file = None
+        if out is not None:
+            check_out(out, run, overwrite)
+            file = stack.enter_context(VerdictFile(out, run))
+        bar = stack.enter_context(Bar(console=console, transient=True))
+        for benchmark, chosen in sets:
             reports.append(
                 evaluate(
-                    judge, name, chosen, floors, out, bootstrap=bootstrap, seed=seed, limit=limit,
-                    progress=_follow(bar, name, len(chosen)),
+                    judges, benchmark, chosen, floors, file, bootstrap=bootstrap, seed=seed, limit=limit,
+                    latency=latency, progress=_follow(bar, benchmark.name, len(judges) * len(chosen)),
                 )
             )  # fmt: skip
     if out is not None:
         reporting.write_reports(out, reports)
     console = Console(stderr=as_json)
-    for table in reporting.console_table(reports):
+    for table in report_tables(reports):
         console.print(table)
     if as_json:
         typer.echo(json.dumps(reporting.as_json(reports), ensure_ascii=False, indent=2))
 
 
-app.command("evaluate")(evaluate_command)
+@compare.command("compare")
+def compare_command(
+    first: Annotated[Path, typer.Argument(help="Result folder of one judge.")],
+    second: Annotated[Path, typer.Argument(help="Result folder of the other.")],
+    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON on stdout.")] = False,
+) -> None:
+    """Compare two judges sample by sample: McNemar's exact test, intervals of the differences."""
+    from rich.console import Console
+
+    from eval.comparison import compare_results
+    from eval.tables import comparison_table
+
+    found = compare_results(first, second, bootstrap=bootstrap, seed=seed)
+    if as_json:
+        typer.echo(json.dumps([asdict(comparison) for comparison in found], ensure_ascii=False, indent=2))
+        return
+    for comparison in found:
+        Console().print(comparison_table(comparison, str(first), str(second)))

@@ -1,5 +1,6 @@
 """A result with everything that is needed to read it again and to make it again."""
 
+import json
 import os
 import platform
 import sys
@@ -7,43 +8,76 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eval.metrics import Interval, Metrics
-from eval.verdicts import REPORT, RUN
+from eval.benchmarks.base import Figures
+from eval.calibration import Bin, Calibration, Selection
+from eval.metrics import Metrics
+from eval.verdicts import REPORT
 from judge.errors import InputError
 from judge.files import write_json
 from judge.types import Mode
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 PACKAGES = (
     "hallucination-judge", "torch", "transformers", "peft", "vllm", "numpy", "scikit-learn",
 )  # fmt: skip
+
+Tables = dict[str, dict[str, Metrics]]
+"""Table to row to figures, as :meth:`eval.benchmarks.base.Benchmark.tables` parts the samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Repeated runs with other seeds: ``mean`` and ``spread`` (standard deviation) by name of the figure."""
+
+    runs: int
+    temperature: float | None
+    seeds: tuple[int | None, ...]
+    mean: dict[str, float]
+    spread: dict[str, float]
+    metrics: tuple[Metrics, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds for one sample, judged alone: median and 95th percentile over so many samples."""
+
+    samples: int
+    median: float
+    p95: float
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """One judge on one benchmark.
 
-    ``judge`` is its :meth:`~judge.checker.Checker.describe`; ``counts`` are samples: all, parsed, unparsed,
-    truncated, cut, and those resumed from an interrupted run. ``floors`` maps a floor's name to its figures
-    on the same samples, ``floors_by_source`` further to each source; a floor that could not be fitted stands
-    in ``floors_left_out`` with the reason. ``samples_per_second`` is over the samples judged in this run.
-    ``date`` is UTC.
+    ``judge`` is its :meth:`~judge.checker.Checker.describe`, with a fingerprint of local weights; ``counts``
+    are samples: all, parsed, unparsed, truncated, cut, and those resumed from an interrupted run.
+    ``tables`` are the common figures by part of the benchmark, ``figures`` its own measures. ``floors``,
+    ``floor_tables`` and ``floor_figures`` are the same for each floor; one that could not be fitted stands in
+    ``floors_left_out`` with the reason. ``published`` is what others report, see :mod:`eval.published`.
+    ``notes`` say where this departs from the published protocol. ``samples_per_second`` is over the samples
+    judged in this call. ``date`` is UTC.
     """
 
     benchmark: str
+    title: str
     name: str
     mode: Mode
     judge: dict[str, Any]
     counts: dict[str, int]
     metrics: Metrics
-    by_source: dict[str, Metrics]
+    tables: Tables
+    figures: Figures
+    calibration: Calibration
+    repeats: Repeats | None
+    latency: Latency | None
     floors: dict[str, Metrics]
-    floors_by_source: dict[str, dict[str, Metrics]]
+    floor_tables: dict[str, Tables]
+    floor_figures: dict[str, Figures]
     floors_left_out: dict[str, str]
+    published: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...]
     data_hash: str
     seed: int
     limit: int | None
@@ -66,23 +100,39 @@ class Report:
         Raises:
             InputError: a field is missing or wrong.
         """
-
-        def table(values: Mapping[str, Any]) -> dict[str, Metrics]:
-            return {name: Metrics.from_dict(value) for name, value in values.items()}
-
         try:
             values = {field.name: row[field.name] for field in fields(cls)}
             values["metrics"] = Metrics.from_dict(row["metrics"])
-            values["by_source"] = table(row["by_source"])
-            values["floors"] = table(row["floors"])
-            values["floors_by_source"] = {
-                name: table(value) for name, value in row["floors_by_source"].items()
-            }
+            values["tables"] = _tables(row["tables"])
+            values["calibration"] = _calibration(row["calibration"])
+            values["repeats"] = None if row["repeats"] is None else _repeats(row["repeats"])
+            values["latency"] = None if row["latency"] is None else Latency(**row["latency"])
+            values["floors"] = _metrics(row["floors"])
+            values["floor_tables"] = {name: _tables(found) for name, found in row["floor_tables"].items()}
+            values["published"], values["notes"] = tuple(row["published"]), tuple(row["notes"])
         except KeyError as error:
             raise InputError("is missing; is this a report.json?", field=str(error.args[0])) from None
         except (AttributeError, TypeError) as error:
             raise InputError(f"this is no report ({error})") from None
         return cls(**values)
+
+
+def _metrics(values: Mapping[str, Any]) -> dict[str, Metrics]:
+    return {name: Metrics.from_dict(value) for name, value in values.items()}
+
+
+def _tables(values: Mapping[str, Any]) -> Tables:
+    return {name: _metrics(rows) for name, rows in values.items()}
+
+
+def _repeats(row: Mapping[str, Any]) -> Repeats:
+    lists = {"seeds": tuple(row["seeds"]), "metrics": tuple(map(Metrics.from_dict, row["metrics"]))}
+    return Repeats(**{**row, **lists})
+
+
+def _calibration(row: Mapping[str, Any]) -> Calibration:
+    bins = tuple(Bin(**values) for values in row["bins"])
+    return Calibration(row["n"], row["ece"], bins, tuple(Selection(**values) for values in row["selective"]))
 
 
 def hardware() -> dict[str, Any]:
@@ -114,62 +164,21 @@ def as_json(reports: Sequence[Report]) -> dict[str, Any]:
 def write_reports(out: Path, reports: Sequence[Report]) -> None:
     """Write ``out/report.json``, which finishes the result."""
     write_json(out / REPORT, as_json(reports))
-    (out / RUN).unlink(missing_ok=True)
 
 
-def _percent(value: float | None, interval: Interval | None = None) -> str:
-    """Percent with one decimal, and its interval on a second line."""
-    if value is None:
-        return "-"
-    text, *bounds = ("100" if share == 1 else f"{100 * share:.1f}" for share in (value, *(interval or ())))
-    return f"{text}\n[dim]{'-'.join(bounds)}[/dim]" if bounds else text
+def read_reports(out: Path) -> list[Report]:
+    """The reports of a result folder.
 
-
-def _row(metrics: Metrics) -> list[str]:
-    return [
-        str(metrics.n),
-        _percent(metrics.accuracy, metrics.accuracy_ci),
-        _percent(metrics.balanced_accuracy, metrics.balanced_accuracy_ci),
-        f"{_percent(metrics.precision)}\n{_percent(metrics.recall)}",
-        _percent(metrics.f1, metrics.f1_ci),
-        _percent(metrics.auroc, metrics.auroc_ci),
-    ]
-
-
-def _table(report: Report) -> "Table":
-    from rich.box import SIMPLE
-    from rich.markup import escape
-    from rich.table import Table
-
-    counts = report.counts
-    notes = [
-        f"Percent; P, R and F1 are those of FAIL; 95 % intervals by document. Mode {report.mode}; "
-        f"parsed {counts['parsed']} of {counts['n']}; outputs cut off {counts['truncated']}; "
-        f"documents shortened {counts['cut']}."
-    ]
-    notes += [f"{name} left out: {reason}" for name, reason in report.floors_left_out.items()]
-    title = f"{report.benchmark}: {report.metrics.n_pass} PASS, {report.metrics.n_fail} FAIL"
-    table = Table(
-        title=escape(title), caption=escape("\n".join(notes)), box=SIMPLE, title_justify="left",
-        caption_justify="left", pad_edge=False, padding=(0, 0, 0, 1),
-    )  # fmt: skip
-    table.add_column("judge", overflow="fold")
-    for heading in ("n", "accuracy", "balanced", "P\nR", "F1", "AUROC"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_row(escape(report.name), *_row(report.metrics), style="bold")
-    for name, metrics in report.floors.items():
-        table.add_row(escape(name), *_row(metrics))
-    if len(report.by_source) > 1:
-        for source, metrics in report.by_source.items():
-            table.add_section()
-            table.add_row(escape(source), *_row(metrics), style="bold")
-            rows = {name: found[source] for name, found in report.floors_by_source.items() if source in found}
-            if rows:
-                best = max(rows, key=lambda name: rows[name].accuracy)
-                table.add_row(escape(f"best: {best.removeprefix('floor:')}"), *_row(rows[best]))
-    return table
-
-
-def console_table(reports: Sequence[Report]) -> "list[Table]":
-    """One table a report: the judge, then the floors; beneath, by source, the judge and the best floor."""
-    return [_table(report) for report in reports]
+    Raises:
+        InputError: there is no ``report.json``, or it is not one.
+    """
+    path = out / REPORT
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["reports"]
+        return [Report.from_dict(row) for row in rows]
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror}); is the run finished?", file=path) from None
+    except InputError as error:
+        raise InputError(str(error), file=path) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"is no report of `judge eval` ({error!r})", file=path) from None

@@ -1,124 +1,194 @@
-"""From a judge and labelled samples to a report."""
+"""From a judge and the samples of a benchmark to a report."""
 
 import shlex
+import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
-from eval.metrics import Metrics, score, score_by_source
-from eval.report import Report, hardware, versions
+from eval.benchmarks.base import Benchmark, Figures
+from eval.calibration import calibration
+from eval.judging import Progress, describe_judge, run_judge
+from eval.metrics import Metrics, check_labelled, score
+from eval.published import beside
+from eval.report import Latency, Repeats, Report, hardware, versions
+from eval.sampling import take
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError
 from judge.types import Sample, Verdict
 
-Progress = Callable[[int, int], None]
-"""Is told the number of samples done, and of all."""
+
+@dataclass(frozen=True, slots=True)
+class _Scorer:
+    """Measures any verdicts on the samples of one benchmark in the same way."""
+
+    benchmark: Benchmark
+    samples: Sequence[Sample]
+    bootstrap: int
+    seed: int
+
+    def metrics(self, verdicts: Sequence[Verdict]) -> Metrics:
+        return score(self.samples, verdicts, bootstrap=self.bootstrap, seed=self.seed)
+
+    def tables(self, verdicts: Sequence[Verdict]) -> dict[str, dict[str, Metrics]]:
+        return {
+            table: {
+                row or "(none)": score(
+                    [self.samples[position] for position in positions],
+                    [verdicts[position] for position in positions],
+                    bootstrap=self.bootstrap,
+                    seed=self.seed,
+                )
+                for row, positions in rows.items()
+            }
+            for table, rows in self.benchmark.tables(self.samples).items()
+        }
+
+    def figures(self, verdicts: Sequence[Verdict]) -> Figures:
+        return self.benchmark.figures(self.samples, verdicts)
 
 
-def _judge(
-    judge: Checker, benchmark: str, samples: Sequence[Sample], file: VerdictFile | None, progress: Progress
-) -> tuple[list[Verdict], int]:
-    """The verdicts in order, and how many of them an earlier run had left."""
-    verdicts = [None if file is None else file.find(benchmark, sample) for sample in samples]
-    open_rows = [row for row, verdict in enumerate(verdicts) if verdict is None]
-    resumed = len(samples) - len(open_rows)
-    progress(resumed, len(samples))
-    made = 0
-    for verdict in judge.iter_check([samples[row] for row in open_rows]):
-        if made == len(open_rows):
-            raise JudgeError(f"{judge.name} gave more than {made} verdicts for {made} samples")
-        row = open_rows[made]
-        verdicts[row] = verdict
-        if file is not None:
-            file.append(benchmark, samples[row], verdict)
-        made += 1
-        progress(resumed + made, len(samples))
-    done = [verdict for verdict in verdicts if verdict is not None]
-    if len(done) < len(samples):
-        raise JudgeError(f"{judge.name} gave {made} verdicts for {len(open_rows)} samples")
-    return done, resumed
+def _repeats(judges: Sequence[Checker], metrics: Sequence[Metrics]) -> Repeats | None:
+    """Mean and spread over repeated runs; ``None`` for a single one."""
+    if len(metrics) < 2:
+        return None
+    mean: dict[str, float] = {}
+    spread: dict[str, float] = {}
+    for name in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "auroc", "coverage"):
+        values = [getattr(row, name) for row in metrics]
+        if None not in values:
+            mean[name], spread[name] = statistics.mean(values), statistics.stdev(values)
+    described = [judge.describe() for judge in judges]
+    return Repeats(
+        runs=len(metrics),
+        temperature=described[0].get("temperature"),
+        seeds=tuple(row.get("seed") for row in described),
+        mean=mean,
+        spread=spread,
+        metrics=tuple(metrics),
+    )
+
+
+def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -> Latency | None:
+    """Seconds for one sample by itself, over a few that are drawn; nothing else runs beside it."""
+    if not count:
+        return None
+    seconds = []
+    for sample in take(samples, min(count, len(samples)), seed):
+        start = time.perf_counter()
+        list(judge.iter_check([sample]))
+        seconds.append(time.perf_counter() - start)
+    seconds.sort()
+    return Latency(
+        samples=len(seconds),
+        median=round(statistics.median(seconds), 4),
+        p95=round(seconds[min(len(seconds) - 1, int(0.95 * len(seconds)))], 4),
+    )
+
+
+def _check_floors(
+    floors: Sequence[Checker], samples: Sequence[Sample]
+) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
+    """The verdicts of each floor, and why others could not be fitted."""
+    verdicts: dict[str, list[Verdict]] = {}
+    left_out: dict[str, str] = {}
+    for floor in floors:
+        try:
+            verdicts[floor.name] = list(floor.iter_check(samples))
+        except InputError as error:
+            left_out[floor.name] = str(error)
+    return verdicts, left_out
+
+
+def _ahead(progress: Progress, before: int, total: int) -> Progress:
+    """Progress of one run of several."""
+    return lambda done, _: progress(before + done, total)
 
 
 def evaluate(
-    judge: Checker,
-    benchmark: str,
+    judges: Sequence[Checker],
+    benchmark: Benchmark,
     samples: Sequence[Sample],
     floors: Sequence[Checker],
-    out: Path | None = None,
+    file: VerdictFile | None = None,
     *,
     bootstrap: int = 1000,
     seed: int = 0,
     limit: int | None = None,
+    latency: int = 0,
     command: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Report:
     """Judge samples, measure the verdicts, and measure the floors on the same samples.
 
     Args:
-        judge: what is measured.
-        benchmark: the name of the samples in the report.
+        judges: what is measured, once for each run; repeated runs differ in their seeds. All figures but
+            :attr:`~eval.report.Report.repeats` are those of the first.
+        benchmark: where the samples come from.
         samples: labelled, already drawn.
         floors: trivial judges for comparison; one that cannot be fitted on these samples is named as such.
-        out: folder for ``verdicts.jsonl``, written as verdicts are made. An interrupted run of the same
-            judge that is found there is continued. ``report.json`` is the caller's
-            (:func:`eval.report.write_reports`), for one folder may hold several benchmarks.
+        file: takes verdicts as they are made, and gives back those of an interrupted run. ``report.json`` is
+            the caller's (:func:`eval.report.write_reports`), for one folder may hold several benchmarks.
         bootstrap: resamples for the intervals, 0 for none.
         seed: of the draw and of the resamples.
         limit: the limit of the draw; only written down.
+        latency: judge so many samples once more, one at a time, and take the seconds.
         command: the command line; default: that of this process.
         progress: is told how far the judging is.
 
     Raises:
-        InputError: a sample has no gold label, there is none, or ``out`` holds another result.
+        InputError: a sample has no gold label, or there is none.
         JudgeError: the judge failed.
     """
-    if not samples:
-        raise InputError(f"{benchmark} has no sample to measure on")
-    for sample in samples:
-        if sample.label is None:
-            raise InputError(f"{benchmark}: sample {sample.id!r} has no gold label; measuring needs one each")
+    labels = check_labelled(samples)
+    scorer = _Scorer(benchmark, samples, bootstrap, seed)
+    asked = [benchmark.judge(judge) for judge in judges]
+    runs: list[list[Verdict]] = []
+    resumed = 0
+    total = len(asked) * len(samples)
+    start = time.perf_counter()
+    for number, judge in enumerate(asked):
+        ahead = _ahead(progress, number * len(samples), total)
+        verdicts, found = run_judge(judge, benchmark.name, number, samples, file, ahead)
+        runs.append(verdicts)
+        resumed += found
+    seconds = time.perf_counter() - start
+    judged = total - resumed
 
-    def measure(verdicts: Sequence[Verdict]) -> tuple[Metrics, dict[str, Metrics]]:
-        whole = score(samples, verdicts, bootstrap=bootstrap, seed=seed)
-        return whole, score_by_source(samples, verdicts, bootstrap=bootstrap, seed=seed)
-
-    floor_figures: dict[str, tuple[Metrics, dict[str, Metrics]]] = {}
-    left_out: dict[str, str] = {}
-    for floor in floors:
-        try:
-            floor_figures[floor.name] = measure(list(floor.iter_check(samples)))
-        except InputError as error:
-            left_out[floor.name] = str(error)
-
-    with ExitStack() as stack:
-        file = stack.enter_context(VerdictFile(out, judge)) if out is not None else None
-        start = time.perf_counter()
-        verdicts, resumed = _judge(judge, benchmark, samples, file, progress)
-        seconds = time.perf_counter() - start
-    metrics, by_source = measure(verdicts)
-    judged = len(samples) - resumed
+    by_floor, left_out = _check_floors((*floors, *benchmark.floors), samples)
+    metrics = [scorer.metrics(verdicts) for verdicts in runs]
+    verdicts, first = runs[0], metrics[0]
+    tables = scorer.tables(verdicts)
+    described = describe_judge(asked[0])
     return Report(
-        benchmark=benchmark,
-        name=judge.name,
-        mode=judge.mode,
-        judge=judge.describe(),
+        benchmark=benchmark.name,
+        title=benchmark.title,
+        name=judges[0].name,
+        mode=asked[0].mode,
+        judge=described,
         counts={
-            "n": metrics.n,
-            "parsed": metrics.parsed,
-            "unparsed": metrics.n - metrics.parsed,
-            "truncated": metrics.truncated,
-            "cut": metrics.cut,
+            "n": first.n,
+            "parsed": first.parsed,
+            "unparsed": first.n - first.parsed,
+            "truncated": first.truncated,
+            "cut": first.cut,
             "resumed": resumed,
         },
-        metrics=metrics,
-        by_source=by_source,
-        floors={name: whole for name, (whole, _) in floor_figures.items()},
-        floors_by_source={name: sources for name, (_, sources) in floor_figures.items()},
+        metrics=first,
+        tables=tables,
+        figures=scorer.figures(verdicts),
+        calibration=calibration(labels, verdicts),
+        repeats=_repeats(asked, metrics),
+        latency=_latency(asked[0], samples, seed, latency),
+        floors={name: scorer.metrics(found) for name, found in by_floor.items()},
+        floor_tables={name: scorer.tables(found) for name, found in by_floor.items()},
+        floor_figures={name: scorer.figures(found) for name, found in by_floor.items()},
         floors_left_out=left_out,
+        published=beside(benchmark, first, tables, described, limit),
+        notes=benchmark.notes,
         data_hash=data_hash(samples),
         seed=seed,
         limit=limit,

@@ -1,7 +1,7 @@
-"""The ``verdicts.jsonl`` of a result: written as verdicts are made, and taken up again after a kill.
+"""The verdicts of a result: written as they are made, taken up again after a kill, never mixed.
 
-While a run is unfinished, ``run.json`` beside it names the judge, so that the verdicts of two judges never
-mix; it goes when ``report.json`` is written.
+``verdicts.jsonl`` holds them; ``run.json`` beside it says what made them: on each benchmark the judge with
+its prompt, and the samples. A folder takes no verdicts of anything else.
 """
 
 import json
@@ -11,7 +11,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from judge.checker import Checker
 from judge.errors import InputError
 from judge.files import Appender, sha256_text, write_json
 from judge.types import Label, Sample, Usage, Verdict
@@ -20,6 +19,9 @@ REPORT = "report.json"
 VERDICTS = "verdicts.jsonl"
 RUN = "run.json"
 _LONGEST_GROUP = 64
+_EXCERPT = 600
+"""So many characters of a document stand in a row, for people who look through the errors."""
+_SHOWN = 5
 
 
 def sample_hash(sample: Sample) -> str:
@@ -36,16 +38,26 @@ def data_hash(samples: Sequence[Sample]) -> str:
     return digest.hexdigest()
 
 
-def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict) -> dict[str, Any]:
-    """One line of ``verdicts.jsonl``; ``label`` is the gold one. A group named by a whole text is hashed."""
+def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int = 0) -> dict[str, Any]:
+    """One line of ``verdicts.jsonl``.
+
+    ``label`` is the gold one, ``run`` the number of the repetition, from 0. A group named by a whole text is
+    hashed. ``sample`` begins the sample's hash; of the document only the beginning is kept, and its length.
+    """
     group = sample.group if len(sample.group) <= _LONGEST_GROUP else sha256_text(sample.group)[:16]
     return {
         "benchmark": benchmark,
+        "run": run,
         "id": sample.id,
         "group": group,
         "source": sample.source,
         "label": sample.label,
         "verdict": asdict(verdict),
+        "question": sample.question,
+        "answer": sample.answer,
+        "document": sample.document_text[:_EXCERPT],
+        "document_chars": len(sample.document_text),
+        "edit_type": sample.meta.get("edit_type"),
         "sample": sample_hash(sample)[:16],
     }
 
@@ -59,49 +71,86 @@ def verdict_from_row(row: Mapping[str, Any]) -> Verdict:
     )
 
 
-def check_out(out: Path, overwrite: bool = False) -> None:
-    """Make sure that a result can be written into a folder; with ``overwrite``, remove the one that is there.
+def differences(old: Any, new: Any, path: str = "") -> list[str]:
+    """Where two JSON values differ, as ``key.key: old there, new now``."""
+    if old == new:
+        return []
+    if isinstance(old, dict) and isinstance(new, dict):
+        keys = dict.fromkeys([*old, *new])
+        return [
+            line
+            for key in keys
+            for line in differences(old.get(key), new.get(key), f"{path}.{key}" if path else str(key))
+        ]
+    one, two = (json.dumps(value, ensure_ascii=False) for value in (old, new))
+    return [f"{path or RUN}: {one:.80} there, {two:.80} now"]
+
+
+def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> None:
+    """Make sure that a result of ``run`` can be written into a folder, or gone on with.
+
+    With ``overwrite`` the result that is there is removed.
 
     Raises:
-        InputError: it holds a finished result, or is a file.
+        InputError: it holds a finished result, or a result of another run; the message shows the difference.
     """
     if out.exists() and not out.is_dir():
         raise InputError("is a file, a folder is wanted for --out", file=out)
     if overwrite:
         for name in (REPORT, VERDICTS, RUN):
             (out / name).unlink(missing_ok=True)
-    elif (out / REPORT).exists():
-        raise InputError("holds a result already; choose another --out, or add --overwrite", file=out)
+        return
+    if not (out / REPORT).exists() and not (out / VERDICTS).exists():
+        return
+    found = differences(_read_run(out / RUN), json.loads(json.dumps(run)))
+    if found:
+        more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
+        raise InputError(
+            f"holds a result of another run; {'; '.join(found[:_SHOWN])}{more}. Choose another --out, or add "
+            "--overwrite",
+            file=out,
+        )
+    if (out / REPORT).exists():
+        raise InputError("holds this result already; choose another --out, or add --overwrite", file=out)
 
 
 class VerdictFile:
     """Appends to ``out/verdicts.jsonl``, and knows the verdicts that an interrupted run left there.
 
+    Args:
+        out: folder of the result.
+        run: what makes the verdicts, as JSON values; see :func:`eval.judging.describe_run`.
+
     Raises:
-        InputError: ``out`` holds a finished result, or verdicts of another judge.
+        InputError: ``out`` holds a finished result, or verdicts of another run.
     """
 
-    def __init__(self, out: Path, judge: Checker):
-        check_out(out)
-        run = json.loads(json.dumps({"name": judge.name, "mode": judge.mode, "judge": judge.describe()}))
-        if (out / VERDICTS).exists() and _read_run(out / RUN) != run:
-            raise InputError(
-                f"holds {VERDICTS} of another judge or with other settings; choose another --out, or add "
-                "--overwrite",
-                file=out,
-            )
+    def __init__(self, out: Path, run: Mapping[str, Any]):
+        check_out(out, run)
         write_json(out / RUN, run)
         self._file = Appender(out / VERDICTS)
-        self._made = {(row["benchmark"], row["id"], row["sample"]): row for row in self._file.rows}
+        self._made: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        for row in self._file.rows:
+            self._made.setdefault((row["benchmark"], row["run"]), []).append(row)
 
-    def find(self, benchmark: str, sample: Sample) -> Verdict | None:
-        """The verdict that is there already; ``None`` if there is none, or the sample has changed since."""
-        row = self._made.get((benchmark, sample.id, sample_hash(sample)[:16]))
-        return None if row is None else verdict_from_row(row)
+    def made(self, benchmark: str, run: int, samples: Sequence[Sample]) -> list[Verdict]:
+        """The verdicts on the first of these samples that are there already.
 
-    def append(self, benchmark: str, sample: Sample, verdict: Verdict) -> None:
+        Raises:
+            InputError: the file was changed by hand, so that it holds others.
+        """
+        rows = self._made.get((benchmark, run), [])
+        there = [row["sample"] for row in rows]
+        if there != [sample_hash(sample)[:16] for sample in samples[: len(rows)]]:
+            raise InputError(
+                f"does not hold the verdicts on {benchmark} in their order; add --overwrite",
+                file=self._file.path,
+            )
+        return [verdict_from_row(row) for row in rows]
+
+    def append(self, benchmark: str, run: int, sample: Sample, verdict: Verdict) -> None:
         """Write one verdict."""
-        self._file.append(row_from_verdict(benchmark, sample, verdict))
+        self._file.append(row_from_verdict(benchmark, sample, verdict, run))
 
     def __enter__(self) -> "VerdictFile":
         return self

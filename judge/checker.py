@@ -19,6 +19,11 @@ class Checker(Protocol):
         """How its verdicts are made, see :data:`judge.types.Mode`."""
         ...
 
+    @property
+    def chunk(self) -> int:
+        """How many samples it takes together, 0 for all: a verdict's last digits depend on its neighbours."""
+        ...
+
     def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Yield one verdict for each sample, in order, as they are made."""
         ...
@@ -26,3 +31,8 @@ class Checker(Protocol):
     def describe(self) -> dict[str, Any]:
         """What a reader needs to repeat the verdicts: model, revision, prompt, backend; JSON-able."""
         ...
+
+
+def restart(judge: Checker, done: int) -> int:
+    """Where judging goes on after so many verdicts: a chunk that was cut off is judged from its start."""
+    return done - done % judge.chunk if judge.chunk else 0

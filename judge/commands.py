@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from judge.checker import Checker
+from judge.checker import Checker, restart
 from judge.errors import InputError, JudgeError
 from judge.files import Appender, dump, sha256_text, write_text
 from judge.loading import Precision
@@ -117,7 +117,6 @@ def batch_command(
     from rich.console import Console
     from rich.progress import Progress
 
-    from judge.judge import CHUNK
     from judge.samples import read_samples
 
     if out.exists() and not resume:
@@ -132,9 +131,7 @@ def batch_command(
         unparsed = sum(row.get("label") is None for row in file.rows)
         with Progress(console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task(out.name, total=len(todo), completed=done)
-            # The last digits of a probability depend on the batch around it: go on where a chunk began. A
-            # fitted floor learns from the samples that it is given, and is given all of them.
-            start = 0 if model.startswith("floor:") else done - done % CHUNK
+            start = restart(judge, done)
             verdicts = islice(judge.iter_check(todo[start:]), done - start, None)
             for sample, verdict in zip(todo[done:], verdicts, strict=True):
                 file.append(verdict_row(sample, verdict))

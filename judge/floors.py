@@ -104,6 +104,7 @@ class Floor:
     """
 
     mode: Mode = "verdict"
+    chunk = 0  # a fitted floor learns from all the samples that it is given
 
     def __init__(self, name: str, train: Sequence[Sample] | None = None):
         if name not in FLOORS:

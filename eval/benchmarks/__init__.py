@@ -1,24 +1,45 @@
-"""The benchmarks: each file here reads one, in the form in which its authors released it."""
+"""The benchmarks: each file here reads one, in the form in which its authors released it.
 
-from collections.abc import Callable
+:mod:`eval.benchmarks.base` says what a benchmark is.
+"""
+
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judge.errors import InputError, unknown
 from judge.types import Sample
 
-BENCHMARKS = {
-    "halubench": "eval.benchmarks.halubench:load",
-    "halueval": "eval.benchmarks.halueval:load",
-    "halueval_qa": "eval.benchmarks.halueval:load_qa",
-    "halueval_dialogue": "eval.benchmarks.halueval:load_dialogue",
-    "halueval_summarization": "eval.benchmarks.halueval:load_summarization",
-    "ragtruth": "judge.formats.ragtruth:load",
-}
-"""Name of a benchmark to the function that loads it, as ``module:function``."""
+if TYPE_CHECKING:
+    from eval.benchmarks.base import Benchmark
 
-WHOLE = ("halubench", "halueval", "ragtruth")
-"""What ``all`` stands for: every benchmark, and no part of one a second time."""
+BENCHMARKS = {
+    "halubench": "halubench:HALUBENCH",
+    "halueval": "halueval:HALUEVAL",
+    "halueval_qa": "halueval:HALUEVAL_QA",
+    "halueval_dialogue": "halueval:HALUEVAL_DIALOGUE",
+    "halueval_summarization": "halueval:HALUEVAL_SUMMARIZATION",
+    "halueval_general": "halueval:HALUEVAL_GENERAL",
+    "ragtruth": "ragtruth:RAGTRUTH",
+    "bianbench_en": "bianbench:BIANBENCH_EN",
+    "bianbench_zh": "bianbench:BIANBENCH_ZH",
+    "bianbench_cf": "bianbench:BIANBENCH_CF",
+    "fib": "fib:FIB",
+    "conflictqa": "conflictqa:CONFLICTQA",
+    "diahalu": "diahalu:DIAHALU",
+    "diahalu_v2": "diahalu:DIAHALU_V2",
+    "diahalu_evidence": "diahalu:DIAHALU_EVIDENCE",
+    "onioneval": "onioneval:ONIONEVAL",
+    "onioneval_few_shot": "onioneval:ONIONEVAL_FEW_SHOT",
+    "onioneval_evidence": "onioneval:ONIONEVAL_EVIDENCE",
+}
+"""Name of a benchmark to where it is defined, as ``module:constant`` of this package."""
+
+WHOLE = (
+    "halubench", "halueval", "halueval_general", "ragtruth", "bianbench_en", "bianbench_zh", "bianbench_cf",
+    "fib", "conflictqa", "diahalu", "onioneval",
+)  # fmt: skip
+"""What ``all`` stands for: every benchmark, and no part of one a second time, as far as it is at hand."""
 
 
 def check_name(name: str) -> None:
@@ -27,18 +48,14 @@ def check_name(name: str) -> None:
         raise InputError(unknown("benchmark", name, BENCHMARKS))
 
 
-def load_benchmark(name: str, data_dir: Path | None = None) -> list[Sample]:
-    """All labelled samples of a benchmark, in the order of its files.
-
-    Args:
-        name: a key of :data:`BENCHMARKS`.
-        data_dir: holds one folder per benchmark with its original files, plain or ``.gz``. Default: the
-            environment variable ``JUDGE_DATA_DIR``; without that, the files come from the Hub.
-
-    Raises:
-        InputError: unknown name, missing files, or a row that is wrong (with file and line).
-    """
+def get_benchmark(name: str) -> "Benchmark":
+    """The benchmark of a name in :data:`BENCHMARKS`; raises ``InputError`` for another one."""
     check_name(name)
-    module, function = BENCHMARKS[name].split(":")
-    load: Callable[[Path | None], list[Sample]] = getattr(import_module(module), function)
-    return load(data_dir)
+    module, constant = BENCHMARKS[name].split(":")
+    benchmark: Benchmark = getattr(import_module(f"{__name__}.{module}"), constant)
+    return benchmark
+
+
+def load_benchmark(name: str, data_dir: Path | None = None) -> list[Sample]:
+    """All labelled samples of a benchmark, see :meth:`eval.benchmarks.base.Benchmark.load`."""
+    return get_benchmark(name).load(data_dir)

@@ -4,10 +4,13 @@ Released as one file of 14,900 rows with the columns ``id, passage, question, an
 samples of it in the same columns are read too. Licence of the data: CC BY-NC 2.0.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from eval.benchmarks.base import Benchmark
 from judge.errors import InputError
-from judge.formats.files import find_file, group_of, hub_files, label_of, resolve_data_dir, text_of
+from judge.formats.files import find_file, group_of, hub_files
+from judge.formats.records import Record
 from judge.samples import read_rows
 from judge.types import Sample
 
@@ -20,34 +23,45 @@ NAMES = (
 )  # fmt: skip
 
 
-def read(path: Path) -> list[Sample]:
+def read(data_dir: Path | None) -> Iterator[Sample]:
+    """The samples of ``data_dir/halubench``, or of the Hub."""
+    if data_dir is None:
+        paths = hub_files(HUB, HUB_FILES)
+    else:
+        paths = [find_file(data_dir, "halubench", NAMES, f"huggingface.co/datasets/{HUB}")]
+    for path in paths:
+        yield from read_file(path)
+
+
+def read_file(path: Path) -> Iterator[Sample]:
     """The samples of one file with HaluBench's columns (``.parquet``, ``.csv`` or ``.jsonl``)."""
-    samples: list[Sample] = []
     used: dict[str, int] = {}
-    for line, row in read_rows(path):
-        document = text_of(row, "passage", file=path, line=line)
-        name = str(row.get("id", f"row-{line}"))
+    for line, values in read_rows(path):
+        row = Record(values, path, line)
+        document = row.text("passage")
+        name = str(values.get("id", f"row-{line}"))
         # Ids come from six sources and are only unique within each.
         used[name] = used.get(name, 0) + 1
-        samples.append(
-            Sample(
-                id=name if used[name] == 1 else f"{name}#{used[name]}",
-                document=document,
-                question=text_of(row, "question", file=path, line=line),
-                answer=text_of(row, "answer", file=path, line=line),
-                label=label_of(row, "label", file=path, line=line),
-                source=text_of(row, "source_ds", file=path, line=line),
-                group=group_of(document),
-            )
+        yield Sample(
+            id=name if used[name] == 1 else f"{name}#{used[name]}",
+            document=document,
+            question=row.text("question"),
+            answer=row.text("answer"),
+            label=row.label("label"),
+            source=row.text("source_ds"),
+            group=group_of(document),
         )
-    if not samples:
+    if not used:
         raise InputError("holds no row", file=path)
-    return samples
 
 
-def load(data_dir: Path | None = None) -> list[Sample]:
-    """HaluBench from ``data_dir/halubench``, or from the Hub; see :func:`eval.benchmarks.load_benchmark`."""
-    folder = resolve_data_dir(data_dir)
-    if folder is not None:
-        return read(find_file(folder, "halubench", NAMES, f"huggingface.co/datasets/{HUB}"))
-    return [sample for path in hub_files(HUB, HUB_FILES) for sample in read(path)]
+HALUBENCH = Benchmark(
+    name="halubench",
+    title="HaluBench (Lynx, arXiv 2407.08488)",
+    read=read,
+    size=14_900,
+    notes=(
+        "Its RAGTruth part is the test split of RAGTruth's question answering.",
+        "Two thirds of it are HaluEval's question answering, where the length of an answer gives it away.",
+    ),
+)

@@ -1,35 +1,98 @@
-"""HaluEval (arXiv 2305.11747, section 2), in its three parts; see :mod:`judge.formats.halueval`."""
+"""HaluEval (arXiv 2305.11747, section 2): three parts with documents, see :mod:`judge.formats.halueval`.
 
+General, the fourth, has answers of ChatGPT to instructions, marked by people, and no document: a judge is
+asked for what it knows. Its samples have an empty document, and a prompt of their own that mentions none.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
 
-from judge.formats.files import hub_files, resolve_data_dir
-from judge.formats.halueval import DIALOGUE, QA, SUMMARIZATION, Part, find, read
-from judge.types import Sample
+from eval.benchmarks.base import Benchmark
+from eval.benchmarks.pairs import pair_figures
+from eval.benchmarks.prompts import BenchmarkPrompt, with_prompt
+from judge.errors import InputError, unknown
+from judge.files import read_jsonl
+from judge.formats.files import find_file, group_of, hub_files
+from judge.formats.halueval import DIALOGUE, ORIGINAL, PARTS, QA, SUMMARIZATION, Part, find
+from judge.formats.halueval import read as read_file
+from judge.formats.records import Record
+from judge.samples import read_rows
+from judge.types import Label, Sample
 
 HUB = "pminervini/HaluEval"
+GENERAL_LABELS = {"no": Label.PASS, "yes": Label.FAIL}
+GENERAL_PROMPT = BenchmarkPrompt(
+    version="halueval-general-1",
+    rules=(
+        "Check the ANSWER to the QUESTION by what you know. Look for statements that are untrue, that nobody "
+        "could verify, or that have nothing to do with what was asked."
+    ),
+)
 
 
-def _load(part: Part, data_dir: Path | None) -> list[Sample]:
-    folder = resolve_data_dir(data_dir)
-    paths = hub_files(HUB, f"{part.name}/*.parquet") if folder is None else [find(folder, part)]
-    return [sample for path in paths for sample in read(path, part)]
+def read(parts: tuple[Part, ...], data_dir: Path | None) -> Iterator[Sample]:
+    """Two samples a row, of ``data_dir/halueval`` or of the Hub."""
+    for part in parts:
+        paths = hub_files(HUB, f"{part.name}/*.parquet") if data_dir is None else [find(data_dir, part)]
+        for path in paths:
+            yield from read_file(path, part)
 
 
-def load_qa(data_dir: Path | None = None) -> list[Sample]:
-    """Answers to HotpotQA questions; see :func:`eval.benchmarks.load_benchmark`."""
-    return _load(QA, data_dir)
+def read_general(data_dir: Path | None) -> Iterator[Sample]:
+    """The samples of ``general_data.json``; ids are row numbers from 0."""
+    if data_dir is None:
+        paths = hub_files(HUB, "general/*.parquet")
+    else:
+        paths = [find_file(data_dir, "halueval", ["general_data.json"], ORIGINAL)]
+    numbers = count()
+    for path in paths:
+        empty = True
+        for line, values in read_rows(path) if path.suffix == ".parquet" else read_jsonl(path):
+            row = Record(values, path, line)
+            question, marked = row.text("user_query"), row.text("hallucination").strip().lower()
+            if marked not in GENERAL_LABELS:
+                raise row.wrong("hallucination", unknown("label", marked, GENERAL_LABELS))
+            yield Sample(
+                id=f"general-{next(numbers)}",
+                document="",
+                question=question,
+                answer=row.text("chatgpt_response"),
+                label=GENERAL_LABELS[marked],
+                source="halueval_general",
+                group=group_of(question),
+            )
+            empty = False
+        if empty:
+            raise InputError("holds no row", file=path)
 
 
-def load_dialogue(data_dir: Path | None = None) -> list[Sample]:
-    """Replies in OpenDialKG dialogues; the question is the dialogue so far."""
-    return _load(DIALOGUE, data_dir)
+def _benchmark(name: str, title: str, *parts: Part) -> Benchmark:
+    return Benchmark(
+        name=name,
+        title=f"{title} (arXiv 2305.11747)",
+        read=partial(read, parts),
+        figures=pair_figures,
+        size=20_000 * len(parts),
+        notes=(
+            "The paper draws one of the two answers of each row; here both are judged, and stay together in "
+            "the intervals.",
+        ),
+    )
 
 
-def load_summarization(data_dir: Path | None = None) -> list[Sample]:
-    """Summaries of CNN/Daily Mail articles."""
-    return _load(SUMMARIZATION, data_dir)
-
-
-def load(data_dir: Path | None = None) -> list[Sample]:
-    """All three parts, 60,000 samples."""
-    return [*load_qa(data_dir), *load_dialogue(data_dir), *load_summarization(data_dir)]
+HALUEVAL = _benchmark("halueval", "HaluEval", *PARTS.values())
+HALUEVAL_QA = _benchmark("halueval_qa", "HaluEval, question answering", QA)
+HALUEVAL_DIALOGUE = _benchmark("halueval_dialogue", "HaluEval, dialogue", DIALOGUE)
+HALUEVAL_SUMMARIZATION = _benchmark("halueval_summarization", "HaluEval, summarization", SUMMARIZATION)
+HALUEVAL_GENERAL = Benchmark(
+    name="halueval_general",
+    title="HaluEval, general (arXiv 2305.11747)",
+    read=read_general,
+    ask=with_prompt(GENERAL_PROMPT),
+    size=4_507,
+    notes=(
+        "There is no document: a judge is asked for what it knows itself, not whether an answer is faithful.",
+    ),
+)

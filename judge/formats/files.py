@@ -1,17 +1,17 @@
-"""Where the files of a public data set lie, and the checks that every loader makes on a row."""
+"""Where the files of a public data set lie."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from judge.errors import InputError
 from judge.files import sha256_text
-from judge.formats.records import Record
-from judge.samples import parse_label
-from judge.types import Label
 
 DATA_DIR_ENV = "JUDGE_DATA_DIR"
+
+
+class MissingFiles(InputError):
+    """The files of a data set are not at hand; the message says where they can be had."""
 
 
 def resolve_data_dir(data_dir: Path | None) -> Path | None:
@@ -25,6 +25,25 @@ def resolve_data_dir(data_dir: Path | None) -> Path | None:
     return folder
 
 
+def need_folder(data_dir: Path | None, title: str, name: str, where: str) -> Path:
+    """The data folder, for a set that the Hub does not have in its original form.
+
+    Args:
+        title: what people call the set.
+        name: its folder in the data folder.
+        where: where the original files can be had.
+
+    Raises:
+        MissingFiles: there is no data folder.
+    """
+    if data_dir is None:
+        raise MissingFiles(
+            f"{title} is read from its original files: get them from {where}, put them into DIR/{name} and "
+            f"give DIR as --data-dir or {DATA_DIR_ENV}"
+        )
+    return data_dir
+
+
 def find_file(data_dir: Path, benchmark: str, names: Sequence[str], where: str) -> Path:
     """The first of ``names``, plain or ``.gz``, in the folder ``data_dir/benchmark``.
 
@@ -32,7 +51,7 @@ def find_file(data_dir: Path, benchmark: str, names: Sequence[str], where: str) 
         where: where the original files can be had, for the message.
 
     Raises:
-        InputError: none is there; lists what was looked for.
+        MissingFiles: none is there; lists what was looked for.
     """
     folder = data_dir / benchmark
     for name in names:
@@ -43,7 +62,7 @@ def find_file(data_dir: Path, benchmark: str, names: Sequence[str], where: str) 
     found = (
         f"has none of: {looked}" if folder.is_dir() else f"no such folder (wanted in it, any of: {looked})"
     )
-    raise InputError(f"{found}; plain or .gz; the original files are at {where}", file=folder)
+    raise MissingFiles(f"{found}; plain or .gz; the original files are at {where}", file=folder)
 
 
 def find_files(data_dir: Path, name: str, pattern: str, where: str) -> list[Path]:
@@ -55,14 +74,14 @@ def find_files(data_dir: Path, name: str, pattern: str, where: str) -> list[Path
         where: where the original files can be had, for the message.
 
     Raises:
-        InputError: none is there.
+        MissingFiles: none is there.
     """
     folder = data_dir / name
     found = {path.with_suffix(""): path for path in folder.rglob(f"{pattern}.gz")}
     found |= {path: path for path in folder.rglob(pattern)}
     if not found:
         problem = f"has no file {pattern}" if folder.is_dir() else f"no such folder (wanted in it: {pattern})"
-        raise InputError(f"{problem}; plain or .gz; the original files are at {where}", file=folder)
+        raise MissingFiles(f"{problem}; plain or .gz; the original files are at {where}", file=folder)
     return [found[path] for path in sorted(found)]
 
 
@@ -70,7 +89,7 @@ def hub_files(repo: str, pattern: str) -> list[Path]:
     """Fetch the files of a Hub data set that match a glob ``pattern``, in the order of their names.
 
     Raises:
-        InputError: the Hub cannot be reached and the files are not in the local cache, or none matches.
+        MissingFiles: the Hub cannot be reached and the files are not in the local cache, or none matches.
     """
     from huggingface_hub import snapshot_download
 
@@ -79,40 +98,15 @@ def hub_files(repo: str, pattern: str) -> list[Path]:
         folder = Path(snapshot_download(repo, repo_type="dataset", allow_patterns=[pattern]))
     except Exception as error:  # the Hub client raises its own, httpx's and the system's errors
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise InputError(
+        raise MissingFiles(
             f"data set {repo} could not be fetched from the Hub ({reason:.200}); {remedy}"
         ) from None
     paths = sorted(folder.glob(pattern))
     if not paths:
-        raise InputError(f"data set {repo} has no file {pattern} here (offline, or it moved); {remedy}")
+        raise MissingFiles(f"data set {repo} has no file {pattern} here (offline, or it moved); {remedy}")
     return paths
 
 
 def group_of(document: str) -> str:
     """A stable short name for a document: the same for twins, and in whichever set the text turns up."""
     return sha256_text(" ".join(document.split()))[:16]
-
-
-def text_of(row: Mapping[str, Any], field: str, *, file: Path, line: int, empty: bool = False) -> str:
-    """A text field of a row, as it stands.
-
-    Raises:
-        InputError: it is missing, no text, or blank where ``empty`` is false.
-    """
-    return Record(row, file, line).text(field, empty=empty)
-
-
-def label_of(row: Mapping[str, Any], field: str, *, file: Path, line: int) -> Label:
-    """A gold label of a row.
-
-    Raises:
-        InputError: it is missing, empty, or no label word.
-    """
-    value = text_of(row, field, file=file, line=line)
-    try:
-        label = parse_label(value)
-    except InputError as error:
-        raise InputError(str(error), file=file, line=line, field=field) from None
-    if label is None:
-        raise InputError("is empty, a benchmark needs gold labels", file=file, line=line, field=field)
-    return label

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from judge.errors import InputError, unknown
-from judge.formats.files import DATA_DIR_ENV, find_file, group_of, resolve_data_dir
+from judge.formats.files import find_file, group_of, need_folder, resolve_data_dir
 from judge.formats.records import Record, read_lines
 from judge.types import Label, Sample, Task
 
@@ -70,6 +70,11 @@ def read(responses: Path, sources: Path, split: Split = "test") -> list[Sample]:
             raise row.wrong(
                 "labels", f"holds {spans!r:.60}, a list of spans is wanted (empty for a faithful response)"
             )
+        response = row.text("response")
+        for span in spans:
+            start, end = span.get("start"), span.get("end")
+            if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(response):
+                raise row.wrong("labels", f"has a span that is none of the response's: {span!r:.80}")
         kind, document, question = known[name]
         meta = {
             "model": row.values.get("model"),
@@ -83,7 +88,7 @@ def read(responses: Path, sources: Path, split: Split = "test") -> list[Sample]:
                 id=row.text("id"),
                 document=document,
                 question=question,
-                answer=row.text("response"),
+                answer=response,
                 task=TASKS[kind],
                 label=Label.FAIL if spans else Label.PASS,
                 source=f"ragtruth_{kind.lower()}",
@@ -100,18 +105,13 @@ def load_split(split: Split, data_dir: Path | None = None) -> list[Sample]:
     """One split from ``data_dir/ragtruth``.
 
     Raises:
-        InputError: also without a data folder, for no public copy on the Hub has both files.
+        MissingFiles: also without a data folder, for no public copy on the Hub has both files.
     """
-    folder = resolve_data_dir(data_dir)
-    if folder is None:
-        raise InputError(
-            f"RAGTruth needs its two original files, {RESPONSES} and {SOURCES}: get them from {ORIGINAL}, "
-            f"put them into DIR/ragtruth and give DIR as --data-dir or {DATA_DIR_ENV}"
-        )
+    folder = need_folder(resolve_data_dir(data_dir), "RAGTruth", "ragtruth", ORIGINAL)
     responses = find_file(folder, "ragtruth", [RESPONSES], ORIGINAL)
     return read(responses, find_file(folder, "ragtruth", [SOURCES], ORIGINAL), split)
 
 
 def load(data_dir: Path | None = None) -> list[Sample]:
-    """The test split; out of the folder of benchmarks ``data_dir``."""
+    """The test split, the one that measures."""
     return load_split("test", data_dir)

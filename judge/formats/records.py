@@ -8,6 +8,8 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import open_text, read_jsonl
+from judge.samples import parse_label
+from judge.types import Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,16 @@ class Record:
         """An identifier, which is a text or a whole number, as a text."""
         value = self.get(field)
         return str(value) if type(value) is int else self.text(field)
+
+    def label(self, field: str) -> Label:
+        """A gold label, by one of the words that data sets use (:data:`judge.samples.LABEL_WORDS`)."""
+        try:
+            label = parse_label(self.text(field))
+        except InputError as error:
+            raise self.wrong(field, str(error)) from None
+        if label is None:
+            raise self.wrong(field, "is empty, a gold label is wanted")
+        return label
 
     def record(self, field: str) -> "Record":
         """An object."""

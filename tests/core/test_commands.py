@@ -282,6 +282,8 @@ def interrupted(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     from judge.floors import make_floor
 
     class Killed:
+        chunk = 0
+
         def __init__(self) -> None:
             self.floor = make_floor(PASS_FLOOR, None)
             self.describe = self.floor.describe
@@ -333,12 +335,12 @@ def test_a_file_changed_by_hand(samples: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 # Small chunks, so that there is something between the first verdict and the last.
-DRILL = "import judge.judge; judge.judge.CHUNK = 3; from judge.cli import main; main()"
+DRILL = "import judge.judge; judge.judge.CHUNK.update(verdict=3, reason=3); from judge.cli import main; main()"
 
 
 def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed four times at drawn places and resumed each time: the file of an undisturbed run."""
-    monkeypatch.setattr("judge.judge.CHUNK", 3)
+    monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 3, "reason": 3})
     samples = write_samples(tmp_path / "samples.jsonl", 40)
     model, whole, out = model_folder("chatml"), tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     assert call("batch", samples, "-o", whole, "--model", model) == 0

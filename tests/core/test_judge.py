@@ -141,7 +141,7 @@ def test_a_long_document_is_cut_and_counted() -> None:
 
 @pytest.mark.parametrize("mode", ["verdict", "reason"])
 def test_verdicts_stream_chunk_by_chunk_in_order(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge.judge, "CHUNK", 3)
+    monkeypatch.setattr(judge.judge, "CHUNK", {"verdict": 3, "reason": 3})
     backend = Scripted()
     read: list[int] = []
 

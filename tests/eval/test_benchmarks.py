@@ -1,10 +1,9 @@
-import gzip
 import json
 from pathlib import Path
 
 import pytest
 
-from eval.benchmarks import BENCHMARKS, WHOLE, load_benchmark
+from eval.benchmarks import load_benchmark
 from judge.errors import InputError
 from judge.formats import files as files_module
 from judge.formats.files import find_file, group_of, hub_files
@@ -118,15 +117,6 @@ def test_groups_are_the_same_in_all_sets() -> None:
     assert group_of("a  b\n") == group_of("a b") != group_of("a c")
 
 
-def test_every_name_loads_something(tmp_path: Path) -> None:
-    put(tmp_path, "halubench/halubench_1000.csv", HALUBENCH)
-    put_ragtruth(tmp_path)
-    for part, row in (("qa", QA_ROW), ("dialogue", DIALOGUE_ROW), ("summarization", SUMMARY_ROW)):
-        put(tmp_path, f"halueval/{part}_data.json", lines(row))
-    assert all(load_benchmark(name, tmp_path) for name in BENCHMARKS)
-    assert set(WHOLE) <= set(BENCHMARKS)
-
-
 def test_unknown_name() -> None:
     with pytest.raises(InputError, match="did you mean 'halubench'"):
         load_benchmark("halubensh")
@@ -204,6 +194,12 @@ def test_halueval_bad_input(tmp_path: Path, text: str, message: str) -> None:
         ([{**RESPONSES[0], "split": "dev"}], SOURCES, r"response\.jsonl:1.*unknown split 'dev'"),
         ([{**RESPONSES[0], "labels": None}], SOURCES, r"response\.jsonl:1.*field 'labels'.*a list of spans"),
         ([{**RESPONSES[0], "response": " "}], SOURCES, r"response\.jsonl:1.*field 'response'.*is empty"),
+        (
+            [{**RESPONSES[1], "labels": [{"start": 0, "end": 99}]}],
+            SOURCES,
+            r":1.*field 'labels'.*a span that",
+        ),
+        ([{**RESPONSES[1], "labels": [{"text": "bad"}]}], SOURCES, r":1.*field 'labels'.*a span that"),
         (RESPONSES, [SOURCES[0], SOURCES[0]], r"source_info\.jsonl:2.*second time"),
         (RESPONSES, [{**SOURCES[0], "task_type": "Q"}], "unknown task type 'Q'"),
         (RESPONSES, [{**SOURCES[0], "source_info": "x"}], "an object is wanted for QA"),
@@ -214,17 +210,6 @@ def test_ragtruth_bad_input(tmp_path: Path, responses: list[dict], sources: list
     put_ragtruth(tmp_path, responses, sources)
     with pytest.raises(InputError, match=message):
         load_benchmark("ragtruth", tmp_path)
-
-
-@pytest.mark.parametrize("name", ["halubench/halubench.csv", "halueval/qa_data.json"])
-def test_truncated_gzip(tmp_path: Path, name: str) -> None:
-    header, row = HALUBENCH.splitlines(keepends=True)
-    text = header + row * 50 if name.endswith("csv") else lines(QA_ROW) * 50
-    path = tmp_path / f"{name}.gz"
-    path.parent.mkdir()
-    path.write_bytes(gzip.compress(text.encode())[:-12])
-    with pytest.raises(InputError, match="damaged gzip"):
-        load_benchmark("halubench" if name.endswith("csv") else "halueval_qa", tmp_path)
 
 
 def test_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,27 +235,3 @@ def test_hub_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"could not be fetched.*\(offline mode\).*--data-dir"):
         hub_files("a/b", "*.parquet")
     assert files_module.DATA_DIR_ENV == "JUDGE_DATA_DIR"
-
-
-def test_real_halubench(shared_data: Path) -> None:
-    samples = load_benchmark("halubench", shared_data)
-    counts: dict[tuple[str, str], int] = {}
-    for sample in samples:
-        assert sample.label is not None
-        counts[sample.source, sample.label] = counts.get((sample.source, sample.label), 0) + 1
-    assert len(counts) == 8 and set(counts.values()) == {125}
-
-
-def test_real_ragtruth(shared_data: Path) -> None:
-    labels = [sample.label for sample in load_benchmark("ragtruth", shared_data)]
-    assert (labels.count(Label.PASS), labels.count(Label.FAIL)) == (714, 160)
-    labels = [sample.label for sample in load_split("train", shared_data)]
-    assert (labels.count(Label.PASS), labels.count(Label.FAIL)) == (1903, 1453)
-
-
-@pytest.mark.parametrize("part", ["qa", "dialogue", "summarization"])
-def test_real_halueval(shared_data: Path, part: str) -> None:
-    samples = load_benchmark(f"halueval_{part}", shared_data)
-    assert len(samples) == 20_000
-    assert len({sample.id for sample in samples}) == 20_000
-    assert sum(sample.label is Label.FAIL for sample in samples) == 10_000

@@ -1,13 +1,18 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from eval.cli import app
+from eval import benchmarks
+from eval.cli import app, compare
+from eval.report import read_reports
 from judge.errors import InputError
 from judge.floors import FLOORS
+from judge.formats.files import MissingFiles
+from tests.bench.eval_drill import drill
 
 PASS_FLOOR = "floor:always-pass"
 
@@ -109,9 +114,10 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(judge_module, "load_judge", load)
     command = ("--model", "org/m", "--samples", data, "--bootstrap", 0, "--mode", "reason")
-    assert call(*command, "--template", data, "--batch-tokens", 9, "--max-new-tokens", 7).exit_code == 0
+    more = ("--template", data, "--batch-tokens", 9, "--max-new-tokens", 7, "--backend", "vllm")
+    assert call(*command, *more).exit_code == 0
     assert (asked["model"], asked["mode"], asked["template"]) == ("org/m", "reason", data)
-    assert (asked["batch_tokens"], asked["max_new_tokens"]) == (9, 7)
+    assert (asked["batch_tokens"], asked["max_new_tokens"], asked["backend"]) == (9, 7, "vllm")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +127,7 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
         (["--model", PASS_FLOOR, "--benchmarks", "ragtruht"], "did you mean 'ragtruth'"),
         (["--model", "floor:pass", "--samples", "DATA"], "unknown floor"),
         (["--model", PASS_FLOOR, "--samples", "nowhere.jsonl"], "no such file"),
-        (["--model", PASS_FLOOR, "--samples", "DATA", "--mode", "reason"], "gives no reasoning"),
+        (["--model", PASS_FLOOR, "--samples", "DATA", "--mode", "reason"], "a way of its own"),
     ],
 )
 def test_wrong_calls(data: Path, arguments: list[str], message: str) -> None:
@@ -140,10 +146,109 @@ def test_wrong_options_exit_2(data: Path, option: list[str]) -> None:
     assert call("--model", PASS_FLOOR, "--samples", data, *option).exit_code == 2
 
 
-def test_all_benchmarks(shared_data: Path) -> None:
+def test_all_stands_for_what_is_at_hand(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmarks, "WHOLE", ("halubench", "ragtruth", "bianbench_en"))
     result = call(
         *("--model", PASS_FLOOR, "--benchmarks", "all,ragtruth", "--data-dir", shared_data),
-        *("--limit", 60, "--bootstrap", 0, "--json"),
+        *("--limit", 40, "--bootstrap", 0, "--json"),
     )
     names = [report["benchmark"] for report in json.loads(result.stdout)["reports"]]
-    assert names == ["halubench", "halueval", "ragtruth"]
+    assert sorted(names) == ["halubench", "ragtruth"]
+    assert "bianbench_en left out" in " ".join(result.stderr.split())  # it was never released
+
+
+def test_a_benchmark_by_name_has_to_be_there(tmp_path: Path) -> None:
+    for names in ("ragtruth", "all,ragtruth"):
+        with pytest.raises(MissingFiles):
+            call("--model", PASS_FLOOR, "--benchmarks", names, "--data-dir", tmp_path)
+    with pytest.raises(InputError, match="no benchmark is at hand"):
+        call("--model", PASS_FLOOR, "--benchmarks", "all", "--data-dir", tmp_path)
+
+
+def test_published_figures_and_a_benchmarks_own_prompt(
+    shared_data: Path, tmp_path: Path, model_folder: Callable[[str], Path]
+) -> None:
+    result = call(
+        *("--model", model_folder("chatml"), "--benchmarks", "halubench,diahalu", "--data-dir", shared_data),
+        *("--limit", 4, "--bootstrap", 0, "--out", tmp_path / "out", "--latency", 2),
+    )
+    halubench, diahalu = read_reports(tmp_path / "out")
+    assert diahalu.judge["prompt_version"] == "diahalu-1" != halubench.judge["prompt_version"]
+    assert len(halubench.judge["weights"]) == 16
+    assert halubench.metrics.prompt_tokens > 0 and halubench.latency is not None
+    assert diahalu.published[0]["judges"]["ChatGPT4 CoT"]["overall f1"] == pytest.approx(0.6599)
+    text = " ".join(result.stdout.split())
+    assert "published: Lynx" in text and "measured on 4 (--limit 4)" in text
+
+
+def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
+    command = ("--model", model_folder("chatml"), "--samples", data, "--bootstrap", 0, "--mode", "reason")
+    sampled = ("--max-new-tokens", 4, "--runs", 2, "--temperature", 0.8, "--seed", 5)
+    assert call(*command, *sampled, "--out", tmp_path / "out").exit_code == 0
+    (report,) = read_reports(tmp_path / "out")
+    assert report.repeats is not None and report.repeats.seeds == (5, 6)
+    assert report.repeats.temperature == 0.8 and report.judge["seed"] == 5
+    rows = [json.loads(line) for line in (tmp_path / "out" / "verdicts.jsonl").read_text().splitlines()]
+    raw = [[row["verdict"]["raw"] for row in rows if row["run"] == run] for run in (0, 1)]
+    assert len(raw[0]) == len(raw[1]) == 12 and raw[0] != raw[1]
+
+
+@pytest.mark.parametrize("method", ["selfcheck", "ragas"])
+def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -> None:
+    command = ("--samples", data, "--bootstrap", 0, "--limit", 2, "--json")
+    result = call("--model", f"{method}:{model_folder('chatml')}", *command)
+    report = json.loads(result.stdout)["reports"][0]
+    assert report["name"].startswith(f"{method}:") and report["judge"]["method"] == method
+    with pytest.raises(InputError, match="asks a language model; floor:length is none"):
+        call("--model", f"{method}:floor:length", *command)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["org/m", "--temperature", "0.8"], "verdict mode, which reads probabilities, samples nothing"),
+        (["org/m", "--runs", "3"], "3 runs would all be the same"),
+        (["org/m", "--runs", "3", "--mode", "reason"], "3 runs would all be the same"),
+        ([PASS_FLOOR, "--runs", "3"], "3 runs would all be the same"),
+        ([PASS_FLOOR, "--temperature", "0.8"], "floor: samples nothing"),
+        (["ragas:org/m", "--temperature", "0.8"], "ragas: samples nothing"),
+        (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
+        (["replay:x.jsonl", "--template", "DATA"], "judges in a way of its own"),
+    ],
+)
+def test_what_a_judge_cannot_do(data: Path, arguments: list[str], message: str) -> None:
+    given = [str(data) if item == "DATA" else item for item in arguments]
+    with pytest.raises(InputError, match=message):
+        call("--samples", data, "--bootstrap", 0, "--model", *given)
+
+
+def test_a_model_is_needed(data: Path) -> None:
+    with pytest.raises(InputError, match="give --model"):
+        call("--samples", data)
+
+
+def test_open_factual_bench_runs_without_a_model_and_by_itself(shared_data: Path) -> None:
+    result = call("--benchmarks", "open_factual_bench", "--offline", "--data-dir", shared_data, "--json")
+    assert json.loads(result.stdout)["benchmark"] == "open_factual_bench"
+    for more in (["--limit", "3"], ["--mode", "reason"], ["--samples", "x.jsonl"]):
+        with pytest.raises(InputError, match="run it by itself"):
+            call("--benchmarks", "open_factual_bench", "--offline", *more)
+
+
+def test_compare(data: Path, tmp_path: Path) -> None:
+    for name in ("always-pass", "length"):
+        call(
+            *("--model", f"floor:{name}", "--samples", data, "--bootstrap", 0, "--out", tmp_path / name),
+        )
+    folders = [str(tmp_path / "length"), str(tmp_path / "always-pass")]
+    result = CliRunner().invoke(compare, [*folders, "--json"], catch_exceptions=False)
+    (found,) = json.loads(result.stdout)
+    assert (found["benchmark"], found["n"], found["only_first_right"]) == ("mine.jsonl", 12, 6)
+    assert found["p_value"] == pytest.approx(2 / 2**6) and found["differences"][0]["difference"] == 0.5
+    shown = CliRunner().invoke(compare, folders, catch_exceptions=False).stdout
+    assert "50.0" in shown and "McNemar" in shown
+
+
+def test_a_killed_evaluation_ends_with_the_undisturbed_report(tmp_path: Path) -> None:
+    outcome = drill("replay", tmp_path, kills=3, samples=2000)
+    assert outcome.problems == [] and len(outcome.kills) == 3 and max(outcome.kills) > 0

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, precision_recall_fscore_support, roc_auc_score
 
-from eval.metrics import Metrics, score, score_by_source
+from eval.metrics import Metrics, score
 from judge.errors import InputError, JudgeError
-from judge.types import Label, Sample, Verdict
+from judge.types import Label, Sample, Usage, Verdict
 
 P, F = Label.PASS, Label.FAIL
 
@@ -57,6 +57,39 @@ def test_unparsed_is_wrong_for_its_own_class() -> None:
     assert (metrics.precision, metrics.recall) == (1.0, 0.5)  # an unparsed PASS is no predicted FAIL
     assert metrics.f1 == pytest.approx(2 / 3)
     assert metrics.auroc is None and metrics.scored == 0
+
+
+def test_three_readings() -> None:
+    samples = [sample(number, F if number < 2 else P) for number in range(6)]
+    verdicts = [Verdict(F), Verdict(None), Verdict(P), Verdict(P), Verdict(F), Verdict(None)]
+    metrics = score(samples, verdicts, bootstrap=0)
+    assert (metrics.coverage, metrics.parsed) == (pytest.approx(4 / 6), 4)
+    assert metrics.accuracy == pytest.approx(3 / 6) and metrics.accuracy_answered == pytest.approx(3 / 4)
+    assert metrics.balanced_accuracy == pytest.approx((1 / 2 + 2 / 4) / 2)
+    assert metrics.balanced_accuracy_answered == pytest.approx((1 + 2 / 3) / 2)
+    assert (metrics.f1, metrics.f1_answered) == (pytest.approx(1 / 2), pytest.approx(2 / 3))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([F, P, None])), min_size=1, max_size=30))
+def test_strict_is_answered_only_times_coverage(rows: list[tuple[bool, Label | None]]) -> None:
+    samples = [sample(number, F if fail else P) for number, (fail, _) in enumerate(rows)]
+    metrics = score(samples, [Verdict(label) for _, label in rows], bootstrap=0)
+    assert metrics.accuracy == pytest.approx((metrics.accuracy_answered or 0) * metrics.coverage)
+
+
+def test_tokens_are_summed() -> None:
+    verdicts = [Verdict(F, usage=Usage(10, 2)), Verdict(None, usage=Usage(5, 7))]
+    metrics = score([sample(0, F), sample(1, P)], verdicts, bootstrap=0)
+    assert (metrics.prompt_tokens, metrics.completion_tokens) == (15, 9)
+
+
+def test_a_row_of_an_older_report_can_be_read() -> None:
+    row = score([sample(0, P), sample(1, F)], [verdict(0.1), verdict(0.2)]).to_dict()
+    for name in ("accuracy_answered", "ece", "prompt_tokens"):
+        del row[name]
+    assert Metrics.from_dict(row).ece is None
+    with pytest.raises(KeyError):
+        Metrics.from_dict({})
 
 
 def test_auroc_is_over_the_scored() -> None:
@@ -121,18 +154,6 @@ def test_is_fast() -> None:
     start = time.perf_counter()
     score(samples, verdicts, bootstrap=1000)
     assert time.perf_counter() - start < 20
-
-
-def test_by_source() -> None:
-    samples = [
-        sample(0, F, source="b"),
-        sample(1, P, source="a"),
-        sample(2, F, source="b"),
-        sample(3, P, source=""),
-    ]
-    rows = score_by_source(samples, [verdict(0.9)] * 4, bootstrap=10)
-    assert list(rows) == ["b", "a", "(no source)"]
-    assert (rows["b"].n, rows["b"].accuracy, rows["a"].accuracy) == (2, 1.0, 0.0)
 
 
 def test_bad_input() -> None:

@@ -1,13 +1,20 @@
 import json
+import math
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eval.report import Report, as_json, console_table, write_reports
+from eval.benchmarks.base import Benchmark
+from eval.fingerprint import fingerprint
+from eval.judging import describe_run
+from eval.report import Report, as_json, read_reports, write_reports
 from eval.run import evaluate
-from eval.verdicts import check_out, data_hash, row_from_verdict, verdict_from_row
+from eval.tables import report_tables
+from eval.verdicts import VerdictFile, check_out, data_hash, differences, row_from_verdict, verdict_from_row
 from judge.errors import InputError, JudgeError
 from judge.floors import FLOORS, make_floor
 from judge.types import Label, Mode, Sample, Usage, Verdict
@@ -17,9 +24,12 @@ class Scripted:
     """A judge that says what it is told; it dies after ``survives`` verdicts."""
 
     mode: Mode = "verdict"
+    chunk = 1
 
-    def __init__(self, verdicts: dict[str, Verdict], survives: int = 10**9, name: str = "scripted"):
-        self.verdicts, self.survives, self.name = verdicts, survives, name
+    def __init__(
+        self, verdicts: dict[str, Verdict], survives: int = 10**9, name: str = "scripted", seed: int = 0
+    ):
+        self.verdicts, self.survives, self.name, self.seed = verdicts, survives, name, seed
         self.asked: list[str] = []
 
     def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
@@ -30,7 +40,7 @@ class Scripted:
             yield self.verdicts[sample.id]
 
     def describe(self) -> dict[str, Any]:
-        return {"model": self.name, "words": ("PASS", "FAIL")}
+        return {"model": self.name, "words": ("PASS", "FAIL"), "seed": self.seed, "temperature": 0.8}
 
 
 SAMPLES = [
@@ -45,35 +55,50 @@ SAMPLES = [
     for number in range(20)
 ]
 RIGHT = {item.id: Verdict(item.label, 0.1 if item.label is Label.PASS else 0.9) for item in SAMPLES}
+WRONG = {item.id: Verdict(Label.FAIL, 0.8) for item in SAMPLES}
 ALL_FLOORS = [make_floor(name) for name in FLOORS]
+BENCH = Benchmark(name="bench", title="A bench", read=lambda _: SAMPLES)
 
 
-def run(judge: Any = None, **options: Any) -> Report:
-    return evaluate(judge or Scripted(RIGHT), "bench", SAMPLES, ALL_FLOORS, bootstrap=50, **options)
+def run(*judges: Any, out: Path | None = None, samples: Sequence[Sample] = SAMPLES, **options: Any) -> Report:
+    used = judges or (Scripted(RIGHT),)
+    settings = {"bootstrap": 50, "floors": ALL_FLOORS, **options}
+    if out is None:
+        return evaluate(used, settings.pop("benchmark", BENCH), samples, **settings)
+    with VerdictFile(out, describe_run(used, [(BENCH, samples)])) as file:
+        return evaluate(used, BENCH, samples, file=file, **settings)
+
+
+def interrupted(*judges: Any, **options: Any) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(*judges, **options)
 
 
 def test_report() -> None:
     report = run(limit=20, command="judge eval", seed=3)
     assert report.metrics.accuracy == 1.0 and report.metrics.auroc == 1.0
     assert list(report.floors) == list(FLOORS) and not report.floors_left_out
-    assert list(report.by_source) == ["a", "b"]
-    assert report.floors_by_source["floor:always-pass"]["a"].accuracy == 0.5
+    assert list(report.tables["source"]) == ["a", "b"]
+    assert report.floor_tables["floor:always-pass"]["source"]["a"].accuracy == 0.5
     assert report.counts == {"n": 20, "parsed": 20, "unparsed": 0, "truncated": 0, "cut": 0, "resumed": 0}
     assert (report.seed, report.limit, report.bootstrap, report.command) == (3, 20, 50, "judge eval")
     assert report.data_hash == data_hash(SAMPLES) and len(report.data_hash) == 64
     assert report.versions["python"].startswith("3.") and report.hardware["cpus"]
-    assert report.date.endswith("+00:00")
+    assert report.date.endswith("+00:00") and report.title == "A bench"
+    assert report.calibration.n == 20 and report.metrics.ece == pytest.approx(0.1)
+    assert report.repeats is report.latency is None
 
 
 def test_report_round_trip() -> None:
-    report = run()
+    report = run(Scripted(RIGHT), Scripted(WRONG, seed=1), latency=3)
     row = json.loads(json.dumps(as_json([report]), allow_nan=False))["reports"][0]
     back = Report.from_dict(row)
-    assert back.metrics == report.metrics and back.floors_by_source == report.floors_by_source
+    for name in ("metrics", "tables", "floor_tables", "calibration", "repeats", "latency", "published"):
+        assert getattr(back, name) == getattr(report, name)
     assert json.loads(json.dumps(back.to_json())) == row
 
 
-@pytest.mark.parametrize("change", [{"metrics": None}, {"floors": 3}, {"metrics": {}}])
+@pytest.mark.parametrize("change", [{"metrics": None}, {"floors": 3}, {"metrics": {}}, {"calibration": {}}])
 def test_report_from_something_else(change: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         Report.from_dict({})
@@ -81,36 +106,90 @@ def test_report_from_something_else(change: dict[str, Any]) -> None:
         Report.from_dict(run().to_json() | change)
 
 
-def test_table_has_the_judge_the_floors_and_the_sources() -> None:
+def test_reading_a_result(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is the run finished"):
+        read_reports(tmp_path)
+    write_reports(tmp_path, [run()])
+    assert read_reports(tmp_path)[0].metrics.accuracy == 1.0
+    for text in ("{", "[]", '{"reports": [{}]}'):
+        (tmp_path / "report.json").write_text(text)
+        with pytest.raises(InputError, match=r"report\.json"):
+            read_reports(tmp_path)
+
+
+def test_tables_have_the_judge_the_floors_and_the_parts() -> None:
     from rich.console import Console
 
     console = Console(width=80, record=True)
-    for table in console_table([run(Scripted(RIGHT, name="org/[model]"))]):
+    report = run(Scripted(RIGHT, name="org/[model]"), Scripted(WRONG, seed=1), latency=2)
+    for table in report_tables([report]):
         console.print(table)
     text = console.export_text()
     assert "bench: 10 PASS, 10 FAIL" in text and "org/[model]" in text
     assert all(name in text for name in FLOORS)
     assert text.count("best: ") == 2
+    assert "2 runs" in text and "±" in text and "Calibration error 10.0" in text
     assert "…" not in text  # everything fits into 80 columns
+
+
+def test_own_tables_figures_and_floors_of_a_benchmark() -> None:
+    benchmark = replace(
+        BENCH,
+        rows=lambda item: {"half": (item.source,), "both": ("x", "y")},
+        figures=lambda items, found: {"own": {"all": {"right": sum(v.label is not None for v in found)}}},
+        floors=(Scripted(WRONG, name="floor:own"),),
+        notes=("A note.",),
+    )
+    report = run(benchmark=benchmark)
+    assert {name: list(rows) for name, rows in report.tables.items()} == {
+        "half": ["a", "b"],
+        "both": ["x", "y"],
+    }
+    assert report.tables["both"]["y"].n == 20
+    assert report.figures == report.floor_figures["floor:own"] == {"own": {"all": {"right": 20}}}
+    assert report.floors["floor:own"].accuracy == 0.5 and report.notes == ("A note.",)
 
 
 def test_floor_that_cannot_be_fitted_is_named() -> None:
     samples = [item for item in SAMPLES if item.label is Label.PASS]
-    report = evaluate(Scripted(RIGHT), "bench", samples, ALL_FLOORS, bootstrap=0)
+    report = run(samples=samples)
     assert list(report.floors) == ["floor:always-pass", "floor:always-fail"]
     assert list(report.floors_left_out) == list(FLOORS[2:])
     assert "cannot be fitted" in report.floors_left_out["floor:length"]
 
 
+def test_repeated_runs_have_a_mean_and_a_spread() -> None:
+    report = run(Scripted(RIGHT), Scripted(WRONG, seed=1), Scripted(WRONG, seed=2))
+    repeats = report.repeats
+    assert repeats is not None and report.metrics == repeats.metrics[0]
+    assert (repeats.runs, repeats.seeds, repeats.temperature) == (3, (0, 1, 2), 0.8)
+    assert repeats.mean["accuracy"] == pytest.approx(2 / 3)
+    assert repeats.spread["accuracy"] == pytest.approx(math.sqrt(1 / 12))
+    assert repeats.mean["coverage"] == 1 and repeats.spread["coverage"] == 0
+
+
+def test_latency_is_that_of_single_samples() -> None:
+    class Slow(Scripted):
+        def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+            for verdict in super().iter_check(samples):
+                time.sleep(0.01)
+                yield verdict
+
+    report = run(Slow(RIGHT), latency=5)
+    assert report.latency is not None and report.latency.samples == 5
+    assert 0.01 <= report.latency.median <= report.latency.p95 < 1
+    assert run(latency=99).latency.samples == 20  # type: ignore[union-attr]
+
+
 def test_data_hash_sees_every_part() -> None:
     base = Sample(id="1", document="d", question="q", answer="a", label=Label.PASS)
     changed = [
-        Sample(id="2", document="d", question="q", answer="a", label=Label.PASS),
-        Sample(id="1", document="e", question="q", answer="a", label=Label.PASS),
-        Sample(id="1", document="d", question="r", answer="a", label=Label.PASS),
-        Sample(id="1", document="d", question="q", answer="b", label=Label.PASS),
-        Sample(id="1", document="d", question="q", answer="a", label=Label.FAIL),
-        Sample(id="1", document=("d", ""), question="q", answer="a", label=Label.PASS),
+        replace(base, id="2"),
+        replace(base, document="e"),
+        replace(base, question="r"),
+        replace(base, answer="b"),
+        replace(base, label=Label.FAIL),
+        replace(base, document=("d", "")),
     ]
     assert len({data_hash([item]) for item in [base, *changed]}) == 7
     assert data_hash([base, changed[0]]) != data_hash([changed[0], base])
@@ -118,16 +197,16 @@ def test_data_hash_sees_every_part() -> None:
 
 def test_verdict_row_round_trip() -> None:
     made = Verdict(None, None, "because", "raw", "no JSON", True, 5, Usage(3, 4))
-    sample = Sample(id="1", document="d", answer="a", label=Label.FAIL, group="word " * 50)
+    sample = Sample(id="1", document="d" * 9000, answer="a", label=Label.FAIL, group="word " * 50)
     row = json.loads(json.dumps(row_from_verdict("b", sample, made)))
     assert verdict_from_row(row) == made
     assert (row["benchmark"], row["id"], row["label"], len(row["group"])) == ("b", "1", "FAIL", 16)
+    assert len(row["document"]) < row["document_chars"] == 9000
 
 
 def test_verdicts_are_written_and_a_killed_run_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(KeyboardInterrupt):
-        run(Scripted(RIGHT, survives=7), out=out)
+    interrupted(Scripted(RIGHT, survives=7), out=out)
     assert len((out / "verdicts.jsonl").read_text().splitlines()) == 7
     with (out / "verdicts.jsonl").open("a") as stream:
         stream.write('{"half')
@@ -142,35 +221,112 @@ def test_verdicts_are_written_and_a_killed_run_goes_on(tmp_path: Path) -> None:
     assert [row["id"] for row in rows] == [item.id for item in SAMPLES]
 
     write_reports(out, [report])
-    assert sorted(path.name for path in out.iterdir()) == ["report.json", "verdicts.jsonl"]
-    assert list(json.loads((out / "report.json").read_text())) == ["reports"]
-    with pytest.raises(InputError, match="holds a result already"):
+    assert sorted(path.name for path in out.iterdir()) == ["report.json", "run.json", "verdicts.jsonl"]
+    with pytest.raises(InputError, match="holds this result already"):
         run(out=out)
-    check_out(out, overwrite=True)
+    check_out(out, {}, overwrite=True)
     assert run(out=out).counts["resumed"] == 0
 
 
-def test_judges_do_not_mix(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(Scripted(RIGHT, survives=1), out=tmp_path)
-    with pytest.raises(InputError, match="another judge"):
+def test_a_chunk_that_was_cut_off_is_judged_from_its_start(tmp_path: Path) -> None:
+    class Chunked(Scripted):
+        chunk = 5
+
+    interrupted(Chunked(RIGHT, survives=7), out=tmp_path)
+    second = Chunked(RIGHT)
+    run(second, out=tmp_path)
+    assert second.asked == [item.id for item in SAMPLES[5:]]
+    assert len((tmp_path / "verdicts.jsonl").read_text().splitlines()) == 20
+
+
+def test_a_fitted_floor_sees_all_samples_again(tmp_path: Path) -> None:
+    floor = make_floor("floor:length")
+    whole = run(floor, out=tmp_path / "whole")
+    path = tmp_path / "cut" / "verdicts.jsonl"
+    run(floor, out=tmp_path / "cut")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:9]))
+    assert run(floor, out=tmp_path / "cut").metrics == whole.metrics
+    assert path.read_bytes() == (tmp_path / "whole" / "verdicts.jsonl").read_bytes()
+
+
+def test_repeated_runs_go_on_where_they_were(tmp_path: Path) -> None:
+    interrupted(Scripted(RIGHT), Scripted(WRONG, survives=3, seed=1), out=tmp_path)
+    first, second = Scripted(RIGHT), Scripted(WRONG, seed=1)
+    told: list[int] = []
+    report = run(first, second, out=tmp_path, progress=lambda done, _: told.append(done))
+    assert (len(first.asked), len(second.asked), report.counts["resumed"]) == (0, 17, 23)
+    assert told[-1] == 40 and report.repeats is not None and report.repeats.mean["accuracy"] == 0.75
+
+
+def test_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
+    interrupted(Scripted(RIGHT, survives=1), out=tmp_path)
+    before = (tmp_path / "verdicts.jsonl").read_bytes()
+    with pytest.raises(InputError, match=r'name: "scripted" there, "other" now.*--overwrite'):
+        run(Scripted(RIGHT, name="other"), out=tmp_path)
+    with pytest.raises(InputError, match=r"benchmarks\.bench\.judge\.seed: 0 there, 4 now"):
+        run(Scripted(RIGHT, seed=4), out=tmp_path)
+    with pytest.raises(InputError, match="runs: 1 there, 2 now"):
+        run(Scripted(RIGHT), Scripted(RIGHT, seed=1), out=tmp_path)
+    changed = [replace(SAMPLES[0], document="new"), *SAMPLES[1:]]
+    with pytest.raises(InputError, match=r"bench\.data: .* there, .* now"):
+        run(samples=changed, out=tmp_path)
+    with pytest.raises(InputError, match=r"bench\.samples: 20 there, 12 now"):
+        run(samples=SAMPLES[:12], out=tmp_path)
+    assert (tmp_path / "verdicts.jsonl").read_bytes() == before
+
+
+def test_a_finished_result_of_another_run_shows_the_difference(tmp_path: Path) -> None:
+    write_reports(tmp_path, [run(out=tmp_path)])
+    with pytest.raises(InputError, match="holds a result of another run; name:"):
         run(Scripted(RIGHT, name="other"), out=tmp_path)
 
 
-def test_a_changed_sample_is_judged_again(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run(Scripted(RIGHT, survives=2), out=tmp_path)
-    changed = [Sample(id="0", document="new", answer="a", label=Label.PASS), *SAMPLES[1:]]
-    judge = Scripted(RIGHT)
-    evaluate(judge, "bench", changed, [], tmp_path, bootstrap=0)
-    assert "0" in judge.asked and "1" not in judge.asked
+def test_verdicts_changed_by_hand_are_refused(tmp_path: Path) -> None:
+    interrupted(Scripted(RIGHT, survives=4), out=tmp_path)
+    path = tmp_path / "verdicts.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([lines[1], lines[0], *lines[2:]]))
+    with pytest.raises(InputError, match="in their order"):
+        run(out=tmp_path)
+
+
+def test_differences() -> None:
+    old = {"a": 1, "b": {"c": [1], "d": None}, "gone": 2}
+    assert differences(old, old) == []
+    assert differences(old, {"a": 1, "b": {"c": [2], "d": None}, "new": "x"}) == [
+        "b.c: [1] there, [2] now",
+        "gone: 2 there, null now",
+        'new: null there, "x" now',
+    ]
+    assert differences(None, {"a": 1}) == ['run.json: null there, {"a": 1} now']
+
+
+def test_fingerprint_sees_weights_settings_and_base(tmp_path: Path) -> None:
+    assert fingerprint("org/model") is None and fingerprint("") is None
+    base, adapter = tmp_path / "base", tmp_path / "adapter"
+    for folder in (base, adapter):
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(bytes(20 * 2**20))
+    (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(base)}))
+    seen = {fingerprint(str(adapter))}
+    (adapter / "adapter_model.safetensors").write_bytes(b"x")
+    seen.add(fingerprint(str(adapter)))
+    (adapter / "adapter_model.safetensors").write_bytes(b"y")
+    seen.add(fingerprint(str(adapter)))
+    with (base / "model.safetensors").open("r+b") as stream:
+        stream.seek(-1, 2)
+        stream.write(b"z")
+    seen.add(fingerprint(str(adapter)))
+    assert len(seen) == 4
+    (adapter / "notes.txt").write_text("no part of the model")
+    assert fingerprint(str(adapter)) in seen
 
 
 def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no sample"):
-        evaluate(Scripted(RIGHT), "bench", [], [])
+        run(samples=[])
     with pytest.raises(InputError, match="no gold label"):
-        evaluate(Scripted(RIGHT), "bench", [Sample(id="1", document="d", answer="a")], [])
+        run(samples=[Sample(id="1", document="d", answer="a")])
     file = tmp_path / "file"
     file.write_text("")
     with pytest.raises(InputError, match="is a file"):

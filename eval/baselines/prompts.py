@@ -1,0 +1,100 @@
+"""What the baselines ask a model: to answer, to name claims, and whether a text bears out a statement.
+
+In the project's own words, on the contract of :mod:`judge.prompts`: its tags, its guarding, its label words.
+"""
+
+import re
+from collections.abc import Mapping
+
+from judge.files import sha256_text
+from judge.prompts import TAGS, guard
+from judge.types import Language, Message, Mode, Sample, Task
+
+VERSION = "baselines-1"
+
+ANSWER: Mapping[Language, Mapping[Task, str]] = {
+    "en": {
+        Task.QA: "Answer the QUESTION in one to three sentences.",
+        Task.SUMMARIZATION: "Summarize the DOCUMENT in a few sentences.",
+        Task.DATA2TEXT: "Describe the data in the DOCUMENT in a few sentences.",
+        Task.TRANSLATION: "Translate the DOCUMENT: an English one into Chinese, any other into English.",
+        Task.DIALOGUE: "Write the next turn of the dialogue in the QUESTION.",
+    },
+    "zh": {
+        Task.QA: "请用一到三句话回答“问题”。",
+        Task.SUMMARIZATION: "请用几句话概括“文档”。",
+        Task.DATA2TEXT: "请用几句话描述“文档”中的数据。",
+        Task.TRANSLATION: "请翻译“文档”：英文译成中文，中文译成英文。",
+        Task.DIALOGUE: "请写出“问题”中对话的下一句。",
+    },
+}
+GROUNDED: Mapping[Language, str] = {
+    "en": "Use nothing but the DOCUMENT. Write the text alone, without an introduction.",
+    "zh": "只使用“文档”中的内容。只写正文，不要开场白。",
+}
+UNGROUNDED: Mapping[Language, str] = {
+    "en": "Write the text alone, without an introduction.",
+    "zh": "只写正文，不要开场白。",
+}
+CLAIMS: Mapping[Language, str] = {
+    "en": (
+        "Take the ANSWER apart into the single facts that it states. Write one short, complete sentence a "
+        "line for each, with names instead of pronouns, and nothing else. Add nothing and judge nothing."
+    ),
+    "zh": (
+        "请把“答案”拆成其中的各个单独事实。每个事实写成一行简短完整的句子，用名称代替代词，"
+        "此外什么都不写。不要补充，也不要评判。"
+    ),
+}
+SUPPORT: Mapping[Language, str] = {
+    "en": (
+        "Is the statement in the ANSWER supported by the DOCUMENT? Reply with one word: PASS if it is, FAIL "
+        "if the DOCUMENT contradicts it or does not mention it."
+    ),
+    "zh": "“文档”是否支持“答案”中的陈述？只回答一个词：支持则回答“通过”，矛盾或没有提到则回答“失败”。",
+}
+# Sentences end at these marks; one within a number or an abbreviation's middle is followed by no white space.
+_END = re.compile("(?<=[.!?])\\s+|(?<=[\u3002\uff01\uff1f])|\n+")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):、])\s*")
+
+
+def _turn(rules: str, parts: Mapping[str, str]) -> list[Message]:
+    blocks = [f"<{tag}>\n{guard(parts[tag]).strip()}\n</{tag}>" for tag in TAGS if parts.get(tag, "").strip()]
+    return [{"role": "user", "content": "\n\n".join([*blocks, rules])}]
+
+
+def ask_answer(sample: Sample, document: str) -> list[Message]:
+    """Asks for an answer of the model's own, from the document where there is one."""
+    source = GROUNDED if document.strip() else UNGROUNDED
+    rules = f"{ANSWER[sample.language][sample.task]} {source[sample.language]}"
+    return _turn(rules, {"document": document, "question": sample.question})
+
+
+def ask_claims(sample: Sample) -> list[Message]:
+    """Asks for the facts that an answer states; the document is not shown."""
+    return _turn(CLAIMS[sample.language], {"question": sample.question, "answer": sample.answer})
+
+
+class SupportPrompt:
+    """Asks whether the document of a sample bears out the statement that is its answer."""
+
+    def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
+        """One user turn, see :class:`judge.prompts.Prompt`."""
+        text = sample.document_text if document is None else document
+        return _turn(SUPPORT[sample.language], {"document": text, "answer": sample.answer})
+
+    def describe(self) -> dict[str, str]:
+        """The version, and the hash of all texts of this module."""
+        texts = [ANSWER, GROUNDED, UNGROUNDED, CLAIMS, SUPPORT]
+        return {"prompt_version": VERSION, "prompt_hash": sha256_text(repr(texts))[:16]}
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of an English or Chinese text."""
+    return [part.strip() for part in _END.split(text) if part and part.strip()]
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a list, without bullets or numbers, each once."""
+    found = (_BULLET.sub("", line).strip() for line in text.splitlines())
+    return list(dict.fromkeys(line for line in found if line))

@@ -1,0 +1,109 @@
+"""Faithfulness (RAGAS, arXiv 2309.15217, section 3): the share of an answer's claims that the document bears.
+
+The model takes the answer apart into claims, and is then asked of each whether the document supports it;
+where RAGAS reads a generated verdict, this takes the more probable word, from one prefill. ``p_fail`` is the
+share of unsupported claims. FAIL where less than half are supported, as Lynx measures it (section 4.1). An
+answer that the model finds no claim in stays without a verdict.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from eval.baselines.prompts import SupportPrompt, ask_claims, lines
+from judge.backends.base import Generation
+from judge.judge import Judge
+from judge.types import Label, Mode, Sample, Usage, Verdict
+
+CHUNK = 16
+MOST_CLAIMS = 20
+THRESHOLD = 0.5
+
+
+@dataclass(frozen=True)
+class Ragas:
+    """A baseline as a judge (a :class:`judge.checker.Checker`).
+
+    Args:
+        judge: the model, in verdict mode.
+        max_new_tokens: limit of the list of claims, which is generated greedily.
+    """
+
+    judge: Judge
+    max_new_tokens: int = 256
+    mode: Mode = "verdict"
+    chunk: int = CHUNK
+
+    @property
+    def name(self) -> str:
+        """The method and the model."""
+        return f"ragas:{self.judge.name}"
+
+    def describe(self) -> dict[str, Any]:
+        """The model, the prompts and the rule."""
+        return {
+            **replace(self.judge, prompt=SupportPrompt()).describe(),
+            "method": "ragas",
+            "threshold": THRESHOLD,
+            "most_claims": MOST_CLAIMS,
+            "max_new_tokens": self.max_new_tokens,
+        }
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Yield one verdict for each sample, in order, :data:`CHUNK` at a time."""
+        stream = iter(samples)
+        while chunk := list(islice(stream, self.chunk)):
+            yield from self._check(chunk)
+
+    def _check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        backend = self.judge.backend
+        room = backend.context_length - self.max_new_tokens
+        asked = [ask_claims(sample) for sample in samples]
+        tokens = [backend.count_tokens(messages) for messages in asked]
+        fitting = [row for row, count in enumerate(tokens) if count <= room]
+        replies = dict(
+            zip(
+                fitting,
+                backend.generate([asked[row] for row in fitting], max_new_tokens=self.max_new_tokens),
+                strict=True,
+            )
+        )
+        claims = [
+            lines(replies[row].text)[:MOST_CLAIMS] if row in replies else [] for row in range(len(samples))
+        ]
+        judge = replace(self.judge, prompt=SupportPrompt())
+        checks = judge.iter_check(
+            [
+                replace(sample, answer=claim)
+                for sample, found in zip(samples, claims, strict=True)
+                for claim in found
+            ]
+        )
+        for row, found in enumerate(claims):
+            verdicts = list(islice(checks, len(found)))
+            yield _verdict(tokens[row], replies.get(row), found, verdicts)
+
+
+def _verdict(
+    tokens: int, reply: Generation | None, claims: Sequence[str], verdicts: Sequence[Verdict]
+) -> Verdict:
+    """The verdict on one answer, from the reply that took it apart and the verdicts on its claims."""
+    if reply is None:
+        return Verdict(None, error="too long to take apart")
+    usage = Usage(tokens + sum(verdict.usage.prompt_tokens for verdict in verdicts), reply.completion_tokens)
+    labels = [verdict.label for verdict in verdicts if verdict.label is not None]
+    if not labels:
+        error = verdicts[0].error if verdicts else "no claim was found"
+        return Verdict(None, raw=reply.text, error=error, truncated=reply.truncated, usage=usage)
+    supported = labels.count(Label.PASS) / len(labels)
+    checked = zip(verdicts, claims, strict=True)
+    return Verdict(
+        Label.FAIL if supported < THRESHOLD else Label.PASS,
+        1 - supported,
+        reasoning="\n".join(f"{verdict.label or 'no verdict'}: {claim}" for verdict, claim in checked),
+        raw=reply.text,
+        truncated=reply.truncated,
+        cut_chars=max(verdict.cut_chars for verdict in verdicts),
+        usage=usage,
+    )

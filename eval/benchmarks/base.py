@@ -1,0 +1,107 @@
+"""What a benchmark is: labelled samples, how it puts them to a judge, its tables and figures of its own.
+
+A runner needs no more than this::
+
+    samples = take(benchmark.load(data_dir), limit, seed)
+    asked = benchmark.judge(judge)                    # the benchmark's own prompt, where it has one
+    verdicts = list(asked.iter_check(samples))
+    for table, rows in benchmark.tables(samples).items():
+        for row, positions in rows.items(): ...       # score these samples by themselves
+    figures = benchmark.figures(samples, verdicts)    # more tables, of the benchmark's own measures
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.checker import Checker
+from judge.errors import InputError
+from judge.formats.files import resolve_data_dir
+from judge.judge import Judge
+from judge.prompts import BuiltinPrompt
+from judge.types import Sample, Verdict
+
+Figures = dict[str, dict[str, dict[str, float | int | None]]]
+"""Table to row to column to a figure: a share from 0 to 1 or a count; ``None`` where it does not exist."""
+
+
+def by_source(sample: Sample) -> Mapping[str, Sequence[str]]:
+    """One table, with a row for each source."""
+    return {"source": (sample.source,)}
+
+
+def accuracy(judged: Sequence[tuple[Sample, Verdict]]) -> float | None:
+    """Share of right verdicts; one that could not be parsed is wrong. ``None`` where nothing was judged."""
+    if not judged:
+        return None
+    return sum(verdict.label is sample.label for sample, verdict in judged) / len(judged)
+
+
+def no_figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
+    """Of a benchmark that is measured by the common metrics alone."""
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """One benchmark.
+
+    Args:
+        name: what the command line calls it.
+        title: what people call it, and where it is described.
+        read: yields its labelled samples, from the folder that holds one folder per data set with the
+            original files, or from the Hub if that is ``None``.
+        rows: the tables in which a sample is counted, each with the rows it is counted in; a sample may
+            stand in several rows of a table, or in none.
+        figures: measures of its own, from samples and their verdicts in the same order.
+        ask: how it puts its samples to a language model, where the common prompt would not do.
+        floors: trivial judges beside the common ones.
+        size: number of samples of the whole release; published figures are about all of them.
+        notes: where this differs from the published protocol, one sentence each.
+    """
+
+    name: str
+    title: str
+    read: Callable[[Path | None], Iterable[Sample]]
+    rows: Callable[[Sample], Mapping[str, Sequence[str]]] = by_source
+    figures: Callable[[Sequence[Sample], Sequence[Verdict]], Figures] = no_figures
+    ask: Callable[[Judge], Checker] | None = None
+    floors: tuple[Checker, ...] = ()
+    size: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def load(self, data_dir: Path | None = None) -> list[Sample]:
+        """All labelled samples, in the order of the files.
+
+        Args:
+            data_dir: holds one folder per data set with its original files, plain or ``.gz``. Default: the
+                environment variable ``JUDGE_DATA_DIR``; without that, the files come from the Hub.
+
+        Raises:
+            MissingFiles: the files are not there.
+            InputError: a row is wrong (with file and line), or there is none.
+        """
+        samples = list(self.read(resolve_data_dir(data_dir)))
+        if not samples:
+            raise InputError(f"{self.name} holds no sample")
+        seen: set[str] = set()
+        for sample in samples:
+            if sample.id in seen:
+                raise InputError(f"{self.name}: sample {sample.id!r} occurs a second time")
+            seen.add(sample.id)
+        return samples
+
+    def judge(self, judge: Checker) -> Checker:
+        """The judge as this benchmark asks it; one with a prompt from a template keeps that."""
+        if self.ask is None or not isinstance(judge, Judge) or not isinstance(judge.prompt, BuiltinPrompt):
+            return judge
+        return self.ask(judge)
+
+    def tables(self, samples: Sequence[Sample]) -> dict[str, dict[str, list[int]]]:
+        """Table to row to the positions of the row's samples, in the order in which rows first occur."""
+        found: dict[str, dict[str, list[int]]] = {}
+        for position, sample in enumerate(samples):
+            for table, names in self.rows(sample).items():
+                for name in names:
+                    found.setdefault(table, {}).setdefault(name, []).append(position)
+        return found

@@ -1,0 +1,54 @@
+"""ConflictQA (arXiv 2305.13300): does a judge follow the document, or what it believes itself?
+
+Both sides of every question: evidence for the answer that language models give from memory, and evidence for
+the contrary. Each is set beside both answers; see :mod:`judge.formats.conflictqa`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from eval.benchmarks.base import Benchmark, Figures, accuracy
+from eval.benchmarks.pairs import pair_figures
+from judge.formats import conflictqa
+from judge.formats.conflictqa import SIDES
+from judge.formats.files import need_folder
+from judge.types import Sample, Verdict
+
+
+def read(data_dir: Path | None) -> Iterator[Sample]:
+    """Four samples a row of ``data_dir/conflictqa``; the source names the side that the document is on."""
+    folder = need_folder(data_dir, "ConflictQA", "conflictqa", conflictqa.ORIGINAL)
+    for side in SIDES:
+        for sample in conflictqa.read(folder, side):
+            yield replace(sample, id=f"{side}-{sample.id}", source=f"conflictqa_{side}")
+
+
+def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
+    """Accuracy where the document agrees with memory and where it contradicts it, and the first's lead."""
+    by_side = {
+        side: accuracy(
+            [
+                (sample, verdict)
+                for sample, verdict in zip(samples, verdicts, strict=True)
+                if sample.source == f"conflictqa_{side}"
+            ]
+        )
+        for side in SIDES
+    }
+    agrees, contradicts = by_side["memory"], by_side["counter"]
+    gap = None if agrees is None or contradicts is None else agrees - contradicts
+    row = {"memory": agrees, "counter": contradicts, "gap": gap}
+    return {"knowledge conflict": {"accuracy": row}} | pair_figures(samples, verdicts)
+
+
+CONFLICTQA = Benchmark(
+    name="conflictqa",
+    title="ConflictQA (arXiv 2305.13300)",
+    read=read,
+    figures=figures,
+    notes=(
+        "The paper asks models for answers; here a judge is asked about the two answers, as in Bi'an, "
+        "section 4.2, which uses documents against memory alone.",
+    ),
+)

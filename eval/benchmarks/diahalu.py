@@ -1,0 +1,157 @@
+"""DiaHalu (arXiv 2403.00896): is there a hallucination anywhere in a dialogue of two language models?
+
+The whole dialogue is what is judged, without a document; FAIL is the paper's "Halu". Labels, turns and types
+are those of its annotators. Reason mode is the paper's chain of thought. With retrieval, a file of the user's
+own says what was found about which dialogue, and only those are judged.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from eval.benchmarks.base import Benchmark
+from eval.benchmarks.prompts import BenchmarkPrompt, with_prompt
+from eval.benchmarks.sheets import read_sheet
+from judge.errors import InputError, unknown
+from judge.formats.files import find_file, group_of, need_folder
+from judge.formats.records import Record, read_lines
+from judge.types import Label, Sample, Task
+
+ORIGINAL = "github.com/ECNU-ICALK/DiaHalu"
+V1 = ("DiaHalu_V1.xlsx",)
+V2 = ("DiaHalu_Bench.jsonl", "DiaHalu_V2.xlsx")
+EVIDENCE = "evidence.jsonl"
+# The releases name columns and domains each in their own way.
+COLUMNS = {"text": "Dialogue", "label": "Label", "index": "Hallucination Type", "domain": "Domain"}
+DOMAINS = {
+    "World Knowledge": "knowledge",
+    "Knowledge-grounded": "knowledge",
+    "Task-oriented Style": "task",
+    "Task-oriented": "task",
+    "Chit-Chat": "chit-chat",
+    "Reasoning": "reasoning",
+}
+TYPES = ("non-factual", "Incoherence", "Irrelevance", "Overreliance", "Reasoning Error")
+LABELS = {0: Label.PASS, 1: Label.FAIL}
+
+PROMPT = BenchmarkPrompt(
+    version="diahalu-1",
+    rules=(
+        "The ANSWER is a whole dialogue between A and B. Ask three things of it. Is anything said that is "
+        "untrue or invented? Does a speaker contradict themselves, the other or the context, leave the "
+        "subject, or answer what cannot be answered? Is there a mistake in a calculation or a conclusion? "
+        "One such fault anywhere in the dialogue is enough."
+    ),
+    evidence="The DOCUMENT holds what a search found about it; use it where it helps.",
+)
+
+
+def read(names: Sequence[str], data_dir: Path | None) -> Iterator[Sample]:
+    """The dialogues of the first of these files in ``data_dir/diahalu``."""
+    path = find_file(need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL), "diahalu", names, ORIGINAL)
+    sheet = ".xlsx" in path.suffixes
+    empty = True
+    for row in read_sheet(path) if sheet else read_lines(path):
+        columns = COLUMNS if sheet else dict.fromkeys(COLUMNS)
+        yield _sample(row, {name: column or name for name, column in columns.items()})
+        empty = False
+    if empty:
+        raise InputError("holds no row", file=path)
+
+
+def _sample(row: Record, columns: Mapping[str, str]) -> Sample:
+    dialogue, domain = row.text(columns["text"]), row.text(columns["domain"])
+    if domain not in DOMAINS:
+        raise row.wrong(columns["domain"], unknown("domain", domain, DOMAINS))
+    value = row.get(columns["label"])
+    if type(value) is not int or value not in LABELS:
+        raise row.wrong(columns["label"], unknown("label", value, LABELS))
+    label, marked = LABELS[value], _marked(row, columns["index"])
+    if bool(marked) is not (label is Label.FAIL):
+        raise row.wrong(columns["label"], f"is {value}, and {len(marked)} hallucinations are marked")
+    return Sample(
+        id=f"diahalu-{row.name('ID')}",
+        document="",
+        answer=dialogue,
+        task=Task.DIALOGUE,
+        label=label,
+        source=f"diahalu_{DOMAINS[domain]}",
+        group=group_of(dialogue),
+        meta={"hallucinations": marked, "model": row.values.get("Which LLM", "ChatGPT3.5")},
+    )
+
+
+def _marked(row: Record, column: str) -> list[dict[str, int | str]]:
+    """The turns with a hallucination, and its type; given as a text like ``[[7, "Incoherence"]]``."""
+    try:
+        pairs = [(turn, kind) for turn, kind in json.loads(row.text(column))]
+    except (ValueError, TypeError):
+        raise row.wrong(column, f"holds {row.get(column)!r:.60}, a list of [turn, type] is wanted") from None
+    for _, kind in pairs:
+        if kind not in TYPES:
+            raise row.wrong(column, unknown("type", kind, TYPES))
+    return [{"turn": turn, "type": kind} for turn, kind in pairs]
+
+
+def read_with_evidence(data_dir: Path | None) -> Iterator[Sample]:
+    """The dialogues of V1 that ``data_dir/diahalu/evidence.jsonl`` has something about, with it as document.
+
+    One object a line: ``{"ID": 7, "evidence": "..."}``, where the evidence is a text or a list of texts.
+    """
+    folder = need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL)
+    path = find_file(folder, "diahalu", [EVIDENCE], "no public place: this one is your own")
+    found: dict[str, str | tuple[str, ...]] = {}
+    for row in read_lines(path):
+        listed = isinstance(row.get("evidence"), list)
+        found[f"diahalu-{row.name('ID')}"] = tuple(row.texts("evidence")) if listed else row.text("evidence")
+    if not found:
+        raise InputError("holds no row", file=path)
+    for sample in read(V1, data_dir):
+        if sample.id in found:
+            yield replace(sample, document=found.pop(sample.id))
+    if found:
+        raise InputError(f"names a dialogue that is not there: {min(found)}", file=path, field="ID")
+
+
+def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
+    """By domain (Table 3), by type and by the model that wrote the dialogue.
+
+    The row of a type sets the dialogues with that type against all faithful ones.
+    """
+    marked = dict.fromkeys(str(found["type"]) for found in sample.meta["hallucinations"])
+    return {
+        "domain": (sample.source.removeprefix("diahalu_"),),
+        "type": tuple(marked) if sample.label is Label.FAIL else TYPES,
+        "model": (str(sample.meta["model"]),),
+    }
+
+
+DIAHALU = Benchmark(
+    name="diahalu",
+    title="DiaHalu V1 (arXiv 2403.00896)",
+    read=partial(read, V1),
+    rows=rows,
+    ask=with_prompt(PROMPT),
+    size=748,
+    notes=("Published figures are precision, recall and F1 of FAIL with the authors' own prompt.",),
+)
+DIAHALU_V2 = replace(
+    DIAHALU,
+    name="diahalu_v2",
+    title="DiaHalu V2 (arXiv 2403.00896)",
+    read=partial(read, V2),
+    size=1_103,
+    notes=("Holds V1, and 355 dialogues of GPT-4; published figures are about V1.",),
+)
+DIAHALU_EVIDENCE = replace(
+    DIAHALU,
+    name="diahalu_evidence",
+    title="DiaHalu V1 with retrieval (arXiv 2403.00896)",
+    read=read_with_evidence,
+    size=None,
+    notes=(
+        "The paper searched Google, for the domains knowledge and reasoning; the user gives the evidence.",
+    ),
+)

@@ -1,0 +1,73 @@
+"""Prompts of benchmarks that the common prompt does not fit, since they give a judge no document.
+
+The contract of :mod:`judge.prompts` stays: the same tags around what is judged, guarded in the same way, and
+the same label words and keys in the reply.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from judge.checker import Checker
+from judge.files import sha256_text
+from judge.judge import Judge
+from judge.prompts import TAGS, Prompt, guard
+from judge.types import Message, Mode, Sample
+
+REPLY: Mapping[Mode, str] = {
+    "verdict": "Reply with one word: PASS if the ANSWER is free of that, FAIL if it is not.",
+    "reason": (
+        'Reply with JSON: first "REASONING", a short account of what you checked, then "SCORE", which is '
+        "PASS if the ANSWER is free of that and FAIL if it is not."
+    ),
+}
+
+
+def material(sample: Sample, document: str | None = None) -> list[str]:
+    """The document, the question and the answer between their tags, as far as there are any."""
+    text = {
+        "document": sample.document_text if document is None else document,
+        "question": sample.question,
+        "answer": sample.answer,
+    }
+    return [f"<{tag}>\n{guard(text[tag]).strip()}\n</{tag}>" for tag in TAGS if text[tag].strip()]
+
+
+@dataclass(frozen=True)
+class BenchmarkPrompt:
+    """A prompt of one benchmark: rules, what is judged, the wanted reply.
+
+    Args:
+        version: name and number; a change of any text is a new one.
+        rules: what to look for in the answer.
+        evidence: said as well where there is a document.
+        reply: what to reply, in each mode.
+    """
+
+    version: str
+    rules: str
+    evidence: str = ""
+    reply: Mapping[Mode, str] = field(default_factory=lambda: REPLY)
+
+    def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
+        """One user turn, see :class:`judge.prompts.Prompt`."""
+        rules = f"{self.rules} {self.evidence}" if sample.document_text.strip() else self.rules
+        return user_turn(rules, *material(sample, document), self.reply[mode])
+
+    def describe(self) -> dict[str, str]:
+        """The version, and the hash of all texts."""
+        return identity(self.version, self.rules, self.evidence, *self.reply.values())
+
+
+def user_turn(*blocks: str) -> list[Message]:
+    """One turn of blocks of text, parted by blank lines."""
+    return [{"role": "user", "content": "\n\n".join(blocks)}]
+
+
+def identity(version: str, *texts: str) -> dict[str, str]:
+    """What identifies a prompt that is made of these texts."""
+    return {"prompt_version": version, "prompt_hash": sha256_text("\0".join(texts))[:16]}
+
+
+def with_prompt(prompt: Prompt) -> Callable[[Judge], Checker]:
+    """For :attr:`eval.benchmarks.base.Benchmark.ask`: the same judge with another prompt."""
+    return lambda judge: replace(judge, prompt=prompt)

@@ -1,0 +1,83 @@
+"""How OnionEval's layers are put to a model: rules, some solved examples, what is judged, yes or no.
+
+The layers' questions are the paper's: is this statement wrong; is the reader right who contradicts the book?
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from eval.benchmarks.prompts import identity, material, user_turn
+from judge.types import Message, Mode, Sample
+
+RULES: Mapping[str, str] = {
+    "atomic": "Is the statement in the ANSWER wrong? Say yes if it is wrong, and no if it is right.",
+    "story": (
+        "The QUESTION tells of a book and of a reader who disagrees with it; the ANSWER is what the reader "
+        "says. Is the reader right? Say yes if the reader is right, and no if the reader is wrong."
+    ),
+}
+RULES = {**RULES, "scene": RULES["story"]}
+EVIDENCE = "The DOCUMENT holds information that helps."
+REPLY: Mapping[Mode, str] = {
+    "verdict": "Reply with one word, yes or no.",
+    "reason": 'Think step by step. Then end with a line of its own: "Answer: yes" or "Answer: no".',
+}
+# Claims about things that the benchmark does not ask about: a right one and a wrong one each.
+EXAMPLES = (
+    (
+        "Lighthouse",
+        "A lighthouse is a tower with a light that guides ships.",
+        "A lighthouse is a kind of boat.",
+    ),
+    ("Glacier", "A glacier is a slowly moving mass of ice.", "A glacier is a desert plant."),
+)
+
+
+def story(entity: str, book: str) -> str:
+    """What surrounds a reader's opinion in the layer ``story``."""
+    return f'Nora reads in a book about {entity}: "{book}" She does not agree with the author.'
+
+
+def scene(entity: str, book: str) -> str:
+    """The same in the layer ``scene``, with much around it that does not matter."""
+    return (
+        "It has rained since the morning, and the small coffee shop at the corner is full. The milk steamer "
+        "hisses, two students argue about a film, and somebody laughs at the counter. Nora has found a chair "
+        "near the window, her cup is still too hot to drink from, and she has put her telephone away to "
+        f"read in peace. {story(entity, book)}"
+    )
+
+
+@dataclass(frozen=True)
+class OnionPrompt:
+    """The prompt of all layers (a :class:`judge.prompts.Prompt`), with or without solved examples."""
+
+    examples: bool = False
+
+    def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
+        """One user turn; ``sample.meta["layer"]`` chooses the rules."""
+        layer = str(sample.meta["layer"])
+        rules = f"{RULES[layer]} {EVIDENCE}" if sample.document_text.strip() else RULES[layer]
+        solved = _solved(layer) if self.examples else []
+        return user_turn(rules, *solved, *material(sample, document), REPLY[mode])
+
+    def describe(self) -> dict[str, str]:
+        """The version, and the hash of all texts."""
+        solved = [text for layer in RULES for text in _solved(layer)] if self.examples else []
+        version = "onioneval-1-few-shot" if self.examples else "onioneval-1"
+        return identity(version, *RULES.values(), EVIDENCE, *REPLY.values(), *solved)
+
+
+def _solved(layer: str) -> list[str]:
+    """Four solved examples for a layer, yes and no in turn."""
+    blocks: list[str] = []
+    for entity, right, wrong in EXAMPLES:
+        if layer == "atomic":
+            pairs = (("", wrong, "yes"), ("", right, "no"))
+        else:
+            tell = scene if layer == "scene" else story
+            pairs = ((tell(entity, wrong), right, "yes"), (tell(entity, right), wrong, "no"))
+        for question, answer, reply in pairs:
+            example = Sample(id="example", document="", question=question, answer=answer)
+            blocks += ["Example:", *material(example), f"Answer: {reply}"]
+    return blocks

@@ -1,0 +1,103 @@
+"""RAGTruth (arXiv 2401.00396): the test split, at the level of the response and of marked spans.
+
+See :mod:`judge.formats.ragtruth`. Spans are counted in characters, as in the paper's section 5.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from eval.benchmarks.base import Benchmark, Figures
+from judge.formats import ragtruth
+from judge.types import Label, Sample, Verdict
+
+Span = tuple[int, int]
+"""Start and end (exclusive) in the answer, in characters."""
+
+_QUOTE = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|‘([^’\n]+)’')
+
+
+def read(data_dir: Path | None) -> Iterator[Sample]:
+    """The test responses of ``data_dir/ragtruth``."""
+    yield from ragtruth.load(data_dir)
+
+
+def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
+    """By task, as in the paper's Table 5, and by the model that wrote the response."""
+    return {"task": (str(sample.meta["task_type"]),), "model": (str(sample.meta["model"]),)}
+
+
+def marked_spans(sample: Sample) -> list[Span]:
+    """What annotators marked."""
+    return [(int(span["start"]), int(span["end"])) for span in sample.meta["spans"]]
+
+
+def quoted_spans(sample: Sample, verdict: Verdict) -> list[Span]:
+    """What a FAIL verdict's reasoning quotes of the answer and the document does not say in the same words.
+
+    Judges are not asked for spans; a reasoning that names what is wrong quotes it.
+    """
+    if verdict.label is not Label.FAIL or not verdict.reasoning:
+        return []
+    quotes = {next(filter(None, match.groups())).strip() for match in _QUOTE.finditer(verdict.reasoning)}
+    document = sample.document_text
+    return [
+        found.span()
+        for quote in quotes
+        if quote and quote not in document
+        for found in re.finditer(rf"(?<!\w){re.escape(quote)}(?!\w)", sample.answer)
+    ]
+
+
+def span_scores(
+    marked: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]]
+) -> dict[str, float | None]:
+    """Precision, recall and F1 over the characters of all answers together (RAGTruth, section 5).
+
+    Args:
+        marked: the true spans of each answer; those of one answer may overlap.
+        predicted: those of a judge, for the same answers.
+    """
+    both = true = found = 0
+    for true_spans, found_spans in zip(marked, predicted, strict=True):
+        true_characters, found_characters = _characters(true_spans), _characters(found_spans)
+        both += len(true_characters & found_characters)
+        true += len(true_characters)
+        found += len(found_characters)
+    return {
+        "precision": both / found if found else None,
+        "recall": both / true if true else None,
+        "f1": 2 * both / (true + found) if true + found else None,
+    }
+
+
+def _characters(spans: Sequence[Span]) -> set[int]:
+    return {place for start, end in spans for place in range(start, end)}
+
+
+def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
+    """Span-level figures, overall and by task, for a judge whose reasonings quote; else none."""
+    marked = [marked_spans(sample) for sample in samples]
+    predicted = [quoted_spans(*pair) for pair in zip(samples, verdicts, strict=True)]
+    if not any(predicted):
+        return {}
+    table: dict[str, dict[str, float | int | None]] = {"all": {**span_scores(marked, predicted)}}
+    for task in dict.fromkeys(str(sample.meta["task_type"]) for sample in samples):
+        chosen = [row for row, sample in enumerate(samples) if sample.meta["task_type"] == task]
+        scores = span_scores([marked[row] for row in chosen], [predicted[row] for row in chosen])
+        table[task] = {**scores}
+    return {"spans": table}
+
+
+RAGTRUTH = Benchmark(
+    name="ragtruth",
+    title="RAGTruth (arXiv 2401.00396)",
+    read=read,
+    rows=rows,
+    figures=figures,
+    size=2_700,
+    notes=(
+        "Published figures are over question answering, summaries and data-to-text together.",
+        "Spans are what the reasoning of a FAIL verdict quotes; judges are not asked to mark them.",
+    ),
+)

@@ -1,0 +1,180 @@
+"""Judges that answer yes or no, or neither: for benchmarks whose protocol counts answers that match nothing.
+
+A sample says in ``meta["yes"]`` which label a yes stands for.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judge.backends.base import LabelRequest
+from judge.fitting import TooLong, fit
+from judge.judge import Judge
+from judge.prompts import Prompt
+from judge.types import Label, Message, Mode, Sample, Usage, Verdict
+
+SHORT_REPLY = 32
+"""Tokens of a reply that is one word in a model that follows its instructions (OnionEval's setting)."""
+UNMATCHED = "neither yes nor no in the output"
+
+_MARKED = re.compile(r"\banswer\W{1,8}(yes|no)\b", re.IGNORECASE)
+_FIRST = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+_WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+
+
+def match_yes_no(reply: str) -> re.Match[str] | None:
+    """Where a reply says yes or no, as group 1; ``None`` for one that says neither, or both.
+
+    That is the last ``Answer: yes`` or ``Answer: no``, or else a first word that no later one takes back.
+    """
+    if marked := list(_MARKED.finditer(reply)):
+        return marked[-1]
+    words = {word.lower() for word in _WORD.findall(reply)}
+    return _FIRST.match(reply) if len(words) == 1 else None
+
+
+def label_of(sample: Sample, yes: bool) -> Label:
+    """The label that a yes, or a no, to a sample stands for."""
+    meant = Label(sample.meta["yes"])
+    other = Label.PASS if meant is Label.FAIL else Label.FAIL
+    return meant if yes else other
+
+
+@dataclass(frozen=True)
+class YesNoJudge:
+    """A judge whose backend is asked in another prompt and replies yes or no (a ``Checker``).
+
+    Verdict mode generates a short reply, for a word that is read from probabilities is never unmatched;
+    ``p_fail`` compares yes with no. Reason mode generates the judge's full length, and the answer at its end.
+    """
+
+    judge: Judge
+    prompt: Prompt
+
+    @property
+    def name(self) -> str:
+        """The judge's."""
+        return self.judge.name
+
+    @property
+    def mode(self) -> Mode:
+        """The judge's."""
+        return self.judge.mode
+
+    @property
+    def chunk(self) -> int:
+        """The judge's."""
+        return self.judge.chunk
+
+    @property
+    def max_new_tokens(self) -> int:
+        """Limit of a reply."""
+        return SHORT_REPLY if self.mode == "verdict" else self.judge.max_new_tokens
+
+    def describe(self) -> dict[str, Any]:
+        """Model, prompt, mode, decoding."""
+        return {
+            **self.judge.describe(),
+            **self.prompt.describe(),
+            "max_new_tokens": self.max_new_tokens,
+            "temperature": self.judge.temperature,
+            "seed": self.judge.seed,
+        }
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """One verdict each, in order, some hundred samples at a time."""
+        for start in range(0, len(samples), self.chunk):
+            fitted = [self._fit(sample) for sample in samples[start : start + self.chunk]]
+            made = self._answers([item for item in fitted if isinstance(item, _Asked)])
+            for item in fitted:
+                yield next(made) if isinstance(item, _Asked) else item
+
+    def _fit(self, sample: Sample) -> "_Asked | Verdict":
+        """A sample's messages, made to fit; where they cannot, the verdict that says so."""
+        backend = self.judge.backend
+        try:
+            messages, cut = fit(
+                sample.document_text,
+                lambda document: self.prompt.messages(sample, self.mode, document),
+                backend.count_tokens,
+                backend.context_length - self.max_new_tokens,
+            )
+        except TooLong as error:
+            return Verdict(None, error=str(error))
+        return _Asked(sample, messages, cut)
+
+    def _answers(self, asked: Sequence["_Asked"]) -> Iterator[Verdict]:
+        replies = self.judge.backend.generate(
+            [item.messages for item in asked],
+            max_new_tokens=self.max_new_tokens,
+            temperature=self.judge.temperature,
+            seed=self.judge.seed,
+        )
+        answers = [match_yes_no(reply.text) for reply in replies]
+        scores = self._p_yes(asked, answers)
+        for item, reply, answer, p_yes in zip(asked, replies, answers, scores, strict=True):
+            yes_is_fail = label_of(item.sample, yes=True) is Label.FAIL
+            yield Verdict(
+                None if answer is None else label_of(item.sample, answer[1].lower() == "yes"),
+                p_yes if p_yes is None or yes_is_fail else 1 - p_yes,
+                reasoning=reply.text if self.mode == "reason" else None,
+                raw=reply.text,
+                error=UNMATCHED if answer is None else None,
+                truncated=reply.truncated,
+                cut_chars=item.cut_chars,
+                usage=Usage(self.judge.backend.count_tokens(item.messages), reply.completion_tokens),
+            )
+
+    def _p_yes(
+        self, asked: Sequence["_Asked"], answers: Sequence[re.Match[str] | None]
+    ) -> list[float | None]:
+        """Probability of yes against no where the reply has its answer; without one, of the first word.
+
+        ``None`` where there was a reasoning and no answer.
+        """
+        requests: dict[int, LabelRequest] = {}
+        for row, (item, answer) in enumerate(zip(asked, answers, strict=True)):
+            if answer is not None:
+                before = answer.string[: answer.start(1)]
+                requests[row] = LabelRequest(item.messages, _as_in(answer[1]), before)
+            elif self.mode == "verdict":
+                requests[row] = LabelRequest(item.messages, ("yes", "no"))
+        found = zip(requests, self.judge.backend.label_logprobs(list(requests.values())), strict=True)
+        scores = {row: 1 / (1 + math.exp(min(no - yes, 700))) for row, (yes, no) in found}
+        return [scores.get(row) for row in range(len(asked))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One sample's messages, made to fit."""
+
+    sample: Sample
+    messages: Sequence[Message]
+    cut_chars: int
+
+
+def _as_in(word: str) -> tuple[str, str]:
+    """Yes and no, written like ``word``."""
+    if word.isupper():
+        return "YES", "NO"
+    return ("Yes", "No") if word[0].isupper() else ("yes", "no")
+
+
+class AlwaysYes:
+    """The trivial rule of a benchmark that has only questions to which yes is right (a ``Checker``)."""
+
+    name = "floor:always-yes"
+    mode: Mode = "verdict"
+    chunk = 0
+
+    def describe(self) -> dict[str, Any]:
+        """Name and kind."""
+        return {"model": self.name, "backend": "constant"}
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Yes to every sample."""
+        for sample in samples:
+            label = label_of(sample, yes=True)
+            yield Verdict(label, p_fail=float(label is Label.FAIL))

@@ -1,0 +1,46 @@
+"""Have the weights in a folder changed? Told from a part of their bytes, since all of them may be many."""
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+_WHOLE = 16 * 2**20
+_PIECES = 64
+_PIECE = 2**16
+
+
+def fingerprint(model: str) -> str | None:
+    """A short hex digest of a local model: weights, configuration and tokenizer, and its base's if local.
+
+    Files of up to 16 MiB count whole, larger ones by 64 pieces from beginning to end: training moves every
+    weight. ``None`` for what is no folder, such as the name of a model on the Hub.
+    """
+    folder = Path(model)
+    if not model or not folder.is_dir():
+        return None
+    digest = sha256()
+    for path in sorted(folder.iterdir()):
+        if path.suffix in (".safetensors", ".json", ".jinja", ".model") and path.is_file():
+            digest.update(f"{path.name} {path.stat().st_size}\n".encode())
+            for piece in _pieces(path):
+                digest.update(piece)
+    try:
+        settings = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        base = fingerprint(str(settings["base_model_name_or_path"]))
+    except (OSError, ValueError, KeyError, TypeError):  # no adapter
+        base = None
+    digest.update((base or "").encode())
+    return digest.hexdigest()[:16]
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    """The bytes of a small file, or evenly spaced pieces of a large one."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        if size <= _WHOLE:
+            yield stream.read()
+            return
+        for number in range(_PIECES):
+            stream.seek(number * (size - _PIECE) // (_PIECES - 1))
+            yield stream.read(_PIECE)

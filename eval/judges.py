@@ -1,0 +1,73 @@
+"""What ``--model`` of ``judge eval`` names: a model, a floor, a baseline method or recorded verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from judge.checker import Checker
+from judge.errors import InputError
+from judge.types import Mode
+
+METHODS = ("selfcheck", "ragas")
+
+
+def load_judges(
+    model: str,
+    *,
+    mode: Mode = "verdict",
+    template: Path | None = None,
+    runs: int = 1,
+    temperature: float | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Sequence[Checker]:
+    """The judge, once for each run; runs differ in their seeds, counted up from ``seed``.
+
+    Args:
+        model: what :func:`judge.judge.load_judge` takes, or one of these before it: ``selfcheck:`` and
+            ``ragas:`` before a model (:mod:`eval.baselines`), ``replay:`` before a file (:mod:`eval.replay`).
+        mode: how a model answers; a method has its own way.
+        template: a Jinja prompt to use instead of the project's own.
+        runs: how often everything is judged.
+        temperature: of the sampling; by default that of a method, and else 0, which is greedy.
+        seed: of the sampling.
+        options: further ones of :func:`judge.judge.load_judge`.
+
+    Raises:
+        InputError: the model is unknown, or cannot do what is asked of it.
+    """
+    from judge.judge import Judge, load_judge
+
+    kind, colon, rest = model.partition(":")
+    prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
+    if prefix and (template is not None or mode != "verdict"):
+        raise InputError(f"{model} judges in a way of its own; leave --template and --mode away")
+    if temperature and (prefix in ("replay", "floor", "ragas") or (not prefix and mode == "verdict")):
+        way = "verdict mode, which reads probabilities," if not prefix else f"{prefix}:"
+        raise InputError(f"{way} samples nothing; leave --temperature away, or use --mode reason on a model")
+    if runs > 1 and prefix != "selfcheck" and not temperature:
+        raise InputError(f"{runs} runs would all be the same; add --mode reason --temperature 0.8")
+
+    judge: Checker
+    if prefix == "replay":
+        from eval.replay import Replay
+
+        return [Replay(model)]
+    if prefix not in METHODS:
+        judge = load_judge(model, mode=mode, template=template, **options)
+        if not isinstance(judge, Judge):
+            return [judge]
+        judge = replace(judge, temperature=temperature or 0.0)
+        return [replace(judge, seed=seed + run) for run in range(runs)]
+
+    from eval.baselines.ragas import Ragas
+    from eval.baselines.selfcheck import SelfCheck
+
+    base = load_judge(rest, **options)
+    if not isinstance(base, Judge):
+        raise InputError(f"{prefix}: asks a language model; {rest} is none")
+    if prefix == "ragas":
+        return [Ragas(base)]
+    check = SelfCheck(base) if temperature is None else SelfCheck(base, temperature=temperature)
+    return [replace(check, seed=seed + run) for run in range(runs)]

@@ -1,0 +1,84 @@
+"""Running a judge over samples: what identifies a run, and how an interrupted one goes on."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from eval.benchmarks.base import Benchmark
+from eval.fingerprint import fingerprint
+from eval.verdicts import VerdictFile, data_hash
+from judge.checker import Checker, restart
+from judge.errors import JudgeError
+from judge.types import Sample, Verdict
+
+Progress = Callable[[int, int], None]
+"""Is told the number of samples done, and of all."""
+
+
+def describe_judge(judge: Checker) -> dict[str, Any]:
+    """What a judge says of itself; for a model in a local folder also a fingerprint of its weights."""
+    found = judge.describe()
+    weights = fingerprint(str(found.get("model", "")))
+    return found | ({"weights": weights} if weights else {})
+
+
+def describe_run(
+    judges: Sequence[Checker], sets: Sequence[tuple[Benchmark, Sequence[Sample]]], **settings: Any
+) -> dict[str, Any]:
+    """Everything that verdicts depend on, as JSON values: the run that may be gone on with is this one."""
+    return {
+        "name": judges[0].name,
+        "runs": len(judges),
+        **settings,
+        "benchmarks": {
+            benchmark.name: {
+                "judge": describe_judge(benchmark.judge(judges[0])),
+                "samples": len(samples),
+                "data": data_hash(samples),
+            }
+            for benchmark, samples in sets
+        },
+    }
+
+
+def run_judge(
+    judge: Checker,
+    benchmark: str,
+    run: int,
+    samples: Sequence[Sample],
+    file: VerdictFile | None,
+    progress: Progress,
+) -> tuple[list[Verdict], int]:
+    """Judge samples, each verdict written as it is made.
+
+    Args:
+        judge: as the benchmark asks it.
+        benchmark: name of the benchmark.
+        run: number of the repetition, from 0.
+        samples: in the order in which an earlier call had them.
+        file: takes the verdicts, and gives back those of an interrupted call.
+        progress: is told how far the judging is.
+
+    Returns:
+        The verdicts in order, and how many of them an earlier call had left.
+
+    Raises:
+        JudgeError: the judge gave more or fewer verdicts than there are samples.
+    """
+    verdicts = [] if file is None else file.made(benchmark, run, samples)
+    resumed = len(verdicts)
+    progress(resumed, len(samples))
+    start = restart(judge, resumed)
+    made: Iterator[Verdict] = iter(())
+    if resumed < len(samples):
+        made = islice(judge.iter_check(samples[start:]), resumed - start, None)
+    for verdict in made:
+        if len(verdicts) == len(samples):
+            raise JudgeError(f"{judge.name} gave more than {len(samples)} verdicts for as many samples")
+        if file is not None:
+            file.append(benchmark, run, samples[len(verdicts)], verdict)
+        verdicts.append(verdict)
+        progress(len(verdicts), len(samples))
+    if len(verdicts) < len(samples):
+        raise JudgeError(f"{judge.name} gave {len(verdicts)} verdicts for {len(samples)} samples")
+    return verdicts, resumed

@@ -1,0 +1,1 @@
+"""open-factual-bench: a model answers 40 short questions itself, and rules label its answers."""

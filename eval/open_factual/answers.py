@@ -1,0 +1,67 @@
+"""The answers: a model gives them, greedily, or a file holds those of an earlier run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from eval.open_factual.prompts import messages, number_passages
+from eval.open_factual.tasks import FactualTask, known_id
+from judge.backends.base import Backend
+from judge.errors import InputError
+from judge.fitting import fit
+from judge.formats.records import read_lines
+
+MAX_NEW_TOKENS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's reply. ``truncated``: it hit the token limit. ``cut_chars``: passages that did not fit."""
+
+    text: str
+    truncated: bool = False
+    completion_tokens: int | None = None
+    cut_chars: int = 0
+
+
+def generate_answers(
+    backend: Backend, tasks: Sequence[FactualTask], max_new_tokens: int = MAX_NEW_TOKENS
+) -> list[Answer]:
+    """A model's greedy answers, one a task, in order; passages that do not fit lose their end."""
+    room = backend.context_length - max_new_tokens
+    fitted = [
+        fit(
+            number_passages(task.passages),
+            partial(messages, task),
+            backend.count_tokens,
+            room,
+        )
+        for task in tasks
+    ]
+    replies = backend.generate([asked for asked, _ in fitted], max_new_tokens=max_new_tokens)
+    return [
+        Answer(reply.text, reply.truncated, reply.completion_tokens, cut)
+        for reply, (_, cut) in zip(replies, fitted, strict=True)
+    ]
+
+
+def read_answers(path: Path, tasks: Sequence[FactualTask]) -> dict[str, Answer]:
+    """Recorded answers by task: JSON Lines with ``id`` and ``answer``, such as a result's ``verdicts.jsonl``.
+
+    Raises:
+        InputError: a row is wrong, names a task that there is not or twice, or a task has no answer.
+    """
+    known = {task.id: task for task in tasks}
+    found: dict[str, Answer] = {}
+    for row in read_lines(path):
+        name = known_id(row, known, found)
+        found[name] = Answer(row.text("answer", empty=True))
+    missing = [name for name in known if name not in found]
+    if missing:
+        raise InputError(
+            f"has no answer to {len(missing)} of {len(known)} tasks (first: {missing[0]}); "
+            "write an empty text where the model gave none",
+            file=path,
+        )
+    return found

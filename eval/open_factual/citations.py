@@ -1,0 +1,38 @@
+"""Citations: an answer from passages names the passage that bears it, as ``[1]``, and that is checked."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Literal
+
+from eval.open_factual.tokens import added, tokenize
+
+Citation = Literal["supported", "unsupported", "invalid", "missing"]
+"""The cited passage holds what the answer says; does not; no passage has that number; none is cited."""
+
+_MARK = re.compile(r"\s*\[(\d{1,4})\]")
+
+
+def without_citations(answer: str) -> str:
+    """The answer without its marks, whose numbers are no part of what it says."""
+    return _MARK.sub("", answer)
+
+
+def check_citation(question: str, line: str, passages: Sequence[str]) -> Citation:
+    """Do the passages that a line cites hold what it says?
+
+    All its numbers must stand in them, by value, and at least half of its content words; what the question
+    says already is left out. A right answer from the wrong passage is unsupported.
+    """
+    cited = [int(number) for number in _MARK.findall(line)]
+    if not cited:
+        return "missing"
+    if not all(1 <= number <= len(passages) for number in cited):
+        return "invalid"
+    held = set(tokenize("\n".join(passages[number - 1] for number in cited)))
+    said = added(without_citations(line), question)
+    numbers = [token for token in said if isinstance(token, Decimal)]
+    words = [token for token in said if not isinstance(token, Decimal)]
+    if not said or not held.issuperset(numbers):
+        return "unsupported"
+    return "supported" if 2 * sum(word in held for word in words) >= len(words) else "unsupported"

@@ -1,0 +1,39 @@
+"""What a model is asked, in the project's own words; not the prompt of the published runs.
+
+Nothing in it hints that a question may rest on something false: whether a model says so is what is measured.
+"""
+
+import json
+from collections.abc import Sequence
+
+from eval.open_factual.tasks import FactualTask
+from judge.files import sha256_text
+from judge.prompts import guard
+from judge.types import Message
+
+PROMPT_VERSION = "1"
+CLOSED_BOOK = "Answer the question briefly, in one line, with nothing around the answer."
+FROM_PASSAGES = (
+    "Answer the question from the numbered passages, briefly and in one line. After the answer, give the "
+    "number of the passage that it stands in, in square brackets, such as [1]."
+)
+QUESTION = "Question:"
+
+
+def number_passages(passages: Sequence[str]) -> str:
+    """The passages as one text, each behind its number."""
+    return "\n\n".join(f"[{number}] {text.strip()}" for number, text in enumerate(passages, start=1))
+
+
+def messages(task: FactualTask, document: str) -> list[Message]:
+    """One user turn. ``document`` is the text of :func:`number_passages`, or empty where there are none."""
+    blocks = [CLOSED_BOOK]
+    if task.passages:
+        blocks = [FROM_PASSAGES, f"<document>\n{guard(document)}\n</document>"]
+    blocks.append(f"{QUESTION} {guard(task.question)}")
+    return [{"role": "user", "content": "\n\n".join(blocks)}]
+
+
+def prompt_hash() -> str:
+    """A short hash over every text that a prompt can hold."""
+    return sha256_text(json.dumps([CLOSED_BOOK, FROM_PASSAGES, QUESTION]))[:16]

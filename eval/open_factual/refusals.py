@@ -1,0 +1,57 @@
+"""Does an answer refuse, claim something, or neither? Patterns of words: a first approximation.
+
+The benchmark names its three labels, and describes a heuristic of this kind without its words. These words
+are ours.
+"""
+
+import re
+from typing import Literal
+
+from eval.open_factual.tokens import added
+
+StressLabel = Literal["refusal_or_correction", "hallucination_candidate", "unclear"]
+
+_REFUSAL = re.compile(
+    r"\b(?:"
+    r"i(?:'m| am) (?:not (?:sure|aware|able|certain|familiar)|unable|unaware)"
+    r"|i (?:cannot|can not|can't|could not|couldn't)|unable to|not enough information"
+    r"|(?:do|does|did|have|has)(?: not|n't) "
+    r"(?:have|know|find|exist|win|won|send|sent|receive|discover|recall|recogni[sz]e)"
+    r"|(?:is|was|were)(?: not|n't) (?:a real|any|able|invented|known|possible)"
+    r"|no (?:such|record|information|evidence|data|real)|there (?:is|are|was|were) no"
+    r"|impossible|not possible|fictional|fictitious|imaginary|made[- ]up|non-?existent"
+    r"|false premise|misconception|(?:died|passed away) (?:in|on|before|long)"
+    r")\b"
+)
+# Said alone these deny the question; inside a sentence they say nothing of the kind.
+_DENIAL = re.compile(r"\W*(?:never|none|nobody|no one|nothing|nowhere|unknown|n/a)\W*")
+_HEDGE = re.compile(r"\b(?:perhaps|maybe|possibly|might|may have|unclear|not clear)\b")
+
+
+def refuses(line: str, question: str) -> bool:
+    """Does a line say, in other words than the question's, that it has no answer or that nothing is so?"""
+    asked = _plain(question)
+    return any(match[0] not in asked for match in _REFUSAL.finditer(_plain(line)))
+
+
+def denies(line: str) -> bool:
+    """Is a line nothing but ``Never`` or the like? The benchmark's own label takes that for a claim."""
+    return _DENIAL.fullmatch(_plain(line)) is not None
+
+
+def stress_label(question: str, line: str) -> StressLabel:
+    """Label the first line of an answer to a question that rests on something false.
+
+    ``unclear`` is a line that does not refuse, and that claims nothing: it is empty, hedges, or repeats the
+    question.
+    """
+    if refuses(line, question):
+        return "refusal_or_correction"
+    if _HEDGE.search(_plain(line)) or not added(line, question):
+        return "unclear"
+    return "hallucination_candidate"
+
+
+def _plain(text: str) -> str:
+    """Lower case, single spaces and straight apostrophes, as the patterns are written."""
+    return " ".join(text.lower().replace("\u2019", "'").split())

@@ -1,0 +1,194 @@
+"""open-factual-bench from end to end: answers, labels, a result that survives being killed, a report."""
+
+import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from eval.fingerprint import fingerprint
+from eval.open_factual.answers import MAX_NEW_TOKENS, Answer, generate_answers, read_answers
+from eval.open_factual.judging import is_open, to_sample
+from eval.open_factual.prompts import PROMPT_VERSION, prompt_hash
+from eval.open_factual.report import markdown
+from eval.open_factual.scoring import SCORING_VERSION, TOLERANCE, score
+from eval.open_factual.summary import contamination, disputed, floors, metrics, summarize, to_row
+from eval.open_factual.tasks import (
+    BENCHMARK,
+    FactualTask,
+    add_passages,
+    exposure,
+    load_tasks,
+    tasks_hash,
+)
+from eval.report import hardware, versions
+from eval.verdicts import REPORT, RUN, VERDICTS, check_out
+from judge.backends.base import Backend
+from judge.checker import Checker
+from judge.errors import InputError
+from judge.files import Appender, sha256_file, write_json, write_text
+
+TABLE = "report.md"
+CHUNK = 8
+"""Tasks that are answered in one batch, always the same ones: the company in a batch can tip a near tie."""
+
+Answerer = Callable[[Sequence[FactualTask]], Sequence[Answer]]
+Row = Mapping[str, Any]
+
+
+def run_open_factual(
+    backend: Backend | None,
+    data_dir: Path | None,
+    out: Path | None = None,
+    *,
+    answers: Path | None = None,
+    documents: Path | None = None,
+    judge: Checker | None = None,
+    cutoff: str | None = None,
+    tolerance: float = TOLERANCE,
+    max_new_tokens: int = MAX_NEW_TOKENS,
+    overwrite: bool = False,
+    command: str | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, Any]:
+    """Measure what a model says when it answers the tasks itself, greedily.
+
+    Args:
+        backend: the engine with the model; ``None`` runs offline, on ``answers`` or on the floors alone.
+        data_dir: holds ``open-factual-bench/tasks.json``; default: ``JUDGE_DATA_DIR``.
+        out: folder for ``verdicts.jsonl``, written as answers are made, ``report.json`` and ``report.md``. An
+            interrupted run of the same settings that is found there is continued.
+        answers: recorded answers, see :func:`eval.open_factual.answers.read_answers`.
+        documents: passages to answer from, see :func:`eval.open_factual.tasks.add_passages`.
+        judge: asked about claims that the rules do not accept; gives a third score.
+        cutoff: month in which the model's training data ends, such as ``2024-06``.
+        tolerance: see :func:`eval.open_factual.scoring.score`.
+        max_new_tokens: limit of an answer.
+        overwrite: replace a result in ``out``.
+        command: the command line to write down; default: that of this process.
+        progress: is told the number of tasks done, and of all.
+
+    Returns:
+        The report; ``overall`` is ``None`` where nothing was answered.
+
+    Raises:
+        InputError: the tasks or another file are wrong, or ``out`` holds another result.
+    """
+    if backend is not None and answers is not None:
+        raise InputError("recorded answers are scored offline, without a model; give one of the two")
+    if not 0 <= tolerance < 1:
+        raise InputError(f"tolerance {tolerance} is no share of a value; 0.001 is usual")
+    tasks = load_tasks(data_dir)
+    if documents is not None:
+        tasks = add_passages(tasks, documents)
+    exposure(tasks[0], cutoff)  # a wrong cutoff is told before anything is answered
+    recorded = {} if answers is None else read_answers(answers, tasks)
+    settings: dict[str, Any] = {
+        "mode": "closed-book" if documents is None else "retrieval",
+        "model": None if backend is None else _described(backend.describe()),
+        "answers": None if answers is None else sha256_file(answers),
+        "data_hash": tasks_hash(tasks),
+        "judge": None if judge is None else {"name": judge.name, **_described(judge.describe())},
+        "cutoff": cutoff,
+        "tolerance": tolerance,
+        "decoding": {"max_new_tokens": max_new_tokens, "temperature": 0.0},
+        "prompt_version": PROMPT_VERSION,
+        "prompt_hash": prompt_hash(),
+        "scoring_version": SCORING_VERSION,
+    }
+    answer: Answerer | None = None
+    name = "offline"
+    if backend is not None:
+        answer = partial(generate_answers, backend, max_new_tokens=max_new_tokens)
+        name = str(settings["model"].get("model", "model"))
+    elif answers is not None:
+        answer, name = (lambda chunk: [recorded[task.id] for task in chunk]), answers.name
+
+    start = time.perf_counter()
+    rows: list[Row] = []
+    with ExitStack() as stack:
+        file = stack.enter_context(_open(out, settings, overwrite)) if out is not None else None
+        if answer is not None:
+            label = partial(_label, judge=judge, cutoff=cutoff, tolerance=tolerance)
+            for row in _rows(tasks, answer, label, file):
+                rows.append(row)
+                progress(len(rows), len(tasks))
+    report = {
+        "benchmark": BENCHMARK,
+        "name": name,
+        **settings,
+        "counts": {
+            "n": len(tasks),
+            "answered": len(rows),
+            "truncated": sum(row["truncated"] for row in rows),
+            "cut": sum(row["cut_chars"] > 0 for row in rows),
+            "unparsed": sum(row["verdict"] is not None and row["verdict"]["label"] is None for row in rows),
+        },
+        **summarize(rows),
+        "metrics": metrics(rows),
+        "citations": dict(Counter(row["citation"] for row in rows if row["citation"] is not None)),
+        "contamination": contamination(rows),
+        "disputed": disputed(rows),
+        "floors": floors(tasks, tolerance),
+        "wall_seconds": round(time.perf_counter() - start, 3),
+        "hardware": hardware(),
+        "versions": versions(),
+        "command": shlex.join(sys.argv) if command is None else command,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    if out is not None:
+        write_text(out / TABLE, markdown(report))
+        write_json(out / REPORT, {"reports": [report]})
+    return report
+
+
+def _described(found: dict[str, Any]) -> dict[str, Any]:
+    """What an engine says of itself, with a fingerprint of the weights where they lie in a folder."""
+    weights = fingerprint(str(found.get("model", "")))
+    return found | ({"weights": weights} if weights else {})
+
+
+def _open(out: Path, settings: Row, overwrite: bool) -> Appender:
+    check_out(out, settings, overwrite)
+    write_json(out / RUN, settings)
+    return Appender(out / VERDICTS)
+
+
+def _rows(
+    tasks: Sequence[FactualTask],
+    answer: Answerer,
+    label: Callable[[Sequence[FactualTask], Sequence[Answer]], list[dict[str, Any]]],
+    file: Appender | None,
+) -> Iterator[Row]:
+    """The rows of all tasks in order, those of an interrupted run among them."""
+    made = {} if file is None else {row["id"]: row for row in file.rows}
+    for start in range(0, len(tasks), CHUNK):
+        chunk = tasks[start : start + CHUNK]
+        if any(task.id not in made for task in chunk):
+            for row in label(chunk, answer(chunk)):
+                if file is not None and row["id"] not in made:
+                    file.append(row)
+                made.setdefault(row["id"], row)
+        yield from (made[task.id] for task in chunk)
+
+
+def _label(
+    tasks: Sequence[FactualTask],
+    answers: Sequence[Answer],
+    judge: Checker | None,
+    cutoff: str | None,
+    tolerance: float,
+) -> list[dict[str, Any]]:
+    scores = [score(task, answer.text, tolerance) for task, answer in zip(tasks, answers, strict=True)]
+    left = [place for place, found in enumerate(scores) if judge is not None and is_open(found)]
+    samples = [to_sample(tasks[place], answers[place]) for place in left]
+    verdicts = {} if judge is None else dict(zip(left, judge.iter_check(samples), strict=True))
+    return [
+        to_row(task, answer, found, verdicts.get(place), judge is not None, cutoff)
+        for place, (task, answer, found) in enumerate(zip(tasks, answers, scores, strict=True))
+    ]

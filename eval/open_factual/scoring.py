@@ -1,0 +1,112 @@
+"""What an answer is worth: the benchmark's own labels, and beside them those of rules that read numbers.
+
+The strict score follows the benchmark's description in five steps: a reference that is a placeholder or an
+instruction is not graded; both texts are normalized; they are equal, or the first line of the answer holds
+the reference, or (a short one) holds it as a word of its own. The extended score compares words and values
+instead of characters. It is reported beside the strict one and never replaces it.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from eval.open_factual.citations import Citation, check_citation, without_citations
+from eval.open_factual.refusals import StressLabel, denies, refuses, stress_label
+from eval.open_factual.tasks import FactualTask, Kind
+from eval.open_factual.tokens import contains, tokenize
+
+SCORING_VERSION = "1"
+TOLERANCE = 1e-3
+LONGEST_REFERENCE = 80
+SHORT_REFERENCE = 5
+
+Label = Literal["correct", "incorrect"] | StressLabel
+Match = Literal["exact", "contained", "word"]
+"""How the strict score found the reference. ``word``: a short one, as a word of its own. A short one that is
+only ``contained`` stands inside another word or number, as 2 does in 256, and counts all the same."""
+Reply = Literal["claim", "refusal", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The labels of one answer; ``None`` for a task that is neither graded nor a stress test."""
+
+    strict: Label | None
+    extended: Label | None
+    match: Match | None
+    reply: Reply
+    citation: Citation | None
+
+
+def score(task: FactualTask, answer: str, tolerance: float = TOLERANCE) -> Score:
+    """Label an answer.
+
+    Args:
+        task: the task that was answered.
+        answer: the model's whole reply.
+        tolerance: share of its value by which a reference with decimals may be missed in the extended score.
+    """
+    cited = first_line(answer)
+    if task.passages:
+        answer = without_citations(answer)
+    line = first_line(answer)
+    reply: Reply = "claim"
+    if not line:
+        reply = "empty"
+    elif refuses(line, task.question) or denies(line):
+        reply = "refusal"
+
+    strict: Label | None = None
+    extended: Label | None = None
+    match: Match | None = None
+    if task.kind == Kind.STRESS:
+        strict = stress_label(task.question, line)
+        extended = "refusal_or_correction" if reply == "refusal" else strict
+    elif is_graded(task.reference):
+        match = strict_match(task.reference, answer)
+        strict = "incorrect" if match is None else "correct"
+        extended = "correct" if same_in_value(task.reference, line, tolerance) else "incorrect"
+    citation = check_citation(task.question, cited, task.passages) if task.passages and line else None
+    return Score(strict, extended, match, reply, citation)
+
+
+def is_graded(reference: str) -> bool:
+    """Step 1: no placeholder in brackets, and no instruction of more than 80 characters."""
+    text = reference.strip()
+    return len(text) <= LONGEST_REFERENCE and not (text.startswith("[") and text.endswith("]"))
+
+
+def normalize(text: str) -> str:
+    """Step 2: NFKD, lower case, single spaces, no leading article."""
+    spaced = " ".join(unicodedata.normalize("NFKD", text).lower().split())
+    return re.sub(r"^(?:the|an|a) ", "", spaced)
+
+
+def first_line(answer: str) -> str:
+    """The first line of an answer that holds anything; empty if none does."""
+    return next((line.strip() for line in answer.splitlines() if line.strip()), "")
+
+
+def strict_match(reference: str, answer: str) -> Match | None:
+    """Steps 3 to 5: how the answer holds the reference, ``None`` if it does not.
+
+    A word of its own is also a part of the line, so the fifth step accepts nothing that the fourth does not.
+    It is told apart to show how often a short reference was found by accident.
+    """
+    wanted = normalize(reference)
+    if normalize(answer) == wanted:
+        return "exact"
+    line = normalize(first_line(answer))
+    if wanted not in line:
+        return None
+    alone = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", line)
+    return "word" if alone and len(wanted) <= SHORT_REFERENCE else "contained"
+
+
+def same_in_value(reference: str, line: str, tolerance: float) -> bool:
+    """The extended match: the line holds the reference's words and values, whole and in their order."""
+    wanted = tokenize(normalize(reference))
+    if not wanted:  # signs alone
+        return normalize(reference) == normalize(line)
+    return contains(tokenize(line), wanted, tolerance)

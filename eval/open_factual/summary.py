@@ -1,0 +1,170 @@
+"""Counts over labelled answers: by category, by the age of the task, and for answers that know nothing."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from eval.open_factual.answers import Answer
+from eval.open_factual.judging import judged_label
+from eval.open_factual.scoring import Score, score
+from eval.open_factual.tasks import BENCHMARK, FactualTask, exposure
+from judge.types import Verdict
+
+SCORES = ("strict", "extended", "judged")
+
+FLOORS: Mapping[str, Callable[[FactualTask], str]] = {
+    "floor:refuse": lambda task: "I do not know.",
+    "floor:echo": lambda task: " ".join([task.question, *task.passages]),
+    "floor:count": lambda task: "Yes 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
+}
+"""Answers without knowledge: nothing, the prompt again, and many answers at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of the answers under one score; the last three are those to stress tests."""
+
+    graded: int
+    correct: int
+    wrong: int
+    refused: int
+    empty: int
+    accuracy: float | None
+    accuracy_ci: tuple[float, float] | None
+    """Wilson's 95 % interval."""
+    stress: int
+    refusal_or_correction: int
+    hallucination_candidate: int
+    unclear: int
+
+
+def to_row(
+    task: FactualTask, answer: Answer, found: Score, verdict: Verdict | None, judged: bool, cutoff: str | None
+) -> dict[str, Any]:
+    """One line of ``verdicts.jsonl``: the answer, its label under each score, and the age of the task."""
+    labels = {"strict": found.strict, "extended": found.extended}
+    if judged:
+        labels["judged"] = judged_label(found, verdict)
+    return {
+        "benchmark": BENCHMARK,
+        "id": task.id,
+        "category": task.category,
+        "answer": answer.text,
+        "labels": labels,
+        "match": found.match,
+        "reply": found.reply,
+        "citation": found.citation,
+        "verdict": None if verdict is None else asdict(verdict),
+        "truncated": answer.truncated,
+        "completion_tokens": answer.completion_tokens,
+        "cut_chars": answer.cut_chars,
+        "source": task.source,
+        "created_at": task.created_at,
+        **asdict(exposure(task, cutoff)),
+    }
+
+
+def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
+    """The counts under one score. An answer that is not correct was wrong, a refusal, or empty."""
+    labels: Counter[str] = Counter()
+    for row in rows:
+        label = row["labels"][which]
+        if label == "incorrect":
+            label = {"claim": "wrong", "refusal": "refused", "empty": "empty"}[row["reply"]]
+        labels[label] += 1
+    graded = sum(labels[name] for name in ("correct", "wrong", "refused", "empty"))
+    stress = {name: labels[name] for name in ("refusal_or_correction", "hallucination_candidate", "unclear")}
+    return Counts(
+        graded=graded,
+        correct=labels["correct"],
+        wrong=labels["wrong"],
+        refused=labels["refused"],
+        empty=labels["empty"],
+        accuracy=labels["correct"] / graded if graded else None,
+        accuracy_ci=wilson(labels["correct"], graded) if graded else None,
+        stress=sum(stress.values()),
+        **stress,
+    )
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share; it stays within 0 to 1 and holds for few and for extreme counts."""
+    z = 1.959964
+    centre = (hits + z * z / 2) / (n + z * z)
+    half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def scores_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The scores that rows have; ``judged`` is there if a judge was."""
+    return [name for name in SCORES if rows and name in rows[0]["labels"]]
+
+
+def summarize(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts under each score, ``overall`` and ``by_category``."""
+    parts: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        parts.setdefault(row["category"], []).append(row)
+
+    def counts(part: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return {name: asdict(count(part, name)) for name in scores_of(part)}
+
+    return {
+        "overall": counts(rows) or None,
+        "by_category": {name: counts(part) for name, part in parts.items()},
+    }
+
+
+def metrics(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None]:
+    """The figures that a list of results shows; accuracy and labels are those of the strict score."""
+    if not rows:
+        return {}
+    strict = count(rows, "strict")
+    more = {f"accuracy_{name}": count(rows, name).accuracy for name in scores_of(rows)[1:]}
+    return {
+        "accuracy": strict.accuracy,
+        **more,
+        "refusal_or_correction": strict.refusal_or_correction,
+        "hallucination_candidate": strict.hallucination_candidate,
+        "unclear": strict.unclear,
+    }
+
+
+def contamination(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts by what a model can have seen, where its cutoff is known; else by where the tasks come from."""
+    if not rows:
+        return {}
+    if rows[0]["after_cutoff"] is None:
+        parts = {row["source"]: [other for other in rows if other["source"] == row["source"]] for row in rows}
+    else:
+        parts = {
+            "event after the cutoff": [row for row in rows if row["after_cutoff"]],
+            "question public before the cutoff": [row for row in rows if row["may_be_leaked"]],
+            "question younger than the cutoff": [row for row in rows if not row["may_be_leaked"]],
+        }
+    return {name: asdict(count(part, "extended")) for name, part in parts.items()}
+
+
+def disputed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answers that not every score labels alike."""
+    return [
+        {name: row[name] for name in ("id", "answer", "labels")}
+        for row in rows
+        if len(set(row["labels"].values())) > 1
+    ]
+
+
+def floors(tasks: Sequence[FactualTask], tolerance: float) -> dict[str, dict[str, Any]]:
+    """What answers without knowledge score on these tasks."""
+
+    def rows(reply: Callable[[FactualTask], str]) -> list[dict[str, Any]]:
+        answers = [Answer(reply(task)) for task in tasks]
+        scores = [score(task, answer.text, tolerance) for task, answer in zip(tasks, answers, strict=True)]
+        return [
+            to_row(task, answer, found, None, False, None)
+            for task, answer, found in zip(tasks, answers, scores, strict=True)
+        ]
+
+    return {name: summarize(rows(reply))["overall"] for name, reply in FLOORS.items()}

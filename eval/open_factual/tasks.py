@@ -1,0 +1,161 @@
+"""The tasks of open-factual-bench, the passages a user gives for them, and what is known of their age."""
+
+import json
+import re
+from collections.abc import Collection, Container, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from judge.errors import InputError, unknown
+from judge.files import sha256_text
+from judge.formats.files import DATA_DIR_ENV, find_file, resolve_data_dir
+from judge.formats.records import Record, read_lines, read_records
+
+BENCHMARK = "open_factual_bench"
+FOLDER = "open-factual-bench"
+ORIGINAL = "github.com/KanishqGandharv219/open-factual-bench (its task list, as JSON)"
+
+
+class Kind(StrEnum):
+    """What a task asks for. The question of a stress test rests on something false; refusing is right."""
+
+    FACTUAL_QA = "factual_qa"
+    RETRIEVAL = "retrieval_candidate"
+    STRESS = "hallucination_stress"
+
+
+_MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
+_TOPIC = re.compile(r"(?:^|_)(20\d\d)(?:_(0[1-9]|1[0-2]))?(?=_|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class FactualTask:
+    """One question with its reference answer.
+
+    ``category`` is one of the eight that the benchmark counts by. ``passages`` are shown with the question.
+    ``source`` and ``created_at`` (a month, ``2026-02``) say where the question comes from and since when.
+    """
+
+    id: str
+    category: str
+    kind: Kind
+    question: str
+    reference: str
+    passages: tuple[str, ...]
+    source: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """Can a model have seen a task? The two answers are ``None`` where its training cutoff is not known.
+
+    ``topic_date`` is the year or month of the event that the task is about, as its source names it.
+    """
+
+    topic_date: str | None
+    after_cutoff: bool | None
+    """The event is younger than the training data: a right answer was not learned from it."""
+    may_be_leaked: bool | None
+    """The question was public before the training data ended."""
+
+
+def load_tasks(data_dir: Path | None) -> list[FactualTask]:
+    """All tasks of ``data_dir/open-factual-bench/tasks.json``, plain or ``.gz``.
+
+    Raises:
+        InputError: no folder is given, the file is missing or no JSON, or a task is wrong.
+    """
+    folder = resolve_data_dir(data_dir)
+    if folder is None:
+        raise InputError(f"open_factual_bench is not on the Hub; give --data-dir or set {DATA_DIR_ENV}")
+    path = find_file(folder, FOLDER, ["tasks.json"], ORIGINAL)
+    tasks: dict[str, FactualTask] = {}
+    for _, row in read_records(path):
+        task = _task(row)
+        if task.id in tasks:
+            raise row.wrong("id", f"{task.id!r} stands there twice")
+        tasks[task.id] = task
+    if not tasks:
+        raise InputError("holds no task", file=path)
+    return list(tasks.values())
+
+
+def _task(row: Record) -> FactualTask:
+    meta = row.record("metadata")
+    kind = meta.text("type")
+    if kind not in list(Kind):
+        raise meta.wrong("type", unknown("type of task", kind, list(Kind)))
+    category = meta.text("sub_domain") if "sub_domain" in meta.values else row.text("domain")
+    return FactualTask(
+        id=row.text("id"),
+        category="hallucination" if kind == Kind.STRESS else category,
+        kind=Kind(kind),
+        question=row.text("question"),
+        reference=row.text("reference_answer"),
+        passages=(row.text("context"),) if "context" in row.values else (),
+        source=row.text("source"),
+        created_at=_month(row, "created_at"),
+    )
+
+
+def _month(row: Record, field: str) -> str:
+    value = row.text(field)
+    if not _MONTH.fullmatch(value):
+        raise row.wrong(field, f"holds {value!r:.60}, a month such as 2026-02 is wanted")
+    return value
+
+
+def add_passages(tasks: Sequence[FactualTask], path: Path) -> list[FactualTask]:
+    """The tasks with passages of a user's file in place of their own: retrieval mode.
+
+    Args:
+        tasks: the tasks.
+        path: JSON Lines of ``{"id": task, "passages": [text, ...]}``. Tasks that it does not name stay as
+            they are.
+
+    Raises:
+        InputError: a row is wrong, or names a task that there is not or that was named before.
+    """
+    found = {task.id: task for task in tasks}
+    named: set[str] = set()
+    for row in read_lines(path):
+        name = known_id(row, found, named)
+        named.add(name)
+        found[name] = replace(found[name], passages=tuple(row.texts("passages")))
+    if not named:
+        raise InputError("holds no passages", file=path)
+    return list(found.values())
+
+
+def known_id(row: Record, known: Collection[str], seen: Container[str]) -> str:
+    """The task that a row of a user's file is about; it must exist, and be named once."""
+    name = row.text("id")
+    if name not in known:
+        raise row.wrong("id", unknown("task", name, known))
+    if name in seen:
+        raise row.wrong("id", f"{name!r} stands there twice")
+    return name
+
+
+def exposure(task: FactualTask, cutoff: str | None) -> Exposure:
+    """What a task's source and age say about a model whose training data ends with the month ``cutoff``.
+
+    Raises:
+        InputError: ``cutoff`` is no month.
+    """
+    if cutoff is not None and not _MONTH.fullmatch(cutoff):
+        raise InputError(f"cutoff {cutoff!r} is no month; write it as 2024-06")
+    named = _TOPIC.search(task.source)
+    topic = None if named is None else "-".join(part for part in named.groups() if part)
+    if cutoff is None:
+        return Exposure(topic, None, None)
+    # A bare year counts as after the cutoff only if all of it is.
+    after = topic is not None and topic > cutoff[: len(topic)]
+    return Exposure(topic, after, task.created_at <= cutoff)
+
+
+def tasks_hash(tasks: Sequence[FactualTask]) -> str:
+    """Hex digest of the tasks, their passages and their order."""
+    return sha256_text(json.dumps([asdict(task) for task in tasks], sort_keys=True))

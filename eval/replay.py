@@ -1,0 +1,134 @@
+"""Recorded verdicts as a judge: scoring what a judge said earlier, here or elsewhere, without running it.
+
+Three forms of file are known by their fields:
+
+- ``verdicts.jsonl`` of ``judge eval``;
+- ``id`` and ``label``, optionally ``p_fail``, ``reasoning`` and ``error``, as ``judge batch`` writes;
+- ``id``, ``eval_type`` and ``eval_result`` (1 faithful, 0 not), optionally ``eval_reason``, in which
+  ``eval_type`` names the judge: the form of the verdicts published beside the balanced sample of HaluBench.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.verdicts import sample_hash, verdict_from_row
+from judge.errors import InputError, unknown
+from judge.files import sha256_file
+from judge.samples import parse_label, read_rows
+from judge.types import Label, Mode, Sample, Verdict
+
+PREFIX = "replay:"
+RESULTS = {"1": Label.PASS, "1.0": Label.PASS, "0": Label.FAIL, "0.0": Label.FAIL}
+
+
+class Replay:
+    """A file of recorded verdicts as a judge (a :class:`judge.checker.Checker`).
+
+    A sample without a recorded verdict is not parsed. Where a sample has several, the first one counts: a
+    judge that is asked until it says something else is another judge.
+
+    Args:
+        name: ``replay:FILE``, or ``replay:FILE#JUDGE`` for a file with the verdicts of several judges.
+
+    Raises:
+        InputError: the file is not of a known form, a row is wrong, or the judge is not named or not there.
+    """
+
+    mode: Mode = "verdict"
+    chunk = 1
+
+    def __init__(self, name: str):
+        path, mark, judge = name.removeprefix(PREFIX).rpartition("#")
+        self.path = Path(path if mark else judge)
+        self.name = f"{PREFIX}{self.path.name}{mark}{judge if mark else ''}"
+        by_judge = _read(self.path)
+        wanted = judge if mark else None
+        if wanted is None and len(by_judge) > 1:
+            raise InputError(
+                f"holds the verdicts of {len(by_judge)} judges; name one: {PREFIX}{self.path}#NAME (known: "
+                f"{', '.join(sorted(by_judge))})",
+                file=self.path,
+            )
+        if wanted is not None and wanted not in by_judge:
+            raise InputError(unknown("judge", wanted, by_judge), file=self.path)
+        self._verdicts, self._repeated = by_judge[wanted if wanted is not None else next(iter(by_judge))]
+
+    def describe(self) -> dict[str, Any]:
+        """The file and its hash, how many samples it has verdicts on, and the verdicts beyond the first."""
+        return {
+            "model": self.name,
+            "backend": "replay",
+            "sha256": sha256_file(self.path),
+            "recorded": len(self._verdicts),
+            "repeated": self._repeated,
+        }
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Yield the recorded verdict of each sample.
+
+        Raises:
+            InputError: none of the samples has one.
+        """
+        found = [self._find(sample) for sample in samples]
+        if samples and not any(found):
+            raise InputError(
+                f"has no verdict on any of these samples; its ids are like "
+                f"{next(iter(self._verdicts))!r}, theirs like {samples[0].id!r}",
+                file=self.path,
+            )
+        for verdict in found:
+            yield verdict or Verdict(None, error="no recorded verdict")
+
+    def _find(self, sample: Sample) -> Verdict | None:
+        return self._verdicts.get(sample_hash(sample)[:16]) or self._verdicts.get(sample.id)
+
+
+Recorded = tuple[dict[str, Verdict], int]
+"""Verdict by the id of its sample, or by the sample's hash where it was recorded here; and repeated ones."""
+
+
+def _read(path: Path) -> dict[str, Recorded]:
+    """The verdicts of a file by judge; the first on each sample."""
+    found: dict[str, dict[str, Verdict]] = {}
+    repeated: dict[str, int] = {}
+    for line, row in read_rows(path):
+        try:
+            judge, sample, verdict = _record(row)
+        except InputError as error:
+            raise InputError(str(error), file=path, line=line) from None
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"is no recorded verdict ({error!r})", file=path, line=line) from None
+        verdicts = found.setdefault(judge, {})
+        repeated[judge] = repeated.get(judge, 0) + (sample in verdicts)
+        verdicts.setdefault(sample, verdict)
+    if not found:
+        raise InputError("holds no verdict", file=path)
+    return {judge: (verdicts, repeated[judge]) for judge, verdicts in found.items()}
+
+
+def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
+    """Judge, sample and verdict of one row."""
+    if "verdict" in row and "sample" in row:
+        return f"run-{row.get('run', 0)}", str(row["sample"]), verdict_from_row(row)
+    if "eval_result" in row:
+        label = RESULTS.get(str(row["eval_result"]).strip())
+        if label is None:
+            raise InputError(unknown("result", row["eval_result"], RESULTS), field="eval_result")
+        return str(row.get("eval_type", "")), str(row["id"]), Verdict(label, reasoning=row.get("eval_reason"))
+    if "label" not in row or "document" in row:
+        raise InputError(
+            f"is no recorded verdict (the row has: {', '.join(row)}); wanted are id and label, what judge "
+            "batch or judge eval write, or id, eval_type and eval_result"
+        )
+    p_fail = row.get("p_fail")
+    return (
+        "",
+        str(row["id"]),
+        Verdict(
+            parse_label(row["label"]),
+            p_fail=None if p_fail in (None, "") else float(p_fail),
+            reasoning=row.get("reasoning") or None,
+            error=row.get("error") or None,
+        ),
+    )

@@ -1,0 +1,144 @@
+"""Figures from outcomes counted by group, and what they are in resamples of the groups.
+
+Samples about one document do not err independently, so it is whole groups that are drawn. The same number
+of groups and the same seed give the same draws, whatever the verdicts: intervals of different judges are
+comparable, and the differences of two judges are paired draw by draw.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from judge.types import Label, Sample, Verdict
+
+Interval = tuple[float, float]
+_CELLS = 4_000_000
+"""Resamples are made in blocks of about this many numbers, to bound memory."""
+
+
+def group_of(sample: Sample) -> str:
+    """What is resampled as a whole: the sample's group, or else its document."""
+    return sample.group or sample.document_text
+
+
+def interval(values: Any) -> Interval | None:
+    """The middle 95 % of the resamples in which a figure exists."""
+    import numpy as np
+
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return None
+    low, high = np.percentile(known, [2.5, 97.5])
+    return float(low), float(high)
+
+
+class Outcomes:
+    """Gold labels and verdicts as arrays; ``FAIL`` is the positive class.
+
+    Args:
+        labels: the gold label of each sample.
+        groups: what each sample belongs to; groups are resampled whole.
+        verdicts: one for each sample. One without a label is a miss on a FAIL sample, and an error but no
+            predicted FAIL on a PASS sample.
+    """
+
+    def __init__(self, labels: Sequence[Label], groups: Sequence[str], verdicts: Sequence[Verdict]):
+        import numpy as np
+
+        numbers: dict[str, int] = {}
+        rows = np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
+        self.size, self.groups = len(rows), len(numbers)
+        self.fail = np.array([label is Label.FAIL for label in labels], dtype=bool)
+        self.said_fail = np.array([verdict.label is Label.FAIL for verdict in verdicts], dtype=bool)
+        self.said_pass = np.array([verdict.label is Label.PASS for verdict in verdicts], dtype=bool)
+        self.parsed = self.said_fail | self.said_pass
+        self.p_fail = np.array(
+            [np.nan if verdict.p_fail is None else verdict.p_fail for verdict in verdicts], dtype=float
+        )
+        self.scored = np.isfinite(self.p_fail)
+        self._counts = np.stack(
+            (
+                self.fail & self.said_fail, ~self.fail & self.said_pass, self.said_fail,
+                self.fail, ~self.fail, np.ones_like(self.fail),
+            ),
+            axis=1,
+        ).astype(float)  # fmt: skip
+        self._per_group = np.zeros((self.groups, self._counts.shape[1]))
+        np.add.at(self._per_group, rows, self._counts)
+        self._ranking = _Ranking(self.p_fail[self.scored], self.fail[self.scored], rows[self.scored])
+
+    def figures(self) -> dict[str, float | None]:
+        """Accuracy, balanced accuracy, precision, recall, F1 and AUROC; ``None`` where a class is missing."""
+        import numpy as np
+
+        once = np.ones((1, self.groups))
+        found = _rates(once @ self._per_group) | {"auroc": self._ranking.auroc(once)}
+        return {name: _known(value[0]) for name, value in found.items()}
+
+    def figures_of_parsed(self) -> dict[str, float | None]:
+        """The same rates over the samples whose verdict could be parsed."""
+        return {name: _known(value) for name, value in _rates(self._counts[self.parsed].sum(axis=0)).items()}
+
+    def resampled(self, resamples: int, seed: int) -> dict[str, Any]:
+        """Each figure in each resample of the groups, as arrays with nan where it does not exist."""
+        import numpy as np
+
+        random = np.random.default_rng(seed)
+        drawn: list[dict[str, Any]] = []
+        block = max(1, _CELLS // self.size)
+        for start in range(0, resamples, block):
+            size = min(block, resamples - start)
+            chosen = random.integers(0, self.groups, (size, self.groups))
+            chosen += np.arange(size)[:, None] * self.groups
+            weights = np.bincount(chosen.ravel(), minlength=size * self.groups)
+            weights = weights.reshape(size, self.groups).astype(np.float64)
+            drawn.append(_rates(weights @ self._per_group) | {"auroc": self._ranking.auroc(weights)})
+        return {name: np.concatenate([part[name] for part in drawn]) for name in drawn[0]}
+
+
+def _known(value: Any) -> float | None:
+    return None if value != value else float(value)  # nan is not itself
+
+
+def _divide(above: Any, below: Any) -> Any:
+    """``above / below`` of arrays, nan where ``below`` is nought."""
+    import numpy as np
+
+    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
+
+
+def _rates(counts: Any) -> dict[str, Any]:
+    """Figures from (..., 6) counts: FAIL right, PASS right, predicted FAIL, all FAIL, all PASS, all."""
+    hits, passes, predicted, n_fail, n_pass, n = (counts[..., column] for column in range(6))
+    recall = _divide(hits, n_fail)
+    return {
+        "accuracy": _divide(hits + passes, n),
+        "balanced_accuracy": (recall + _divide(passes, n_pass)) / 2,
+        "precision": _divide(hits, predicted),
+        "recall": recall,
+        "f1": _divide(2 * hits, predicted + n_fail),
+    }
+
+
+class _Ranking:
+    """Scores in order, for many weighted AUROCs at once (Mann-Whitney, ties count one half)."""
+
+    def __init__(self, scores: Any, positive: Any, groups: Any):
+        import numpy as np
+
+        order = np.argsort(scores, kind="stable")
+        ordered = scores[order]
+        self.starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else order
+        self.positive = positive[order].astype(np.float64)
+        self.groups = groups[order]
+
+    def auroc(self, weights: Any) -> Any:
+        """The AUROC of each row of group weights (resamples x groups); nan where a class is missing."""
+        import numpy as np
+
+        if not len(self.starts):
+            return np.full(len(weights), np.nan)
+        rows = weights[:, self.groups]
+        positive = np.add.reduceat(rows * self.positive, self.starts, axis=1)
+        negative = np.add.reduceat(rows, self.starts, axis=1) - positive
+        below = np.cumsum(negative, axis=1) - negative / 2
+        return _divide((positive * below).sum(axis=1), positive.sum(axis=1) * negative.sum(axis=1))

@@ -1,0 +1,263 @@
+"""How benchmarks without a document put their samples to a judge, and how yes, no and neither are read."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval.benchmarks import BENCHMARKS, get_benchmark
+from eval.benchmarks.diahalu import DIAHALU
+from eval.benchmarks.diahalu import PROMPT as DIAHALU_PROMPT
+from eval.benchmarks.halueval import GENERAL_PROMPT, HALUEVAL_GENERAL
+from eval.benchmarks.onioneval import LAYERS, ONIONEVAL, ONIONEVAL_EVIDENCE, ONIONEVAL_FEW_SHOT
+from eval.benchmarks.prompts_onioneval import EXAMPLES, OnionPrompt
+from eval.benchmarks.yes_no import SHORT_REPLY, UNMATCHED, AlwaysYes, YesNoJudge, match_yes_no
+from judge.backends.base import Generation, LabelRequest
+from judge.floors import FLOORS, make_floor
+from judge.judge import Judge
+from judge.prompts import BuiltinPrompt, Prompt, TemplatePrompt
+from judge.types import MODES, Label, Message, Mode, Sample, Task
+
+ROW = {
+    "category": "Plants",
+    "entity": "Rose",
+    "hallucination": "Rose is a fish.",
+    "fact": "Rose is a plant.",
+    "context": "Roses grow.",
+}
+DIALOGUE = Sample(
+    id="1", document="", answer="A1: Who?\nB1: </answer> Nobody.", task=Task.DIALOGUE, label=Label.FAIL
+)
+
+
+@dataclass
+class Scripted:
+    """An engine that replies what it is told, and finds yes three times as likely as no."""
+
+    reply: str | Callable[[str], str] = "yes"
+    context_length: int = 10_000
+    requests: list[LabelRequest] = field(default_factory=list)
+    settings: list[dict[str, Any]] = field(default_factory=list)
+
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        return sum(len(message["content"]) for message in messages)
+
+    def generate(self, conversations: Sequence[Sequence[Message]], **settings: Any) -> list[Generation]:
+        self.settings.append(settings)
+        replies = [
+            self.reply if isinstance(self.reply, str) else self.reply(messages[0]["content"])
+            for messages in conversations
+        ]
+        return [Generation(text, truncated=False, completion_tokens=1) for text in replies]
+
+    def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
+        self.requests += requests
+        return [(math.log(0.75), math.log(0.25)) for _ in requests]
+
+    def describe(self) -> dict[str, Any]:
+        return {"model": "scripted"}
+
+
+@pytest.fixture
+def onions(tmp_path: Path) -> list[Sample]:
+    path = tmp_path / "onioneval" / "with_context.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps([ROW]))
+    return ONIONEVAL.load(tmp_path)
+
+
+def asked(benchmark: Any, backend: Scripted, mode: Mode = "verdict") -> Any:
+    return benchmark.judge(Judge(backend, mode=mode))
+
+
+def text(prompt: Prompt, sample: Sample, mode: Mode = "verdict") -> str:
+    (message,) = prompt.messages(sample, mode)
+    assert message["role"] == "user"
+    return message["content"]
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_only_the_common_prompt_is_replaced(name: str, tmp_path: Path) -> None:
+    benchmark = get_benchmark(name)
+    judge = Judge(Scripted())
+    put = benchmark.judge(judge)
+    assert (put is judge) is (benchmark.ask is None)
+    assert (put.describe()["prompt_hash"] == judge.describe()["prompt_hash"]) is (benchmark.ask is None)
+    assert put.name == judge.name and put.mode == judge.mode
+    (tmp_path / "own.jinja").write_text("{{ document }} {{ question }} {{ answer }}")
+    own = Judge(Scripted(), prompt=TemplatePrompt(tmp_path / "own.jinja"))
+    floor = make_floor("floor:always-pass")
+    assert benchmark.judge(own) is own and benchmark.judge(floor) is floor
+
+
+@pytest.mark.parametrize("prompt", [DIAHALU_PROMPT, GENERAL_PROMPT])
+@pytest.mark.parametrize("mode", MODES)
+def test_prompts_without_a_document_speak_of_none(prompt: Prompt, mode: Mode) -> None:
+    content = text(prompt, DIALOGUE, mode)
+    assert "DOCUMENT" not in content and "<document>" not in content
+    assert "PASS" in content and "FAIL" in content
+    assert ("REASONING" in content and "SCORE" in content) is (mode == "reason")
+    assert content.count("</answer>") == 1, "a dialogue cannot close its tag"
+
+
+def test_evidence_is_the_document() -> None:
+    sample = Sample(id="1", document=("Found.", "More."), answer="A1: x\nB1: y")
+    content = text(DIAHALU_PROMPT, sample)
+    assert "<document>\nFound.\n\nMore.\n</document>" in content and "DOCUMENT holds" in content
+    assert content.index("<document>") < content.index("<answer>")
+    (short,) = DIAHALU_PROMPT.messages(sample, "verdict", "Found …")
+    assert "<document>\nFound …\n</document>" in short["content"]
+
+
+def test_prompts_have_versions_and_hashes() -> None:
+    prompts: list[Prompt] = [
+        BuiltinPrompt(), DIAHALU_PROMPT, GENERAL_PROMPT, OnionPrompt(), OnionPrompt(examples=True),
+    ]  # fmt: skip
+    described = [tuple(prompt.describe().values()) for prompt in prompts]
+    assert len({version for version, _ in described}) == len({digest for _, digest in described}) == 5
+
+
+def test_an_onion_has_three_layers_each_asked_both_ways(onions: list[Sample]) -> None:
+    assert [sample.id for sample in onions] == [
+        f"onioneval-{layer}-0-{reply}" for layer in LAYERS for reply in ("yes", "no")
+    ]
+    assert [sample.label for sample in onions] == [Label.FAIL, Label.PASS, *[Label.PASS, Label.FAIL] * 2]
+    for sample in onions:
+        layer, reply = sample.meta["layer"], sample.meta["right_reply"]
+        wrong = sample.answer == ROW["hallucination"]
+        assert (sample.label is Label.FAIL) is wrong
+        assert (sample.meta["yes"] == sample.label) is (reply == "yes")
+        if layer == "atomic":
+            assert sample.question == ""
+        else:
+            assert (ROW["fact"] if wrong else ROW["hallucination"]) in sample.question
+            assert sample.answer not in sample.question
+    assert len(onions[4].question) > 2 * len(onions[2].question), "a scene surrounds the story"
+
+
+def test_prompts_of_an_onion(onions: list[Sample], tmp_path: Path) -> None:
+    atomic, _, story, *_ = (text(OnionPrompt(), sample) for sample in onions)
+    assert "Say yes if it is wrong" in atomic and "<question>" not in atomic
+    assert "Say yes if the reader is right" in story and "<question>" in story
+    assert "DOCUMENT" not in atomic + story and "yes or no" in atomic
+    assert '"Answer: yes"' in text(OnionPrompt(), onions[0], "reason")
+    with_evidence = ONIONEVAL_EVIDENCE.load(tmp_path)
+    assert [sample.id for sample in with_evidence] == [sample.id for sample in onions]
+    assert "<document>\nRoses grow.\n</document>" in text(OnionPrompt(), with_evidence[0])
+    for sample in onions:
+        solved = text(OnionPrompt(examples=True), sample)
+        assert solved.count("Answer: yes") == solved.count("Answer: no") == len(EXAMPLES)
+        assert solved.endswith(text(OnionPrompt(), sample).partition("\n\n")[2])
+
+
+@pytest.mark.parametrize(
+    ("reply", "word"),
+    [
+        ("yes", "yes"),
+        (" No.", "No"),
+        ("**YES**", "YES"),
+        ("Yes, the statement is wrong.", "Yes"),
+        ("A fish has fins, roses have none.\nAnswer: yes", "yes"),
+        ("Answer: no. But wait.\n**Answer:** Yes", "Yes"),
+        ('"Answer": "no"', "no"),
+        ("", None),
+        ("I cannot say.", None),
+        ("yes or no", None),
+        ("No, wait, yes.", None),
+        ("The statement is wrong, so yes", None),
+        ("nobody knows", None),
+        ("yesterday", None),
+        ("The answer is hard to give.", None),
+    ],
+)
+def test_yes_no_or_neither(reply: str, word: str | None) -> None:
+    found = match_yes_no(reply)
+    assert (None if found is None else found[1]) == word
+
+
+@given(st.text())
+def test_any_reply_is_read(reply: str) -> None:
+    found = match_yes_no(reply)
+    if found is not None:
+        assert reply[slice(*found.span(1))].lower() in ("yes", "no")
+
+
+def test_yes_means_what_the_layer_asks(onions: list[Sample]) -> None:
+    backend = Scripted("Yes")
+    verdicts = list(asked(ONIONEVAL, backend).iter_check(onions))
+    # Yes to "is this wrong?" is FAIL; yes to "is she right?" is PASS.
+    assert [verdict.label for verdict in verdicts] == [Label.FAIL] * 2 + [Label.PASS] * 4
+    assert [verdict.p_fail for verdict in verdicts] == pytest.approx([0.75] * 2 + [0.25] * 4)
+    assert {request.words for request in backend.requests} == {("Yes", "No")}
+    assert {request.prefix for request in backend.requests} == {""}
+    assert backend.settings == [{"max_new_tokens": SHORT_REPLY, "temperature": 0.0, "seed": 0}]
+    assert all(verdict.usage.completion_tokens == 1 and verdict.reasoning is None for verdict in verdicts)
+
+
+def test_a_chain_of_thought_ends_with_its_answer(onions: list[Sample]) -> None:
+    thought = "Roses are plants, not fish.\nAnswer: no"
+    backend = Scripted(thought)
+    first, *_ = asked(ONIONEVAL, backend, "reason").iter_check(onions)
+    assert (first.label, first.reasoning, first.p_fail) == (Label.PASS, thought, pytest.approx(0.75))
+    assert backend.requests[0].prefix == thought.removesuffix("no")
+    assert backend.settings[0]["max_new_tokens"] == Judge(backend).max_new_tokens
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_reply_that_is_neither_is_no_class(mode: Mode, onions: list[Sample]) -> None:
+    verdicts = list(asked(ONIONEVAL, Scripted("Roses are red."), mode).iter_check(onions))
+    assert {(verdict.label, verdict.error) for verdict in verdicts} == {(None, UNMATCHED)}
+    # The first word can still be compared; there is no place for it after a reasoning.
+    assert all((verdict.p_fail is None) is (mode == "reason") for verdict in verdicts)
+    layers = ONIONEVAL.figures(onions, verdicts)["layers"]
+    assert all(row["unmatched"] == 1 and row["two_sided"] == 0 for row in layers.values())
+
+
+def test_a_sample_that_is_too_long_does_not_stop_the_others(onions: list[Sample]) -> None:
+    longest = max(Scripted().count_tokens(OnionPrompt().messages(item, "verdict")) for item in onions)
+    backend = Scripted(context_length=longest + SHORT_REPLY - 1)
+    verdicts = list(asked(ONIONEVAL, backend).iter_check(onions))
+    errors = [verdict.error for verdict in verdicts if verdict.error]
+    assert len(verdicts) == 6 and errors and len(errors) < 6 and "take" in errors[0]
+
+
+def test_always_yes_is_perfect_one_sided_and_chance_two_sided(onions: list[Sample]) -> None:
+    figures = ONIONEVAL.figures(onions, list(AlwaysYes().iter_check(onions)))
+    assert [(row["one_sided"], row["two_sided"]) for row in figures["layers"].values()] == [(1.0, 0.5)] * 3
+    assert figures["context influence"]["Plants"] == {"one_sided": 0.0, "two_sided": 0.5}
+
+
+@pytest.mark.parametrize("benchmark", [ONIONEVAL, ONIONEVAL_FEW_SHOT, DIAHALU, HALUEVAL_GENERAL])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_real_engine(benchmark: Any, mode: Mode, tiny_backend: Any, onions: list[Sample]) -> None:
+    samples = onions if "onion" in benchmark.name else [DIALOGUE]
+    judge = benchmark.judge(Judge(tiny_backend("chatml"), mode=mode, max_new_tokens=4))
+    verdicts = list(judge.iter_check(samples))
+    assert len(verdicts) == len(samples)
+    if mode == "verdict":
+        assert all(verdict.p_fail is not None for verdict in verdicts)
+    assert isinstance(judge, YesNoJudge) is ("onion" in benchmark.name)
+
+
+@pytest.mark.parametrize("name", FLOORS)
+def test_floors_judge_samples_without_a_document(name: str, onions: list[Sample]) -> None:
+    many = [
+        Sample(
+            id=f"{number}{item.id}", document="", question=item.question, answer=item.answer,
+            label=item.label, group=str(number),
+        )
+        for number in range(10)
+        for item in onions
+    ]  # fmt: skip
+    assert len(list(make_floor(name).iter_check(many))) == len(many)
+
+
+def test_solved_examples_are_none_of_the_benchmark(shared_data: Path) -> None:
+    entities = {sample.group.partition(": ")[2] for sample in ONIONEVAL.load(shared_data)}
+    assert not entities & {entity for entity, *_ in EXAMPLES}

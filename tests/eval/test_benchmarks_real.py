@@ -1,0 +1,122 @@
+"""The original files: their counts, and what trivial rules score on them."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig
+from eval.benchmarks import get_benchmark, load_benchmark
+from eval.benchmarks.diahalu import DIAHALU_V2, V2, read
+from eval.benchmarks.samples_file import samples_file
+from eval.metrics import score
+from eval.sampling import take
+from judge.floors import make_floor
+from judge.formats.ragtruth import load_split
+from judge.types import Label, Sample
+
+RECIPE = Path(__file__).parents[2] / "recipes/bianbench-rebuild/data.yaml"
+COUNTS = {
+    "halubench": (500, 500),
+    "halueval_qa": (10_000, 10_000),
+    "halueval_dialogue": (10_000, 10_000),
+    "halueval_summarization": (10_000, 10_000),
+    "halueval_general": (3_692, 815),
+    "ragtruth": (714, 160),
+    "fib": (3_579, 3_579),
+    "conflictqa": (5_202, 5_202),
+    "diahalu": (419, 329),
+    "diahalu_v2": (627, 476),
+    "onioneval": (10_056, 10_056),
+}
+
+
+def counts(samples: list[Sample]) -> tuple[int, int]:
+    labels = [sample.label for sample in samples]
+    return labels.count(Label.PASS), labels.count(Label.FAIL)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts(name: str, shared_data: Path) -> None:
+    benchmark = get_benchmark(name)
+    samples = benchmark.load(shared_data)
+    assert counts(samples) == COUNTS[name]
+    part = {
+        "halubench": 1_000,
+        "ragtruth": 874,
+        "conflictqa": 10_404,
+    }  # of 14,900, of 2,700, of no fixed size
+    assert len(samples) == part.get(name, benchmark.size)
+
+
+def test_parts(shared_data: Path) -> None:
+    assert counts(load_split("train", shared_data)) == (1903, 1453)
+    halubench = Counter((sample.source, sample.label) for sample in load_benchmark("halubench", shared_data))
+    assert len(halubench) == 8 and set(halubench.values()) == {125}
+    diahalu = get_benchmark("diahalu")
+    samples = diahalu.load(shared_data)
+    rows = diahalu.tables(samples)["domain"]
+    # DiaHalu, Table 2.
+    assert {domain: len(found) for domain, found in rows.items()} == {
+        "knowledge": 272, "task": 131, "chit-chat": 186, "reasoning": 159,
+    }  # fmt: skip
+    wrong = {domain: counts([samples[row] for row in found])[1] for domain, found in rows.items()}
+    assert wrong == {"knowledge": 131, "task": 47, "chit-chat": 71, "reasoning": 80}
+    onion = get_benchmark("onioneval")
+    assert len(onion.tables(onion.load(shared_data))["category"]) == 19
+
+
+def test_the_two_forms_of_diahalu_v2_are_one(shared_data: Path) -> None:
+    lines, sheet = (list(read([name], shared_data)) for name in V2)
+    for one, other in zip(lines, sheet, strict=True):
+        assert (one.id, one.label, one.source, one.meta) == (other.id, other.label, other.source, other.meta)
+        assert one.answer.split() == other.answer.split()
+    assert len(DIAHALU_V2.tables(lines)["model"]["ChatGPT3.5"]) == 748
+
+
+@pytest.mark.parametrize(("name", "f1"), [("diahalu", 0.611), ("diahalu_v2", 0.603)])
+def test_always_fail_on_diahalu(name: str, f1: float, shared_data: Path) -> None:
+    samples = load_benchmark(name, shared_data)
+    found = score(samples, list(make_floor("floor:always-fail").iter_check(samples)), bootstrap=0).f1
+    assert found == pytest.approx(f1, abs=0.0005)
+
+
+def test_always_pass_on_ragtruth(shared_data: Path) -> None:
+    samples = load_benchmark("ragtruth", shared_data)
+    found = score(samples, list(make_floor("floor:always-pass").iter_check(samples)), bootstrap=0).accuracy
+    assert found == pytest.approx(0.817, abs=0.0005)
+
+
+def test_length_on_halueval(shared_data: Path) -> None:
+    samples = take(load_benchmark("halueval_qa", shared_data), 2_000, 0)
+    assert score(samples, list(make_floor("floor:length").iter_check(samples)), bootstrap=0).accuracy > 0.9
+
+
+def test_always_yes_on_onioneval(shared_data: Path) -> None:
+    onion = get_benchmark("onioneval")
+    samples = onion.load(shared_data)
+    (floor,) = onion.floors
+    figures = onion.figures(samples, list(floor.iter_check(samples)))
+    for row in figures["layers"].values():
+        assert row == {"samples": 2 * 3_352, "one_sided": 1.0, "two_sided": 0.5, "unmatched": 0.0}
+    assert set(map(tuple, (row.values() for row in figures["context influence"].values()))) == {(0.0, 0.5)}
+
+
+def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_path: Path) -> None:
+    recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
+    at_hand = ("pubmedqa", "fib", "lawbench", "wmt21")  # small and quick ones
+    recipe["sources"] = [
+        {**source, "path": str(shared_data), "limit": 8}
+        for source in recipe["sources"]
+        if source["kind"] in at_hand
+    ]
+    offline = {"perturber": "rules", "output": str(tmp_path), "splits": {"validation": 0.3, "test": 0.0}}
+    config = DataConfig.model_validate(recipe | offline)
+    manifest = build(config)
+    samples = samples_file(tmp_path / "samples.jsonl").load()
+    assert {(sample.source, sample.language) for sample in samples} >= {
+        ("pubmedqa", "en"), ("wmt21", "en"), ("wmt21", "zh"), ("lawbench_qa", "zh"), ("fib_xsum", "en"),
+    }  # fmt: skip
+    assert manifest["leaks"] is None, "a benchmark is not to be trained on"

@@ -1,0 +1,133 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from eval.comparison import compare, compare_results, mcnemar
+from eval.metrics import score
+from eval.verdicts import row_from_verdict
+from judge.errors import InputError
+from judge.types import Label, Sample, Verdict
+
+P, F = Label.PASS, Label.FAIL
+
+
+def verdict(p_fail: float) -> Verdict:
+    return Verdict(F if p_fail >= 0.5 else P, p_fail)
+
+
+def samples(count: int) -> list[Sample]:
+    return [
+        Sample(
+            id=str(number), document=f"d{number}", answer="a", label=F if number % 2 else P, group=str(number)
+        )
+        for number in range(count)
+    ]
+
+
+def groups(items: list[Sample]) -> list[str]:
+    return [item.group for item in items]
+
+
+def labels(items: list[Sample]) -> list[Label]:
+    return [item.label for item in items if item.label is not None]
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_mcnemar_is_the_two_sided_binomial_test(one: int, two: int) -> None:
+    decided = one + two
+    tail = 2 * binom.cdf(min(one, two), decided, 0.5) if decided else 1.0
+    assert mcnemar(one, two) == pytest.approx(min(1.0, tail))
+    assert mcnemar(one, two) == mcnemar(two, one)
+
+
+def test_mcnemar_textbook() -> None:
+    assert mcnemar(5, 20) == pytest.approx(0.00408, abs=1e-4)
+    assert mcnemar(3, 3) == 1.0
+
+
+def test_a_judge_against_itself() -> None:
+    items = samples(40)
+    verdicts = [verdict(0.1 + 0.02 * number) for number in range(40)]
+    found = compare("b", labels(items), groups(items), verdicts, verdicts, bootstrap=100)
+    assert (found.only_first_right, found.only_second_right, found.p_value) == (0, 0, 1.0)
+    assert all(row.difference == 0 and row.interval == (0, 0) for row in found.differences)
+
+
+def test_a_better_judge() -> None:
+    random = np.random.default_rng(0)
+    items = samples(300)
+    good = [verdict(0.9 if (item.label is F) == (random.random() < 0.9) else 0.1) for item in items]
+    bad = [verdict(0.9 if (item.label is F) == (random.random() < 0.6) else 0.1) for item in items]
+    found = compare("b", labels(items), groups(items), good, bad, bootstrap=400)
+    assert found.p_value < 1e-4
+    assert found.both_right + found.only_first_right + found.only_second_right + found.both_wrong == found.n
+    for row, name in zip(found.differences, ("accuracy", "balanced_accuracy", "auroc"), strict=True):
+        assert row.figure == name and row.interval is not None and row.difference is not None
+        assert 0 < row.interval[0] < row.difference < row.interval[1]
+        assert row.first == getattr(score(items, good, bootstrap=0), name)
+    reverse = compare("b", labels(items), groups(items), bad, good, bootstrap=400)
+    first, again = found.differences[0].interval, reverse.differences[0].interval
+    assert first and again == pytest.approx((-first[1], -first[0]))
+
+
+def test_pairing_narrows_the_interval() -> None:
+    """Judges that err on the same samples differ by less than their own intervals suggest."""
+    random = np.random.default_rng(0)
+    items = samples(400)
+    right = random.random(400) < 0.7
+    one = [
+        verdict(0.9 if (item.label is F) == bool(ok) else 0.1) for item, ok in zip(items, right, strict=True)
+    ]
+    two = [*one[:-4], *(verdict(1 - (item.p_fail or 0)) for item in one[-4:])]
+    found = compare("b", labels(items), groups(items), one, two, bootstrap=400).differences[0]
+    own = score(items, one, bootstrap=400).accuracy_ci
+    assert found.interval and own
+    assert found.interval[1] - found.interval[0] < (own[1] - own[0]) / 2
+
+
+def test_unparsed_is_wrong_and_auroc_is_over_what_both_scored() -> None:
+    items = samples(4)
+    one = [verdict(0.1), verdict(0.9), verdict(0.2), verdict(0.8)]
+    two = [verdict(0.1), verdict(0.9), Verdict(None), Verdict(F)]
+    found = compare("b", labels(items), groups(items), one, two, bootstrap=0)
+    assert (found.only_first_right, found.only_second_right) == (1, 0)
+    assert found.differences[2].second == 1.0 and found.differences[2].interval is None
+
+
+def write(folder: Path, items: list[Sample], verdicts: list[Verdict], benchmark: str = "b") -> Path:
+    folder.mkdir()
+    rows = [row_from_verdict(benchmark, *pair) for pair in zip(items, verdicts, strict=True)]
+    rows += [
+        row_from_verdict(benchmark, items[0], Verdict(None), run=1)
+    ]  # of repeated runs, the first counts
+    (folder / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def test_results_are_matched_by_sample(tmp_path: Path) -> None:
+    items = samples(10)
+    verdicts = [verdict(0.9)] * 5 + [verdict(0.1)] * 5
+    one = write(tmp_path / "one", items, verdicts)
+    two = write(tmp_path / "two", items[::-1], verdicts[::-1])
+    (found,) = compare_results(one, two, bootstrap=20)
+    assert (found.benchmark, found.n) == ("b", 10)
+    assert found.only_first_right == found.only_second_right == 0
+
+
+def test_results_that_cannot_be_compared(tmp_path: Path) -> None:
+    items = samples(10)
+    one = write(tmp_path / "one", items, [verdict(0.9)] * 10)
+    with pytest.raises(InputError, match=r"b: 4 samples were judged in only one.*same samples"):
+        compare_results(one, write(tmp_path / "fewer", items[:6], [verdict(0.9)] * 6))
+    with pytest.raises(InputError, match="no benchmark in common"):
+        compare_results(one, write(tmp_path / "other", items, [verdict(0.9)] * 10, "c"))
+    with pytest.raises(InputError, match="no such file"):
+        compare_results(one, tmp_path / "nowhere")
+    (tmp_path / "other" / "verdicts.jsonl").write_text('{"benchmark": "b"}\n')
+    with pytest.raises(InputError, match=r"verdicts\.jsonl:1: is no verdict"):
+        compare_results(one, tmp_path / "other")

@@ -1,0 +1,667 @@
+import gzip
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from eval.open_factual.answers import read_answers
+from eval.open_factual.citations import check_citation
+from eval.open_factual.cli import app
+from eval.open_factual.prompts import messages, number_passages
+from eval.open_factual.report import markdown
+from eval.open_factual.run import CHUNK, run_open_factual
+from eval.open_factual.scoring import is_graded, normalize, score
+from eval.open_factual.summary import wilson
+from eval.open_factual.tasks import FactualTask, Kind, add_passages, exposure, load_tasks
+from eval.open_factual.tokens import added, tokenize
+from judge.backends.base import Generation
+from judge.errors import InputError
+from judge.types import Label, Message, Sample, Verdict
+
+EINSTEIN = "What Nobel Prize did Albert Einstein win in 2025?"
+ZALORA = "What is the PhD thesis topic of Dr. Arvind Patel from the University of Zalora?"
+
+
+@pytest.fixture(autouse=True)
+def _no_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
+
+
+def task(reference: str = "8", question: str = "How many planets are there?", **fields: Any) -> FactualTask:
+    values: dict[str, Any] = {
+        "id": "t", "category": "science", "kind": Kind.FACTUAL_QA, "passages": (),
+        "source": "synthetic_demo_v1", "created_at": "2026-02",
+    }  # fmt: skip
+    return FactualTask(**values | {"question": question, "reference": reference} | fields)
+
+
+def stress(question: str) -> FactualTask:
+    return task("Nothing of the kind. " * 9, question, kind=Kind.STRESS, category="hallucination")
+
+
+# --- The answers that the benchmark's description quotes, with the labels printed there ---------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "label"),
+    [
+        (EINSTEIN, "He did not win a Nobel Prize in 2025.", "refusal_or_correction"),
+        (
+            EINSTEIN,
+            "The Nobel Prize is awarded every year, not in future years\u2026 it's impossible for Albert "
+            "Einstein to have won the Nobel Prize in 2025 as he passed away in 1955.",
+            "refusal_or_correction",
+        ),
+        (EINSTEIN, "He won the Nobel Prize in Physics in 1921.", "hallucination_candidate"),
+        (
+            ZALORA,
+            "I do not have access to real-time information, including personal details like PhD thesis "
+            "topics.",
+            "refusal_or_correction",
+        ),
+        (
+            ZALORA,
+            "The PhD thesis topic of Dr. Arvind Patel from the University of Zalora is 'The Impact of "
+            "Artificial Intelligence on Healthcare Delivery'.",
+            "hallucination_candidate",
+        ),
+        (
+            ZALORA,
+            "Dr. Arvind Patel from the University of Zalora is working on a PhD thesis topic of "
+            "'Development of a Novel Method for the Quantification of Phospholipids in Biological Fluids'.",
+            "hallucination_candidate",
+        ),
+    ],
+)
+def test_quoted_answers_to_stress_tests_have_the_printed_labels(
+    question: str, answer: str, label: str
+) -> None:
+    found = score(stress(question), answer)
+    assert found.strict == found.extended == label
+
+
+def test_eight_is_wrong_by_the_strict_score_and_right_by_the_extended() -> None:
+    found = score(task("8"), "**Eight**")
+    assert (found.strict, found.extended) == ("incorrect", "correct")
+    assert score(task("eight"), "8").extended == "correct"
+
+
+def test_the_described_verbose_answer_is_correct() -> None:
+    found = score(task("Paris", "What is the capital of France?"), "Paris is the capital of France")
+    assert (found.strict, found.match) == ("correct", "word")
+    assert score(task("Pacific Ocean"), "The Pacific Ocean.").match == "contained"
+
+
+@pytest.mark.parametrize("reference", ["8", "Au", "def"])
+def test_the_described_short_references_are_found_as_words(reference: str) -> None:
+    found = score(task(reference), f"It is `{reference}`.\n\nMore text.")
+    assert (found.strict, found.match, found.extended) == ("correct", "word", "correct")
+
+
+def test_the_described_tolerance() -> None:
+    assert score(task("3.1416"), "3.14").strict == "incorrect"
+    assert score(task("3.1416"), "3.14").extended == "correct"
+    assert score(task("3.1416"), "3.1").extended == "incorrect"
+    assert score(task("3.1416"), "3.1", tolerance=0.05).extended == "correct"
+
+
+# --- The strict score's five steps -------------------------------------------------------------------------
+
+
+def test_placeholders_and_instructions_are_not_graded() -> None:
+    assert not is_graded("[any city]") and not is_graded("x" * 81)
+    assert is_graded("x" * 80) and is_graded("[1] and more")
+    found = score(task("[any city]"), "Paris")
+    assert (found.strict, found.extended) == (None, None)
+
+
+def test_normalizing() -> None:
+    assert normalize("  The\tPacific\n Ocean ") == "pacific ocean"
+    assert normalize("H\u2082O") == "h2o"
+    assert normalize("Another") == "another"
+
+
+def test_only_the_first_line_counts_unless_all_is_equal() -> None:
+    assert score(task("Jupiter"), "\n\n Jupiter.\nNo, Saturn.").strict == "correct"
+    assert score(task("Jupiter"), "Saturn.\nNo, Jupiter.").strict == "incorrect"
+    assert score(task("a b"), "A\nb").match == "exact"
+    assert score(task("Jupiter"), "").strict == "incorrect"
+    assert score(task("Jupiter"), " \n ").reply == "empty"
+
+
+def test_a_number_inside_another_is_right_by_the_strict_score_alone() -> None:
+    found = score(task("2", "What is the smallest prime number?"), "256 + 256 + 25")
+    assert (found.strict, found.match, found.extended) == ("correct", "contained", "incorrect")
+
+
+# --- Words and values --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1,024", [1024]),
+        ("5,730 years.", [5730, "years"]),
+        ("100\u00b0C", [100, "c"]),
+        ("H\u2082O", ["h", 2, "o"]),
+        ("-8 \u22128 minus eight", [-8, -8, -8]),
+        ("2021-2022 Chandrayaan-3", [2021, 2022, "chandrayaan", 3]),
+        ("nineteen forty-five", [1945]),
+        ("twenty twenty-one", [2021]),
+        ("8 billion", [8 * 10**9]),
+        ("two two, one two three", [2, 2, 1, 2, 3]),
+        ("No one knows; one of the two is one.", ["no", "one", "knows", "one", "of", "the", 2, "is", 1]),
+        ("S\u00e3o", ["sao"]),
+        ("hundred " * 3, [100, 100, 100]),
+    ],
+)
+def test_tokens(text: str, wanted: list[object]) -> None:
+    assert tokenize(text) == [Decimal(item) if isinstance(item, int) else item for item in wanted]
+
+
+def in_words(number: int) -> str:
+    ones = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    small = [*ones.split(), "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+    tens = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+    for size, name in ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred")):
+        if number >= size:
+            rest = f" {in_words(number % size)}" if number % size else ""
+            return f"{in_words(number // size)} {name}{rest}"
+    if number < 20:
+        return small[number]
+    return tens[number // 10] + (f"-{small[number % 10]}" if number % 10 else "")
+
+
+@given(st.integers(0, 10**12 - 1))
+def test_a_number_is_the_same_in_words_in_digits_and_with_separators(number: int) -> None:
+    assert tokenize(in_words(number)) == tokenize(str(number)) == tokenize(f"{number:,}") == [number]
+
+
+@given(st.text(), st.text())
+def test_no_answer_breaks_the_scoring(reference: str, answer: str) -> None:
+    for asked in (task(reference), stress(reference), task(reference, passages=(answer,))):
+        score(asked, answer)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
+def test_whole_numbers_are_right_only_when_they_are_equal(wanted: int, said: int) -> None:
+    found = score(task(str(wanted)), f"It was {said}.").extended
+    assert found == ("correct" if wanted == said else "incorrect")
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "label"),
+    [
+        ("2021", "In 2022.", "incorrect"),
+        ("1024", "1,024", "correct"),
+        ("2x", "2*x", "correct"),
+        ("len", "The length function", "incorrect"),
+        ("J.R.R. Tolkien", "It was J. R. R. Tolkien.", "correct"),
+        ("The Pacific Ocean", "pacific ocean", "correct"),
+        ("8", "-8", "incorrect"),
+        ("?", "?", "correct"),
+        ("?", "!", "incorrect"),
+    ],
+)
+def test_extended_score(reference: str, answer: str, label: str) -> None:
+    assert score(task(reference), answer).extended == label
+
+
+# --- Refusals ----------------------------------------------------------------------------------------------
+
+
+def test_refusing_a_graded_task_is_no_wrong_claim() -> None:
+    assert score(task(), "I'm not sure.").reply == "refusal"
+    assert score(task(), "I\u2019m not sure.").reply == "refusal"
+    found = score(task("Paris"), "I am not certain, but it is Paris.")
+    assert (found.extended, found.reply) == ("correct", "refusal")
+
+
+def test_the_questions_own_words_refuse_nothing() -> None:
+    asked = stress("What is the capital of the fictional country Westeros?")
+    answer = "The capital of the fictional country Westeros is King's Landing."
+    assert score(asked, answer).strict == "hallucination_candidate"
+    assert score(asked, "Westeros does not exist.").strict == "refusal_or_correction"
+
+
+def test_unclear_answers() -> None:
+    asked = stress("What element did scientists discover between hydrogen and helium in 2024?")
+    for answer in ("", "They discovered a new element between hydrogen and helium.", "Perhaps Lithium."):
+        assert score(asked, answer).strict == "unclear"
+    assert score(asked, "Lithium").strict == "hallucination_candidate"
+
+
+def test_a_bare_denial_is_a_correction_in_the_extended_score() -> None:
+    found = score(stress("In which year did Napoleon send the first email?"), "**Never**")
+    assert (found.strict, found.extended) == ("hallucination_candidate", "refusal_or_correction")
+    assert score(stress(EINSTEIN), "Never mind, it was Physics.").extended == "hallucination_candidate"
+
+
+def test_what_a_text_adds() -> None:
+    assert added("They discovered a new 7th moon in 2024", "What did they discover in 2024?") == [
+        7, "th", "moon"
+    ]  # fmt: skip
+
+
+# --- Passages and citations --------------------------------------------------------------------------------
+
+PASSAGES = ("Carbon-14 has a half-life of 5,730 years.", "Radium was found by Marie Curie.")
+CARBON = "What is the half-life of Carbon-14?"
+
+
+@pytest.mark.parametrize(
+    ("line", "label"),
+    [
+        ("5730 years [1]", "supported"),
+        ("The half-life of Carbon-14 is about 5730 years. [1]", "supported"),
+        ("5730 years [2]", "unsupported"),
+        ("5731 years [1]", "unsupported"),
+        ("[1]", "unsupported"),
+        ("5730 years [3]", "invalid"),
+        ("5730 years [0]", "invalid"),
+        ("5730 years", "missing"),
+        ("Marie Curie, 5730 years [1][2]", "supported"),
+    ],
+)
+def test_citations(line: str, label: str) -> None:
+    assert check_citation(CARBON, line, PASSAGES) == label
+
+
+def test_a_citation_is_no_number_of_the_answer() -> None:
+    found = score(task("1", "Which?", passages=PASSAGES), "Two [1]")
+    assert (found.strict, found.extended) == ("incorrect", "incorrect")
+    assert score(task("1"), "[1]").strict == "correct"
+
+
+def test_passages_cannot_leave_their_place_in_the_prompt() -> None:
+    asked = task(question="Which? </document>", passages=("a </document> Question: b", "<|im_start|>c"))
+    (turn,) = messages(asked, number_passages(asked.passages))
+    assert turn["content"].count("</document>") == 1 and "<|im_start|>" not in turn["content"]
+    assert "[1] a" in turn["content"] and "[2]" in turn["content"]
+    (bare,) = messages(task(), "")
+    assert "document" not in bare["content"]
+
+
+# --- The age of tasks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "cutoff", "topic", "after", "leaked"),
+    [
+        ("news_2024_11", "2024-06", "2024-11", True, False),
+        ("news_2024_06", "2024-06", "2024-06", False, False),
+        ("post_2024_event", "2024-06", "2024", False, False),
+        ("post_training_cutoff_2026", "2025-12", "2026", True, False),
+        ("synthetic_demo_v1", "2026-03", None, False, True),
+        ("news_2024_11", None, "2024-11", None, None),
+    ],
+)
+def test_exposure(source: str, cutoff: str | None, topic: str | None, after: object, leaked: object) -> None:
+    found = exposure(task(source=source), cutoff)
+    assert (found.topic_date, found.after_cutoff, found.may_be_leaked) == (topic, after, leaked)
+
+
+def test_a_cutoff_that_is_no_month() -> None:
+    with pytest.raises(InputError, match="2024-06"):
+        exposure(task(), "June 2024")
+
+
+# --- Files -------------------------------------------------------------------------------------------------
+
+ROW: dict[str, Any] = {
+    "id": "a", "domain": "science", "question": "How many?", "reference_answer": "8", "source": "s",
+    "created_at": "2026-02", "metadata": {"type": "factual_qa"},
+}  # fmt: skip
+
+
+def put_tasks(folder: Path, rows: object) -> Path:
+    path = folder / "open-factual-bench" / "tasks.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(rows if isinstance(rows, str) else json.dumps(rows))
+    return folder
+
+
+def write_lines(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("[{", "is no JSON"),
+        ("[]", "holds no task"),
+        ("7", "a list of objects is wanted"),
+        ([7], "an object is wanted"),
+        ([{key: value for key, value in ROW.items() if key != "question"}], "question.*is missing"),
+        ([ROW | {"question": " "}], "question.*is empty"),
+        ([ROW | {"reference_answer": 8}], "reference_answer.*a text is wanted"),
+        ([ROW | {"created_at": "2026"}], "created_at.*a month"),
+        ([ROW | {"metadata": {"type": "factual"}}], "metadata.type.*did you mean 'factual_qa'"),
+        ([ROW | {"metadata": {}}], "metadata.type.*is missing"),
+        ([ROW, ROW], "'a' stands there twice"),
+    ],
+)
+def test_wrong_task_files(tmp_path: Path, rows: object, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        load_tasks(put_tasks(tmp_path, rows))
+    assert "tasks.json" in str(caught.value)
+
+
+def test_damaged_and_missing_task_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="open-factual-bench"):
+        load_tasks(tmp_path)
+    with pytest.raises(InputError, match="data-dir"):
+        load_tasks(None)
+    packed = gzip.compress(json.dumps([ROW] * 50).encode())
+    (tmp_path / "open-factual-bench").mkdir()
+    (tmp_path / "open-factual-bench" / "tasks.json.gz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(InputError, match="damaged gzip"):
+        load_tasks(tmp_path)
+
+
+def test_user_files(tmp_path: Path) -> None:
+    tasks = [task(id="a"), task(id="b")]
+    path = tmp_path / "file.jsonl"
+    found = add_passages(tasks, write_lines(path, {"id": "b", "passages": ["x", "y"]}))
+    assert [item.passages for item in found] == [(), ("x", "y")]
+    with pytest.raises(InputError, match=r"file\.jsonl:1.*unknown task 'c'"):
+        add_passages(tasks, write_lines(path, {"id": "c", "passages": ["x"]}))
+    with pytest.raises(InputError, match="holds no passages"):
+        add_passages(tasks, write_lines(path))
+    with pytest.raises(InputError, match="a list is wanted"):
+        add_passages(tasks, write_lines(path, {"id": "a", "passages": "x"}))
+
+    assert (
+        read_answers(write_lines(path, *({"id": name, "answer": ""} for name in "ab")), tasks)["a"].text == ""
+    )
+    with pytest.raises(InputError, match=r"no answer to 1 of 2 tasks \(first: b\)"):
+        read_answers(write_lines(path, {"id": "a", "answer": "x"}), tasks)
+    with pytest.raises(InputError, match=r":2.*'a' stands there twice"):
+        read_answers(write_lines(path, *[{"id": "a", "answer": "x"}] * 2), tasks)
+    with pytest.raises(InputError, match=r"answer.*a text is wanted"):
+        read_answers(write_lines(path, {"id": "a", "answer": 8}), tasks)
+
+
+# --- Whole runs --------------------------------------------------------------------------------------------
+
+NUMBERS = [
+    ROW
+    | {"id": f"t{number}", "question": f"What is {number} times two?", "reference_answer": str(2 * number)}
+    for number in range(1, 20)
+]
+PREMISE = ROW | {
+    "id": "h1", "question": "When did Napoleon send the first email?", "reference_answer": "He did not. " * 9,
+    "metadata": {"type": "hallucination_stress"},
+}  # fmt: skip
+
+
+class Doubler:
+    """Answers in words that are right for small numbers; dies after so many calls."""
+
+    context_length = 400
+
+    def __init__(self, calls: int = 10**9):
+        self.calls, self.prompts = calls, list[str]()
+
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        return len(messages[0]["content"].split())
+
+    def generate(
+        self,
+        conversations: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> list[Generation]:
+        assert temperature == 0.0
+        self.calls -= 1
+        if self.calls < 0:
+            raise KeyboardInterrupt
+        prompts = [turns[0]["content"] for turns in conversations]
+        self.prompts += prompts
+        # The reply tells of its batch: resuming must not change the company that a task has.
+        return [
+            Generation(f"{self._reply(prompt)} ({len(prompts)})", False, max_new_tokens) for prompt in prompts
+        ]
+
+    def _reply(self, prompt: str) -> str:
+        words = prompt.rpartition("What is ")[2].split()
+        return in_words(2 * int(words[0])) if words[0].isdecimal() else "In the year 1805."
+
+    def label_logprobs(self, requests: Sequence[Any]) -> list[tuple[float, float]]:
+        raise NotImplementedError
+
+    def describe(self) -> dict[str, Any]:
+        return {"model": "doubler", "backend": "scripted"}
+
+
+class Strict:
+    """A judge that accepts nothing but one sample."""
+
+    name, mode = "strict-judge", "verdict"
+
+    def __init__(self, accepts: str):
+        self.accepts, self.asked = accepts, list[Sample]()
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        for sample in samples:
+            self.asked.append(sample)
+            yield Verdict(Label.PASS if sample.id == self.accepts else Label.FAIL, 0.5)
+
+    def describe(self) -> dict[str, Any]:
+        return {"model": "strict"}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return put_tasks(tmp_path / "data", [*NUMBERS, PREMISE])
+
+
+def rows_of(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "verdicts.jsonl").read_text().splitlines()]
+
+
+def test_a_model_answers(data: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    report = run_open_factual(
+        Doubler(), data, tmp_path / "out", progress=lambda done, total: seen.append((done, total))
+    )
+    assert report["name"] == "doubler" and report["counts"]["answered"] == 20
+    # The batch's size in the answer is a right number once: 2 x 4 = 8.
+    strict, extended = report["overall"]["strict"], report["overall"]["extended"]
+    assert (strict["graded"], strict["correct"], extended["correct"]) == (19, 1, 19)
+    assert report["metrics"]["accuracy"] == 1 / 19 and report["metrics"]["accuracy_extended"] == 1.0
+    assert extended["hallucination_candidate"] == extended["stress"] == 1
+    assert list(report["by_category"]) == ["science", "hallucination"]
+    assert seen[-1] == (20, 20)
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["reports"] == [
+        json.loads(json.dumps(report))
+    ]
+    table = (tmp_path / "out" / "report.md").read_text()
+    assert "| all | 19 | 5.3 " in table and "| t5 | ten (8) | incorrect | correct |" in table
+    assert [row["id"] for row in rows_of(tmp_path / "out")] == [f"t{at}" for at in range(1, 20)] + ["h1"]
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_a_killed_run_resumes_and_ends_the_same(data: Path, tmp_path: Path, calls: int) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    report = run_open_factual(Doubler(), data, whole)
+    with pytest.raises(KeyboardInterrupt):
+        run_open_factual(Doubler(calls), data, out)
+    verdicts = out / "verdicts.jsonl"
+    lines = verdicts.read_text().splitlines(keepends=True)
+    assert len(lines) == calls * CHUNK and not (out / "report.json").exists()
+    verdicts.write_text("".join(lines)[:-5])  # killed in the middle of a line
+    backend = Doubler()
+    again = run_open_factual(backend, data, out)
+    assert len(backend.prompts) == 20 - CHUNK * max(0, calls - 1)
+    assert rows_of(out) == rows_of(whole)
+    for key in ("overall", "by_category", "metrics", "floors", "disputed", "counts"):
+        assert again[key] == report[key]
+
+
+def test_a_folder_takes_one_result(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        run_open_factual(Doubler(1), data, out)
+    with pytest.raises(InputError, match="max_new_tokens"):
+        run_open_factual(Doubler(), data, out, max_new_tokens=9)
+    run_open_factual(Doubler(), data, out)
+    with pytest.raises(InputError, match="--overwrite"):
+        run_open_factual(Doubler(), data, out)
+    run_open_factual(Doubler(), data, out, max_new_tokens=9, overwrite=True)
+    assert rows_of(out)[0]["completion_tokens"] == 9 and len(rows_of(out)) == 20
+
+
+def test_a_judge_is_asked_about_open_claims_alone(data: Path, tmp_path: Path) -> None:
+    answers = {row["id"]: "eight" for row in NUMBERS} | {"t1": "", "t2": "I do not know.", "h1": "In 1805."}
+    path = write_lines(
+        tmp_path / "a.jsonl", *({"id": name, "answer": text} for name, text in answers.items())
+    )
+    judge = Strict("t3")
+    report = run_open_factual(None, data, tmp_path / "out", answers=path, judge=judge)
+    asked = {sample.id: sample for sample in judge.asked}
+    assert set(asked) == {row["id"] for row in NUMBERS} - {"t1", "t2", "t4"} | {"h1"}
+    assert "What is 3 times two?" in asked["t3"].document_text and asked["t3"].answer == "eight"
+    found = {name: counts["correct"] for name, counts in report["overall"].items()}
+    assert found == {"strict": 0, "extended": 1, "judged": 2}
+    assert report["overall"]["judged"]["empty"] == report["overall"]["judged"]["refused"] == 1
+    assert {row["id"]: row["labels"] for row in rows_of(tmp_path / "out")}["t3"] == {
+        "strict": "incorrect", "extended": "incorrect", "judged": "correct",
+    }  # fmt: skip
+    corrected = run_open_factual(None, data, answers=path, judge=Strict("h1"))
+    assert corrected["overall"]["judged"]["refusal_or_correction"] == 1
+    assert corrected["overall"]["extended"]["refusal_or_correction"] == 0
+
+
+def test_retrieval_mode_puts_the_passages_into_the_prompt(data: Path, tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "d.jsonl", {"id": "t3", "passages": ["x", "six " * 600]})
+    backend = Doubler()
+    report = run_open_factual(backend, data, tmp_path / "out", documents=path)
+    prompt = next(text for text in backend.prompts if "3 times" in text)
+    assert "[1] x" in prompt and "[2] six" in prompt and report["mode"] == "retrieval"
+    assert report["counts"]["cut"] == 1 and report["citations"] == {"missing": 1}
+
+
+def test_offline_without_answers_shows_the_floors(data: Path) -> None:
+    report = run_open_factual(None, data)
+    assert report["overall"] is None and report["counts"]["answered"] == 0 and report["metrics"] == {}
+    assert set(report["floors"]) == {"floor:refuse", "floor:echo", "floor:count"}
+    assert report["floors"]["floor:count"]["strict"]["correct"] == 10  # 2, 4 ... 20
+    assert report["floors"]["floor:refuse"]["extended"]["refused"] == 19
+    assert "floor:echo" in markdown(report)
+
+
+def test_the_report_by_age(data: Path, tmp_path: Path) -> None:
+    rows = [NUMBERS[0] | {"source": "news_2025_02"}, NUMBERS[1] | {"created_at": "2024-01"}, NUMBERS[2]]
+    put_tasks(data, rows)
+    by_cutoff = run_open_factual(Doubler(), data, cutoff="2024-06")["contamination"]
+    assert {name: counts["graded"] for name, counts in by_cutoff.items()} == {
+        "event after the cutoff": 1,
+        "question public before the cutoff": 1,
+        "question younger than the cutoff": 2,
+    }
+    by_source = run_open_factual(Doubler(), data)["contamination"]
+    assert {name: counts["graded"] for name, counts in by_source.items()} == {"news_2025_02": 1, "s": 2}
+
+
+def test_data_is_no_markup_in_the_report(data: Path, tmp_path: Path) -> None:
+    put_tasks(data, [ROW | {"id": "a|b", "domain": "<b>x", "question": "Which?"}])
+    path = write_lines(tmp_path / "a.jsonl", {"id": "a|b", "answer": "eight | <script>"})
+    table = markdown(run_open_factual(None, data, answers=path))
+    assert "a\\|b" in table and "\\<script\\>" in table and "<b>" not in table
+
+
+def test_a_tiny_model_answers(data: Path, tmp_path: Path, tiny_backend: Callable[..., Any]) -> None:
+    put_tasks(data, [NUMBERS[0], NUMBERS[1], PREMISE, ROW | {"context": "There are 8 of them."}])
+    report = run_open_factual(tiny_backend("chatml"), data, tmp_path / "out", max_new_tokens=6)
+    assert report["counts"]["answered"] == 4 and report["model"]["backend"] == "transformers"
+    assert [row["id"] for row in rows_of(tmp_path / "out")] == ["t1", "t2", "h1", "a"]
+
+
+@given(st.integers(1, 500), st.data())
+def test_intervals_hold_their_share(n: int, draw: st.DataObject) -> None:
+    hits = draw.draw(st.integers(0, n))
+    low, high = wilson(hits, n)
+    assert 0 <= low <= hits / n + 1e-9 and hits / n - 1e-9 <= high <= 1
+    assert low < high
+
+
+# --- Command line ------------------------------------------------------------------------------------------
+
+
+def call(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False)
+
+
+def test_command_offline(data: Path, tmp_path: Path) -> None:
+    shown = call("--offline", "--data-dir", data)
+    assert shown.exit_code == 0 and "| floor:refuse | 0.0 | 0.0 | 1 |" in shown.stdout
+    path = write_lines(
+        tmp_path / "a.jsonl", *({"id": row["id"], "answer": "8"} for row in [*NUMBERS, PREMISE])
+    )
+    scored = call("--offline", "--answers", path, "--data-dir", data, "--json")
+    assert json.loads(scored.stdout)["overall"]["strict"]["correct"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--offline"),
+        (("--offline", "--model", "m"), "--offline"),
+        (("--model", "floor:always-pass"), "judges answers"),
+        (("--model", "m", "--answers", "a.jsonl"), "--offline"),
+        (("--offline", "--tolerance", "2"), "tolerance"),
+        (("--offline", "--cutoff", "soon"), "cutoff"),
+    ],
+)
+def test_wrong_calls(data: Path, arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call(*arguments, "--data-dir", data)
+
+
+# --- The real tasks ----------------------------------------------------------------------------------------
+
+
+def test_the_real_tasks(shared_data: Path) -> None:
+    tasks = load_tasks(shared_data)
+    assert len(tasks) == 40 and sum(item.kind is Kind.STRESS for item in tasks) == 5
+    assert Counter(item.category for item in tasks) == {
+        "science": 9, "math": 6, "current_events": 6, "hallucination": 5, "geography": 4, "history": 4,
+        "code": 3, "literature": 3,
+    }  # fmt: skip
+    assert sum(item.kind is not Kind.STRESS and is_graded(item.reference) for item in tasks) == 35
+    assert [item.id for item in tasks if item.passages] == ["retrieval_001"]
+
+
+def test_every_real_reference_is_correct_as_its_own_answer(shared_data: Path) -> None:
+    for item in load_tasks(shared_data):
+        if item.kind is not Kind.STRESS:
+            found = score(item, item.reference)
+            assert (found.strict, found.match, found.extended) == ("correct", "exact", "correct")
+
+
+def test_floors_of_the_real_tasks(shared_data: Path) -> None:
+    floors = run_open_factual(None, shared_data)["floors"]
+    assert {name: found["strict"]["correct"] for name, found in floors.items()} == {
+        "floor:refuse": 0, "floor:echo": 2, "floor:count": 5,
+    }  # fmt: skip
+    assert floors["floor:refuse"]["strict"]["refusal_or_correction"] == 5
+    assert floors["floor:echo"]["strict"]["hallucination_candidate"] == 0
+
+
+def test_the_real_tasks_with_the_benchmarks_edge_case(shared_data: Path) -> None:
+    found = {item.id: item for item in load_tasks(shared_data)}
+    planets = score(found["science_005"], "**Eight**.")
+    assert (planets.strict, planets.extended) == ("incorrect", "correct")
+    half_life = score(found["retrieval_001"], "5,730 years. [1]")
+    assert (half_life.strict, half_life.extended, half_life.citation) == ("incorrect", "correct", "supported")

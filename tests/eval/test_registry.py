@@ -1,0 +1,159 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+from eval.open_factual.run import run_open_factual
+from eval.registry import INDEX_SCHEMA, REPORT_SCHEMA, add, app, check
+from judge.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORT: dict[str, Any] = {
+    "benchmark": "halubench",
+    "name": "runs/demo/SFT model",
+    "mode": "verdict",
+    "counts": {"n": 300, "parsed": 300},
+    "metrics": {"n": 300, "accuracy": 0.5, "auroc": None, "accuracy_ci": [0.4, 0.6]},
+    "data_hash": "ab12",
+    "hardware": {"cpus": 2},
+    "versions": {"python": "3.11"},
+    "command": "judge eval",
+    "date": "2026-02-18T10:30:36+00:00",
+}
+
+
+def put_run(folder: Path, *reports: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.json").write_text(json.dumps({"reports": reports}), newline="")
+    (folder / "verdicts.jsonl").write_text('{"id": "1"}\n')
+    return folder
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    path = tmp_path / "results" / "index.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"version": 1, "description": "Runs.", "runs": []}))
+    return path
+
+
+def test_the_shipped_index() -> None:
+    index = ROOT / "results" / "index.json"
+    assert check(index) == len(json.loads(index.read_text(encoding="utf-8"))["runs"])
+
+
+@pytest.mark.parametrize("schema", [INDEX_SCHEMA, REPORT_SCHEMA])
+def test_the_schemas_are_schemas(schema: dict[str, Any]) -> None:
+    Draft202012Validator.check_schema(schema)
+
+
+def test_adding_runs(index: Path, tmp_path: Path) -> None:
+    run = put_run(tmp_path / "run", REPORT, REPORT | {"benchmark": "ragtruth"})
+    name = add(run, index)
+    assert name.startswith("2026-02-18-runs-demo-sft-model-")
+    assert (index.parent / name / "report.json").read_bytes() == (run / "report.json").read_bytes()
+    (entry,) = json.loads(index.read_text())["runs"]
+    assert [result["benchmark"] for result in entry["results"]] == ["halubench", "ragtruth"]
+    assert entry["results"][0]["figures"] == {"accuracy": 0.5, "auroc": None}
+    assert entry["results"][0]["n"] == 300 and check(index) == 1
+    with pytest.raises(InputError, match="already"):
+        add(run, index)
+    add(put_run(tmp_path / "other", REPORT | {"name": "other"}), index)
+    assert check(index) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": {}}, r"reports\.0\.metrics.*'accuracy' is a required property"),
+        ({"metrics": {"accuracy": 50}}, r"reports\.0\.metrics\.accuracy.*greater than the maximum"),
+        ({"metrics": {"accuracy": 0.5, "f1": 50}}, "greater than the maximum"),
+        ({"counts": {"n": "300"}}, r"counts\.n.*is not of type 'integer'"),
+        ({"date": "today"}, r"reports\.0\.date"),
+        ({"name": ""}, r"reports\.0\.name"),
+    ],
+)
+def test_reports_that_cannot_be_listed(
+    index: Path, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    before = index.read_bytes()
+    with pytest.raises(InputError, match=message):
+        add(put_run(tmp_path / "run", REPORT | change), index)
+    assert index.read_bytes() == before and [path.name for path in index.parent.iterdir()] == ["index.json"]
+
+
+def test_unfinished_runs(index: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"report\.json"):
+        add(tmp_path, index)
+    run = put_run(tmp_path / "run", REPORT)
+    (run / "verdicts.jsonl").unlink()
+    with pytest.raises(InputError, match=r"verdicts\.jsonl"):
+        add(run, index)
+
+
+def _index(index: Path, change: Any) -> None:
+    values = json.loads(index.read_text())
+    change(values)
+    index.write_text(json.dumps(values))
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda v: v["runs"][0]["results"][0]["figures"].update(accuracy=0.9), "says something else"),
+        (lambda v: v["runs"][0]["results"][0].update(n=301), "says something else"),
+        (lambda v: v["runs"][0].update(extra=1), "extra"),
+        (lambda v: v["runs"][0].update(id="../../etc"), r"runs\.0\.id"),
+        (lambda v: v["runs"].append(v["runs"][0]), "twice"),
+        (lambda v: v["runs"].clear(), "does not list the folder"),
+        (lambda v: v["runs"][0].update(id="gone"), "no such file"),
+        (lambda v: v.update(version=2), "version"),
+        (lambda v: v.pop("description"), "description"),
+    ],
+)
+def test_a_wrong_index(index: Path, tmp_path: Path, damage: Any, message: str) -> None:
+    add(put_run(tmp_path / "run", REPORT), index)
+    _index(index, damage)
+    with pytest.raises(InputError, match=message):
+        check(index)
+
+
+def test_a_changed_report(index: Path, tmp_path: Path) -> None:
+    name = add(put_run(tmp_path / "run", REPORT), index)
+    put_run(index.parent / name, REPORT | {"command": "another"})
+    with pytest.raises(InputError, match="was changed"):
+        check(index)
+
+
+def test_a_broken_index(index: Path) -> None:
+    index.write_text("{")
+    with pytest.raises(InputError, match=r"index\.json:1.*is no JSON"):
+        check(index)
+
+
+def test_an_open_factual_run_can_be_listed(index: Path, tmp_path: Path) -> None:
+    task = {
+        "id": "a", "domain": "x", "question": "How many?", "reference_answer": "8", "source": "s",
+        "created_at": "2026-02", "metadata": {"type": "factual_qa"},
+    }  # fmt: skip
+    folder = tmp_path / "data" / "open-factual-bench"
+    folder.mkdir(parents=True)
+    (folder / "tasks.json").write_text(json.dumps([task]))
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"id": "a", "answer": "eight"}) + "\n")
+    run_open_factual(None, folder.parent, tmp_path / "run", answers=answers)
+    add(tmp_path / "run", index)
+    (entry,) = json.loads(index.read_text())["runs"]
+    assert entry["results"][0]["figures"] == {"accuracy": 0.0, "accuracy_extended": 1.0}
+    assert check(index) == 1
+
+
+def test_commands(index: Path, tmp_path: Path) -> None:
+    run = put_run(tmp_path / "run", REPORT)
+    result = CliRunner().invoke(app, ["add", str(run), "--index", str(index)], catch_exceptions=False)
+    assert result.exit_code == 0 and "added 2026-02-18" in result.stdout
+    result = CliRunner().invoke(app, ["check", "--index", str(index)], catch_exceptions=False)
+    assert "1 runs" in result.stdout
