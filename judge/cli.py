@@ -11,8 +11,15 @@ COMMANDS = {
     "check": ("judge.commands:check", "Judge one answer."),
     "batch": ("judge.commands:batch", "Judge a file of samples; resumes after a kill."),
     "eval": ("eval.cli:app", "Measure a judge on benchmarks, with floors beside it."),
+    "compare": ("eval.cli:compare", "Compare two results sample by sample."),
+    "open-factual": (
+        "eval.open_factual.cli:app",
+        "Let a model answer questions itself, and score the answers.",
+    ),
+    "results": ("eval.registry:app", "Add a run to the registry of results, or check it."),
     "data": ("data_pipeline.cli:app", "Build data sets for training judges."),
     "merge": ("judge.commands:merge", "Merge a LoRA adapter into its base model."),
+    "doctor": ("judge.doctor:app", "Does a training recipe fit the device?"),
     "demo": ("judge.demo:app", "Build, train and measure a small judge, end to end."),
 }
 
@@ -21,7 +28,7 @@ HELP = f"""usage: judge COMMAND ...
 Make and measure hallucination judges: is an answer faithful to its document?
 
 commands:
-{chr(10).join(f"  {name:<6} {text}" for name, (_, text) in COMMANDS.items())}
+{chr(10).join(f"  {name:<12} {text}" for name, (_, text) in COMMANDS.items())}
 
 'judge COMMAND --help' tells the options of a command.
 Exit codes: 0 done, 1 the work failed, 2 the call, a config or an input file is wrong."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from judge import attention
+from judge import attention, hardware
 from judge.errors import InputError, JudgeError, unknown
+from judge.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -20,6 +21,7 @@ class LoadedModel:
     name: str
     revision: str | None
     context_length: int
+    quantization: Quantization | None = None
 
     @property
     def pad_id(self) -> int:
@@ -29,32 +31,20 @@ class LoadedModel:
 
     def describe(self) -> dict[str, Any]:
         """Name, revision, size, number format and device."""
+        quantized = {"quantization": self.quantization} if self.quantization else {}
         return {
             "model": self.name,
             "revision": self.revision,
-            "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
+            "parameters": parameter_count(self.model),
             "dtype": str(self.model.dtype).removeprefix("torch."),
+            **quantized,
             "device": str(self.model.device),
         }
 
 
 def default_precision(training: bool = False) -> str:
-    """The number format of this device, by what it can do.
-
-    A GPU gets bfloat16 where it has it, else float16. A CPU judges in float32, which gives the same
-    probability in every batch; it trains in bfloat16 where it has instructions for it, at twice the speed.
-    """
-    import torch
-
-    if not torch.cuda.is_available():
-        return "bfloat16" if training and _cpu_has_bfloat16() else "float32"
-    return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
-
-
-def _cpu_has_bfloat16() -> bool:
-    """Does the processor multiply bfloat16 matrices itself? Emulated, they are slower than float32."""
-    flags = Path("/proc/cpuinfo")
-    return flags.is_file() and bool({"avx512_bf16", "amx_bf16"} & set(flags.read_text().split()))
+    """The number format of this device, by what it can do; see :meth:`judge.hardware.Device.precision`."""
+    return hardware.this_device().precision(training)
 
 
 def find_model(name: str) -> tuple[str, str | None]:
@@ -98,25 +88,39 @@ def load_tokenizer(name: str, revision: str | None = None) -> Any:
     return AutoTokenizer.from_pretrained(name, revision=revision)
 
 
-def load_weights(name: str, *, precision: str, revision: str | None = None) -> tuple[Any, Any]:
-    """Load a model, its adapter on top where it is one, and its tokenizer; the device is left to the caller.
+def load_weights(
+    name: str,
+    *,
+    precision: str,
+    revision: str | None = None,
+    quantization: Quantization | None = None,
+    dequantize: bool = False,
+    device: str = "cpu",
+) -> tuple[Any, Any]:
+    """Load a model, its adapter on top where it is one, and its tokenizer.
 
     Args:
         name: a local folder (full weights or a LoRA adapter) or a Hub id.
-        precision: number format of the weights: float32, bfloat16 or float16.
+        precision: number format of the weights: float32, bfloat16 or float16; of quantized ones that of their
+            products, and of all that is not quantized (embeddings, norms, LM head).
         revision: Hub revision; the default branch by default.
+        quantization: quantize the linear layers of the base model.
+        dequantize: make quantized weights plain again, with the values that they had in 4 bits.
+        device: where quantized weights are made and stay. Others are left on the CPU for the caller to move.
 
     Raises:
-        InputError: there is no such model here, and the Hub has none of that name or cannot be reached.
+        InputError: there is no such model here, and the Hub has none of that name or cannot be reached; or
+            quantization is wanted and its library is not installed.
         JudgeError: the weights cannot be loaded.
     """
     base, adapter = find_model(name)  # a wrong path is told before anything large is imported
     import torch
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
-    from transformers.utils import logging
+    from transformers.utils.logging import disable_progress_bar
 
-    logging.disable_progress_bar()
+    disable_progress_bar()
+    settings = {} if quantization is None else quantized_loading(precision, device)
     try:
         if adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file():
             tokenizer = load_tokenizer(adapter)
@@ -128,7 +132,11 @@ def load_weights(name: str, *, precision: str, revision: str | None = None) -> t
             dtype=getattr(torch, precision),
             use_safetensors=True,
             trust_remote_code=False,
+            **settings,
         )
+        keep_4_bit_layout(model)
+        if quantization is not None and dequantize:
+            model = model.dequantize()
         if model.config._attn_implementation == "sdpa" and not torch.cuda.is_available():
             model.set_attn_implementation(attention.register())
         if adapter is not None:
@@ -147,7 +155,13 @@ def load_weights(name: str, *, precision: str, revision: str | None = None) -> t
     return model, tokenizer
 
 
-def load_model(name: str, *, revision: str | None = None, precision: Precision = "auto") -> LoadedModel:
+def load_model(
+    name: str,
+    *,
+    revision: str | None = None,
+    precision: Precision = "auto",
+    quantization: Quantization | None = None,
+) -> LoadedModel:
     """Load a model for judging, onto the GPU where there is one.
 
     Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do.
@@ -156,12 +170,16 @@ def load_model(name: str, *, revision: str | None = None, precision: Precision =
     import torch
 
     wanted = default_precision() if precision == "auto" else precision
-    model, tokenizer = load_weights(name, precision=wanted, revision=revision)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model, tokenizer = load_weights(
+        name, precision=wanted, revision=revision, quantization=quantization, device=device
+    )
     config = model.config.get_text_config()
     return LoadedModel(
-        model=model.to("cuda" if torch.cuda.is_available() else "cpu"),
+        model=model if quantization is not None else model.to(device),
         tokenizer=tokenizer,
         name=name,
         revision=getattr(model.config, "_commit_hash", None) or revision,
         context_length=int(getattr(config, "max_position_embeddings", 0) or 2048),
+        quantization=quantization,
     )

@@ -2,6 +2,8 @@
 
 judge merge runs/demo/sft -o runs/demo/sft-merged
 python recipes/dpo.py recipes/demo/dpo.yaml
+python recipes/dpo.py RECIPE.yaml checkpoints=5      # and after a kill, or after it was told to stop:
+python recipes/dpo.py RECIPE.yaml checkpoints=5 --resume
 """
 
 from pathlib import Path

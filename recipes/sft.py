@@ -2,6 +2,8 @@
 
 python recipes/sft.py recipes/demo/sft.yaml
 accelerate launch --config_file accelerate_configs/single_gpu.yaml recipes/sft.py RECIPE.yaml epochs=2
+python recipes/sft.py RECIPE.yaml checkpoints=5      # and after a kill, or after it was told to stop:
+python recipes/sft.py RECIPE.yaml checkpoints=5 --resume
 """
 
 from pathlib import Path

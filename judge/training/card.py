@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from judge.files import sha256_file, write_json, write_text
+from judge.files import sha256_file
 from judge.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.config import TrainingConfig
 from judge.types import MODES
@@ -13,46 +13,55 @@ from judge.types import MODES
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate")
 
 
-def save_judge(
-    model: Any, tokenizer: Any, recipe: TrainingConfig, summary: dict[str, Any], stage: str
-) -> None:
-    """Save weights (safetensors), tokenizer, ``judge.json`` and ``README.md`` into the recipe's folder."""
-    folder = Path(recipe.output)
-    model.save_pretrained(folder, safe_serialization=True)
-    tokenizer.save_pretrained(folder)
-    identity = judge_identity(recipe, summary, stage)
-    write_json(folder / "judge.json", identity)
-    write_text(folder / "README.md", model_card(identity))
+def judge_identity(recipe: TrainingConfig, summary: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """The content of ``judge.json``: how to ask this judge, and where it comes from.
 
-
-def judge_identity(recipe: TrainingConfig, summary: dict[str, Any], stage: str) -> dict[str, Any]:
-    """The content of ``judge.json``: how to ask this judge, and where it comes from."""
+    Args:
+        recipe: what it was trained by.
+        summary: what happened, in numbers.
+        run: what decided its weights, see :func:`judge.training.checkpoints.describe_run`.
+    """
     manifest = Path(recipe.data) / "manifest.json"
     return {
         **BuiltinPrompt().describe(),
         "label_words": {language: dict(words) for language, words in LABEL_WORDS.items()},
         "modes": list(MODES),
-        "stage": stage,
+        "stage": run["stage"],
         "base_model": recipe.model,
         "data": recipe.data,
         "data_manifest_sha256": sha256_file(manifest) if manifest.is_file() else None,
-        "recipe": recipe.model_dump(),
+        "data_sha256": run["data"],
+        "data_counts": data_counts(manifest) if manifest.is_file() else {},
+        "processes": run["processes"],
+        "recipe": recipe.model_dump(mode="json"),
         "training": summary,
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
     }
 
 
+def data_counts(manifest: Path) -> dict[str, Any]:
+    """What a data set's manifest says of its size, its mixture, and the benchmarks it was compared with."""
+    values = json.loads(manifest.read_text(encoding="utf-8"))
+    counts = {name: values[name] for name in ("documents", "samples") if name in values}
+    for name, rows in values.get("rows", {}).items():
+        counts[f"{name} rows"] = rows["total"]
+    for column in ("label", "language", "task", "source"):
+        if values.get("counts", {}).get(column):
+            counts[column] = values["counts"][column]
+    leaks = values.get("leaks")
+    counts["compared with"] = ", ".join(leaks["benchmarks"]) if leaks else "no benchmark (leak gate not run)"
+    return counts
+
+
 def model_card(identity: dict[str, Any]) -> str:
     """A model card in Markdown with the front matter that the Hub reads."""
-    training = identity["training"]
-    settings = json.dumps(identity["recipe"], indent=2, ensure_ascii=False)
+    training, recipe = identity["training"], identity["recipe"]
+    adapter = recipe["lora"] is not None and "merged_from" not in identity
+    settings = json.dumps(recipe, indent=2, ensure_ascii=False)
     versions = ", ".join(f"{name} {version}" for name, version in identity["versions"].items())
-    numbers = "\n".join(
-        f"| {name} | {value} |" for name, value in training.items() if not isinstance(value, list | dict)
-    )
     return f"""---
 base_model: {identity["base_model"]}
-library_name: peft
+library_name: {"peft" if adapter else "transformers"}
 pipeline_tag: text-generation
 tags: [hallucination-detection, llm-as-a-judge, {identity["stage"]}]
 ---
@@ -65,16 +74,20 @@ Reads a document, a question and an answer, and says whether the answer is faith
     judge check --model PATH --document document.txt --question "..." --answer "..."
 
 Scores belong beside their floors: `judge eval --model PATH --benchmarks halubench,ragtruth`.
-
+{_validation(training.get("best"))}
 ## Training
 
 Started from `{identity["base_model"]}` on the data set `{identity["data"]}`
 (manifest SHA-256 `{identity["data_manifest_sha256"]}`), prompt version {identity["prompt_version"]}
 (hash `{identity["prompt_hash"]}`).
 
-| what | value |
-| --- | --- |
-{numbers}
+{_table(training)}
+
+## Data
+
+{_table(identity.get("data_counts", {}))}
+
+## Settings
 
 Versions: {versions}.
 
@@ -82,3 +95,35 @@ Versions: {versions}.
 {settings}
 ```
 """
+
+
+def _validation(best: dict[str, Any] | None) -> str:
+    """The section on the best evaluation; empty where the run had none."""
+    if best is None:
+        return ""
+    told = (
+        "Its weights are the ones kept, so these figures flatter: they were chosen by them."
+        if best["kept"]
+        else "The weights of the last step are the ones kept."
+    )
+    measures = {"step": best["step"]}
+    if "loss" in best:
+        measures["loss"] = round(best["loss"], 4)
+    if "samples" in best:
+        measures["samples judged"] = best["samples"]
+    for name in ("balanced_accuracy", "auroc", "coverage"):
+        if name in best:
+            measures[name.replace("_", " ")] = f"{100 * best[name]:.1f} %"
+    return f"\n## Validation\n\nThe best evaluation while training. {told}\n\n{_table(measures)}\n"
+
+
+def _table(values: dict[str, Any]) -> str:
+    """Numbers and texts as rows; counts within a row stand one after the other; lists are left out."""
+    lines = ["| what | value |", "| --- | --- |"]
+    for name, value in values.items():
+        if name == "best" or isinstance(value, list):
+            continue
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {number:,}" for key, number in value.items())
+        lines.append(f"| {name} | {value} |")
+    return "\n".join(lines)

@@ -17,9 +17,9 @@ from judge.training.models import (
     load_trainable,
     lora_config,
     time_limit,
-    train_and_save,
 )
 from judge.training.pairs import SharedPairCollator, share_prompts
+from judge.training.run import train_and_save
 from judge.training.sft import show_row
 
 

@@ -1,14 +1,14 @@
-"""What both trainers need: the model to train, LoRA settings, trainer arguments, clear failures."""
+"""What both trainers need: the model to train, LoRA settings, the files of a data set."""
 
-import os
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError, JudgeError
-from judge.loading import default_precision, find_model, load_weights
-from judge.training.card import save_judge
+from judge.errors import InputError
+from judge.hardware import local_rank
+from judge.loading import find_model, load_weights
+from judge.training.arguments import check_quantization, weight_precision_of
+from judge.training.arguments import common_arguments as common_arguments
 from judge.training.config import TrainingConfig
 from judge.training.gate import check_leak_gate
 
@@ -16,24 +16,35 @@ from judge.training.gate import check_leak_gate
 def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     """The base model and tokenizer of a recipe, weights in the number format that suits the device.
 
+    Norms and the LM head of a quantized model stay in the training's own format: the models compute their
+    norms in float32 whatever their weights are in, and :mod:`judge.heads` does so with the head.
+
     Raises:
-        InputError: the model is unknown, or is an adapter that has to be merged first.
+        InputError: the model is unknown, or is an adapter that has to be merged first; or the recipe wants of
+            quantized weights what they cannot do.
         JudgeError: the weights cannot be loaded.
     """
+    import torch
+
+    check_quantization(recipe)
     _, adapter = find_model(recipe.model)
     if adapter is not None:
         raise InputError(
             f"{recipe.model} is a LoRA adapter; merge it first: judge merge {recipe.model} -o DIR"
         )
-    model, tokenizer = load_weights(recipe.model, precision=precision_of(recipe))
+    model, tokenizer = load_weights(
+        recipe.model,
+        precision=weight_precision_of(recipe),
+        quantization=recipe.quantization,
+        device=f"cuda:{local_rank()}" if torch.cuda.is_available() else "cpu",
+    )
+    if recipe.quantization is not None:
+        # TRL casts the adapters of a model that says so to bfloat16. A T4 has none, its gradient scaler wants
+        # float32, and anywhere else an update of less than 1/256 of a weight would round to nothing.
+        model.is_loaded_in_4bit = False
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model, tokenizer
-
-
-def precision_of(recipe: TrainingConfig) -> str:
-    """The number format that a recipe trains in: its own, or what the device can do."""
-    return default_precision(training=True) if recipe.precision == "auto" else recipe.precision
 
 
 def lora_config(recipe: TrainingConfig) -> Any:
@@ -49,48 +60,6 @@ def lora_config(recipe: TrainingConfig) -> Any:
         target_modules="all-linear",
         task_type="CAUSAL_LM",
     )
-
-
-def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
-    """Trainer arguments that follow from a recipe; number formats by what the device can do."""
-    import torch
-
-    processes = int(os.environ.get("WORLD_SIZE", "1"))
-    per_step = recipe.batch_size * recipe.gradient_accumulation * processes
-    steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * sequences / per_step))
-    gpu = torch.cuda.is_available()
-    precision = precision_of(recipe)
-    return {
-        "output_dir": recipe.output,
-        "num_train_epochs": recipe.epochs,
-        "max_steps": recipe.max_steps,
-        "per_device_train_batch_size": recipe.batch_size,
-        "per_device_eval_batch_size": recipe.batch_size,
-        "gradient_accumulation_steps": recipe.gradient_accumulation,
-        "learning_rate": recipe.learning_rate,
-        "lr_scheduler_type": recipe.scheduler,
-        "lr_scheduler_kwargs": (
-            {"num_decay_steps": max(1, steps // 5)} if recipe.scheduler == "warmup_stable_decay" else {}
-        ),
-        "warmup_steps": int(recipe.warmup_ratio * steps),
-        "weight_decay": recipe.weight_decay,
-        "max_grad_norm": recipe.max_grad_norm,
-        "gradient_checkpointing": recipe.gradient_checkpointing,
-        "bf16": precision == "bfloat16",
-        "fp16": gpu and precision == "float16",
-        "use_cpu": not gpu,
-        "eval_strategy": "steps" if recipe.evaluations else "no",
-        "eval_steps": max(1, steps // recipe.evaluations) if recipe.evaluations else None,
-        "logging_steps": recipe.logging_steps,
-        "logging_nan_inf_filter": False,  # else the log would hide what check_finite looks for
-        "save_strategy": "no",  # the finished adapter is saved once, whole
-        "report_to": list(recipe.report_to) or "none",
-        "seed": recipe.seed,
-        "data_seed": recipe.seed,
-        "remove_unused_columns": False,
-        "dataloader_pin_memory": gpu,
-        "max_length": None,  # rows were fitted already, by their document
-    }
 
 
 def time_limit(minutes: float) -> Any:
@@ -116,60 +85,6 @@ def leave_casts_to_autocast(trainer: Any) -> None:
         for module in trainer.model.modules():
             if isinstance(module, BaseTunerLayer):
                 module.cast_input_dtype_enabled = False
-
-
-def check_finite(history: list[dict[str, Any]]) -> None:
-    """Refuse weights after a loss that is no number. Raises ``JudgeError``."""
-    for entry in history:
-        loss = entry.get("loss", entry.get("train_loss", 0.0))  # the latter is the mean of the whole run
-        if loss != loss or loss in (float("inf"), float("-inf")):
-            raise JudgeError(
-                f"the loss became {loss} at step {entry.get('step')}; nothing was saved. "
-                "Lower learning_rate, or use a wider number format (precision)"
-            )
-
-
-def train_and_save(
-    trainer: Any,
-    tokenizer: Any,
-    recipe: TrainingConfig,
-    summary: dict[str, Any],
-    stage: str,
-    logged: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Run a trainer to its end and save the judge; returns the summary with what the run adds to it.
-
-    Args:
-        summary: counts of the training set.
-        stage: ``sft`` or ``dpo``, for ``judge.json`` and the card.
-        logged: figures of the trainer's log that are kept beside the losses.
-
-    Raises:
-        JudgeError: the loss became no number; nothing is saved then.
-    """
-    leave_casts_to_autocast(trainer)
-    result = trainer.train()
-    check_finite(trainer.state.log_history)
-    summary = {
-        **summary,
-        "steps": trainer.state.global_step,
-        "epochs": round(trainer.state.epoch or 0.0, 2),
-        "seconds": round(result.metrics["train_runtime"], 1),
-        "losses": loss_history(trainer.state.log_history, logged),
-    }
-    if trainer.is_world_process_zero():
-        save_judge(trainer.accelerator.unwrap_model(trainer.model), tokenizer, recipe, summary, stage)
-    return summary
-
-
-def loss_history(history: list[dict[str, Any]], extra: Sequence[str] = ()) -> list[dict[str, float]]:
-    """The losses of a run by step, with ``extra`` figures, from the trainer's log."""
-    keys = ("step", "loss", "eval_loss", *extra)
-    return [
-        {key: entry[key] for key in keys if key in entry}
-        for entry in history
-        if "loss" in entry or "eval_loss" in entry
-    ]
 
 
 def data_file(recipe: TrainingConfig, name: str) -> Path:

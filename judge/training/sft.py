@@ -14,8 +14,8 @@ from judge.training.models import (
     load_trainable,
     lora_config,
     time_limit,
-    train_and_save,
 )
+from judge.training.run import train_and_save
 from judge.training.sharing import SharedCollator, share
 
 
@@ -91,10 +91,13 @@ def summarize(examples: Sequence[Example], sequences: Sequence[dict[str, Any]]) 
 
 
 def show_row(example: Example, tokenizer: Any) -> str:
-    """One training row as text, so that a person sees what is trained on; the loss is on what is marked."""
+    """One training row as text, for a person to see what is trained on; token by token where the loss is."""
     prompt = tokenizer.decode(example.prompt)
     parts = split_document(prompt)
     if parts is not None and len(parts[1]) > 200:
         prompt = f"{parts[0]}{parts[1][:200]} [...]{parts[2]}"
-    replies = "".join(f"\n>>> loss on: {tokenizer.decode(reply)!r}" for reply in example.completions)
-    return f"--- first row, {example.id}\n{prompt}{replies}\n---"
+    replies = ""
+    for reply in example.completions:
+        tokens = " ".join(repr(tokenizer.decode([token])) for token in reply)
+        replies += f"\n--- {len(reply)} tokens with a loss: {tokens}"
+    return f"--- {example.id}: {len(example.prompt)} tokens without a loss\n{prompt}{replies}\n---"

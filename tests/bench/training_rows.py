@@ -20,7 +20,8 @@ from judge.types import Label, Mode, Sample
 ROWS = 24
 DPO_LENGTHS = {"dpo-955": (955, 65, 61), "dpo-1918": (1918, 52, 52)}
 """Tokens of prompt, chosen and rejected completion."""
-CASES = (*DPO_LENGTHS, "sft-700", "dpo-ragtruth", "dpo-xquad", "sft-ragtruth", "sft-xquad")
+CASES = (*DPO_LENGTHS, "sft-700", "dpo-ragtruth", "dpo-xquad", "dpo-verdict", "sft-ragtruth", "sft-xquad")
+"""``dpo-verdict`` is XQuAD in verdict mode; other pairs of real data are in reason mode."""
 FILLER = "The committee met in the old town hall and spoke for an hour about the bridge and the harbour. "
 REASONING = "Each number, name and date of the answer was looked up in the document, one by one. " * 3
 
@@ -44,7 +45,9 @@ def make_rows(case: str, model: str, data_dir: Path | None) -> list[dict[str, An
         twins = ragtruth_twins(data_dir) if source == "ragtruth" else xquad_twins(data_dir)
     renderer = Renderer(tokenizer)
     samples = [sample for pair in twins[: ROWS // 2] for sample in pair]
-    return [pair_row(sample, renderer) if stage == "dpo" else sft_row(sample, renderer) for sample in samples]
+    if stage == "sft":
+        return [sft_row(sample, renderer) for sample in samples]
+    return [pair_row(sample, renderer, "verdict" if source == "verdict" else "reason") for sample in samples]
 
 
 def random_pairs(prompt: int, chosen: int, rejected: int) -> list[dict[str, Any]]:
@@ -73,9 +76,8 @@ def sft_row(sample: Sample, renderer: Renderer) -> dict[str, Any]:
     return {"group": sample.group, "prompt": list(prompt), "completion": list(completion)}
 
 
-def pair_row(sample: Sample, renderer: Renderer) -> dict[str, Any]:
-    """The right and the wrong judgement of a sample, in reason mode."""
-    mode: Mode = "reason"
+def pair_row(sample: Sample, renderer: Renderer, mode: Mode) -> dict[str, Any]:
+    """The right and the wrong judgement of a sample."""
     messages = BuiltinPrompt().messages(sample, mode)
     label = _label(sample)
     wrong = Label.FAIL if label is Label.PASS else Label.PASS

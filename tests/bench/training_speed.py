@@ -29,8 +29,8 @@ from tests.bench.training_rows import CASES, make_rows
 SIDES = ("shared", "trl")
 
 
-def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: argparse.Namespace) -> Any:
-    """The trainer of one side, ready to train."""
+def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any) -> Any:
+    """The trainer of one side, ready to train; ``settings.dpo`` may hold more arguments of DPO."""
     import torch
     from datasets import Dataset
     from peft import LoraConfig
@@ -82,7 +82,8 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: arg
     }
     if case.startswith("dpo"):
         parts["train_dataset"] = Dataset.from_list(rows)
-        arguments = DPOConfig(**common, per_device_train_batch_size=settings.batch)
+        special = getattr(settings, "dpo", {})
+        arguments = DPOConfig(**common, **special, per_device_train_batch_size=settings.batch)
         if side == "trl":
             return TokenizedDPOTrainer(**parts, args=arguments)
         share_prompts(model)

@@ -1,0 +1,93 @@
+"""What a device can do, and the number formats that follow from it."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from judge.errors import InputError
+
+GIB = 2**30
+CPU_FLAGS = Path("/proc/cpuinfo")
+MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of the container, "max" where there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device that a model runs on.
+
+    ``memory_bytes`` is what the device has, not what is free. ``capability`` is CUDA's, ``None`` on a CPU.
+    ``bfloat16`` says that it multiplies bfloat16 matrices itself: emulated, they are slower than float32.
+    """
+
+    kind: Literal["cpu", "cuda"]
+    name: str
+    memory_bytes: int
+    capability: tuple[int, int] | None = None
+    bfloat16: bool = False
+
+    def precision(self, training: bool = False) -> str:
+        """The number format that suits the device.
+
+        A GPU gets bfloat16 where it has it (from CUDA capability 8.0), else float16. A CPU judges in float32,
+        which gives the same probability in every batch; it trains in bfloat16 where it has instructions for
+        it, at twice the speed.
+        """
+        if self.kind == "cuda":
+            return "bfloat16" if self.bfloat16 else "float16"
+        return "bfloat16" if training and self.bfloat16 else "float32"
+
+    def check_precision(self, precision: str) -> None:
+        """Refuse to train in a number format that the device cannot train in. Raises ``InputError``."""
+        if self.kind == "cuda" and precision == "bfloat16" and not self.bfloat16:
+            raise InputError(f"precision bfloat16: {self.name} has none; set float16, or auto")
+        if self.kind == "cpu" and precision == "float16":
+            raise InputError("precision float16 trains on GPUs alone; set bfloat16 or float32, or auto")
+
+
+def gpu(name: str, memory_bytes: float, capability: tuple[int, int]) -> Device:
+    """A CUDA device by its figures."""
+    return Device("cuda", name, int(memory_bytes), capability, bfloat16=capability >= (8, 0))
+
+
+KNOWN_DEVICES = {
+    "t4": gpu("Tesla T4", 14.6 * GIB, (7, 5)),
+    "v100": gpu("Tesla V100", 15.8 * GIB, (7, 0)),
+    "rtx3090": gpu("GeForce RTX 3090", 23.7 * GIB, (8, 6)),
+    "a10g": gpu("A10G", 22.0 * GIB, (8, 6)),
+    "l4": gpu("L4", 22.0 * GIB, (8, 9)),
+    "rtx4090": gpu("GeForce RTX 4090", 23.6 * GIB, (8, 9)),
+    "a100-40gb": gpu("A100 40 GB", 39.4 * GIB, (8, 0)),
+    "a100-80gb": gpu("A100 80 GB", 79.2 * GIB, (8, 0)),
+    "h100": gpu("H100", 79.2 * GIB, (9, 0)),
+    "h200": gpu("H200", 139.8 * GIB, (9, 0)),
+}
+"""Devices to plan for, with the memory that their drivers leave to programs."""
+
+
+def this_device() -> Device:
+    """The device at hand: the process's own GPU where there is one, else the CPU."""
+    import torch
+
+    if torch.cuda.is_available():
+        properties = torch.cuda.get_device_properties(local_rank())
+        return gpu(properties.name, properties.total_memory, (properties.major, properties.minor))
+    return Device("cpu", "CPU", _main_memory(), bfloat16=_cpu_has_bfloat16())
+
+
+def local_rank() -> int:
+    """Number of this process's GPU: processes that a launcher starts have one each."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
+
+
+def _main_memory() -> int:
+    """Bytes of main memory, or of the container's share of it."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = MEMORY_LIMIT.read_text().strip() if MEMORY_LIMIT.is_file() else "max"
+    return min(machine, int(limit)) if limit.isdecimal() else machine
+
+
+def _cpu_has_bfloat16() -> bool:
+    return CPU_FLAGS.is_file() and bool(
+        {"avx512_bf16", "amx_bf16"} & set(CPU_FLAGS.read_text(encoding="utf-8").split())
+    )

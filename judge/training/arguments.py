@@ -1,0 +1,138 @@
+"""The arguments of transformers' trainer that follow from a recipe and from what the device can do."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from judge import hardware
+from judge.errors import InputError
+from judge.quantization import require_bitsandbytes
+from judge.training.config import TrainingConfig
+
+# The recipe's name of an optimizer: the trainer's name of it, and the decay rates of its running means.
+OPTIMIZERS: dict[str, tuple[str, tuple[float, float]]] = {
+    "adamw": ("adamw_torch_fused", (0.9, 0.999)),
+    "adamw_8bit": ("adamw_8bit", (0.9, 0.999)),
+    "paged_adamw_8bit": ("paged_adamw_8bit", (0.9, 0.999)),
+    "lion": ("lion_32bit", (0.9, 0.99)),
+    "paged_lion_8bit": ("paged_lion_8bit", (0.9, 0.99)),
+}
+
+
+def precision_of(recipe: TrainingConfig) -> str:
+    """The number format that a recipe multiplies in: its own, or what suits the device.
+
+    Raises:
+        InputError: the device cannot train in the recipe's own.
+    """
+    device = hardware.this_device()
+    if recipe.precision == "auto":
+        return device.precision(training=True)
+    device.check_precision(recipe.precision)
+    return recipe.precision
+
+
+def weight_precision_of(recipe: TrainingConfig) -> str:
+    """The number format that a recipe's weights are loaded in.
+
+    Weights that are trained themselves stay in float32: an update of 1e-6 vanishes in a weight of 16 bits,
+    and the gradient scaler of float16 asks for it. DeepSpeed and FSDP make such copies of their own.
+    """
+    trained_whole = recipe.lora is None and sharding() is None
+    return "float32" if trained_whole else precision_of(recipe)
+
+
+def sharding() -> str | None:
+    """How ``accelerate launch`` spreads a model over processes: ``fsdp``, ``zero1`` to ``zero3``, or not."""
+    if os.environ.get("ACCELERATE_USE_FSDP") == "true":
+        return "fsdp"
+    if os.environ.get("ACCELERATE_USE_DEEPSPEED") != "true":
+        return None
+    stage = os.environ.get("ACCELERATE_DEEPSPEED_ZERO_STAGE", "2")
+    if config := os.environ.get("ACCELERATE_DEEPSPEED_CONFIG_FILE"):
+        stage = json.loads(Path(config).read_text(encoding="utf-8"))["zero_optimization"]["stage"]
+    return f"zero{stage}"
+
+
+def check_quantization(recipe: TrainingConfig) -> None:
+    """Refuse what 4-bit weights cannot do: being trained themselves, or being cut into shards.
+
+    Raises:
+        InputError: says what to set instead.
+    """
+    if recipe.quantization is None:
+        return
+    if recipe.lora is None:
+        raise InputError(
+            "4-bit weights cannot be trained themselves; set lora, or quantization: null",
+            field="quantization",
+        )
+    if (spread := sharding()) in ("fsdp", "zero3"):
+        raise InputError(
+            f"4-bit weights cannot be cut into shards ({spread}); launch with "
+            "accelerate_configs/ddp.yaml or zero2.yaml, or set quantization: null",
+            field="quantization",
+        )
+
+
+def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
+    """Arguments that SFT and DPO have in common.
+
+    Args:
+        sequences: rows of the training set, as the trainer counts them.
+
+    Raises:
+        InputError: the device cannot train in the recipe's number format, or the optimizer is not installed.
+    """
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    per_step = recipe.batch_size * recipe.gradient_accumulation * processes
+    steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * sequences / per_step))
+    warmup = int(recipe.warmup_ratio * steps) if recipe.warmup_steps is None else recipe.warmup_steps
+    gpu = hardware.this_device().kind == "cuda"
+    precision = precision_of(recipe)
+    return {
+        "output_dir": recipe.output,
+        "num_train_epochs": recipe.epochs,
+        "max_steps": recipe.max_steps,
+        "per_device_train_batch_size": recipe.batch_size,
+        "per_device_eval_batch_size": recipe.batch_size,
+        "gradient_accumulation_steps": recipe.gradient_accumulation,
+        **optimizer_arguments(recipe),
+        "lr_scheduler_type": recipe.scheduler,
+        "lr_scheduler_kwargs": (
+            {"num_decay_steps": max(1, steps // 5)} if recipe.scheduler == "warmup_stable_decay" else {}
+        ),
+        "warmup_steps": warmup,
+        "max_grad_norm": recipe.max_grad_norm,
+        "gradient_checkpointing": recipe.gradient_checkpointing,
+        "bf16": precision == "bfloat16",
+        "fp16": precision == "float16",
+        "use_cpu": not gpu,
+        "eval_strategy": "steps" if recipe.evaluations else "no",
+        "eval_steps": max(1, steps // recipe.evaluations) if recipe.evaluations else None,
+        "logging_steps": recipe.logging_steps,
+        "logging_nan_inf_filter": False,  # else the log would hide what check_finite looks for
+        "save_strategy": "no",  # the finished adapter is saved once, whole
+        "report_to": list(recipe.report_to) or "none",
+        "seed": recipe.seed,
+        "data_seed": recipe.seed,
+        "remove_unused_columns": False,
+        "dataloader_pin_memory": gpu,
+        "max_length": None,  # rows were fitted already, by their document
+    }
+
+
+def optimizer_arguments(recipe: TrainingConfig) -> dict[str, Any]:
+    """The optimizer, its rates and its decay. Raises ``InputError`` where it is not installed."""
+    name, betas = OPTIMIZERS[recipe.optimizer]
+    if recipe.optimizer != "adamw":
+        require_bitsandbytes(f"optimizer {recipe.optimizer}")
+    beta1, beta2 = recipe.betas or betas
+    return {
+        "optim": name,
+        "adam_beta1": beta1,
+        "adam_beta2": beta2,
+        "learning_rate": recipe.learning_rate,
+        "weight_decay": recipe.weight_decay,
+    }

@@ -1,0 +1,175 @@
+"""What happens between the steps of a run: samples are judged, states are saved, trouble ends it."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import TrainerCallback
+
+from judge.errors import JudgeError
+from judge.training import checkpoints
+from judge.training.checkpoints import Checkpoint
+from judge.training.config import TrainingConfig
+from judge.training.stopping import StopSignals
+from judge.training.validation import MEASURES, Evaluation, judge_live, measure
+from judge.training.weights import save_weights
+from judge.types import Sample
+
+
+class Validation(TrainerCallback):
+    """Judges samples at every evaluation, logs the measures, and saves the weights of the best one.
+
+    Args:
+        trainer: the trainer whose evaluations these are.
+        samples: what to judge; without any, evaluations are compared by their loss.
+        best: the best evaluation so far, where a run is resumed.
+    """
+
+    def __init__(
+        self,
+        trainer: Any,
+        tokenizer: Any,
+        recipe: TrainingConfig,
+        samples: Sequence[Sample],
+        best: Evaluation | None,
+    ):
+        self.trainer, self.tokenizer, self.recipe = trainer, tokenizer, recipe
+        self.samples, self.best = samples, best
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Measure the last weights too, where a time limit ends the run between two evaluations."""
+        control.should_evaluate |= control.should_training_stop and args.eval_strategy != "no"
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, metrics: dict[str, float], **_: Any) -> None:
+        """Judge, log, compare, save."""
+        loss = metrics.get("eval_loss")
+        evaluation = Evaluation(state.global_step, None if loss is None else float(loss))
+        if self.samples:
+            verdicts = judge_live(self.trainer, self.tokenizer, self.samples, self.recipe)
+            found = measure(self.samples, verdicts)
+            evaluation = replace(evaluation, samples=len(self.samples), **found)
+            self.trainer.log({f"eval_{name}": found[name] for name in MEASURES if name in found})
+        better = evaluation.better_than(self.best)
+        if state.is_world_process_zero:
+            print(f"{evaluation}{' (best so far)' if better else ''}", flush=True)
+        if better and self.recipe.keep_best:
+            save_weights(self.trainer, Path(self.recipe.output) / f"best-{evaluation.step}")
+        if better:
+            self.best = evaluation
+            if state.is_world_process_zero:
+                checkpoints.clean(Path(self.recipe.output), evaluation.step)
+
+
+class Durability(TrainerCallback):
+    """Saves checkpoints, stops on a signal with one more, and stops at a loss that is no number.
+
+    Args:
+        trainer: the trainer that saves.
+        run: what the run is, see :func:`judge.training.checkpoints.describe_run`.
+        start: the checkpoint that the run goes on from.
+        signals: notes the signals that ask the run to stop.
+        best: the best evaluation so far, at the time of the call.
+    """
+
+    def __init__(
+        self,
+        trainer: Any,
+        recipe: TrainingConfig,
+        run: dict[str, Any],
+        start: Checkpoint | None,
+        signals: StopSignals,
+        best: Callable[[], Evaluation | None],
+    ):
+        self.trainer, self.recipe, self.run = trainer, recipe, run
+        self.signals, self.best = signals, best
+        self.began = time.monotonic() - (start.seconds if start else 0.0)
+        self.stopped = False
+        self.saving: Path | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has trained, over all its starts."""
+        return time.monotonic() - self.began
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, train_dataloader: Any, **_: Any) -> None:
+        """Bring the order of rows to this epoch.
+
+        The trainer does so itself, but does not reach the sampler where several processes go on within an
+        epoch.
+        """
+        train_dataloader.set_epoch(int(state.epoch or 0))
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Stop before a loss that is no number reaches the weights."""
+        loss = float(self.trainer._tr_loss)  # what was added up since the last log, this step included
+        if self._any(not math.isfinite(loss)):
+            self._not_finite(f"the loss became {loss} at step {state.global_step + 1}")
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Ask for a checkpoint where one is due; none is at the end, where the judge itself is saved."""
+        if control.should_training_stop:
+            return
+        interval = max(1, state.max_steps // (self.recipe.checkpoints + 1))
+        if self.recipe.checkpoints and state.global_step % interval == 0:
+            control.should_save = True
+        self._stop_if_told(control)
+        self._expect_saving(state, control.should_save and not control.should_evaluate)
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """A signal may have come during the evaluation."""
+        if not control.should_training_stop:
+            self._stop_if_told(control)
+        self._expect_saving(state, control.should_save)
+
+    def on_save(self, args: Any, state: Any, control: Any, model: Any, **_: Any) -> None:
+        """All processes have written: mark the checkpoint complete, and remove the one before the last."""
+        folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        self._check_weights(state, model)  # which is also where all processes wait for each other
+        if state.is_world_process_zero:
+            (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads
+            best = self.best()
+            checkpoints.mark_complete(
+                folder,
+                step=state.global_step,
+                run=self.run,
+                seconds=round(self.seconds, 1),
+                best=best.to_dict() if best else None,
+            )
+            checkpoints.clean(folder.parent, best.step if best else None)
+        self.saving = None
+
+    def on_train_end(self, args: Any, state: Any, control: Any, model: Any, **_: Any) -> None:
+        """No broken judge is saved."""
+        self._check_weights(state, model)
+
+    def _check_weights(self, state: Any, model: Any) -> None:
+        finite = all(bool(value.isfinite().all()) for value in model.parameters() if value.requires_grad)
+        if self._any(not finite):
+            self._not_finite(f"a weight became no number by step {state.global_step}")
+
+    def _expect_saving(self, state: Any, saving: bool) -> None:
+        """Note what the trainer writes next, so that a failure can be told from one of training."""
+        folder = Path(self.recipe.output) / f"checkpoint-{state.global_step}"
+        self.saving = folder if saving else None
+
+    def _stop_if_told(self, control: Any) -> None:
+        if self._any(self.signals.received is not None):
+            self.stopped = control.should_save = control.should_training_stop = True
+
+    def _any(self, here: bool) -> bool:
+        """Does it hold in any process? All have to ask, so that all go on or stop at the same step."""
+        accelerator = self.trainer.accelerator
+        if accelerator.num_processes == 1:
+            return here
+        return bool(accelerator.reduce(torch.tensor(float(here), device=accelerator.device)) > 0)
+
+    def _not_finite(self, what: str) -> None:
+        kept = checkpoints.complete_checkpoints(Path(self.recipe.output))
+        state = f"{kept[-1].folder} keeps the last good state" if kept else "nothing was saved"
+        raise JudgeError(
+            f"{what}; {state}. Lower learning_rate, or use a wider number format (precision), and start anew"
+        )

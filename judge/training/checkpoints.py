@@ -1,0 +1,173 @@
+"""Checkpoints that can be trusted: a folder counts only once the mark in it is written, which happens last.
+
+Within a run's output lie, until the judge is finished:
+
+    checkpoint-40/    weights, optimizer, scheduler, random numbers and log after step 40, as transformers
+                      writes them, and the mark: complete.json
+    best-20/          weights of the best evaluation, that of step 20
+
+A kill can leave a folder half-written, but never a half-written folder with a mark.
+"""
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError
+from judge.files import sha256_file, write_json
+from judge.training.config import TrainingConfig
+
+MARK = "complete.json"
+KEPT = 2
+"""Complete checkpoints that are kept."""
+# Keys of a recipe that change no weight; data is compared by its content, not its place.
+NEUTRAL = {
+    "resume", "checkpoints", "report_to", "logging_steps", "push_to_hub", "max_minutes", "output", "data",
+    "without_leak_gate", "max_cut_share",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A complete checkpoint: where it lies, and what its mark says.
+
+    ``run`` is :func:`describe_run` of the run that wrote it; ``seconds`` is how long that run had trained;
+    ``best`` is its best evaluation until then, if it had one.
+    """
+
+    folder: Path
+    step: int
+    run: dict[str, Any]
+    seconds: float
+    best: dict[str, Any] | None
+
+
+def describe_run(recipe: TrainingConfig, stage: str) -> dict[str, Any]:
+    """What decides the weights of a run, as JSON values: recipe, data, number of processes."""
+    names = (f"{stage}/train.jsonl", f"{stage}/validation.jsonl", "samples.jsonl")
+    files = {name: Path(recipe.data) / name for name in names}
+    return {
+        "stage": stage,
+        "processes": int(os.environ.get("WORLD_SIZE", "1")),
+        "recipe": _deciding(recipe.model_dump(mode="json")),
+        "data": {name: sha256_file(file) for name, file in files.items() if file.is_file()},
+    }
+
+
+def _deciding(recipe: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in recipe.items() if name not in NEUTRAL}
+
+
+def complete_checkpoints(output: Path) -> list[Checkpoint]:
+    """The complete checkpoints of a folder, by step."""
+    found = []
+    for mark in output.glob(f"checkpoint-*/{MARK}"):
+        values = json.loads(mark.read_text(encoding="utf-8"))
+        found.append(Checkpoint(folder=mark.parent, **values))
+    return sorted(found, key=lambda checkpoint: checkpoint.step)
+
+
+def resume_point(recipe: TrainingConfig, run: dict[str, Any]) -> Checkpoint | None:
+    """The checkpoint that a run goes on from; ``None`` to start anew.
+
+    Raises:
+        InputError: the run is finished already, or is another than the one whose checkpoints lie in its
+            output, or these would be lost by starting anew.
+    """
+    output = Path(recipe.output)
+    found = complete_checkpoints(output)
+    if not recipe.resume:
+        if found:
+            raise InputError(
+                f"holds {found[-1].folder.name} of a run that is not finished; resume=true goes on from "
+                "there; to start anew, remove its checkpoint-* folders or give another output",
+                file=output,
+            )
+        return None
+    if finished_run(recipe, run) is not None:
+        raise InputError("is finished; nothing is left to resume", file=output)
+    if not found:
+        return None
+    _refuse_changes(found[-1].run, run, found[-1].folder)
+    return found[-1]
+
+
+def finished_run(recipe: TrainingConfig, run: dict[str, Any]) -> dict[str, Any] | None:
+    """What ``judge.json`` says of a run that is to be resumed and has come to its end; else ``None``.
+
+    Raises:
+        InputError: the finished judge came from another recipe or other data.
+    """
+    file = Path(recipe.output) / "judge.json"
+    if not recipe.resume or not file.is_file() or complete_checkpoints(file.parent):
+        return None
+    identity: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    before = {"stage": identity["stage"], "recipe": _deciding(identity["recipe"])}
+    before |= {"processes": identity.get("processes"), "data": identity.get("data_sha256", {})}
+    _refuse_changes(before, run, file)
+    return identity
+
+
+def _refuse_changes(before: dict[str, Any], now: dict[str, Any], file: Path) -> None:
+    old, new = _flat(before), _flat(now)
+    changes = [
+        f"{key} was {old.get(key, 'not set')!r:.40}, is {new.get(key, 'not set')!r:.40}"
+        for key in sorted(old.keys() | new.keys())
+        if old.get(key) != new.get(key)
+    ]
+    if changes:
+        raise InputError(
+            f"comes from another run: {'; '.join(changes)}. Undo the change, or give another output",
+            file=file,
+        )
+
+
+def _flat(values: dict[str, Any], parent: str = "") -> dict[str, Any]:
+    """Nested keys as ``recipe.lora.rank``."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= _flat(value, f"{parent}{key}.") if isinstance(value, dict) else {f"{parent}{key}": value}
+    return flat
+
+
+def mark_complete(
+    folder: Path, *, step: int, run: dict[str, Any], seconds: float, best: dict[str, Any] | None
+) -> None:
+    """Bring all of a checkpoint to the disk, then say so in it."""
+    sync(folder)
+    write_json(folder / MARK, {"step": step, "run": run, "seconds": seconds, "best": best})
+    sync(folder)
+
+
+def clean(output: Path, best: int | None) -> None:
+    """Remove half-written checkpoints, all but the last complete ones, and weights that none of them names.
+
+    Args:
+        output: folder of the run.
+        best: step of the best evaluation so far, whose weights stay.
+    """
+    kept = complete_checkpoints(output)[-KEPT:]
+    steps = {best} | {checkpoint.best["step"] for checkpoint in kept if checkpoint.best}
+    names = {checkpoint.folder.name for checkpoint in kept} | {f"best-{step}" for step in steps}
+    for folder in [*output.glob("checkpoint-*"), *output.glob("best-*")]:
+        if folder.name not in names:
+            remove(folder)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, its mark first: what a kill leaves of it must not count as complete."""
+    (folder / MARK).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def sync(folder: Path) -> None:
+    """Bring a folder and everything in it to the disk, so that it outlives a power cut."""
+    for path in [*folder.rglob("*"), folder]:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

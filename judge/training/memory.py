@@ -1,0 +1,147 @@
+"""How much memory a recipe takes, from the sizes of its model alone; nothing is loaded.
+
+The terms follow what autograd keeps of a decoder layer of transformers with LoRA: the inputs of its norms,
+of its linear layers and of its products. ``tests/bench/doctor_memory.py`` measures real runs beside them.
+"""
+
+from dataclasses import dataclass, fields
+
+from judge.architecture import Architecture
+from judge.attention import BLOCK
+from judge.hardware import GIB, Device
+from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
+
+LABEL_SHARE = 1 / 8
+"""Share of a sequence's tokens that are replies, and so have a loss. A verdict has two, a reasoning about
+fifty; this supposes long ones."""
+
+OPTIMIZER_BYTES = {"adamw": 8, "adamw_8bit": 2, "paged_adamw_8bit": 2, "lion": 4, "paged_lion_8bit": 1}
+"""State of one trained parameter."""
+
+NF4_BYTES = 1 / 2 + 1 / 64 + 4 / (64 * 256)
+"""Of one weight: four bits, a byte of scale for 64 weights, and a float32 scale for 256 of these scales."""
+
+TILE = 32_768
+"""Columns of the vocabulary that TRL's DPO head computes at once."""
+
+OVERHEAD = {"cpu": 0.2 * GIB, "cuda": 0.6 * GIB}
+"""Tokenizer, data set and libraries; on a GPU its context."""
+
+GAPS = {"cpu": 1.2, "cuda": 1.1}
+"""What the allocator holds for the activations, by what is in use of it at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes at the peak of a training run, by what they hold; ``casts`` are autocast's of trained weights."""
+
+    weights: float
+    adapter: float
+    casts: float
+    gradients: float
+    optimizer: float
+    activations: float
+    logits: float
+    overhead: float
+
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return sum(getattr(self, field.name) for field in fields(self))
+
+
+def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Memory:
+    """The peak memory of one process that trains without sharding.
+
+    Every micro-batch is taken to hold the longest sequences that the recipe allows.
+    """
+    precision = device.precision(training=True) if recipe.precision == "auto" else recipe.precision
+    size = 4 if precision == "float32" else 2
+    if recipe.lora is None:
+        trained = model.linear_parameters + model.other_parameters
+        references = 2 if isinstance(recipe, DPORecipe) and not recipe.precompute_reference else 1
+        weights, adapter = 4.0 * trained * references, 0.0
+    else:
+        trained = model.adapter_parameters(recipe.lora.rank)
+        linear = NF4_BYTES if recipe.quantization else size
+        weights, adapter = linear * model.linear_parameters + size * model.other_parameters, 4.0 * trained
+
+    rows, tokens = sequences_of(recipe)
+    batch = rows * tokens
+    layer = batch * layer_bytes(recipe, model, device, size)
+    # The gradients of one layer's activations, and the weights that 4 bits are made to for a product.
+    working = float(batch * (3 * size * model.intermediate_size + 16 * model.hidden_size))
+    if recipe.quantization:
+        working += size * model.hidden_size * model.intermediate_size
+    if recipe.gradient_checkpointing:
+        kept = float(batch * size * model.hidden_size * model.num_hidden_layers)
+        working += layer
+    else:
+        kept = layer * model.num_hidden_layers
+    logits = head_bytes(recipe, model, size)
+    return Memory(
+        weights=weights,
+        adapter=adapter,
+        casts=2.0 * trained if size == 2 else 0.0,
+        gradients=4.0 * trained,
+        optimizer=float(OPTIMIZER_BYTES[recipe.optimizer] * trained),
+        # The logits are gone when the layers go backward.
+        activations=GAPS[device.kind] * (kept + max(working - logits, 0)),
+        logits=logits,
+        overhead=OVERHEAD[device.kind],
+    )
+
+
+def sequences_of(recipe: TrainingConfig) -> tuple[int, int]:
+    """Rows of a micro-batch, and tokens of each, as they go through the model."""
+    if isinstance(recipe, DPORecipe):
+        if recipe.prefix_sharing:
+            return recipe.batch_size, round((1 + LABEL_SHARE) * recipe.max_length)
+        return 2 * recipe.batch_size, recipe.max_length
+    if isinstance(recipe, SFTRecipe) and recipe.prefix_sharing:
+        return recipe.batch_size, max(recipe.max_length, recipe.sequence_tokens)
+    return recipe.batch_size, recipe.max_length
+
+
+def layer_bytes(recipe: TrainingConfig, model: Architecture, device: Device, size: int) -> float:
+    """What autograd keeps of one layer for the backward pass, in bytes a token.
+
+    Args:
+        size: bytes of a number of the training's format.
+    """
+    hidden, wide, queries = model.hidden_size, model.intermediate_size, model.attention_width
+    keys = model.num_key_value_heads * model.head_dim
+    rows, tokens = sequences_of(recipe)
+    # Norms compute in float32; what they give goes into the linear maps.
+    norms = 2 * (4 * hidden + size * hidden)
+    if recipe.lora is None and size == 2:  # a float32 residual stream, and a cast of it for each linear map
+        norms = 2 * 8 * hidden + 5 * size * hidden
+    attention = float(size * 2 * (queries + keys))
+    if rows > 1 or getattr(recipe, "prefix_sharing", False):
+        # Under a mask every head has keys and values of its own, and the mask is kept as numbers. On a CPU
+        # the queries run in blocks (judge.attention), each with a copy of all keys before its end.
+        copies = (max(tokens / BLOCK, 1) + 1) / 2 if device.kind == "cpu" else 1
+        mask = BLOCK * copies if device.kind == "cpu" else tokens
+        attention = size * (3 * queries + 2 * copies * queries + mask)
+    mlp = size * 4 * wide
+    adapters = 0
+    if recipe.lora is not None:
+        adapters = size * 7 * recipe.lora.rank
+        if recipe.lora.dropout:  # a copy of each linear map's input, and which numbers of it were dropped
+            adapters += 2 * size * (5 * hidden + queries + wide)
+    return norms + attention + mlp + adapters
+
+
+def head_bytes(recipe: TrainingConfig, model: Architecture, size: int) -> float:
+    """Logits, their softmax and its gradient in float32, on the tokens that have a loss.
+
+    SFT keeps a float32 copy of a 16-bit head for the backward pass (:mod:`judge.heads`). TRL's DPO computes
+    the logits in tiles and keeps none.
+    """
+    if isinstance(recipe, DPORecipe):
+        replies = 2 * recipe.batch_size * recipe.max_length * LABEL_SHARE
+        return 4 * min(TILE, model.vocab_size) * (4 * replies + model.hidden_size)
+    rows, tokens = sequences_of(recipe)
+    logits = 3 * 4 * LABEL_SHARE * rows * tokens * model.vocab_size
+    copy = 4 * model.hidden_size * model.vocab_size if size == 2 and recipe.lora is not None else 0
+    return logits + copy

@@ -1,0 +1,138 @@
+"""A training run from its first step, or its last checkpoint, to the finished judge."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from signal import SIGTERM
+from typing import Any
+
+from judge.files import write_json, write_text
+from judge.training import checkpoints
+from judge.training.card import judge_identity, model_card
+from judge.training.config import TrainingConfig
+from judge.training.hub import hub_token, push
+from judge.training.models import leave_casts_to_autocast
+from judge.training.stopping import Interrupted, StopSignals
+from judge.training.validation import MEASURES, Evaluation, validation_samples
+from judge.training.weights import link_folder, move_into, save_weights, saving_to
+
+
+def train_and_save(
+    trainer: Any,
+    tokenizer: Any,
+    recipe: TrainingConfig,
+    summary: dict[str, Any],
+    stage: str,
+    logged: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Run a trainer to its end and save the judge; returns the summary with what the run adds to it.
+
+    Args:
+        summary: counts of the training set.
+        stage: ``sft`` or ``dpo``, for ``judge.json`` and the card.
+        logged: figures of the trainer's log that are kept beside the losses.
+
+    Raises:
+        InputError: what lies in the output cannot be resumed, or would be lost, or no token is there to push.
+        Interrupted: a signal stopped the run; it can be resumed.
+        JudgeError: the loss became no number, the disk is full, or the Hub refused the judge.
+    """
+    from judge.training.callbacks import Durability, Validation
+
+    if recipe.push_to_hub:
+        hub_token()  # better missing now than after hours
+    leave_casts_to_autocast(trainer)
+    trainer.create_model_card = lambda **_: None  # TRL's would overwrite an earlier judge's at a checkpoint
+    output, main = Path(recipe.output), trainer.is_world_process_zero()
+    run = checkpoints.describe_run(recipe, stage)
+    start = checkpoints.resume_point(recipe, run)
+    best = Evaluation(**start.best) if start and start.best else None
+    trainer.accelerator.wait_for_everyone()
+    if main:
+        checkpoints.clean(output, None)
+        if start:
+            print(f"going on from {start.folder}", flush=True)
+
+    validation = Validation(trainer, tokenizer, recipe, samples_to_judge(recipe, main), best)
+    with StopSignals() as signals:
+        durability = Durability(trainer, recipe, run, start, signals, lambda: validation.best)
+        trainer.add_callback(validation)
+        trainer.add_callback(durability)
+        try:
+            trainer.train(resume_from_checkpoint=str(start.folder) if start else None)
+        except Exception:
+            if durability.saving is None:
+                raise
+            with saving_to(durability.saving):
+                raise
+        if durability.stopped:
+            raise Interrupted(
+                f"stopped after step {trainer.state.global_step} of {trainer.state.max_steps}; "
+                f"resume=true goes on from {output}/checkpoint-{trainer.state.global_step}",
+                signals.received or SIGTERM,
+            )
+
+        summary = {
+            **summary,
+            "steps": trainer.state.global_step,
+            "epochs": round(trainer.state.epoch or 0.0, 2),
+            "seconds": round(durability.seconds, 1),
+            "losses": loss_history(trainer.state.log_history, logged),
+        }
+        if validation.best is not None:
+            summary["best"] = {**validation.best.to_dict(), "kept": recipe.keep_best}
+        save_judge(trainer, recipe, summary, run)
+    if main and recipe.push_to_hub:
+        push(output, recipe.push_to_hub)
+    return summary
+
+
+def samples_to_judge(recipe: TrainingConfig, main: bool) -> list[Any]:
+    """The validation samples of a recipe's data set; none where it wants none, or its data has none."""
+    if not recipe.evaluations or not recipe.judged_samples:
+        return []
+    samples = validation_samples(Path(recipe.data), recipe.judged_samples)
+    if main and not samples:
+        print(
+            f"{recipe.data} has no labelled validation samples; evaluations show the loss alone", flush=True
+        )
+    return samples
+
+
+def save_judge(trainer: Any, recipe: TrainingConfig, summary: dict[str, Any], run: dict[str, Any]) -> None:
+    """Write weights, tokenizer, card and ``judge.json``; then remove what was needed to resume.
+
+    Everything is written beside and renamed, ``judge.json`` last: a folder with it is a finished judge.
+    Every process has to call this.
+    """
+    output = Path(recipe.output)
+    ready = output / ".ready"
+    best = summary.get("best", {})
+    if not best.get("kept"):
+        save_weights(trainer, ready)
+    if trainer.is_world_process_zero():
+        identity = judge_identity(recipe, summary, run)
+        with saving_to(ready):
+            if best.get("kept"):
+                link_folder(output / f"best-{best['step']}", ready)
+            write_text(ready / "README.md", model_card(identity))
+            (output / "judge.json").unlink(missing_ok=True)
+            move_into(output, ready)
+        write_json(output / "judge.json", identity)
+        checkpoints.sync(output)
+        for folder in [*output.glob("checkpoint-*"), *output.glob("best-*")]:
+            checkpoints.remove(folder)
+    trainer.accelerator.wait_for_everyone()
+
+
+def loss_history(history: list[dict[str, Any]], extra: Sequence[str] = ()) -> list[dict[str, float]]:
+    """Losses and measures of a run by step, with ``extra`` figures, from the trainer's log."""
+    measures = [f"eval_{name}" for name in MEASURES]
+    keys = ("step", "loss", "eval_loss", *measures, *extra)
+    entries: list[dict[str, float]] = []
+    for entry in history:
+        found = {key: entry[key] for key in keys if key in entry}
+        if any(name in entry for name in measures) and entries:  # logged right after the loss
+            entries[-1].update(found)
+        elif "loss" in entry or "eval_loss" in entry:
+            entries.append(found)
+    return entries

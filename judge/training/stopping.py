@@ -1,0 +1,51 @@
+"""A run that is told to stop first saves what it has."""
+
+import os
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+from judge.errors import JudgeError
+
+NOTICE = b"\nstopping: the state is saved at the end of this step (once more: stop at once)\n"
+
+
+class Interrupted(JudgeError):
+    """A signal ended the run; its state is saved. Exit code 143 after SIGTERM, 130 after SIGINT."""
+
+    def __init__(self, message: str, signal_number: int):
+        super().__init__(message)
+        self.exit_code = 128 + signal_number
+
+
+class StopSignals:
+    """Within the block, the first SIGTERM or SIGINT is only noted in ``received``; the second one acts.
+
+    Outside of the main thread, which alone gets signals, nothing is changed.
+    """
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "StopSignals":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._restore()
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self.received = number
+        self._restore()
+        os.write(2, NOTICE)  # print could be what the signal interrupted
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()

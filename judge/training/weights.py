@@ -1,0 +1,97 @@
+"""Weights on disk: written as safetensors, and moved to where the finished judge lies."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from judge.errors import JudgeError
+from judge.training.checkpoints import remove, sync
+
+STALE = ("adapter_*", "model*.safetensors*", "config.json", "generation_config.json")
+"""Files by which a judge that lay in the folder before would be taken for a part of the new one."""
+
+
+@contextmanager
+def saving_to(folder: Path) -> Iterator[None]:
+    """A failure to write within the block is one clear error, and leaves no half-written folder.
+
+    Raises:
+        JudgeError: the disk is full or cannot be written.
+    """
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:  # torch's own writer raises the second
+        remove(folder)
+        reason = str(error).partition("\n")[0]
+        raise JudgeError(
+            f"{folder}: could not be written ({reason:.200}). What was complete before is kept; make room "
+            "and go on with resume=true"
+        ) from error
+
+
+def save_weights(trainer: Any, folder: Path) -> None:
+    """Write the model in training, or its adapter, with its tokenizer. Every process has to call this.
+
+    Raises:
+        JudgeError: the disk is full or cannot be written.
+    """
+    main = trainer.is_world_process_zero()
+    with saving_to(folder):
+        if main:
+            remove(folder)
+        trainer.accelerator.wait_for_everyone()
+        with _whole_weights(trainer):
+            trainer.save_model(str(folder))
+        if main:
+            for name in ("training_args.bin", "README.md"):  # a pickle, and a card that says nothing
+                (folder / name).unlink(missing_ok=True)
+            sync(folder)
+        trainer.accelerator.wait_for_everyone()
+
+
+@contextmanager
+def _whole_weights(trainer: Any) -> Iterator[None]:
+    """FSDP may write checkpoints in parts; a judge is written whole."""
+    plugin = trainer.accelerator.state.fsdp_plugin if trainer.is_fsdp_enabled else None
+    if plugin is None:
+        yield
+        return
+    before = plugin.state_dict_type
+    plugin.set_state_dict_type("FULL_STATE_DICT")
+    try:
+        yield
+    finally:
+        plugin.set_state_dict_type(before)
+
+
+def move_into(output: Path, ready: Path) -> None:
+    """Rename every file of a finished folder into the output, over what lay there."""
+    names = {path.name for path in ready.iterdir()}
+    for pattern in STALE:
+        for path in output.glob(pattern):
+            if path.name not in names:
+                path.unlink()
+    for path in [*ready.iterdir()]:
+        if path.is_dir():  # a folder cannot be renamed over one that holds something
+            shutil.rmtree(output / path.name, ignore_errors=True)
+        path.replace(output / path.name)
+    ready.rmdir()
+    sync(output)
+
+
+def link_folder(folder: Path, target: Path) -> None:
+    """A copy that takes no room where the file system has hard links."""
+    remove(target)
+    shutil.copytree(folder, target, copy_function=_link)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
