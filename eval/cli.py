@@ -13,6 +13,7 @@ import typer
 from judge.errors import InputError
 from judge.judge import Engine
 from judge.loading import Precision
+from judge.quantization import QuantizationChoice
 from judge.types import Mode, Sample
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def evaluate_command(
     template: Annotated[Path | None, typer.Option(help="Jinja file with the judge's own prompt.")] = None,
     backend: Annotated[Engine, typer.Option(help="The engine that runs the model.")] = "transformers",
     precision: Annotated[Precision, typer.Option(help="Number format of the weights.")] = "auto",
+    quantization: Annotated[QuantizationChoice, typer.Option(help="Load weights in 4 bits.")] = "none",
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
@@ -165,6 +167,7 @@ def evaluate_command(
         seed=seed,
         backend=backend,
         precision=precision,
+        quantization=quantization,
         max_new_tokens=max_new_tokens or MAX_NEW_TOKENS,
         batch_tokens=batch_tokens,
         floor_data=fit_on,

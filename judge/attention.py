@@ -1,9 +1,9 @@
 """Attention for prefix trees: block-sparse on CPUs, PyTorch's kernels or FlexAttention on GPUs.
 
 PyTorch's attention takes a mask but computes every masked score all the same. In a prefix tree most scores
-are masked: the branches do not see each other. On a CPU the queries therefore run in blocks, each against the
-keys alone that any of its queries may see; the result is that of the dense computation. FlexAttention does the
-same inside its kernels; it trains on GPUs only.
+are masked: the branches do not see each other. On a CPU the queries therefore run in blocks, each against
+the keys alone that any of its queries may see; the result is that of the dense computation. FlexAttention
+does the same inside its kernels; it trains on GPUs only.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -11,6 +11,7 @@ COMMANDS = {
     "check": ("judge.commands:check", "Judge one answer."),
     "batch": ("judge.commands:batch", "Judge a file of samples; resumes after a kill."),
     "eval": ("eval.cli:app", "Measure a judge on benchmarks, with floors beside it."),
+    "report": ("eval.pages.cli:app", "Show results beside each other: Markdown, HTML, model card."),
     "compare": ("eval.cli:compare", "Compare two results sample by sample."),
     "open-factual": (
         "eval.open_factual.cli:app",

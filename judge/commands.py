@@ -12,7 +12,9 @@ import typer
 from judge.checker import Checker, restart
 from judge.errors import InputError, JudgeError
 from judge.files import Appender, dump, sha256_text, write_text
+from judge.judge import Engine
 from judge.loading import Precision
+from judge.quantization import QuantizationChoice
 from judge.types import Label, Mode, Sample, Task, Verdict
 
 check = typer.Typer(add_completion=False)
@@ -23,15 +25,31 @@ MODEL = Annotated[str, typer.Option(help="A Hub id, a local folder, or floor:NAM
 MODE = Annotated[Mode, typer.Option(help="verdict: one label word. reason: the reasoning, then the label.")]
 TEMPLATE = Annotated[Path | None, typer.Option(help="Jinja prompt of a judge trained on another prompt.")]
 PRECISION = Annotated[Precision, typer.Option(help="Number format of the weights.")]
+BACKEND = Annotated[Engine, typer.Option(help="The engine that runs the model.")]
+QUANTIZATION = Annotated[QuantizationChoice, typer.Option(help="Load the weights in 4 bits.")]
 MAX_NEW_TOKENS = Annotated[int, typer.Option(min=1, help="Limit of a reason-mode reply.")]
 
 
 def _judge(
-    model: str, mode: Mode, template: Path | None, precision: Precision, max_new_tokens: int
+    model: str,
+    mode: Mode,
+    template: Path | None,
+    backend: Engine,
+    precision: Precision,
+    quantization: QuantizationChoice,
+    max_new_tokens: int,
 ) -> Checker:
     from judge.judge import load_judge
 
-    return load_judge(model, mode=mode, template=template, precision=precision, max_new_tokens=max_new_tokens)
+    return load_judge(
+        model,
+        mode=mode,
+        template=template,
+        backend=backend,
+        precision=precision,
+        quantization=quantization,
+        max_new_tokens=max_new_tokens,
+    )
 
 
 def _text(value: str, what: str) -> str:
@@ -64,7 +82,9 @@ def check_command(
     language: Annotated[str, typer.Option(help="en or zh.")] = "en",
     mode: MODE = "verdict",
     template: TEMPLATE = None,
+    backend: BACKEND = "transformers",
     precision: PRECISION = "auto",
+    quantization: QUANTIZATION = "none",
     max_new_tokens: MAX_NEW_TOKENS = 512,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole verdict as JSON.")] = False,
 ) -> None:
@@ -80,7 +100,9 @@ def check_command(
         "language": language,
     }
     sample = sample_from_row(row, file="judge check")
-    (verdict,) = _judge(model, mode, template, precision, max_new_tokens).iter_check([sample])
+    (verdict,) = _judge(model, mode, template, backend, precision, quantization, max_new_tokens).iter_check(
+        [sample]
+    )
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))
     elif verdict.label is not None:
@@ -109,7 +131,9 @@ def batch_command(
     model: MODEL,
     mode: MODE = "verdict",
     template: TEMPLATE = None,
+    backend: BACKEND = "transformers",
     precision: PRECISION = "auto",
+    quantization: QUANTIZATION = "none",
     max_new_tokens: MAX_NEW_TOKENS = 512,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
 ) -> None:
@@ -122,7 +146,7 @@ def batch_command(
     if out.exists() and not resume:
         raise InputError("exists; go on with --resume, or give another file", file=out)
     todo = list(read_samples(samples))
-    judge = _judge(model, mode, template, precision, max_new_tokens)
+    judge = _judge(model, mode, template, backend, precision, quantization, max_new_tokens)
     identity = sha256_text(json.dumps([judge.describe(), [asdict(sample) for sample in todo]], default=str))
     beside = out.with_name(f".{out.name}.run")
     with Appender(out) as file:

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -50,13 +51,15 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
             (python, str(RECIPES / "sft.py"), str(RECIPES / "demo" / "sft.yaml"), f"model={model}",
              f"data={data}", f"output={sft}"),
             400,
+            fresh=Path(sft),
         ),
         Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 15, fresh=Path(merged)),
         Step(
             "preference optimization",
             (python, str(RECIPES / "dpo.py"), str(RECIPES / "demo" / "dpo.yaml"), f"model={merged}",
              f"data={data}", f"output={dpo}"),
-            120,
+            40,
+            fresh=Path(dpo),
         ),
     ]  # fmt: skip
     for name, path in (("base", model), ("sft", sft), ("dpo", dpo)):
@@ -123,8 +126,7 @@ def run(step: Step) -> float:
 def clear(folder: Path) -> None:
     """Remove what an earlier demo left in one of its own folders."""
     if folder.is_dir():
-        for path in folder.iterdir():
-            path.unlink()
+        shutil.rmtree(folder)
 
 
 def show(out: Path) -> None:

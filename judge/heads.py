@@ -20,19 +20,27 @@ def float32_head(model: Any) -> Iterator[None]:
     """Within the block, the head of a causal language model computes and returns float32 logits.
 
     What a model does to its logits afterwards (scaling, soft-capping) stays. Heads that are no plain linear
-    layer of 16 bits are left alone.
+    layer are left alone.
     """
     import torch
+    from torch.utils.checkpoint import checkpoint
 
     head = model.get_output_embeddings()
-    if not isinstance(head, torch.nn.Linear) or head.weight.dtype not in (torch.bfloat16, torch.float16):
+    if not isinstance(head, torch.nn.Linear) or not head.weight.is_floating_point():
         yield
         return
 
+    def project(hidden: "torch.Tensor", rows: "torch.Tensor") -> "torch.Tensor":
+        return torch.nn.functional.linear(hidden.float(), rows.float())
+
     def forward(hidden: "torch.Tensor") -> "torch.Tensor":
         with torch.autocast(hidden.device.type, enabled=False):
+            # Made again in the backward pass: kept, the copies of a head's rows would be twice its size.
             parts = [
-                torch.nn.functional.linear(hidden.float(), rows.float()) for rows in head.weight.split(CHUNK)
+                checkpoint(project, hidden, rows, use_reentrant=False, preserve_rng_state=False)
+                if torch.is_grad_enabled()
+                else project(hidden, rows)
+                for rows in head.weight.split(CHUNK)
             ]
             logits = torch.cat(parts, dim=-1)
             return logits if head.bias is None else logits + head.bias.float()

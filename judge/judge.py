@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from judge.backends.base import Backend, Generation, LabelRequest
 from judge.checker import Checker
@@ -14,10 +14,17 @@ from judge.fitting import TooLong, fit
 from judge.loading import Precision
 from judge.parsing import parse
 from judge.prompts import LABEL_WORDS, BuiltinPrompt, Prompt, TemplatePrompt
+from judge.quantization import QuantizationChoice
 from judge.types import MODES, Label, Language, Message, Mode, Sample, Usage, Verdict
 
+if TYPE_CHECKING:
+    from judge.backends.vllm_engine import VLLMSettings
+
+Engine = Literal["transformers", "vllm"]
+
 MAX_NEW_TOKENS = 512
-CHUNK = 256  # samples that are sorted into batches together; verdicts stream out after each chunk
+CHUNK = {"verdict": 256, "reason": 32}
+"""Samples that are sorted into batches together, by mode; verdicts stream out after each chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class Judge:
         mode: ``verdict`` reads one label word from one prefill; ``reason`` generates JSON with a reasoning.
         max_new_tokens: limit of the reason mode's reply.
         temperature: 0 is greedy; more samples, seeded by ``seed``. Verdict mode does not sample.
+        guide: a regular expression that engines which can do so hold the reason mode's replies to.
     """
 
     backend: Backend
@@ -51,15 +59,21 @@ class Judge:
     max_new_tokens: int = MAX_NEW_TOKENS
     temperature: float = 0.0
     seed: int = 0
+    guide: str | None = None
+
+    @property
+    def chunk(self) -> int:
+        """How many samples are judged together."""
+        return CHUNK[self.mode]
 
     def check(self, samples: Iterable[Sample]) -> list[Verdict]:
         """Judge samples; one verdict each, in their order."""
         return list(self.iter_check(samples))
 
     def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """Judge samples as a stream, :data:`CHUNK` at a time; verdicts come in the samples' order."""
+        """Judge samples as a stream, some at a time (:data:`CHUNK`); verdicts come in the samples' order."""
         stream = iter(samples)
-        while chunk := list(islice(stream, CHUNK)):
+        while chunk := list(islice(stream, self.chunk)):
             fitted = [self._fit(sample) for sample in chunk]
             able = [item for item in fitted if item.error is None]
             verdicts = iter(self._verdicts(able) if self.mode == "verdict" else self._reasons(able))
@@ -74,6 +88,7 @@ class Judge:
                 "max_new_tokens": self.max_new_tokens,
                 "temperature": self.temperature,
                 "seed": self.seed,
+                "guided": self.guide is not None,
             }
         return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
 
@@ -108,6 +123,7 @@ class Judge:
             max_new_tokens=self.max_new_tokens,
             temperature=self.temperature,
             seed=self.seed,
+            guide=self.guide,
         )
         parsed = [parse(reply.text) for reply in replies]
         # The label's own probability: that of the two words where the reply holds one of them.
@@ -171,6 +187,9 @@ def load_judge(
     max_new_tokens: int = MAX_NEW_TOKENS,
     batch_tokens: int | None = None,
     floor_data: Sequence[Sample] | None = None,
+    backend: Engine = "transformers",
+    vllm: "VLLMSettings | None" = None,
+    quantization: QuantizationChoice = "none",
 ) -> Checker:
     """Make a judge from the name of a model, or a floor from ``floor:NAME``.
 
@@ -184,21 +203,43 @@ def load_judge(
         max_new_tokens: limit of a reason-mode reply.
         batch_tokens: padded tokens that run in one batch.
         floor_data: labelled samples that a fitted floor learns from.
+        backend: the engine that runs the model.
+        vllm: how vLLM runs the model, where it is the engine.
+        quantization: ``nf4`` loads the base weights in 4 bits; transformers only.
 
     Raises:
-        InputError: unknown model, mode or floor, or a template that cannot be read.
+        InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
     """
     if mode not in MODES:
         raise InputError(unknown("mode", mode, MODES))
+    if backend not in get_args(Engine):
+        raise InputError(unknown("backend", backend, get_args(Engine)))
     if model.startswith("floor:"):
         from judge.floors import make_floor
 
         return make_floor(model, floor_data)
     prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(template)
 
+    if backend == "vllm":
+        if quantization != "none":
+            raise InputError(f"quantization {quantization} is for the backend transformers; leave it away")
+        from judge.backends.guided import judgement_pattern
+        from judge.backends.vllm import VLLMBackend
+
+        engine: Backend = VLLMBackend(
+            model, revision=revision, precision=precision, max_length=max_length, settings=vllm
+        )
+        guide = judgement_pattern(max_new_tokens) if template is None else None
+        return Judge(engine, model, prompt, mode, max_new_tokens, guide=guide)
+
     from judge.backends.transformers import BATCH_TOKENS, TransformersBackend
     from judge.loading import load_model
 
-    loaded = load_model(model, revision=revision, precision=precision)
-    backend = TransformersBackend(loaded, max_length=max_length, batch_tokens=batch_tokens or BATCH_TOKENS)
-    return Judge(backend, model, prompt, mode, max_new_tokens)
+    loaded = load_model(
+        model,
+        revision=revision,
+        precision=precision,
+        quantization=None if quantization == "none" else quantization,
+    )
+    engine = TransformersBackend(loaded, max_length=max_length, batch_tokens=batch_tokens or BATCH_TOKENS)
+    return Judge(engine, model, prompt, mode, max_new_tokens)

@@ -1,6 +1,7 @@
 """Loading a causal language model: from a local folder, a LoRA adapter on its base, or the Hub."""
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -115,6 +116,9 @@ def load_weights(
     """
     base, adapter = find_model(name)  # a wrong path is told before anything large is imported
     import torch
+
+    if not torch.cuda.is_available():  # DeepSpeed would tell so on standard output, among our results
+        os.environ.setdefault("DS_ACCELERATOR", "cpu")
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
     from transformers.utils.logging import disable_progress_bar

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from data_pipeline.store import SampleStore
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test needs the network, and none may use it
+os.environ.setdefault("DS_ACCELERATOR", "cpu")  # DeepSpeed would tell on standard output that it chose it
 
 
 @pytest.fixture(scope="session")

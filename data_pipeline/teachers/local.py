@@ -1,4 +1,4 @@
-"""A chat model of transformers in this process, asked the way an endpoint is."""
+"""A chat model in this process, asked the way an endpoint is."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,18 +17,27 @@ class LocalClient:
     """Runs chat requests on a backend, in order; replies are kept in the call cache like those of an
     endpoint.
 
-    Decoding cannot be held to a JSON schema here, so the outermost braces of a reply are taken for its JSON
-    and then checked. Nothing is asked again: a greedy model would say the same.
+    The outermost braces of a reply are taken for its JSON and then checked. Nothing is asked again: a greedy
+    model would say the same.
 
     Args:
         backend: the loaded model.
         model: its name, part of what a call is known by.
         cache: where replies are kept; nothing is kept without.
         name: the teacher's name.
+        guided: the backend holds replies to a JSON schema (``guide``) while it decodes them, and samples each
+            without regard to its neighbours, as vLLM does.
     """
 
-    def __init__(self, backend: Backend, model: str, cache: CallCache | None = None, name: str = ""):
-        self.backend, self.model, self.cache, self.name = backend, model, cache, name
+    def __init__(
+        self,
+        backend: Backend,
+        model: str,
+        cache: CallCache | None = None,
+        name: str = "",
+        guided: bool = False,
+    ):
+        self.backend, self.model, self.cache, self.name, self.guided = backend, model, cache, name, guided
 
     def run(self, requests: Iterable[ChatRequest]) -> Iterator[Reply]:
         """Yield the reply to each request, in order."""
@@ -61,24 +70,30 @@ class LocalClient:
         return Reply("", problem="too_long", detail=wanted)
 
     def _batches(self, missing: dict[bytes, ChatRequest]) -> Iterator[dict[bytes, ChatRequest]]:
-        """Greedy requests of one length limit together; sampled ones alone, so that no neighbour matters."""
-        limits = {request.max_tokens for request in missing.values() if not request.temperature}
-        for limit in sorted(limits):
-            yield {
-                key: request
-                for key, request in missing.items()
-                if not request.temperature and request.max_tokens == limit
-            }
-        yield from ({key: request} for key, request in missing.items() if request.temperature)
+        """Requests that are alike in all that holds for a whole batch.
+
+        Sampled ones run alone unless the backend is ``guided``, so that no neighbour matters.
+        """
+        batches: dict[tuple[object, ...], dict[bytes, ChatRequest]] = {}
+        for key, request in missing.items():
+            alike: tuple[object, ...] = (request.max_tokens,)
+            if request.temperature:
+                alike += (request.temperature, request.seed) if self.guided else (key,)
+            if self.guided and request.schema is not None:
+                alike += (json.dumps(request.schema),)
+            batches.setdefault(alike, {})[key] = request
+        yield from batches.values()
 
     def _generate(self, batch: dict[bytes, ChatRequest]) -> dict[bytes, Reply]:
         """The replies to some requests, kept as an endpoint's responses as soon as they are there."""
         first = next(iter(batch.values()))
+        guide = {"guide": first.schema} if self.guided else {}
         generations = self.backend.generate(
             [request.messages for request in batch.values()],
             max_new_tokens=first.max_tokens,
             temperature=first.temperature or 0.0,
             seed=first.seed or 0,
+            **guide,
         )
         replies: dict[bytes, Reply] = {}
         for (key, request), generation in zip(batch.items(), generations, strict=True):

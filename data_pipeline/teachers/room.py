@@ -135,10 +135,19 @@ class Teachers:
     def _runner(self, settings: TeacherConfig) -> Run:
         if settings.endpoint is not None:
             return ChatClient(settings.endpoint, name=settings.name, cache=self.cache, budget=self.budget).run
+        model = settings.model or ""
+        if settings.engine == "vllm":
+            from judge.backends.vllm import VLLMBackend
+            from judge.backends.vllm_engine import VLLMSettings
+
+            sharing = sum(teacher.engine == "vllm" for teacher in self.config.teachers)
+            served = VLLMBackend(model, precision=settings.precision, settings=VLLMSettings(sharing=sharing))
+            name = f"{model} {served.dtype} vllm"
+            return LocalClient(served, name, self.cache, settings.name, guided=True).run
+
         from judge.backends.transformers import TransformersBackend
         from judge.loading import load_model
 
-        model = settings.model or ""
         backend = TransformersBackend(load_model(model, precision=settings.precision))
         return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run
 

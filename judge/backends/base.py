@@ -1,6 +1,6 @@
 """What a judge asks of an engine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +25,10 @@ class LabelRequest:
     prefix: str = ""
 
 
+Guide = Mapping[str, Any] | str
+"""What replies are held to while they are decoded: a JSON schema, or a regular expression."""
+
+
 class Backend(Protocol):
     """An engine with one loaded model."""
 
@@ -42,8 +46,9 @@ class Backend(Protocol):
         max_new_tokens: int,
         temperature: float = 0.0,
         seed: int = 0,
+        guide: Guide | None = None,
     ) -> list[Generation]:
-        """One reply a conversation, in order. Temperature 0 is greedy."""
+        """One reply a conversation, in order. Temperature 0 is greedy. Engines that can hold to ``guide``."""
         ...
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:

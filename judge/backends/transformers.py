@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judge.attention import adapt_mask
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Generation, Guide, LabelRequest
+from judge.backends.label_tokens import stem_and_tails
 from judge.heads import float32_head
 from judge.prefix_tree import PrefixTree, added_tokens, can_share, make_tree, tree_mask
-from judge.rendering import Renderer, common_prefix
+from judge.rendering import Renderer
 from judge.types import Message
 
 if TYPE_CHECKING:
@@ -52,22 +53,8 @@ class TransformersBackend:
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
         """Log-probabilities of the two words of each request, from one prefill."""
-        stems: list[list[int]] = []
-        tails: list[tuple[list[int], list[int]]] = []
-        for request in requests:
-            first, second = (
-                self.renderer.reply_ids(request.messages, request.prefix + word) for word in request.words
-            )
-            shared = common_prefix([first, second])
-            if shared in (len(first), len(second)):  # one word begins the other: the end of turn decides
-                end = self.renderer.end_of_turn()
-                first, second = first + end, second + end
-            stems.append(first[:shared])
-            tails.append((first[shared:], second[shared:]))
-
-        scores = self._score(
-            [(tuple(stem), tuple(tail)) for stem, pair in zip(stems, tails, strict=True) for tail in pair]
-        )
+        split = [stem_and_tails(self.renderer, request) for request in requests]
+        scores = self._score([(stem, tail) for stem, tails in split for tail in tails])
         return [(scores[2 * index], scores[2 * index + 1]) for index in range(len(requests))]
 
     def generate(
@@ -77,8 +64,9 @@ class TransformersBackend:
         max_new_tokens: int,
         temperature: float = 0.0,
         seed: int = 0,
+        guide: Guide | None = None,
     ) -> list[Generation]:
-        """One reply a conversation. Sampling is seeded for the whole call; greedy at temperature 0."""
+        """One reply a conversation. Sampling is seeded for the whole call; nothing is held to a guide."""
         import torch
         from transformers import GenerationConfig
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from judge.prefix_tree import can_share
 from judge.rendering import Renderer
+from judge.training.arguments import common_arguments
 from judge.training.config import DPORecipe
 from judge.training.data import Example, check_cut_share, load_examples
 from judge.training.models import (
-    common_arguments,
     data_file,
     load_trainable,
     lora_config,

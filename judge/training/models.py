@@ -8,7 +8,6 @@ from judge.errors import InputError
 from judge.hardware import local_rank
 from judge.loading import find_model, load_weights
 from judge.training.arguments import check_quantization, weight_precision_of
-from judge.training.arguments import common_arguments as common_arguments
 from judge.training.config import TrainingConfig
 from judge.training.gate import check_leak_gate
 

@@ -41,7 +41,6 @@ def train_and_save(
     if recipe.push_to_hub:
         hub_token()  # better missing now than after hours
     leave_casts_to_autocast(trainer)
-    trainer.create_model_card = lambda **_: None  # TRL's would overwrite an earlier judge's at a checkpoint
     output, main = Path(recipe.output), trainer.is_world_process_zero()
     run = checkpoints.describe_run(recipe, stage)
     start = checkpoints.resume_point(recipe, run)

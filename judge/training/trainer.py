@@ -60,10 +60,10 @@ class LengthSampler(Sampler[int]):
         yield from last
 
 
-class _ByLength:
-    """Draws batches of like length; rows name their own in ``length``."""
+class _Judge:
+    """What both trainers do: they draw batches of like length, and write no model card of their own."""
 
-    args: Any
+    args: Any  # rows name their length in ``length``
     train_dataset: Any
 
     def _get_train_sampler(self, train_dataset: Any = None) -> LengthSampler:
@@ -71,8 +71,11 @@ class _ByLength:
         batch = self.args.train_batch_size * self.args.world_size
         return LengthSampler(list(rows["length"]), batch, self.args.data_seed)
 
+    def create_model_card(self, *_: Any, **__: Any) -> None:
+        """TRL's would overwrite the card of an earlier judge at every checkpoint."""
 
-class JudgeSFTTrainer(_ByLength, SFTTrainer):
+
+class JudgeSFTTrainer(_Judge, SFTTrainer):
     """Cross-entropy over label positions; takes what :class:`judge.training.sharing.SharedCollator` makes.
 
     The loss of a step is the weighted mean over all its label tokens: those of every process and of every
@@ -122,7 +125,7 @@ class JudgeSFTTrainer(_ByLength, SFTTrainer):
         return (loss, outputs) if return_outputs else loss
 
 
-class JudgeDPOTrainer(_ByLength, DPOTrainer):
+class JudgeDPOTrainer(_Judge, DPOTrainer):
     """TRL's DPO on pairs that already hold ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``."""
 
     def _prepare_dataset(self, dataset: Any, *_: Any, **__: Any) -> Any:

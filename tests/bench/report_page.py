@@ -56,6 +56,7 @@ class MadeUp:
     name: str
     skill: float
     mode: Mode = "verdict"
+    chunk: int = 1
 
     def describe(self) -> dict[str, object]:
         return {"model": self.name, "parameters": int(self.skill * 2e9), "prompt_hash": "0" * 16}

@@ -335,7 +335,7 @@ def test_a_file_changed_by_hand(samples: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 # Small chunks, so that there is something between the first verdict and the last.
-DRILL = "import judge.judge; judge.judge.CHUNK.update(verdict=3, reason=3); from judge.cli import main; main()"
+DRILL = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli import main; main()"
 
 
 def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:

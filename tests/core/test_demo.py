@@ -75,11 +75,12 @@ def test_a_failing_step_ends_the_demo(capfd: pytest.CaptureFixture[str]) -> None
         demo.run(demo.Step("a step", command, 1.0))
 
 
-def test_the_merged_folder_is_made_anew(tmp_path: Path) -> None:
-    (tmp_path / "old").touch()
-    demo.run(demo.Step("merge", (sys.executable, "-c", ""), 1.0, fresh=tmp_path))
-    assert list(tmp_path.iterdir()) == []
-    assert [str(step.fresh) for step in PLAN if step.fresh] == [PLAN[2].command[-1]]
+def test_trained_folders_are_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "sft"
+    (folder / "checkpoint-1").mkdir(parents=True)
+    demo.run(demo.Step("train", (sys.executable, "-c", ""), 1.0, fresh=folder))
+    assert not folder.exists()
+    assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "sft-merged", "dpo"]
 
 
 # --- The table ----------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_reason_mode() -> None:
     assert verdict.p_fail == pytest.approx(BAD)
     assert verdict.usage.completion_tokens == 7
     assert backend.requests[0].prefix == reply.removesuffix('FAIL"}')
-    assert backend.settings == {"max_new_tokens": 99, "temperature": 0.5, "seed": 3}
+    assert backend.settings == {"max_new_tokens": 99, "temperature": 0.5, "seed": 3, "guide": None}
 
 
 def test_the_words_that_are_scored_are_those_of_the_reply() -> None:

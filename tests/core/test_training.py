@@ -14,7 +14,7 @@ import yaml
 
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
-from judge.configs import StrictConfig, load_config
+from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import sha256_file, write_jsonl
 from judge.judge import load_judge
@@ -28,10 +28,6 @@ from judge.types import Label, Sample
 ROOT = Path(__file__).resolve().parents[2]
 ModelFolder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
-
-KINDS: dict[str, type[StrictConfig]] = {"data": DataConfig, "sft": SFTRecipe, "dpo": DPORecipe}
-RECIPES = sorted((ROOT / "recipes").glob("*/*.yaml"))
-ACCELERATE = sorted((ROOT / "accelerate_configs").glob("*.yaml"))
 
 
 @pytest.fixture(scope="module")
@@ -284,31 +280,6 @@ def test_wrong_rows(row: dict[str, Any], message: str, model_folder: ModelFolder
 
 
 # --- Recipes and configs ------------------------------------------------------------------------------------
-
-
-def test_there_are_recipes() -> None:
-    assert {path.stem for path in RECIPES} == set(KINDS) and ACCELERATE
-
-
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_shipped_recipes(path: Path) -> None:
-    load_config(KINDS[path.stem], path)
-    header = path.read_text(encoding="utf-8").splitlines()[0]
-    assert header.startswith("# ")
-    files = [word for word in header.split() if word.endswith((".yaml", ".py"))]
-    assert str(path.relative_to(ROOT)) in files
-    assert all((ROOT / file).is_file() for file in files)
-
-
-@pytest.mark.parametrize("path", ACCELERATE, ids=lambda path: path.stem)
-def test_accelerate_configs(path: Path) -> None:
-    from accelerate.commands.config.config_args import load_config_from_file
-
-    assert isinstance(yaml.safe_load(path.read_text()), dict)
-    assert load_config_from_file(str(path)).num_processes >= 1
-    words = path.read_text().splitlines()[0].split()
-    assert words[:4] == ["#", "accelerate", "launch", "--config_file"]
-    assert ROOT / words[4] == path and (ROOT / words[5]).is_file()
 
 
 def test_overrides() -> None:

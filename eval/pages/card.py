@@ -1,0 +1,78 @@
+"""Results as ``model-index``: the front matter of a model card from which the Hub shows them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval.pages.markdown import NOTE, table_lines
+from eval.pages.runs import Run, SampleSet
+from eval.pages.standings import standings
+from eval.pages.tables import leaderboard
+from judge.errors import InputError
+from judge.files import open_text, write_text
+
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResult
+
+METRICS = {
+    "accuracy": ("accuracy", "Accuracy"),
+    "balanced_accuracy": ("balanced_accuracy", "Balanced accuracy"),
+    "precision": ("precision", "Precision of FAIL"),
+    "recall": ("recall", "Recall of FAIL"),
+    "f1": ("f1", "F1 of FAIL"),
+    "auroc": ("roc_auc", "AUROC"),
+}
+"""Our name of a figure to that of the Hub, and to one for people."""
+
+
+def write_card(sets: Sequence[SampleSet], path: Path) -> None:
+    """Put the results of one judge into a model card; an existing card keeps its text and its other fields.
+
+    Raises:
+        InputError: the results are those of several judges, or the file there is no model card.
+    """
+    from huggingface_hub import ModelCard, ModelCardData
+
+    runs = [run for group in sets for run in group.runs]
+    names = list(dict.fromkeys(run.report.name for run in runs))
+    if len(names) > 1:
+        raise InputError(f"a model card is about one judge, these results are about {', '.join(names)}")
+    if path.exists():
+        with open_text(path) as stream:
+            text = stream.read()
+    else:
+        text = (
+            f"---\n---\n\n# {Path(names[0]).name}\n\n{NOTE}\n\n{table_lines(leaderboard(standings(sets)))}\n"
+        )
+    try:
+        card = ModelCard(text)
+    except Exception as error:  # the library raises what its YAML reader raises
+        reason = " ".join(str(error).split())
+        raise InputError(f"is no model card ({reason:.120}); give another file", file=path) from None
+    fields = card.data.to_dict()
+    fields.pop("model-index", None)
+    results = [found for group in sets for run in group.runs for found in _results(group, run)]
+    card.data = ModelCardData(**fields | {"model_name": Path(names[0]).name, "eval_results": results})
+    write_text(path, str(card))
+
+
+def _results(group: SampleSet, run: Run) -> "Iterator[EvalResult]":
+    """One entry a figure; the Hub joins those of one set and mode."""
+    from huggingface_hub import EvalResult
+
+    report = run.report
+    for name, (kind, title) in METRICS.items():
+        value = getattr(report.metrics, name)
+        if value is not None:
+            yield EvalResult(
+                task_type="text-classification",
+                task_name="Hallucination detection",
+                dataset_type=report.benchmark,
+                dataset_name=report.title,
+                dataset_config=report.mode,
+                dataset_revision=report.data_hash,
+                dataset_args={"samples": report.metrics.n},
+                metric_type=kind,
+                metric_name=title,
+                metric_value=round(value, 4),
+            )

@@ -1,0 +1,38 @@
+"""``judge report``: results as Markdown, as an HTML page, and as the front matter of a model card."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("report")
+def report_command(
+    folders: Annotated[list[Path], typer.Argument(help="Result folders, as `judge eval --out` writes them.")],
+    html: Annotated[Path | None, typer.Option(help="Write a page that needs nothing else.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the tables as Markdown.")] = None,
+    model_card: Annotated[
+        Path | None, typer.Option(help="Write the results of one judge into a model card.")
+    ] = None,
+) -> None:
+    """Show one or many results beside each other; without an option, as Markdown on stdout."""
+    from eval.pages.card import write_card
+    from eval.pages.html import html_page
+    from eval.pages.markdown import markdown as as_markdown
+    from eval.pages.runs import read_sets
+    from judge.files import write_text
+
+    sets = read_sets(folders)
+    if model_card is not None:
+        write_card(sets, model_card)
+    if html is not None:
+        write_text(html, html_page(sets))
+    if markdown is not None:
+        write_text(markdown, as_markdown(sets))
+    for path in (model_card, html, markdown):
+        if path is not None:
+            typer.echo(f"wrote {path}")
+    if html is None and markdown is None and model_card is None:
+        typer.echo(as_markdown(sets), nl=False)

@@ -1,0 +1,112 @@
+"""A report as one HTML page: style, script and data are in it, and its policy forbids it to load anything."""
+
+import base64
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from eval.pages.cells import Share, percent, points, shown
+from eval.pages.markdown import NOTE, rerun
+from eval.pages.pairs import compare_all
+from eval.pages.payload import pack
+from eval.pages.runs import Run, SampleSet
+from eval.pages.slices import confusion, histogram, slices
+from eval.pages.standings import main_figure, standings, unbeaten
+from eval.pages.tables import set_tables
+
+ASSETS = Path(__file__).parent / "assets"
+SCRIPTS = ("dom.js", "leaderboard.js", "charts.js", "judge.js", "pairs.js", "samples.js", "page.js")
+
+
+def html_page(sets: Sequence[SampleSet]) -> str:
+    """The page. All text of results is escaped by the template engine, or set as text by the script."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    engine.filters |= {"percent": percent, "points": points, "shown": shown}
+    engine.tests["share"] = lambda cell: isinstance(cell, Share)
+    template = engine.from_string(_asset("page.html.jinja"))
+    style = _asset("page.css")
+    script = '(() => {\n"use strict";\n' + "".join(map(_asset, SCRIPTS)) + "})();\n"
+    lines, packed = standings(sets), pack(sets)
+    runs = [run for group in sets for run in group.runs]
+    return template.render(
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        style=Markup(style),  # noqa: S704 (our own file)
+        script=Markup(script),  # noqa: S704 (our own files)
+        summary=Markup(_json(_summary(sets))),  # noqa: S704 (escaped by _json)
+        payload=packed,
+        sets=sets,
+        runs=runs,
+        judges=len({run.report.name for run in runs}),
+        lines=lines,
+        compared=[line for line in lines if line.lift is not None],
+        unbeaten=unbeaten(lines),
+        main_figure=main_figure,
+        tables={group.name: set_tables(group) for group in sets},
+        rerun=rerun,
+        note=NOTE,
+    )
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """A source of a content security policy that allows exactly this text."""
+    return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _json(value: Any) -> str:
+    """JSON that cannot end the element around it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _summary(sets: Sequence[SampleSet]) -> dict[str, Any]:
+    """What the charts show; runs are numbered through all sets."""
+    found: dict[str, Any] = {"sets": [], "runs": []}
+    for place, group in enumerate(sets):
+        numbers = [len(found["runs"]) + position for position in range(len(group.runs))]
+        found["sets"].append({"name": group.name, "runs": numbers, "pairs": _pairs(group)})
+        found["runs"] += [_run(run, place) for run in group.runs]
+    return found
+
+
+def _run(run: Run, place: int) -> dict[str, Any]:
+    calibration = run.report.calibration
+    return {
+        "name": run.name,
+        "set": place,
+        "n": run.report.metrics.n,
+        "scored": calibration.n,
+        "ece": calibration.ece,
+        "bins": [[part.p_fail, part.share_fail, part.n] for part in calibration.bins],
+        "selective": [[step.coverage, step.accuracy] for step in calibration.selective],
+        "histogram": {label.value: counts for label, counts in histogram(run.judged).items()},
+        "confusion": {label.value: counts for label, counts in confusion(run.judged).items()},
+        "slices": [
+            [title, [[part.name, part.n, part.accuracy, *part.interval] for part in parts]]
+            for title, parts in slices(run.judged).items()
+        ],
+        "judged": len(run.judged),
+    }
+
+
+def _pairs(group: SampleSet) -> list[list[Any]]:
+    """A row a pair: both positions, the four counts, McNemar's p, and figures with differences."""
+    return [
+        [
+            one, two, pair.both_right, pair.only_first_right, pair.only_second_right, pair.both_wrong,
+            pair.p_value,
+            [
+                [row.figure, row.first, row.second, row.difference, *(row.interval or (None, None))]
+                for row in pair.differences
+            ],
+        ]
+        for (one, two), pair in compare_all(group).items()
+    ]  # fmt: skip

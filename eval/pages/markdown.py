@@ -1,0 +1,86 @@
+"""A report as Markdown: the tables, and the commands that make the results again."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+
+from eval.pages.cells import Table, shown
+from eval.pages.pairs import compare_all
+from eval.pages.runs import Run, SampleSet
+from eval.pages.standings import standings
+from eval.pages.tables import leaderboard, pair_table, set_tables
+
+_MARKS = re.compile(r"([\\`*_\[\]|#~])")
+NOTE = (
+    "Percent, with 95 % intervals by bootstrap over documents; precision, recall and F1 are those of FAIL, "
+    "the hallucinated class. An unparsed verdict counts as wrong."
+)
+
+
+def markdown(sets: Sequence[SampleSet]) -> str:
+    """Everything about some results; no text of a sample is in it."""
+    return "\n\n".join(_blocks(sets)) + "\n"
+
+
+def plain(text: object) -> str:
+    """A text as one line of Markdown that shows it and nothing else."""
+    return _MARKS.sub(r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
+
+
+def table_lines(table: Table) -> str:
+    """The rows of a table; the names of floors and published judges in italics, those of judges in bold."""
+    style = {"judge": "**", "floor": "", "published": "*"}
+    lines = [f"| {' | '.join(map(plain, table.head))} |"]
+    lines.append(f"|{' --- |' * table.labels}{' ---: |' * (len(table.head) - table.labels)}")
+    for row in table.rows:
+        mark = style[row.kind]
+        first, *others = (plain(shown(cell)) for cell in row.cells)
+        lines.append(f"| {' | '.join([f'{mark}{first}{mark}' if first else '', *others])} |")
+    return "\n".join(lines)
+
+
+def rerun(run: Run) -> dict[str, str]:
+    """What it takes to make a result again, and to see whether it is the same."""
+    report = run.report
+    facts = {
+        "command": report.command,
+        "date": report.date,
+        "data": report.data_hash,
+        "seed": f"{report.seed}" + ("" if report.limit is None else f", limit {report.limit}"),
+        **{
+            name.replace("_", " "): str(report.judge[name])
+            for name in ("model", "revision", "weights", "prompt_version", "prompt_hash", "sha256")
+            if report.judge.get(name)
+        },
+        "hardware": ", ".join(f"{name} {value}" for name, value in report.hardware.items() if value),
+        "versions": ", ".join(f"{name} {value}" for name, value in report.versions.items()),
+        "wall time": f"{report.wall_seconds:,.1f} s",
+        "folder": str(run.folder),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _blocks(sets: Sequence[SampleSet]) -> Iterator[str]:
+    count = sum(len(group.runs) for group in sets)
+    yield f"# Hallucination judges: {count} result{'' if count == 1 else 's'}"
+    yield NOTE
+    yield "## Leaderboard"
+    yield table_lines(leaderboard(standings(sets)))
+    for group in sets:
+        report = group.report
+        yield f"## {plain(group.name)}"
+        yield f"{plain(report.title)}: {report.metrics.n_pass:,} PASS, {report.metrics.n_fail:,} FAIL."
+        pairs = pair_table(group, compare_all(group))
+        for table in (*set_tables(group), *([pairs] if pairs.rows else [])):
+            yield f"### {plain(table.title)}"
+            yield from [f"> Warning: {plain(warning)}" for warning in table.warnings]
+            yield table_lines(table)
+            yield from [plain(note) for note in table.notes]
+    yield "## Made by"
+    for group in sets:
+        for run in group.runs:
+            facts = rerun(run)
+            command = facts.pop("command").replace("\n", "\n    ")
+            yield f"**{plain(run.name)}** on {plain(group.name)}"
+            yield f"    {command}"
+            yield "\n".join(f"- {name}: {plain(value)}" for name, value in facts.items())

@@ -1,0 +1,163 @@
+"""Results as they lie in folders, grouped by the samples that were judged."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from eval.open_factual.run import TABLE
+from eval.open_factual.tasks import BENCHMARK as OPEN_FACTUAL
+from eval.report import Report, read_reports
+from eval.verdicts import REPORT, VERDICTS, verdict_from_row
+from judge.errors import InputError
+from judge.files import read_jsonl
+from judge.formats.records import read_object
+from judge.types import Label, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict with what was judged; of the document its beginning, and its length in characters.
+
+    ``sample`` begins the hash of the sample. Texts are empty where an older result does not hold them.
+    """
+
+    sample: str
+    id: str
+    group: str
+    source: str
+    edit_type: str
+    question: str
+    answer: str
+    document: str
+    document_chars: int
+    gold: Label
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One judge on one set of samples.
+
+    ``name`` tells it from all others on the set; ``judged`` is in the order of the set, of repeated runs the
+    first, and empty where the folder holds no verdicts (a registry keeps reports alone).
+    """
+
+    name: str
+    folder: Path
+    report: Report
+    judged: tuple[Judged, ...]
+
+
+@dataclass(frozen=True)
+class SampleSet:
+    """The samples that some runs have in common, and those runs."""
+
+    name: str
+    runs: tuple[Run, ...]
+
+    @property
+    def report(self) -> Report:
+        """Any of the reports, for what is the same in all: benchmark, title, floors, counts of classes."""
+        return self.runs[0].report
+
+    @cached_property
+    def samples(self) -> tuple[Judged, ...]:
+        """The samples, with some run's verdicts; none where no run has any."""
+        return next((run.judged for run in self.runs if run.judged), ())
+
+
+def read_sets(folders: Sequence[Path]) -> list[SampleSet]:
+    """Read result folders of ``judge eval``.
+
+    Returns:
+        The sets of samples in the order in which they first occur; in each, the runs in that of the folders.
+
+    Raises:
+        InputError: a folder holds no finished result, or its verdicts are not those of its report.
+    """
+    runs = [run for folder in dict.fromkeys(folders) for run in _read(folder)]
+    if not runs:
+        raise InputError("no result to report on; give folders that `judge eval --out` wrote")
+    groups: dict[tuple[str, str], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.report.benchmark, run.report.data_hash), []).append(run)
+    times = Counter(benchmark for benchmark, _ in groups)
+    return [
+        SampleSet(
+            name=benchmark if times[benchmark] == 1 else f"{benchmark} ({len_of(found):,}, {data[:6]})",
+            runs=tuple(_apart(found)),
+        )
+        for (benchmark, data), found in groups.items()
+    ]
+
+
+def len_of(runs: Sequence[Run]) -> int:
+    """Number of samples that these runs judged."""
+    return runs[0].report.counts["n"]
+
+
+def _apart(runs: Sequence[Run]) -> list[Run]:
+    """Runs whose names differ: by mode and then by folder where the judge alone does not tell."""
+    for more in (lambda run: run.report.mode, lambda run: run.folder.name, lambda run: str(run.folder)):
+        times = Counter(run.name for run in runs)
+        runs = [
+            run if times[run.name] == 1 else replace(run, name=f"{run.report.name} ({more(run)})")
+            for run in runs
+        ]
+    return list(runs)
+
+
+def _read(folder: Path) -> list[Run]:
+    try:
+        reports = read_reports(folder)
+    except InputError:
+        if _is_open_factual(folder):
+            raise InputError(
+                f"holds a result of {OPEN_FACTUAL}, which measures no judge; leave it away, see its {TABLE}",
+                file=folder,
+            ) from None
+        raise
+    path = folder / VERDICTS
+    rows: dict[str, list[Judged]] = {}
+    if path.exists():
+        for line, row in read_jsonl(path):
+            try:
+                if row.get("run", 0) == 0:
+                    rows.setdefault(row["benchmark"], []).append(_judged(row))
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(f"is no verdict of `judge eval` ({error!r})", file=path, line=line) from None
+        for report in reports:
+            found = len(rows.get(report.benchmark, ()))
+            if found != report.counts["n"]:
+                raise InputError(
+                    f"holds {found} verdicts on {report.benchmark}, the report is about "
+                    f"{report.counts['n']}; measure again with --overwrite",
+                    file=path,
+                )
+    return [Run(report.name, folder, report, tuple(rows.get(report.benchmark, ()))) for report in reports]
+
+
+def _is_open_factual(folder: Path) -> bool:
+    with suppress(InputError, KeyError, TypeError):
+        return any(row["benchmark"] == OPEN_FACTUAL for row in read_object(folder / REPORT).values["reports"])
+    return False
+
+
+def _judged(row: Mapping[str, Any]) -> Judged:
+    return Judged(
+        sample=row["sample"],
+        id=str(row["id"]),
+        group=str(row["group"]),
+        source=row["source"] or "",
+        edit_type=row.get("edit_type") or "",
+        question=row.get("question") or "",
+        answer=row.get("answer") or "",
+        document=row.get("document") or "",
+        document_chars=int(row.get("document_chars") or 0),
+        gold=Label(row["label"]),
+        verdict=verdict_from_row(row),
+    )

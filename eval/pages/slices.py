@@ -1,0 +1,97 @@
+"""Where does a judge fail? Its verdicts by length and by kind of error, and its scores by gold label."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
+
+from eval.open_factual.summary import wilson
+from eval.pages.runs import Judged
+from eval.resampling import Interval
+from judge.types import Label
+
+HISTOGRAM_BINS = 20
+DOCUMENT_EDGES = (500, 1000, 2000, 4000, 8000)
+ANSWER_EDGES = (50, 100, 200, 400, 800)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of the samples and the share of right verdicts in it, with Wilson's 95 % interval.
+
+    An unparsed verdict is wrong.
+    """
+
+    name: str
+    n: int
+    accuracy: float
+    interval: Interval
+
+
+def slices(judged: Sequence[Judged]) -> dict[str, tuple[Slice, ...]]:
+    """What samples are parted by, to the parts; a table with a single part says nothing and is left out."""
+    by_document = _cut([row for row in judged if row.document_chars], _document_chars, DOCUMENT_EDGES)
+    by_answer = _cut([row for row in judged if row.answer], _answer_chars, ANSWER_EDGES)
+    edits: dict[str, list[Judged]] = {}
+    for row in judged:
+        if row.edit_type:
+            edits.setdefault(row.edit_type, []).append(row)
+    found = {
+        "document length, characters": by_document,
+        "answer length, characters": by_answer,
+        "edit type": dict(sorted(edits.items())),
+    }
+    return {
+        title: tuple(_slice(name, rows) for name, rows in parts.items())
+        for title, parts in found.items()
+        if len(parts) > 1
+    }
+
+
+def histogram(judged: Sequence[Judged]) -> dict[Label, list[int]]:
+    """Samples of each gold label by the probability of FAIL they were given, in equal bins from 0 to 1."""
+    counts = {label: [0] * HISTOGRAM_BINS for label in Label}
+    for row in judged:
+        p_fail = row.verdict.p_fail
+        if p_fail is not None and isfinite(p_fail):
+            counts[row.gold][min(int(p_fail * HISTOGRAM_BINS), HISTOGRAM_BINS - 1)] += 1
+    return counts
+
+
+def confusion(judged: Sequence[Judged]) -> dict[Label, tuple[int, int, int]]:
+    """Of each gold label, how many were judged PASS, FAIL, and not parsed."""
+    return {
+        gold: (
+            sum(row.gold is gold and row.verdict.label is Label.PASS for row in judged),
+            sum(row.gold is gold and row.verdict.label is Label.FAIL for row in judged),
+            sum(row.gold is gold and row.verdict.label is None for row in judged),
+        )
+        for gold in Label
+    }
+
+
+def _document_chars(row: Judged) -> int:
+    return row.document_chars
+
+
+def _answer_chars(row: Judged) -> int:
+    return len(row.answer)
+
+
+def _cut(
+    judged: Sequence[Judged], length: Callable[[Judged], int], edges: Sequence[int]
+) -> dict[str, list[Judged]]:
+    """Parts by length, the shortest first, without empty ones."""
+    names = [f"under {edges[0]:,}"]
+    names += [f"{low:,} to {high - 1:,}" for low, high in pairwise(edges)]
+    names.append(f"{edges[-1]:,} and more")
+    parts: list[list[Judged]] = [[] for _ in names]
+    for row in judged:
+        parts[bisect_right(edges, length(row))].append(row)
+    return {name: rows for name, rows in zip(names, parts, strict=True) if rows}
+
+
+def _slice(name: str, rows: Sequence[Judged]) -> Slice:
+    right = sum(row.verdict.label is row.gold for row in rows)
+    return Slice(name, len(rows), right / len(rows), wilson(right, len(rows)))

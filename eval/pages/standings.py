@@ -1,0 +1,92 @@
+"""Who stands where: each judge, and by how much it beats the best trivial rule on the same samples."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.metrics import Metrics
+from eval.pages.runs import Run, SampleSet
+
+SIZES = ((1e9, "under 1B"), (4e9, "1B to 4B"), (10e9, "4B to 10B"), (float("inf"), "10B and more"))
+UNKNOWN = "unknown size"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One line of the leaderboard: a judge, or a floor (``run`` is then ``None``).
+
+    ``run`` counts the runs of all sets, in order. ``lift`` is the figure of :func:`main_figure` minus that of
+    the best floor, whose name is ``best_floor``; ``None`` where one is missing.
+    """
+
+    run: int | None
+    name: str
+    set: str
+    mode: str
+    size: str
+    size_class: str
+    metrics: Metrics
+    parameters: int | None = None
+    samples_per_second: float | None = None
+    best_floor: str | None = None
+    floor_figure: float | None = None
+    lift: float | None = None
+
+
+def main_figure(metrics: Metrics) -> float | None:
+    """What judges are ranked by: balanced accuracy, or accuracy where a set has one class alone."""
+    return metrics.accuracy if metrics.balanced_accuracy is None else metrics.balanced_accuracy
+
+
+def best_floor(floors: Mapping[str, Metrics]) -> tuple[str, float] | None:
+    """The trivial rule with the highest main figure."""
+    found = [(name, figure) for name, row in floors.items() if (figure := main_figure(row)) is not None]
+    return max(found, key=lambda pair: pair[1], default=None)
+
+
+def standings(sets: Sequence[SampleSet]) -> list[Standing]:
+    """Judges and floors of all sets: set by set, judges before floors, each the best first."""
+    lines: list[Standing] = []
+    first = 0
+    for group in sets:
+        judges = [_judge(run, first + place, group) for place, run in enumerate(group.runs)]
+        first += len(group.runs)
+        floors = [
+            Standing(None, name, group.name, "", "", "", metrics)
+            for name, metrics in group.report.floors.items()
+        ]
+        for part in (judges, floors):
+            lines += sorted(part, key=lambda line: main_figure(line.metrics) or 0.0, reverse=True)
+    return lines
+
+
+def unbeaten(lines: Sequence[Standing]) -> list[Standing]:
+    """The judges that do not beat the best trivial rule on their samples."""
+    return [line for line in lines if line.lift is not None and line.lift <= 0]
+
+
+def _judge(run: Run, number: int, group: SampleSet) -> Standing:
+    report = run.report
+    figure, floor = main_figure(report.metrics), best_floor(report.floors)
+    size, size_class = _size(report.judge.get("parameters"))
+    return Standing(
+        run=number,
+        name=run.name,
+        set=group.name,
+        mode=report.mode,
+        size=size,
+        size_class=size_class,
+        metrics=report.metrics,
+        parameters=report.judge.get("parameters"),
+        samples_per_second=report.samples_per_second,
+        best_floor=floor[0] if floor else None,
+        floor_figure=floor[1] if floor else None,
+        lift=figure - floor[1] if floor and figure is not None else None,
+    )
+
+
+def _size(parameters: object) -> tuple[str, str]:
+    """Parameters as people write them, and the class that one filters by."""
+    if not isinstance(parameters, int | float) or parameters <= 0:
+        return "", UNKNOWN
+    name = next(name for below, name in SIZES if parameters < below)
+    return (f"{parameters / 1e6:.0f}M" if parameters < 1e9 else f"{parameters / 1e9:.3g}B"), name

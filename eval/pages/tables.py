@@ -1,0 +1,246 @@
+"""The tables of a report, as values that Markdown and HTML both show."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from eval.benchmarks.base import Figures
+from eval.comparison import Comparison
+from eval.metrics import Metrics
+from eval.pages.cells import Kind, Row, Share, Table, percent, points
+from eval.pages.runs import Run, SampleSet
+from eval.pages.slices import slices
+from eval.pages.standings import Standing
+
+_NAMES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auroc": "AUROC"}
+
+
+def leaderboard(lines: Sequence[Standing]) -> Table:
+    """Judges of all sets, with the best floor of each."""
+    rows = [
+        Row(
+            (
+                line.name, line.set, line.mode, line.size or "-", line.metrics.n,
+                Share(line.metrics.accuracy, line.metrics.accuracy_ci),
+                Share(line.metrics.balanced_accuracy, line.metrics.balanced_accuracy_ci),
+                f"{percent(line.floor_figure)} ({line.best_floor.removeprefix('floor:')})"
+                if line.best_floor else "-",
+                points(line.lift), line.metrics.f1, line.metrics.auroc, line.metrics.coverage,
+            )
+        )
+        for line in lines
+        if line.run is not None
+    ]  # fmt: skip
+    head = (
+        "judge", "benchmark", "mode", "size", "n", "accuracy", "balanced accuracy", "best trivial rule",
+        "over it", "F1", "AUROC", "coverage",
+    )  # fmt: skip
+    return Table("Leaderboard", head, rows, labels=4)
+
+
+def set_tables(group: SampleSet) -> list[Table]:
+    """Everything about one set: judges and floors, by part, its own figures, published rows, cost, slices."""
+    found = (
+        _main(group), _repeats(group), *_parts(group), *_figures(group), *_published(group),
+        _calibration(group), *_slices(group), _cost(group),
+    )  # fmt: skip
+    return [table for table in found if table.rows]
+
+
+def _main(group: SampleSet) -> Table:
+    def row(name: str, mode: str, metrics: Metrics, kind: Kind) -> Row:
+        return Row(
+            (
+                name, mode, metrics.n, Share(metrics.accuracy, metrics.accuracy_ci),
+                Share(metrics.balanced_accuracy, metrics.balanced_accuracy_ci), metrics.precision,
+                metrics.recall, Share(metrics.f1, metrics.f1_ci), Share(metrics.auroc, metrics.auroc_ci),
+                metrics.ece, metrics.coverage, metrics.accuracy_answered,
+            ),
+            kind,
+        )  # fmt: skip
+
+    rows = [row(run.name, run.report.mode, run.report.metrics, "judge") for run in group.runs]
+    rows += [row(name, "", metrics, "floor") for name, metrics in group.report.floors.items()]
+    left_out = [f"{name} left out: {reason}" for name, reason in group.report.floors_left_out.items()]
+    head = (
+        "judge", "mode", "n", "accuracy", "balanced accuracy", "precision", "recall", "F1", "AUROC",
+        "ECE", "coverage", "accuracy of the answered",
+    )  # fmt: skip
+    return Table("Judges and trivial rules", head, rows, notes=(*group.report.notes, *left_out), labels=2)
+
+
+def _parts(group: SampleSet) -> Iterator[Table]:
+    """A row a judge and a column a part of the set, for each way in which the benchmark parts it."""
+    for title, parts in group.report.tables.items():
+        if len(parts) < 2:
+            continue
+        both = all(part.balanced_accuracy is not None for part in parts.values())
+        figure = "balanced_accuracy" if both else "accuracy"
+        measured: list[tuple[str, Mapping[str, Metrics], Kind]] = [
+            (run.name, run.report.tables[title], "judge") for run in group.runs
+        ]
+        measured += [(name, found[title], "floor") for name, found in group.report.floor_tables.items()]
+        yield Table(
+            f"By {title}: {figure.replace('_', ' ')}",
+            ("judge", *(f"{name} ({part.n:,})" for name, part in parts.items())),
+            [
+                Row((name, *(getattr(found[part], figure) for part in parts)), k)
+                for name, found, k in measured
+            ],
+        )
+
+
+def _figures(group: SampleSet) -> Iterator[Table]:
+    """The benchmark's own measures, row by row with all judges and floors under each other."""
+    measured: list[tuple[str, Figures, Kind]] = [
+        (run.name, run.report.figures, "judge") for run in group.runs
+    ]
+    measured += [(name, found, "floor") for name, found in group.report.floor_figures.items()]
+    for title, rows in group.report.figures.items():
+        columns = list(dict.fromkeys(name for figures in rows.values() for name in figures))
+        yield Table(
+            title,
+            ("", "judge", *columns),
+            [
+                Row((name, judge, *(own[title][name].get(column) for column in columns)), kind)
+                for name in rows
+                for judge, own, kind in measured
+                if name in own.get(title, {})
+            ],
+            labels=2,
+        )
+
+
+def _published(group: SampleSet) -> Iterator[Table]:
+    """Figures that others print, above what was measured here; columns that no run has are left out."""
+    blocks: dict[str, list[tuple[Run, Mapping[str, Any]]]] = {}
+    for run in group.runs:
+        for block in run.report.published:
+            blocks.setdefault(block["source"], []).append((run, block))
+    for source, found in blocks.items():
+        measured = [
+            name for _, block in found for name, value in block["measured"].items() if value is not None
+        ]
+        columns = list(dict.fromkeys(measured))
+        if not columns:
+            continue
+        rows = [
+            Row((name, *(figures.get(column) for column in columns)), "published")
+            for name, figures in found[0][1]["judges"].items()
+        ]
+        rows += [
+            Row((f"measured: {run.name}", *(block["measured"].get(column) for column in columns)))
+            for run, block in found
+        ]
+        yield Table(
+            f"Published: {source}", ("judge", *columns), rows,
+            notes=found[0][1]["notes"], warnings=_warnings(found),
+        )  # fmt: skip
+
+
+def _warnings(found: Sequence[tuple[Run, Mapping[str, Any]]]) -> list[str]:
+    """Each warning once, with the runs that it is about if not about all."""
+    about: dict[str, list[str]] = {}
+    for run, block in found:
+        for warning in block["warnings"]:
+            about.setdefault(warning, []).append(run.name)
+    return [
+        warning if len(names) == len(found) else f"{warning}: {', '.join(names)}"
+        for warning, names in about.items()
+    ]
+
+
+def _repeats(group: SampleSet) -> Table:
+    """Mean and standard deviation over runs with other seeds; all other tables are about the first."""
+    rows = [
+        Row(
+            (
+                run.name,
+                found.runs,
+                f"{found.temperature or 0:g}",
+                *(
+                    f"{percent(found.mean[name])} ± {percent(found.spread[name])}"
+                    if name in found.mean
+                    else None
+                    for name in _NAMES
+                ),
+            )
+        )
+        for run in group.runs
+        if (found := run.report.repeats) is not None
+    ]
+    return Table(
+        "Repeated runs, mean and standard deviation", ("judge", "runs", "at", *_NAMES.values()), rows
+    )
+
+
+def _cost(group: SampleSet) -> Table:
+    """What a verdict costs, in tokens a sample and in seconds; floors cost nothing."""
+    rows = []
+    for run in group.runs:
+        report, alone = run.report, run.report.latency
+        speed = report.samples_per_second
+        rows.append(
+            Row(
+                (
+                    run.name,
+                    round(report.metrics.prompt_tokens / report.metrics.n),
+                    round(report.metrics.completion_tokens / report.metrics.n),
+                    "-" if speed is None else f"{speed:.3g}",
+                    "-" if alone is None else f"{alone.median:.3g} ({alone.p95:.3g})",
+                    report.counts["cut"],
+                    report.counts["truncated"],
+                )
+            )
+        )
+    head = (
+        "judge", "tokens read", "tokens written", "samples a second", "seconds alone (95 %)",
+        "documents shortened", "outputs cut off",
+    )  # fmt: skip
+    return Table("Cost of a verdict", head, rows)
+
+
+def _slices(group: SampleSet) -> Iterator[Table]:
+    """Accuracy by length and by edit type, a row a judge."""
+    found = {run.name: slices(run.judged) for run in group.runs if run.judged}
+    for title, parts in next(iter(found.values()), {}).items():
+        yield Table(
+            f"Accuracy by {title}",
+            ("judge", *(f"{part.name} ({part.n:,})" for part in parts)),
+            [
+                Row((name, *(Share(p.accuracy, p.interval) for p in own[title])))
+                for name, own in found.items()
+            ],
+        )
+
+
+def _calibration(group: SampleSet) -> Table:
+    """Calibration error, and accuracy on the most confident share of the samples."""
+    steps = [step.coverage for step in group.report.calibration.selective]
+    rows = [
+        Row((run.name, run.report.calibration.ece, *(s.accuracy for s in run.report.calibration.selective)))
+        for run in group.runs
+        if run.report.calibration.n
+    ]
+    head = ("judge", "ECE", *(f"surest {step:.0%}" for step in steps))
+    return Table("Calibration, and accuracy on the surest verdicts", head, rows)
+
+
+def pair_table(group: SampleSet, pairs: Mapping[tuple[int, int], Comparison]) -> Table:
+    """Every two judges: differences with intervals, and McNemar's test."""
+    rows = [
+        Row(
+            (
+                group.runs[one].name, group.runs[two].name,
+                *(
+                    points(row.difference)
+                    + ("" if row.interval is None else f" ({' to '.join(map(points, row.interval))})")
+                    for row in found.differences
+                ),
+                found.only_first_right, found.only_second_right, f"{found.p_value:.2g}",
+            )
+        )
+        for (one, two), found in pairs.items()
+    ]  # fmt: skip
+    figures = [_NAMES[row.figure] for row in next(iter(pairs.values())).differences] if pairs else []
+    head = ("first", "second", *figures, "only first right", "only second right", "McNemar's p")
+    return Table("First minus second, in points", head, rows, labels=2)

@@ -1,0 +1,221 @@
+"""The vLLM engine: offline batches with a prefix cache, on GPUs and on CPUs.
+
+A verdict costs one generated token, whichever that is: asked for are the log-probabilities, over the whole
+vocabulary, of the tokens that the two words can begin with. What remains of a word of several tokens is asked
+for in the same way, by a prompt that ends one token later and that the prefix cache holds but for its end.
+(vLLM's ``prompt_logprobs`` would need no second prompt, but it does not use the prefix cache.)
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.backends.base import Generation, LabelRequest
+from judge.backends.label_tokens import Tokens, stem_and_tails
+from judge.backends.vllm_engine import VLLMSettings, device_precision, import_vllm, start_engine
+from judge.errors import InputError, JudgeError
+from judge.loading import Precision, find_model, load_tokenizer
+from judge.rendering import Renderer
+from judge.types import Message
+
+if TYPE_CHECKING:
+    from vllm import SamplingParams
+    from vllm.outputs import CompletionOutput
+    from vllm.sampling_params import StructuredOutputsParams
+
+WORD_TOKENS = 16
+"""Room past a shortened context for the tokens of a label word, where the model itself has it."""
+
+
+class VLLMBackend:
+    """Runs a causal language model on vLLM, offline; a LoRA adapter is served without merging it.
+
+    vLLM starts processes of its own: a script that makes this needs ``if __name__ == "__main__":``.
+
+    Args:
+        model: a local folder (full weights or a LoRA adapter) or a Hub id.
+        revision: Hub revision.
+        precision: number format of the weights; ``auto`` goes by what the device can do.
+        max_length: upper bound on the context; the model's own by default.
+        settings: how the engine runs.
+
+    Raises:
+        InputError: vLLM is not installed, or there is no such model.
+        JudgeError: vLLM cannot run the model, or not with these settings.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        revision: str | None = None,
+        precision: Precision = "auto",
+        max_length: int | None = None,
+        settings: VLLMSettings | None = None,
+    ):
+        base, adapter = find_model(model)
+        version = import_vllm()
+        from vllm.lora.request import LoRARequest
+        from vllm.platforms import current_platform
+
+        self.name, self.settings = model, settings or VLLMSettings()
+        self.tokenizer, config = _read(model, base, adapter, revision)
+        self.renderer = Renderer(self.tokenizer)
+        limit = int(getattr(config.get_text_config(), "max_position_embeddings", 0) or 2048)
+        self.context_length = min(limit, max_length or limit)
+        self.dtype = device_precision() if precision == "auto" else precision
+        self._about = {
+            "backend": "vllm",
+            "vllm": version,
+            "model": model,
+            "revision": getattr(config, "_commit_hash", None) or revision,
+            "dtype": self.dtype,
+            "device": current_platform.device_type,
+        }
+        self._adapter = LoRARequest("adapter", 1, str(Path(adapter).resolve())) if adapter else None
+        self._room = min(limit, self.context_length + WORD_TOKENS)
+        self._engine = start_engine(
+            base,
+            settings=self.settings,
+            adapter=adapter,
+            revision=revision,
+            tokenizer=self.tokenizer.name_or_path,
+            dtype=self.dtype,
+            max_model_len=self._room,
+        )
+
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        """Tokens of a prompt, generation prompt included."""
+        return self.renderer.count(messages)
+
+    def describe(self) -> dict[str, Any]:
+        """Model, revision, vLLM's version, number format, device, context length, settings."""
+        chosen = {name: value for name, value in asdict(self.settings).items() if value not in (None, 1)}
+        return {**self._about, "context_length": self.context_length, **chosen}
+
+    def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
+        """Log-probabilities of the two words of each request, one generated token a prompt."""
+        from vllm import SamplingParams
+
+        parts = [stem_and_tails(self.renderer, request) for request in requests]
+        wanted: dict[Tokens, set[int]] = {}
+        for stem, tails in parts:
+            for tail in tails:
+                for place, token in enumerate(tail):
+                    wanted.setdefault(stem + tail[:place], set()).add(token)
+        params = [
+            SamplingParams(max_tokens=1, temperature=0.0, logprob_token_ids=sorted(tokens), detokenize=False)
+            for tokens in wanted.values()
+        ]
+        found = dict(zip(wanted, self._run(list(wanted), params), strict=True))
+
+        def score(stem: Tokens, tail: Tokens) -> float:
+            steps = [found[stem + tail[:place]].logprobs[0] for place in range(len(tail))]
+            return sum(step[token].logprob for step, token in zip(steps, tail, strict=True))
+
+        return [(score(stem, first), score(stem, second)) for stem, (first, second) in parts]
+
+    def generate(
+        self,
+        conversations: Sequence[Sequence[Message]],
+        *,
+        max_new_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        guide: Mapping[str, Any] | str | None = None,
+    ) -> list[Generation]:
+        """One reply a conversation, greedy at temperature 0.
+
+        A sampled reply depends on the seed and its conversation, not on its neighbours; where a conversation
+        is asked several times in one call, each time is another sample.
+
+        ``guide`` is a JSON schema or a regular expression that the replies are held to; of JSON, there is no
+        white space between the parts. A reply that hits its token limit may still be cut off within it.
+        """
+        from vllm import SamplingParams
+
+        stops = self.renderer.stop_ids()
+        prompts = [tuple(self.renderer.encode(self.renderer.prompt_text(talk))) for talk in conversations]
+        params = [
+            SamplingParams(
+                max_tokens=max_new_tokens,
+                temperature=temperature,
+                seed=own_seed,
+                repetition_penalty=1.0,  # a model's own default would punish quoting the document
+                stop_token_ids=stops,
+                ignore_eos=True,  # the model's own end tokens; those that count here are in `stops`
+                detokenize=False,
+                structured_outputs=_structured(guide),
+            )
+            for own_seed in _seeds(prompts, seed)
+        ]
+        replies = []
+        for output in self._run(prompts, params):
+            tokens = list(output.token_ids)
+            length = next((at for at, token in enumerate(tokens) if token in stops), len(tokens))
+            text = self.tokenizer.decode(tokens[:length], skip_special_tokens=True)
+            replies.append(Generation(text, truncated=length == len(tokens), completion_tokens=length))
+        return replies
+
+    def _run(self, prompts: Sequence[Tokens], params: "Sequence[SamplingParams]") -> "list[CompletionOutput]":
+        """One completion a prompt, in order. They run sorted, so that those that begin alike meet."""
+        from vllm.exceptions import VLLMValidationError
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        for prompt, settings in zip(prompts, params, strict=True):
+            if len(prompt) + settings.max_tokens > self._room:
+                raise InputError(
+                    f"{len(prompt)} tokens and {settings.max_tokens} of a reply do not fit into the context "
+                    f"of {self._room}"
+                )
+        order = sorted(range(len(prompts)), key=lambda index: prompts[index])
+        if not order:
+            return []
+        try:
+            outputs = self._engine.generate(
+                [{"prompt_token_ids": list(prompts[index])} for index in order],
+                [params[index] for index in order],
+                lora_request=self._adapter,
+                use_tqdm=False,
+            )
+        except EngineDeadError as error:
+            raise JudgeError(f"{self.name}: vLLM's engine died; what it wrote above says why") from error
+        except VLLMValidationError as error:  # such as a schema that no reply can be held to
+            raise InputError(f"{self.name}: vLLM cannot do that ({error})") from error
+        completions = {index: output.outputs[0] for index, output in zip(order, outputs, strict=True)}
+        return [completions[index] for index in range(len(prompts))]
+
+
+def _read(name: str, base: str, adapter: str | None, revision: str | None) -> tuple[Any, Any]:
+    """Tokenizer and configuration of a model: what tells an unknown one before an engine starts."""
+    from transformers import AutoConfig
+
+    own = adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file()
+    try:
+        tokenizer = load_tokenizer(adapter) if adapter and own else load_tokenizer(base, revision)
+        return tokenizer, AutoConfig.from_pretrained(base, revision=revision, trust_remote_code=False)
+    except OSError as error:
+        raise InputError(
+            f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "
+            "no folder of that name here, and the Hub gave none "
+            f"({str(error).splitlines()[0]:.160})"
+        ) from error
+
+
+def _structured(guide: Mapping[str, Any] | str | None) -> "StructuredOutputsParams | None":
+    from vllm.sampling_params import StructuredOutputsParams
+
+    if isinstance(guide, str):
+        return StructuredOutputsParams(regex=guide)
+    return None if guide is None else StructuredOutputsParams(json=dict(guide))
+
+
+def _seeds(prompts: Sequence[Tokens], seed: int) -> Iterator[int]:
+    """A seed for each prompt, made from the common one, its tokens and how often it came before."""
+    before: Counter[Tokens] = Counter()
+    for prompt in prompts:
+        before[prompt] += 1
+        yield int.from_bytes(sha256(repr((seed, before[prompt], prompt)).encode()).digest()[:4])

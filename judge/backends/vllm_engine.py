@@ -1,0 +1,133 @@
+"""Starting vLLM: its settings, what they are by default on this device, and one engine or several."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError, JudgeError
+
+LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""Ranks that vLLM reserves room for; an adapter gets the next one."""
+GPU_SHARE = 0.9
+"""Share of a GPU's memory that several engines take together."""
+CPU_CACHE_BYTES = 2 << 30
+"""Memory for keys and values where there is no GPU: vLLM takes all of it at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class VLLMSettings:
+    """How vLLM runs a model, in its own terms; ``None`` is what suits the device.
+
+    ``tensor_parallel_size`` devices share one model; ``data_parallel_size`` copies of it share the work.
+    ``gpu_memory_utilization`` is a share of the device's memory, or of the machine's where there is no GPU.
+    Without it, ``sharing`` engines on one GPU take a part each.
+    ``max_num_seqs`` sequences at most run together. ``enforce_eager`` starts faster and runs slower.
+    """
+
+    tensor_parallel_size: int = 1
+    data_parallel_size: int = 1
+    gpu_memory_utilization: float | None = None
+    sharing: int = 1
+    max_num_seqs: int | None = None
+    enforce_eager: bool | None = None
+
+
+def import_vllm() -> str:
+    """Import vLLM, quietly, and return its version.
+
+    Raises:
+        InputError: it is not installed, or does not load.
+    """
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")  # nothing is sent anywhere
+    try:
+        import vllm
+    except ImportError as error:
+        raise InputError(
+            f'the backend vllm cannot be loaded ({error}); pip install "hallucination-judge[vllm]"'
+        ) from None
+    return str(vllm.__version__)
+
+
+def device_precision() -> str:
+    """The number format of this device, asked for in a way that leaves the GPU to the engine's process."""
+    from vllm.platforms import current_platform
+
+    best = current_platform.supported_dtypes[0]
+    return "float32" if current_platform.is_cpu() else str(best).removeprefix("torch.")
+
+
+def start_engine(model: str, *, settings: VLLMSettings, adapter: str | None = None, **arguments: Any) -> Any:
+    """Load a model into one engine, or into several copies behind one front.
+
+    Args:
+        model: folder or Hub id of the base model.
+        settings: how it runs.
+        adapter: folder of a LoRA adapter that requests may name.
+        arguments: further ones of ``vllm.LLM``.
+
+    Raises:
+        JudgeError: vLLM cannot run the model, or not with these settings.
+    """
+    from vllm import LLM
+
+    from judge.backends.vllm_replicas import VLLMReplicas
+
+    arguments = {"model": model, **_defaults(settings.sharing), **_chosen(settings), **arguments}
+    if adapter is not None:
+        arguments |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": _reserved_rank(Path(adapter))}
+    try:
+        if settings.data_parallel_size > 1:
+            return VLLMReplicas(settings.data_parallel_size, arguments)
+        return LLM(**arguments)
+    except Exception as error:  # an engine fails with the errors of all its libraries
+        raise JudgeError(f"{model}: vLLM cannot run it ({' '.join(str(error).split()):.400})") from error
+
+
+def _defaults(sharing: int) -> dict[str, Any]:
+    """vLLM's arguments that are the same for every model."""
+    from vllm.config import StructuredOutputsConfig
+    from vllm.platforms import current_platform
+
+    arguments: dict[str, Any] = {
+        "load_format": "safetensors",  # other formats can hold code
+        "trust_remote_code": False,
+        "use_tqdm_on_load": False,
+        "enable_prefix_caching": True,
+        "logprobs_mode": "raw_logprobs",
+        "hf_overrides": {"head_dtype": "float32"},  # logits of 16 bits are too coarse, see judge/heads.py
+        "structured_outputs_config": StructuredOutputsConfig(backend="xgrammar", disable_any_whitespace=True),
+    }
+    if current_platform.is_cpu():
+        arguments |= {
+            "enforce_eager": True,  # compiling takes longer than most runs on a CPU
+            "kv_cache_memory_bytes": CPU_CACHE_BYTES,
+            "block_size": 32,  # only whole blocks are shared, and vLLM's own size on a CPU is 128 tokens
+        }
+    elif sharing > 1:
+        arguments["gpu_memory_utilization"] = round(GPU_SHARE / sharing, 3)
+    return arguments
+
+
+def _chosen(settings: VLLMSettings) -> Mapping[str, Any]:
+    """The settings as vLLM's arguments, without those that are left to the device."""
+    values: dict[str, Any] = {
+        "tensor_parallel_size": settings.tensor_parallel_size,
+        "gpu_memory_utilization": settings.gpu_memory_utilization,
+        "max_num_seqs": settings.max_num_seqs,
+        "enforce_eager": settings.enforce_eager,
+    }
+    chosen = {name: value for name, value in values.items() if value is not None}
+    if settings.gpu_memory_utilization is not None:
+        chosen["kv_cache_memory_bytes"] = None  # the share decides instead
+    return chosen
+
+
+def _reserved_rank(adapter: Path) -> int:
+    """The room that an adapter of this rank takes."""
+    settings = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
+    rank = max([settings.get("r", 8), *settings.get("rank_pattern", {}).values()])
+    return min((size for size in LORA_RANKS if size >= rank), default=rank)

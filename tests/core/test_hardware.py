@@ -1,0 +1,78 @@
+"""What devices can do: number formats by capability, and the device at hand as the libraries tell of it."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from judge import hardware
+from judge.errors import InputError
+from judge.hardware import GIB, KNOWN_DEVICES, Device, gpu, this_device
+
+
+@pytest.mark.parametrize(
+    ("device", "training", "judging"),
+    [
+        (gpu("T4", 15 * GIB, (7, 5)), "float16", "float16"),
+        (gpu("A100", 80 * GIB, (8, 0)), "bfloat16", "bfloat16"),
+        (gpu("L4", 24 * GIB, (8, 9)), "bfloat16", "bfloat16"),
+        (Device("cpu", "CPU", GIB, bfloat16=True), "bfloat16", "float32"),
+        (Device("cpu", "CPU", GIB), "float32", "float32"),
+    ],
+)
+def test_number_formats_follow_from_capability(device: Device, training: str, judging: str) -> None:
+    assert device.precision(training=True) == training
+    assert device.precision() == judging
+    for precision in (training, judging):
+        if device.kind == "cuda" or precision != "float16":
+            device.check_precision(precision)
+
+
+@pytest.mark.parametrize(
+    ("device", "precision"),
+    [(KNOWN_DEVICES["t4"], "bfloat16"), (Device("cpu", "CPU", GIB), "float16")],
+)
+def test_formats_that_a_device_cannot_train_in(device: Device, precision: str) -> None:
+    with pytest.raises(InputError, match=f"precision {precision}.*or auto"):
+        device.check_precision(precision)
+
+
+@pytest.mark.parametrize("rank", [0, 3])
+def test_a_process_has_the_gpu_of_its_rank(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    cards = [SimpleNamespace(name=f"GPU {i}", total_memory=i * GIB, major=7, minor=5) for i in range(4)]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", cards.__getitem__)
+    monkeypatch.setenv("LOCAL_RANK", str(rank))
+    found = this_device()
+    assert found == Device("cuda", f"GPU {rank}", rank * GIB, (7, 5), bfloat16=False)
+
+
+@pytest.mark.parametrize(("limit", "share"), [("max", None), (str(GIB), GIB), (str(2**60), None)])
+def test_memory_is_that_of_the_container(
+    limit: str, share: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(hardware, "MEMORY_LIMIT", tmp_path / "none")
+    whole = this_device().memory_bytes
+    (tmp_path / "limit").write_text(f"{limit}\n")
+    monkeypatch.setattr(hardware, "MEMORY_LIMIT", tmp_path / "limit")
+    assert this_device().memory_bytes == (share or whole)
+
+
+@pytest.mark.parametrize(
+    ("flags", "has"), [("flags : fpu avx512_bf16 sse", True), ("flags : fpu avx512f", False), (None, False)]
+)
+def test_a_cpu_with_bfloat16(
+    flags: str | None, has: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    if flags is not None:
+        (tmp_path / "cpuinfo").write_text(flags)
+    monkeypatch.setattr(hardware, "CPU_FLAGS", tmp_path / "cpuinfo")
+    assert this_device().bfloat16 is has

@@ -1,0 +1,380 @@
+"""Weights of 4 bits: what reaches a T4, training on them, judging with them, merging into them."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge import hardware
+from judge.errors import InputError
+from judge.files import write_jsonl
+from judge.hardware import KNOWN_DEVICES
+from judge.loading import load_model, load_weights
+from judge.training.arguments import OPTIMIZERS, common_arguments, weight_precision_of
+from judge.training.config import DPORecipe, SFTRecipe
+from judge.training.dpo import train_dpo
+from judge.training.merge import merge
+from judge.training.models import load_trainable, lora_config
+from judge.training.sft import train_sft
+
+ModelFolder = Callable[[str], Path]
+pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
+
+
+def message(role: str, text: str) -> list[dict[str, str]]:
+    return [{"role": role, "content": text}]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six rows and pairs, the same to train on and to validate with."""
+    folder = tmp_path_factory.mktemp("rows")
+    prompts = [message("user", f"Tower {number} is {number + 3} m high.") for number in range(6)]
+    right, wrong = message("assistant", "PASS"), message("assistant", "FAIL")
+    for split in ("train", "validation"):
+        write_jsonl(
+            folder / "sft" / f"{split}.jsonl",
+            ({"id": str(i), "prompt": prompt, "completion": right} for i, prompt in enumerate(prompts)),
+        )
+        write_jsonl(
+            folder / "dpo" / f"{split}.jsonl",
+            ({"id": str(i), "prompt": p, "chosen": right, "rejected": wrong} for i, p in enumerate(prompts)),
+        )
+    return folder
+
+
+def settings(model: Path, data: Path, output: Path, **changes: Any) -> dict[str, Any]:
+    return {
+        "model": str(model),
+        "data": str(data),
+        "output": str(output),
+        "without_leak_gate": True,
+        "quantization": "nf4",
+        "lora": {"rank": 4, "alpha": 8},
+        "batch_size": 2,
+        "max_steps": 6,
+        "learning_rate": 1e-2,
+        "scheduler": "constant",
+        "warmup_ratio": 0,
+        "logging_steps": 1,
+        "evaluations": 0,
+        **changes,
+    }
+
+
+@pytest.fixture
+def t4(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device at hand passes for a T4, with CUDA capability 7.5; tensors stay on the CPU."""
+    monkeypatch.setattr(hardware, "this_device", lambda: KNOWN_DEVICES["t4"])
+
+
+@pytest.fixture
+def recipe(model_folder: ModelFolder, data: Path, tmp_path: Path) -> Callable[..., SFTRecipe]:
+    return lambda **changes: SFTRecipe.model_validate(
+        settings(model_folder("chatml"), data, tmp_path / "out", **changes)
+    )
+
+
+# --- No bfloat16 on a T4 ------------------------------------------------------------------------------------
+
+
+def tensors_of(model: Any) -> Iterator[tuple[str, Any]]:
+    """Parameters, buffers and what 4-bit weights are dequantized with."""
+    import torch
+
+    yield from model.named_parameters()
+    yield from model.named_buffers()
+    for name, weight in model.named_parameters():
+        states = [getattr(weight, "quant_state", None)]
+        states.append(getattr(states[0], "state2", None))
+        for state in states:
+            for key, value in vars(state).items() if state is not None else ():
+                if isinstance(value, torch.Tensor):
+                    yield f"{name}.{key}", value
+
+
+def make_trainer(recipe: SFTRecipe, model: Any, tokenizer: Any) -> Any:
+    from datasets import Dataset
+    from trl import SFTConfig
+
+    from judge.training.trainer import JudgeSFTTrainer
+
+    arguments = SFTConfig(**common_arguments(recipe, 6), dataset_kwargs={"skip_prepare_dataset": True})
+    rows = Dataset.from_list([{"input_ids": [1, 2, 3], "labels": [-100, 2, 3], "length": 3}])
+    return JudgeSFTTrainer(
+        model=model,
+        args=arguments,
+        train_dataset=rows,
+        processing_class=tokenizer,
+        data_collator=lambda rows: rows,
+        peft_config=lora_config(recipe),
+    )
+
+
+@pytest.mark.usefixtures("t4")
+def test_the_arguments_of_a_t4(recipe: Callable[..., SFTRecipe]) -> None:
+    arguments = common_arguments(recipe(), 6)
+    assert arguments["fp16"] is True and arguments["bf16"] is False and arguments["use_cpu"] is False
+    with pytest.raises(InputError, match="precision bfloat16: Tesla T4 has none; set float16"):
+        common_arguments(recipe(precision="bfloat16"), 6)
+
+
+def test_the_arguments_of_an_a100(recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware, "this_device", lambda: KNOWN_DEVICES["a100-40gb"])
+    arguments = common_arguments(recipe(), 6)
+    assert arguments["bf16"] is True and arguments["fp16"] is False
+
+
+@pytest.mark.usefixtures("t4")
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_no_bfloat16_in_a_training_step_of_a_t4(
+    checkpointing: bool, recipe: Callable[..., SFTRecipe]
+) -> None:
+    """Every tensor that an operation makes is looked at, forward and backward, under autocast and scaler."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+
+    wanted = recipe(gradient_checkpointing=checkpointing)
+    model, tokenizer = load_trainable(wanted)
+    four_bit = [module for module in model.modules() if hasattr(module, "compute_dtype")]
+    assert len(four_bit) == 2 * 7
+    assert {module.compute_dtype for module in four_bit} == {torch.float16}
+    assert {module.weight.quant_state.dtype for module in four_bit} == {torch.float16}
+
+    trainer = make_trainer(wanted, model, tokenizer)
+    dtypes = {name: tensor.dtype for name, tensor in tensors_of(trainer.model)}
+    assert torch.bfloat16 not in dtypes.values()
+    trained = {name: weight for name, weight in trainer.model.named_parameters() if weight.requires_grad}
+    assert len(trained) == 2 * 2 * 7 and {weight.dtype for weight in trained.values()} == {torch.float32}
+
+    seen: set[torch.dtype] = set()
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = op(*args, **(kwargs or {}))
+            seen.update(leaf.dtype for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor))
+            return result
+
+    ids = torch.tensor([[5, 6, 7, 8]])
+    optimizer = torch.optim.AdamW(trained.values(), lr=1e-3)
+    scaler = torch.amp.GradScaler("cpu")
+    before = {name: weight.detach().clone() for name, weight in trained.items()}
+    trainer.model.train()
+    losses = []
+    for _ in range(12):  # the scaler skips steps whose gradients overflow, and lowers its factor each time
+        with Watch():
+            with torch.autocast("cpu", dtype=torch.float16):
+                loss = trainer.model(input_ids=ids, labels=ids, use_cache=False).loss
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        losses.append(loss.item())
+        optimizer.zero_grad()
+    assert torch.float16 in seen and torch.bfloat16 not in seen
+    assert all(map(math.isfinite, losses)) and losses[-1] < losses[0]
+    assert not any(torch.equal(weight, before[name]) for name, weight in trained.items())
+
+
+@pytest.mark.usefixtures("t4")
+def test_without_the_mark_trl_would_cast_to_bfloat16(recipe: Callable[..., SFTRecipe]) -> None:
+    """The test above can fail: this is what TRL does of itself."""
+    import torch
+
+    model, tokenizer = load_trainable(recipe())
+    model.is_loaded_in_4bit = True
+    trainer = make_trainer(recipe(), model, tokenizer)
+    assert torch.bfloat16 in {weight.dtype for weight in trainer.model.parameters()}
+
+
+# --- Training -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("precision", "checkpointing"), [("float32", False), ("bfloat16", True)])
+@pytest.mark.parametrize("stage", ["sft", "dpo"])
+def test_a_quantized_model_learns(
+    stage: str, precision: str, checkpointing: bool, model_folder: ModelFolder, data: Path, tmp_path: Path
+) -> None:
+    values = settings(
+        model_folder("chatml"),
+        data,
+        tmp_path / "out",
+        precision=precision,
+        gradient_checkpointing=checkpointing,
+        evaluations=2,
+        **({"judged_samples": 0} if "judged_samples" in SFTRecipe.model_fields else {}),
+    )
+    summary = (
+        train_sft(SFTRecipe.model_validate(values))
+        if stage == "sft"
+        else train_dpo(DPORecipe.model_validate(values))
+    )
+    losses = [entry["loss"] for entry in summary["losses"] if "loss" in entry]
+    assert len(losses) == 6 and all(math.isfinite(loss) for loss in losses)
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def test_training_goes_on_after_an_evaluation(recipe: Callable[..., SFTRecipe]) -> None:
+    """bitsandbytes would repack the weights of a CPU for good, into a form without gradients."""
+    import torch
+
+    model, tokenizer = load_trainable(recipe(precision="float32"))
+    model = make_trainer(recipe(precision="float32"), model, tokenizer).model
+    ids = torch.tensor([[5, 6, 7, 8]])
+
+    def gradients() -> list[Any]:
+        model.zero_grad()
+        model.train()
+        model(input_ids=ids, labels=ids, use_cache=False).loss.backward()
+        return [weight.grad.clone() for weight in model.parameters() if weight.grad is not None]
+
+    before = gradients()
+    model.eval()
+    with torch.no_grad():
+        model(input_ids=ids)
+    for grad, other in zip(gradients(), before, strict=True):
+        torch.testing.assert_close(grad, other)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_every_optimizer_trains_on_a_cpu(optimizer: str, recipe: Callable[..., SFTRecipe]) -> None:
+    import torch
+    from transformers import Trainer, TrainingArguments
+
+    arguments = common_arguments(recipe(optimizer=optimizer, precision="float32"), 6)
+    arguments.pop("max_length")  # TRL's own
+    kind, options = Trainer.get_optimizer_cls_and_kwargs(TrainingArguments(**arguments))
+    weight = torch.nn.Parameter(torch.linspace(-1, 1, 8192).reshape(64, 128))  # enough for a state of 8 bits
+    stepper = kind([weight], **options)
+    losses = []
+    for _ in range(5):
+        stepper.zero_grad()
+        loss = weight.square().mean()
+        loss.backward()
+        stepper.step()
+        losses.append(loss.item())
+    assert losses == sorted(losses, reverse=True) and losses[-1] < 0.95 * losses[0]
+    state = {
+        value.dtype
+        for value in stepper.state[weight].values()
+        if hasattr(value, "numel") and value.numel() == 8192
+    }
+    assert state == {torch.uint8 if "8bit" in optimizer else torch.float32}
+
+
+def test_optimizer_settings(recipe: Callable[..., SFTRecipe]) -> None:
+    def betas(**changes: Any) -> tuple[float, float]:
+        arguments = common_arguments(recipe(precision="float32", **changes), 6)
+        return arguments["adam_beta1"], arguments["adam_beta2"]
+
+    assert betas() == (0.9, 0.999)
+    assert betas(optimizer="lion") == (0.9, 0.99)
+    assert betas(optimizer="lion", betas=[0.9, 0.95]) == (0.9, 0.95)
+    warm = recipe(precision="float32", warmup_ratio=0.5, max_steps=8)
+    assert common_arguments(warm, 6)["warmup_steps"] == 4
+    fixed = recipe(precision="float32", warmup_ratio=0.5, warmup_steps=3, max_steps=8)
+    assert common_arguments(fixed, 6)["warmup_steps"] == 3
+
+
+def test_trained_weights_stay_in_float32(
+    recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update of 1e-6 would vanish in bfloat16; DeepSpeed keeps float32 copies by itself."""
+    whole = recipe(lora=None, quantization=None, precision="bfloat16")
+    assert weight_precision_of(whole) == "float32"
+    assert weight_precision_of(recipe(quantization=None, precision="bfloat16")) == "bfloat16"
+    monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "true")
+    assert weight_precision_of(whole) == "bfloat16"
+
+
+# --- Refusals -----------------------------------------------------------------------------------------------
+
+
+def test_4_bit_weights_are_not_trained_themselves(recipe: Callable[..., SFTRecipe]) -> None:
+    with pytest.raises(InputError, match=r"'quantization': 4-bit weights cannot be trained .* set lora"):
+        load_trainable(recipe(lora=None))
+
+
+@pytest.mark.parametrize(
+    ("environment", "config"),
+    [
+        ({"ACCELERATE_USE_FSDP": "true"}, None),
+        ({"ACCELERATE_USE_DEEPSPEED": "true", "ACCELERATE_DEEPSPEED_ZERO_STAGE": "3"}, None),
+        ({"ACCELERATE_USE_DEEPSPEED": "true"}, {"zero_optimization": {"stage": 3}}),
+    ],
+)
+def test_4_bit_weights_are_not_cut_into_shards(
+    environment: dict[str, str],
+    config: dict[str, Any] | None,
+    recipe: Callable[..., SFTRecipe],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    if config is not None:
+        (tmp_path / "deepspeed.json").write_text(json.dumps(config))
+        monkeypatch.setenv("ACCELERATE_DEEPSPEED_CONFIG_FILE", str(tmp_path / "deepspeed.json"))
+    with pytest.raises(InputError, match=r"cannot be cut into shards .*ddp.yaml or zero2.yaml"):
+        load_trainable(recipe())
+
+
+def test_zero2_takes_4_bit_weights(recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "true")
+    monkeypatch.setenv("ACCELERATE_DEEPSPEED_ZERO_STAGE", "2")
+    model, _ = load_trainable(recipe())
+    assert any(hasattr(weight, "quant_state") for weight in model.parameters())
+
+
+def test_bitsandbytes_is_not_installed(
+    recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from judge import quantization
+
+    monkeypatch.setattr(quantization, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match="quantization nf4 needs bitsandbytes; install it"):
+        load_trainable(recipe())
+    with pytest.raises(InputError, match="optimizer lion needs bitsandbytes"):
+        common_arguments(recipe(optimizer="lion", precision="float32"), 6)
+
+
+# --- Judging and merging ------------------------------------------------------------------------------------
+
+
+def logits(model: Any) -> Any:
+    import torch
+
+    with torch.inference_mode():
+        return model.eval()(input_ids=torch.arange(3, 40).unsqueeze(0)).logits
+
+
+def test_judging_with_quantized_weights(model_folder: ModelFolder) -> None:
+    import torch
+
+    folder = str(model_folder("chatml"))
+    plain = load_model(folder, precision="float32")
+    quantized = load_model(folder, precision="float32", quantization="nf4")
+    told = quantized.describe()
+    assert told["quantization"] == "nf4" and "quantization" not in plain.describe()
+    assert told["parameters"] == plain.describe()["parameters"]
+    again, _ = load_weights(folder, precision="float32", quantization="nf4", dequantize=True)
+    assert not any(hasattr(weight, "quant_state") for weight in again.parameters())
+    torch.testing.assert_close(logits(quantized.model), logits(again), rtol=1e-4, atol=1e-4)
+    assert (logits(quantized.model) - logits(plain.model)).abs().max() > 0.01
+
+
+def test_merging_gives_the_judge_that_was_trained(recipe: Callable[..., SFTRecipe], tmp_path: Path) -> None:
+    import torch
+
+    train_sft(recipe(precision="float32"))
+    trained = load_model(str(tmp_path / "out"), precision="float32", quantization="nf4").model
+    told = merge(str(tmp_path / "out"), tmp_path / "merged")
+    assert told["dtype"] == "float32" and list((tmp_path / "merged").glob("*.safetensors"))
+    assert "quantization_config" not in json.loads((tmp_path / "merged" / "config.json").read_text())
+    merged = load_model(str(tmp_path / "merged"), precision="float32").model
+    torch.testing.assert_close(logits(merged), logits(trained), rtol=1e-3, atol=1e-3)
+    unlike = load_model(str(tmp_path / "out"), precision="float32").model  # on the weights before NF4
+    assert (logits(unlike) - logits(trained)).abs().max() > 0.01
