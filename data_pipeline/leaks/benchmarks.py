@@ -69,6 +69,12 @@ def _conflictqa(record: Record) -> Iterator[Texts]:
             yield record.text(document, empty=True), record.text("question"), record.text(answer, empty=True)
 
 
+def _bianbench(record: Record) -> Iterator[Texts]:
+    listed = isinstance(record.get("context"), list)
+    document = "\n\n".join(record.texts("context")) if listed else record.text("context")
+    yield document, record.text("question", empty=True), record.text("answer")
+
+
 _HALUBENCH = _fields("passage", "question", "answer")
 BENCHMARKS: dict[str, tuple[Files, ...]] = {
     "halubench": (
@@ -87,6 +93,7 @@ BENCHMARKS: dict[str, tuple[Files, ...]] = {
     ),
     "diahalu": (Files("DiaHalu_Bench.jsonl", _fields("text", "", "")),),
     "onioneval": (Files("with_context.json", _fields("context", "", "fact", "hallucination"), True),),
+    "bianbench": (Files("bianbench_*.jsonl", _bianbench), Files("bianbench_*.json", _bianbench, True)),
     "conflictqa": (Files("conflictQA-*.json", _conflictqa),),
     "fib": (Files("**/*binary_choice-using_*.jsonl", _fib),),
     "open-factual-bench": (Files("tasks.json", _fields("", "question", "reference_answer"), True),),

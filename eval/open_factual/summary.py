@@ -1,6 +1,5 @@
 """Counts over labelled answers: by category, by the age of the task, and for answers that know nothing."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,6 +9,7 @@ from eval.open_factual.answers import Answer
 from eval.open_factual.judging import judged_label
 from eval.open_factual.scoring import Score, score
 from eval.open_factual.tasks import BENCHMARK, FactualTask, exposure
+from eval.resampling import wilson
 from judge.types import Verdict
 
 SCORES = ("strict", "extended", "judged")
@@ -87,14 +87,6 @@ def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
         stress=sum(stress.values()),
         **stress,
     )
-
-
-def wilson(hits: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share; it stays within 0 to 1 and holds for few and for extreme counts."""
-    z = 1.959964
-    centre = (hits + z * z / 2) / (n + z * z)
-    half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:

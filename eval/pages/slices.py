@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 
-from eval.open_factual.summary import wilson
 from eval.pages.runs import Judged
-from eval.resampling import Interval
+from eval.resampling import Interval, wilson
 from judge.types import Label
 
 HISTOGRAM_BINS = 20

@@ -18,9 +18,9 @@ from eval.open_factual.prompts import messages, number_passages
 from eval.open_factual.report import markdown
 from eval.open_factual.run import CHUNK, run_open_factual
 from eval.open_factual.scoring import is_graded, normalize, score
-from eval.open_factual.summary import wilson
 from eval.open_factual.tasks import FactualTask, Kind, add_passages, exposure, load_tasks
 from eval.open_factual.tokens import added, tokenize
+from eval.resampling import wilson
 from judge.backends.base import Generation
 from judge.errors import InputError
 from judge.types import Label, Message, Sample, Verdict
