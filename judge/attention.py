@@ -6,6 +6,7 @@ the keys alone that any of its queries may see; the result is that of the dense 
 does the same inside its kernels; it trains on GPUs only.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge.errors import JudgeError
@@ -23,9 +24,10 @@ BLOCK = 256
 def register() -> str:
     """Make the implementation known to transformers; returns its name."""
     import torch
+    from torch.nn.functional import scaled_dot_product_attention
     from torch.utils.weak import WeakTensorKeyDictionary
     from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+    from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
     from transformers.masking_utils import sdpa_mask
 
     plans: Any = WeakTensorKeyDictionary()  # one plan a mask, made in the first layer and used in all
@@ -43,44 +45,56 @@ def register() -> str:
             return sdpa_attention_forward(module, query, key, value, attention_mask, **options)
         if attention_mask not in plans:
             plans[attention_mask] = block_plan(attention_mask)
-        outputs = [
-            sdpa_attention_forward(
-                module,
-                query[:, :, start : start + BLOCK],
-                key.index_select(2, seen),
-                value.index_select(2, seen),
-                part,
-                **options,
-            )[0]
-            for start, seen, part in plans[attention_mask]
-        ]
-        return torch.cat(outputs, dim=1), None
+        plan = plans[attention_mask]
+        key, value = (repeat_kv(part, module.num_key_value_groups) for part in (key, value))
+        settings = {"dropout_p": options.get("dropout", 0.0), "scale": options.get("scaling")}
+        outputs = []
+        if plan.causal:
+            first = (part[:, :, : plan.causal] for part in (query, key, value))
+            outputs.append(scaled_dot_product_attention(*first, is_causal=True, **settings))
+        for start, stop, seen, mask in plan.blocks:
+            keys, values = (part.index_select(2, seen) for part in (key, value))
+            outputs.append(
+                scaled_dot_product_attention(query[:, :, start:stop], keys, values, mask, **settings)
+            )
+        return torch.cat(outputs, dim=2).transpose(1, 2).contiguous(), None
 
     AttentionInterface.register(NAME, forward)
     AttentionMaskInterface.register(NAME, sdpa_mask)
     return NAME
 
 
-def block_plan(mask: "torch.Tensor") -> "list[tuple[int, torch.Tensor, torch.Tensor]]":
-    """Which keys each block of queries needs.
+@dataclass(frozen=True, slots=True)
+class BlockPlan:
+    """What to compute of a masked attention.
 
-    Args:
-        mask: boolean, ``(rows, 1, queries, keys)``, true where a query may look.
-
-    Returns:
-        For each block its first query, the keys that any row's query of it may see ``(seen,)``, and the mask
-        of the block on these keys ``(rows, 1, block, seen)``.
+    The first ``causal`` queries look at all before them, as in any text: the trunk of a tree, for which
+    PyTorch has a kernel without a mask. Of each block of the others: its first query and the one after its
+    last, the keys that any row's query of it may see ``(seen,)``, and the mask of the block on these keys
+    ``(rows, 1, block, seen)``.
     """
+
+    causal: int
+    blocks: "tuple[tuple[int, int, torch.Tensor, torch.Tensor], ...]"
+
+
+def block_plan(mask: "torch.Tensor") -> BlockPlan:
+    """Plan the attention under a boolean mask ``(rows, 1, queries, keys)``, true where a query may look."""
     import torch
 
     if mask.dtype != torch.bool:
         raise JudgeError(f"block-sparse attention takes a boolean mask, not {mask.dtype}")
-    plan = []
-    for start in range(0, mask.shape[2], BLOCK):
+    queries, keys = mask.shape[2:]
+    plain = (mask == torch.ones(queries, keys, dtype=torch.bool).tril()).all(3).all(0).flatten()
+    causal = int(plain.long().cumprod(0).sum()) if queries <= keys else 0
+    if causal < BLOCK:  # no gain over blocks
+        causal = 0
+    blocks = []
+    for start in range(causal, queries, BLOCK):
         rows = mask[:, :, start : start + BLOCK]
         seen = rows.flatten(0, 2).any(0).nonzero().squeeze(1)
-        plan.append((start, seen, rows.index_select(3, seen)))
-    return plan
+        blocks.append((start, start + rows.shape[2], seen, rows.index_select(3, seen)))
+    return BlockPlan(causal, tuple(blocks))
 
 
 def adapt_mask(model: Any, mask: "torch.Tensor") -> Any:

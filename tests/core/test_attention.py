@@ -51,8 +51,22 @@ def test_a_plan_leaves_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(attention, "BLOCK", 2)
     mask = torch.eye(5, dtype=torch.bool)[None, None]
     plan = attention.block_plan(mask)
-    assert [(start, seen.tolist()) for start, seen, _ in plan] == [(0, [0, 1]), (2, [2, 3]), (4, [4])]
-    assert [tuple(part.shape) for *_, part in plan] == [(1, 1, 2, 2), (1, 1, 2, 2), (1, 1, 1, 1)]
+    places = [(start, stop, seen.tolist()) for start, stop, seen, _ in plan.blocks]
+    assert plan.causal == 0 and places == [(0, 2, [0, 1]), (2, 4, [2, 3]), (4, 5, [4])]
+    assert [tuple(part.shape) for *_, part in plan.blocks] == [(1, 1, 2, 2), (1, 1, 2, 2), (1, 1, 1, 1)]
+
+
+@pytest.mark.parametrize("trunk", [2, 5, 9])
+def test_the_trunk_of_a_tree_needs_no_mask(trunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "BLOCK", 4)
+    tree = make_tree([[*range(trunk), 50, 51], [*range(trunk), 60]], [2, 1])
+    mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])
+    plan = attention.block_plan(mask)
+    # The first branch goes on behind the trunk, so it is causal too; it begins with the trunk's last token.
+    assert plan.causal == (trunk + 2 if trunk + 2 >= 4 else 0)
+    assert sum(stop - start for start, stop, *_ in plan.blocks) == len(tree.ids) - plan.causal
+    for got, wanted in zip(attend(FORWARD, mask, 0), attend(sdpa_attention_forward, mask, 0), strict=True):
+        torch.testing.assert_close(got, wanted)
 
 
 def test_a_mask_of_numbers_is_refused() -> None:
