@@ -50,8 +50,9 @@ def register() -> str:
         settings = {"dropout_p": options.get("dropout", 0.0), "scale": options.get("scaling")}
         outputs = []
         if plan.causal:
-            first = (part[:, :, : plan.causal] for part in (query, key, value))
-            outputs.append(scaled_dot_product_attention(*first, is_causal=True, **settings))
+            trunk = slice(plan.causal)
+            queries, keys, values = (part[:, :, trunk] for part in (query, key, value))
+            outputs.append(scaled_dot_product_attention(queries, keys, values, is_causal=True, **settings))
         for start, stop, seen, mask in plan.blocks:
             keys, values = (part.index_select(2, seen) for part in (key, value))
             outputs.append(
