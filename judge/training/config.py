@@ -38,7 +38,7 @@ class TrainingConfig(StrictConfig):
     quantization: Literal["nf4"] | None = None
     """``nf4``: the base weights in 4 bits, with LoRA on top (QLoRA, arXiv 2305.14314)."""
     attention: Literal["auto", "sdpa", "flex_attention"] = "auto"
-    """Attention kernel; ``auto`` takes what is fastest on the device for trees of prompts."""
+    """Attention kernel; ``auto`` is block-sparse on a CPU, and PyTorch's own (``sdpa``) on a GPU."""
     epochs: PositiveFloat = 1.0
     max_steps: int = -1
     """Optimizer steps; -1 goes by ``epochs``."""

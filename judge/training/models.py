@@ -20,12 +20,14 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
 
     Raises:
         InputError: the model is unknown, or is an adapter that has to be merged first; or the recipe wants of
-            quantized weights what they cannot do.
+            quantized weights or of the attention what they cannot do.
         JudgeError: the weights cannot be loaded.
     """
     import torch
 
     check_quantization(recipe)
+    if recipe.attention == "flex_attention" and not torch.cuda.is_available():
+        raise InputError("attention flex_attention trains on GPUs alone; leave it at auto")
     _, adapter = find_model(recipe.model)
     if adapter is not None:
         raise InputError(
@@ -41,6 +43,8 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
         # TRL casts the adapters of a model that says so to bfloat16. A T4 has none, its gradient scaler wants
         # float32, and anywhere else an update of less than 1/256 of a weight would round to nothing.
         model.is_loaded_in_4bit = False
+    if recipe.attention != "auto":
+        model.set_attn_implementation(recipe.attention)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model, tokenizer

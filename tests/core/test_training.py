@@ -22,6 +22,7 @@ from judge.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge
+from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
 
@@ -195,6 +196,15 @@ def test_prefix_sharing_changes_no_loss(
     assert found[0] == pytest.approx(found[1], abs=1e-5)
 
 
+@pytest.mark.parametrize("attention", ["auto", "sdpa"])
+def test_the_attention_that_is_wanted(
+    attention: str, data: Path, model_folder: ModelFolder, tmp_path: Path
+) -> None:
+    changes = settings(model_folder("chatml"), data, tmp_path, attention=attention)
+    model, _ = load_trainable(SFTRecipe.model_validate(changes))
+    assert model.config._attn_implementation == {"auto": "block_sparse", "sdpa": "sdpa"}[attention]
+
+
 # --- Refusals -----------------------------------------------------------------------------------------------
 
 
@@ -219,6 +229,14 @@ def test_a_loss_that_is_no_number_saves_nothing(
         train_sft(SFTRecipe.model_validate(changes))
     assert not list((tmp_path / "out").glob("*.safetensors"))
     assert not (tmp_path / "out" / "judge.json").exists()
+
+
+def test_flex_attention_has_no_backward_on_a_cpu(
+    data: Path, model_folder: ModelFolder, tmp_path: Path
+) -> None:
+    changes = settings(model_folder("chatml"), data, tmp_path / "out", attention="flex_attention")
+    with pytest.raises(InputError, match="trains on GPUs alone"):
+        train_sft(SFTRecipe.model_validate(changes))
 
 
 def test_the_time_limit(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
