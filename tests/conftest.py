@@ -8,12 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from judge.types import Sample
 
 if TYPE_CHECKING:
     from data_pipeline.store import SampleStore
 
+# What a property costs depends on the machine and on what else runs there.
+hypothesis_settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("any-machine")
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test needs the network, and none may use it
 os.environ.setdefault("DS_ACCELERATOR", "cpu")  # DeepSpeed would tell on standard output that it chose it
 
