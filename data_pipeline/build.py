@@ -16,6 +16,7 @@ from data_pipeline.config import CounterfactualConfig, DataConfig
 from data_pipeline.counterfactual import counterfactuals
 from data_pipeline.engines import Engine, Stage, make_engine
 from data_pipeline.gating import LeakGate
+from data_pipeline.injections import inject_twins
 from data_pipeline.judgements import note_judgements
 from data_pipeline.manifest import FILES, Dropped, data_card, make_manifest
 from data_pipeline.modes import assign_modes
@@ -140,7 +141,7 @@ def add_twins(
         ):
             if twins.dropped is not None:
                 dropped.add(twins.dropped, twins.gold.id)
-            yield from twins.samples
+            yield from inject_twins(twins.samples, config.injections, config.seed)
 
     store.add(samples())
 

@@ -222,6 +222,8 @@ class DataConfig(StrictConfig):
     """Share of gold answers that get a pair with one edited fact."""
     additions: Share = Field(default=0.5, ge=0, le=1)
     """Share of gold answers that get a pair with an added sentence: the easy ones, to start from."""
+    injections: Share = Field(default=0.0, ge=0, le=1)
+    """Share of pairs that meet a prompt injection, in the document or the hallucinated answer."""
     perturber: str = "rules"
     """The teacher that edits facts."""
     paraphrase_check: str | None = None

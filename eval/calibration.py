@@ -8,25 +8,11 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from math import isfinite
 
+from judge import reliability
+from judge.reliability import Bin
 from judge.types import Label, Verdict
 
-BINS = 10
 COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """The samples with a probability of FAIL from ``low`` to below ``high``.
-
-    ``p_fail`` is the mean of their probabilities, ``share_fail`` the share that is FAIL; a calibrated judge
-    has the two equal.
-    """
-
-    low: float
-    high: float
-    n: int
-    p_fail: float | None
-    share_fail: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,46 +38,24 @@ class Calibration:
     selective: tuple[Selection, ...]
 
 
-def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> list[tuple[float, bool]]:
-    """The probability of FAIL, and whether it is FAIL, where there is a probability."""
-    return [
+def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[float], list[bool]]:
+    """The probabilities of FAIL, and whether it is FAIL, where there is a probability."""
+    scored = [
         (verdict.p_fail, label is Label.FAIL)
         for label, verdict in zip(labels, verdicts, strict=True)
         if verdict.p_fail is not None and isfinite(verdict.p_fail)
     ]
+    return [p_fail for p_fail, _ in scored], [fail for _, fail in scored]
 
 
 def reliability_bins(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[Bin, ...]:
-    """:data:`BINS` bins of equal width over the probability of FAIL; 1 falls into the last."""
-    parts: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
-    for p_fail, fail in _scored(labels, verdicts):
-        parts[min(int(p_fail * BINS), BINS - 1)].append((p_fail, fail))
-    return tuple(
-        Bin(
-            low=number / BINS,
-            high=(number + 1) / BINS,
-            n=len(part),
-            p_fail=sum(p_fail for p_fail, _ in part) / len(part) if part else None,
-            share_fail=sum(fail for _, fail in part) / len(part) if part else None,
-        )
-        for number, part in enumerate(parts)
-    )
+    """The bins of :func:`judge.reliability.bins`."""
+    return reliability.bins(*_scored(labels, verdicts))
 
 
 def expected_calibration_error(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> float | None:
-    """Mean distance between the probability of FAIL and the share of FAIL over the bins, weighted by samples.
-
-    This is the binary form (Naeini et al., 2015), over the probability of the positive class. ``None`` where
-    no verdict has a probability.
-    """
-    bins = reliability_bins(labels, verdicts)
-    total = sum(part.n for part in bins)
-    gaps = (
-        part.n * abs(part.p_fail - part.share_fail)
-        for part in bins
-        if part.p_fail is not None and part.share_fail is not None
-    )
-    return sum(gaps) / total if total else None
+    """See :func:`judge.reliability.calibration_error`; ``None`` where no verdict has a probability."""
+    return reliability.calibration_error(*_scored(labels, verdicts))
 
 
 def selective_accuracy(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[Selection, ...]:

@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.errors import InputError
-from judge.judge import Engine
-from judge.loading import Precision
-from judge.quantization import QuantizationChoice
+from judge.options import (
+    BACKEND,
+    BASE_URL,
+    CALL_CACHE,
+    LONG,
+    MAX_LENGTH,
+    PRECISION,
+    QUANTIZATION,
+    TEMPLATE,
+    THRESHOLD,
+    endpoint,
+)
 from judge.types import Mode, Sample
 
 if TYPE_CHECKING:
@@ -99,15 +108,20 @@ def evaluate_command(
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
     ] = None,
-    template: Annotated[Path | None, typer.Option(help="Jinja file with the judge's own prompt.")] = None,
-    backend: Annotated[Engine, typer.Option(help="The engine that runs the model.")] = "transformers",
-    precision: Annotated[Precision, typer.Option(help="Number format of the weights.")] = "auto",
-    quantization: Annotated[QuantizationChoice, typer.Option(help="Load weights in 4 bits.")] = "none",
+    template: TEMPLATE = None,
+    backend: BACKEND = "transformers",
+    base_url: BASE_URL = None,
+    call_cache: CALL_CACHE = None,
+    precision: PRECISION = "auto",
+    quantization: QUANTIZATION = "none",
+    max_length: MAX_LENGTH = None,
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
     batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens in one batch.")] = None,
     max_new_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of the judge's output.")] = None,
+    long: LONG = "fit",
+    threshold: THRESHOLD = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     offline: Annotated[
@@ -142,7 +156,7 @@ def evaluate_command(
 
     from eval import report as reporting
     from eval.benchmarks.samples_file import samples_file
-    from eval.judges import load_judges
+    from eval.judges import METHODS, load_judges
     from eval.judging import describe_run
     from eval.run import evaluate
     from eval.sampling import take
@@ -158,6 +172,8 @@ def evaluate_command(
         (benchmark, take(found, limit, seed))
         for benchmark, found in _sets(names, samples or [], data_dir, lambda text: console.print(text))
     ]
+    kind, colon, rest = model.partition(":")
+    served = rest if colon and kind in METHODS else model
     judges = load_judges(
         model,
         mode=mode,
@@ -168,9 +184,14 @@ def evaluate_command(
         backend=backend,
         precision=precision,
         quantization=quantization,
+        endpoint=endpoint(served, base_url),
+        call_cache=call_cache,
+        max_length=max_length,
         max_new_tokens=max_new_tokens or MAX_NEW_TOKENS,
         batch_tokens=batch_tokens,
         floor_data=fit_on,
+        long=long,
+        threshold=threshold,
     )
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []

@@ -43,6 +43,8 @@ def load_judges(
     prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
     if prefix and (template is not None or mode != "verdict"):
         raise InputError(f"{model} judges in a way of its own; leave --template and --mode away")
+    if prefix and options.get("threshold") is not None:
+        raise InputError(f"{model} judges in a way of its own; leave --threshold away")
     if temperature and (prefix in ("replay", "floor", "ragas") or (not prefix and mode == "verdict")):
         way = "verdict mode, which reads probabilities," if not prefix else f"{prefix}:"
         raise InputError(f"{way} samples nothing; leave --temperature away, or use --mode reason on a model")

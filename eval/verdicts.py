@@ -6,14 +6,13 @@ its prompt, and the samples. A folder takes no verdicts of anything else.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
 from judge.files import Appender, sha256_text, write_json
-from judge.types import Label, Sample, Usage, Verdict
+from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
 REPORT = "report.json"
 VERDICTS = "verdicts.jsonl"
@@ -52,7 +51,7 @@ def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int 
         "group": group,
         "source": sample.source,
         "label": sample.label,
-        "verdict": asdict(verdict),
+        "verdict": verdict_to_json(verdict),
         "question": sample.question,
         "answer": sample.answer,
         "document": sample.document_text[:_EXCERPT],
@@ -64,11 +63,7 @@ def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int 
 
 def verdict_from_row(row: Mapping[str, Any]) -> Verdict:
     """The verdict of one line of ``verdicts.jsonl``."""
-    values = dict(row["verdict"])
-    label = values.pop("label")
-    return Verdict(
-        label=None if label is None else Label(label), usage=Usage(**values.pop("usage")), **values
-    )
+    return verdict_from_json(row["verdict"])
 
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:

@@ -9,47 +9,29 @@ from typing import Annotated, Any
 
 import typer
 
-from judge.checker import Checker, restart
+from judge.checker import restart
 from judge.errors import InputError, JudgeError
 from judge.files import Appender, dump, sha256_text, write_text
-from judge.judge import Engine
-from judge.loading import Precision
-from judge.quantization import QuantizationChoice
-from judge.types import Label, Mode, Sample, Task, Verdict
+from judge.options import (
+    BACKEND,
+    BASE_URL,
+    CALL_CACHE,
+    LONG,
+    MAX_LENGTH,
+    MAX_NEW_TOKENS,
+    MODE,
+    MODEL,
+    PRECISION,
+    QUANTIZATION,
+    TEMPLATE,
+    THRESHOLD,
+    endpoint,
+)
+from judge.types import Label, Sample, Task, Usage, Verdict, verdict_to_json
 
 check = typer.Typer(add_completion=False)
 batch = typer.Typer(add_completion=False)
 merge = typer.Typer(add_completion=False)
-
-MODEL = Annotated[str, typer.Option(help="A Hub id, a local folder, or floor:NAME.")]
-MODE = Annotated[Mode, typer.Option(help="verdict: one label word. reason: the reasoning, then the label.")]
-TEMPLATE = Annotated[Path | None, typer.Option(help="Jinja prompt of a judge trained on another prompt.")]
-PRECISION = Annotated[Precision, typer.Option(help="Number format of the weights.")]
-BACKEND = Annotated[Engine, typer.Option(help="The engine that runs the model.")]
-QUANTIZATION = Annotated[QuantizationChoice, typer.Option(help="Load the weights in 4 bits.")]
-MAX_NEW_TOKENS = Annotated[int, typer.Option(min=1, help="Limit of a reason-mode reply.")]
-
-
-def _judge(
-    model: str,
-    mode: Mode,
-    template: Path | None,
-    backend: Engine,
-    precision: Precision,
-    quantization: QuantizationChoice,
-    max_new_tokens: int,
-) -> Checker:
-    from judge.judge import load_judge
-
-    return load_judge(
-        model,
-        mode=mode,
-        template=template,
-        backend=backend,
-        precision=precision,
-        quantization=quantization,
-        max_new_tokens=max_new_tokens,
-    )
 
 
 def _text(value: str, what: str) -> str:
@@ -69,7 +51,7 @@ def _text(value: str, what: str) -> str:
 
 def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
     """The JSON form of one verdict."""
-    return {"id": sample.id, **asdict(verdict)}
+    return {"id": sample.id, **verdict_to_json(verdict)}
 
 
 @check.command("check")
@@ -83,12 +65,18 @@ def check_command(
     mode: MODE = "verdict",
     template: TEMPLATE = None,
     backend: BACKEND = "transformers",
+    base_url: BASE_URL = None,
+    call_cache: CALL_CACHE = None,
     precision: PRECISION = "auto",
     quantization: QUANTIZATION = "none",
+    max_length: MAX_LENGTH = None,
     max_new_tokens: MAX_NEW_TOKENS = 512,
+    long: LONG = "fit",
+    threshold: THRESHOLD = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole verdict as JSON.")] = False,
 ) -> None:
     """Is an answer faithful to its document?"""
+    from judge.judge import load_judge
     from judge.samples import sample_from_row
 
     row = {
@@ -100,16 +88,28 @@ def check_command(
         "language": language,
     }
     sample = sample_from_row(row, file="judge check")
-    (verdict,) = _judge(model, mode, template, backend, precision, quantization, max_new_tokens).iter_check(
-        [sample]
+    judge = load_judge(
+        model,
+        mode=mode,
+        template=template,
+        backend=backend,
+        endpoint=endpoint(model, base_url),
+        call_cache=call_cache,
+        precision=precision,
+        quantization=quantization,
+        max_length=max_length,
+        max_new_tokens=max_new_tokens,
+        long=long,
+        threshold=threshold,
     )
+    [verdict] = judge.iter_check([sample])
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))
     elif verdict.label is not None:
         typer.echo(_readable(verdict))
     if verdict.label is None:
         failure = f"no verdict: {verdict.error}"
-        raise JudgeError(failure) if verdict.raw else InputError(failure)
+        raise InputError(failure) if verdict.usage == Usage() else JudgeError(failure)  # nothing was asked
 
 
 def _readable(verdict: Verdict) -> str:
@@ -119,6 +119,8 @@ def _readable(verdict: Verdict) -> str:
     lines = [f"{label} ({meaning[label]}{chance})"]
     if verdict.reasoning:
         lines.append(verdict.reasoning)
+    if verdict.windows:
+        lines.append(f"note: the document was judged in {len(verdict.windows)} windows")
     if verdict.cut_chars:
         lines.append(f"note: the document's last {verdict.cut_chars} characters did not fit into the context")
     return "\n".join(lines)
@@ -132,21 +134,40 @@ def batch_command(
     mode: MODE = "verdict",
     template: TEMPLATE = None,
     backend: BACKEND = "transformers",
+    base_url: BASE_URL = None,
+    call_cache: CALL_CACHE = None,
     precision: PRECISION = "auto",
     quantization: QUANTIZATION = "none",
+    max_length: MAX_LENGTH = None,
     max_new_tokens: MAX_NEW_TOKENS = 512,
+    long: LONG = "fit",
+    threshold: THRESHOLD = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
 ) -> None:
     """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""
     from rich.console import Console
     from rich.progress import Progress
 
+    from judge.judge import load_judge
     from judge.samples import read_samples
 
     if out.exists() and not resume:
         raise InputError("exists; go on with --resume, or give another file", file=out)
     todo = list(read_samples(samples))
-    judge = _judge(model, mode, template, backend, precision, quantization, max_new_tokens)
+    judge = load_judge(
+        model,
+        mode=mode,
+        template=template,
+        backend=backend,
+        endpoint=endpoint(model, base_url),
+        call_cache=call_cache,
+        precision=precision,
+        quantization=quantization,
+        max_length=max_length,
+        max_new_tokens=max_new_tokens,
+        long=long,
+        threshold=threshold,
+    )
     identity = sha256_text(json.dumps([judge.describe(), [asdict(sample) for sample in todo]], default=str))
     beside = out.with_name(f".{out.name}.run")
     with Appender(out) as file:

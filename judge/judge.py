@@ -1,26 +1,32 @@
 """The judge: a backend, a prompt and a mode; samples in, verdicts out, in order."""
 
+import asyncio
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, get_args
 
-from judge.backends.base import Backend, Generation, LabelRequest
+from judge.backends.base import WORD_TOKENS, Backend, Generation, Guide, LabelRequest
+from judge.backends.load import Engine, load_backend
 from judge.checker import Checker
 from judge.errors import InputError, unknown
+from judge.finishing import finish
 from judge.fitting import TooLong, fit
 from judge.loading import Precision
 from judge.parsing import parse
 from judge.prompts import LABEL_WORDS, BuiltinPrompt, Prompt, TemplatePrompt
 from judge.quantization import QuantizationChoice
 from judge.types import MODES, Label, Language, Message, Mode, Sample, Usage, Verdict
+from judge.windows import Long, check_in_windows
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
-
-Engine = Literal["transformers", "vllm"]
+    from judge.calibration import Calibration
+    from judge.remote import EndpointConfig
 
 MAX_NEW_TOKENS = 512
 CHUNK = {"verdict": 256, "reason": 32}
@@ -49,7 +55,13 @@ class Judge:
         mode: ``verdict`` reads one label word from one prefill; ``reason`` generates JSON with a reasoning.
         max_new_tokens: limit of the reason mode's reply.
         temperature: 0 is greedy; more samples, seeded by ``seed``. Verdict mode does not sample.
-        guide: a regular expression that engines which can do so hold the reason mode's replies to.
+        guide: what engines that can do so hold the reason mode's replies to: a regular expression, or a JSON
+            schema.
+        long: ``fit`` shortens a document that is too long; ``chunk`` judges it in windows, see
+            :mod:`judge.windows`.
+        calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
+        threshold: from which ``p_fail`` on the label is ``FAIL``. By default 0.5 in verdict mode, and in
+            reason mode the label that was written.
     """
 
     backend: Backend
@@ -59,7 +71,11 @@ class Judge:
     max_new_tokens: int = MAX_NEW_TOKENS
     temperature: float = 0.0
     seed: int = 0
-    guide: str | None = None
+    guide: Guide | None = None
+    long: Long = "fit"
+    calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
+    threshold: float | None = None
+    _working: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
     def chunk(self) -> int:
@@ -70,15 +86,57 @@ class Judge:
         """Judge samples; one verdict each, in their order."""
         return list(self.iter_check(samples))
 
+    async def acheck(self, samples: Iterable[Sample]) -> list[Verdict]:
+        """:meth:`check` for an event loop, in a thread.
+
+        An engine in this process works on one call after another; a server takes many at once. A call that
+        is cancelled ends when the samples that are in work, at most :attr:`chunk`, are judged.
+        """
+        cancelled = Event()
+
+        def work() -> list[Verdict]:
+            verdicts: list[Verdict] = []
+            with nullcontext() if getattr(self.backend, "concurrent", False) else self._working:
+                if not cancelled.is_set():
+                    for verdict in self.iter_check(samples):
+                        verdicts.append(verdict)
+                        if cancelled.is_set():
+                            break
+            return verdicts
+
+        try:
+            return await asyncio.to_thread(work)
+        finally:
+            cancelled.set()
+
     def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """Judge samples as a stream, some at a time (:data:`CHUNK`); verdicts come in the samples' order."""
         stream = iter(samples)
         while chunk := list(islice(stream, self.chunk)):
-            fitted = [self._fit(sample) for sample in chunk]
-            able = [item for item in fitted if item.error is None]
-            verdicts = iter(self._verdicts(able) if self.mode == "verdict" else self._reasons(able))
-            for item in fitted:
-                yield Verdict(None, error=item.error) if item.error is not None else next(verdicts)
+            if self.long == "chunk":
+                yield from check_in_windows(
+                    chunk, lambda sample: self._fit(sample).cut_chars, self._check, self.chunk
+                )
+            else:
+                yield from self._check(chunk)
+
+    def _check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Judge some samples together, their documents made to fit."""
+        calibration = self.calibration()
+        curve = None if calibration is None else calibration.curve
+        fitted = [self._fit(sample) for sample in samples]
+        able = [item for item in fitted if item.error is None]
+        verdicts = self._verdicts(able) if self.mode == "verdict" else self._reasons(able)
+        for item in fitted:
+            if item.error is not None:
+                yield Verdict(None, error=item.error)
+            else:
+                yield finish(next(verdicts), item.sample, self.mode, curve, self.threshold)
+
+    def calibration(self) -> "Calibration | None":
+        """The calibration that holds for this mode and prompt, if there is one."""
+        found = self.calibrations.get(self.mode)
+        return found if found and found.prompt_hash == self.prompt.describe()["prompt_hash"] else None
 
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the judge: model, prompt, mode, decoding."""
@@ -90,10 +148,16 @@ class Judge:
                 "seed": self.seed,
                 "guided": self.guide is not None,
             }
+        if self.long != "fit":
+            decoding["long"] = self.long
+        if self.threshold is not None:
+            decoding["threshold"] = self.threshold
+        if calibration := self.calibration():
+            decoding["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
         return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
 
     def _fit(self, sample: Sample) -> _Fitted:
-        reply = self.max_new_tokens if self.mode == "reason" else 8
+        reply = self.max_new_tokens if self.mode == "reason" else WORD_TOKENS
         try:
             messages, cut = fit(
                 sample.document_text,
@@ -106,8 +170,13 @@ class Judge:
         return _Fitted(sample, messages, cut, self.backend.count_tokens(messages))
 
     def _verdicts(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
-        languages = [item.sample.language for item in items]
-        for item, p_fail in zip(items, self._p_fail(items, [""] * len(items), languages), strict=True):
+        scores = self._p_fail(items, [""] * len(items), [item.sample.language for item in items])
+        untold = [item for item, p_fail in zip(items, scores, strict=True) if p_fail is None]
+        replies = self._replies(untold, WORD_TOKENS) if untold else iter(())
+        for item, p_fail in zip(items, scores, strict=True):
+            if p_fail is None:  # a server that tells no probabilities: what it replies is the verdict
+                yield next(replies)
+                continue
             label = Label.FAIL if p_fail >= 0.5 else Label.PASS
             yield Verdict(
                 label,
@@ -118,12 +187,22 @@ class Judge:
             )
 
     def _reasons(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
+        return self._replies(items, self.max_new_tokens, self.temperature, self.guide)
+
+    def _replies(
+        self,
+        items: Sequence[_Fitted],
+        max_new_tokens: int,
+        temperature: float = 0.0,
+        guide: Guide | None = None,
+    ) -> Iterator[Verdict]:
+        """Verdicts that are read from the text of a reply."""
         replies = self.backend.generate(
             [item.messages for item in items],
-            max_new_tokens=self.max_new_tokens,
-            temperature=self.temperature,
+            max_new_tokens=max_new_tokens,
+            temperature=temperature,
             seed=self.seed,
-            guide=self.guide,
+            guide=guide,
         )
         parsed = [parse(reply.text) for reply in replies]
         # The label's own probability: that of the two words where the reply holds one of them.
@@ -153,15 +232,18 @@ class Judge:
 
     def _p_fail(
         self, items: Sequence[_Fitted], prefixes: Sequence[str], languages: Sequence[Language]
-    ) -> list[float]:
-        """Probability of the ``FAIL`` word against the ``PASS`` word, after each prefix of a reply."""
+    ) -> list[float | None]:
+        """Probability of the ``FAIL`` word against the ``PASS`` word, after each prefix of a reply.
+
+        ``None`` where the engine does not tell.
+        """
         requests = []
         for item, prefix, language in zip(items, prefixes, languages, strict=True):
             words = LABEL_WORDS[language]
             requests.append(LabelRequest(item.messages, (words[Label.PASS], words[Label.FAIL]), prefix))
         return [
-            1 / (1 + math.exp(min(passing - failing, 700)))
-            for passing, failing in self.backend.label_logprobs(requests)
+            None if pair is None else 1 / (1 + math.exp(min(pair[0] - pair[1], 700)))
+            for pair in self.backend.label_logprobs(requests)
         ]
 
 
@@ -171,6 +253,8 @@ def _language(text: str) -> Language:
 
 
 def _why(error: str | None, reply: Generation) -> str | None:
+    if reply.error is not None:
+        return reply.error
     if error is not None and reply.truncated:
         return f"{error} (cut off after {reply.completion_tokens} tokens)"
     return error
@@ -190,11 +274,16 @@ def load_judge(
     backend: Engine = "transformers",
     vllm: "VLLMSettings | None" = None,
     quantization: QuantizationChoice = "none",
+    endpoint: "EndpointConfig | None" = None,
+    call_cache: Path | None = None,
+    long: Long = "fit",
+    threshold: str | None = None,
 ) -> Checker:
     """Make a judge from the name of a model, or a floor from ``floor:NAME``.
 
     Args:
-        model: a Hub id, a local folder (full weights or a LoRA adapter), or ``floor:NAME``.
+        model: a Hub id, a local folder (full weights or a LoRA adapter), ``floor:NAME``, or what a server
+            calls it.
         mode: how it answers, see :class:`Judge`.
         template: a Jinja prompt to use instead of the project's own.
         revision: Hub revision.
@@ -206,6 +295,11 @@ def load_judge(
         backend: the engine that runs the model.
         vllm: how vLLM runs the model, where it is the engine.
         quantization: ``nf4`` loads the base weights in 4 bits; transformers only.
+        endpoint: the server of the backend ``openai``; OpenAI's own by default.
+        call_cache: file in which the responses of that server are kept; nothing is asked twice.
+        long: what becomes of a document that is too long, see :class:`Judge`.
+        threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for
+            the one that ``judge calibrate`` found.
 
     Raises:
         InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
@@ -217,29 +311,35 @@ def load_judge(
     if model.startswith("floor:"):
         from judge.floors import make_floor
 
+        if threshold is not None:
+            raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
         return make_floor(model, floor_data)
     prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(template)
 
-    if backend == "vllm":
-        if quantization != "none":
-            raise InputError(f"quantization {quantization} is for the backend transformers; leave it away")
-        from judge.backends.guided import judgement_pattern
-        from judge.backends.vllm import VLLMBackend
-
-        engine: Backend = VLLMBackend(
-            model, revision=revision, precision=precision, max_length=max_length, settings=vllm
-        )
-        guide = judgement_pattern(max_new_tokens) if template is None else None
-        return Judge(engine, model, prompt, mode, max_new_tokens, guide=guide)
-
-    from judge.backends.transformers import BATCH_TOKENS, TransformersBackend
-    from judge.loading import load_model
-
-    loaded = load_model(
+    engine = load_backend(
         model,
+        backend,
         revision=revision,
         precision=precision,
-        quantization=None if quantization == "none" else quantization,
+        quantization=quantization,
+        max_length=max_length,
+        batch_tokens=batch_tokens,
+        vllm=vllm,
+        endpoint=endpoint,
+        call_cache=call_cache,
     )
-    engine = TransformersBackend(loaded, max_length=max_length, batch_tokens=batch_tokens or BATCH_TOKENS)
-    return Judge(engine, model, prompt, mode, max_new_tokens)
+    guide = None
+    if template is None and getattr(engine, "takes_patterns", backend == "vllm"):
+        from judge.backends.guided import judgement_pattern
+
+        guide = judgement_pattern(max_new_tokens)
+    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long)
+    if backend != "openai":  # a server's model has no judge.json here
+        from judge.calibration import read_calibrations
+
+        judge = replace(judge, calibrations=read_calibrations(model, revision))
+    if threshold is not None:
+        from judge.calibration import threshold_named
+
+        judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
+    return judge

@@ -7,7 +7,7 @@ is *not parsed*, with a reason, and is counted as such.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +17,17 @@ from judge.types import Label
 WORDS: dict[str, Label] = {word: label for words in LABEL_WORDS.values() for label, word in words.items()}
 _REASONING_KEYS = {keys[0] for keys in KEYS.values()}
 _SCORE_KEYS = {keys[1] for keys in KEYS.values()}
-_WORD = "|".join(WORDS)
+# Letters of other alphabets have no part in the words' upper and lower case, though some fold to ASCII ones.
+_WORD = f"(?a:{'|'.join(WORDS)})"
 _SCORE = re.compile(
     rf'(?P<open>["“]?)(?<![A-Za-z0-9_])(?:{"|".join(_SCORE_KEYS)})(?P<close>["”]?)\s*[:\uff1a]'
     rf'\s*["“]?(?P<word>{_WORD})(?![A-Za-z\u4e00-\u9fff])["”]?(?=\s*(?:[}},]|```|\Z)|[ \t]*[\r\n])',
     re.IGNORECASE,
 )
+# A reasoning that is opened like this may hold anything, scores as well.
+_REASONING = re.compile(rf'"(?:{"|".join(_REASONING_KEYS)})"\s*[:\uff1a]', re.IGNORECASE)
 # A bare label word may come with quotes, asterisks or a full stop.
+_EXACT = re.compile(_WORD, re.IGNORECASE)
 _BARE = re.compile(rf"[\s\"'“”*`]*(?P<word>{_WORD})[\s\"'“”*`\u3002.!\uff01]*", re.IGNORECASE)
 
 
@@ -72,6 +76,12 @@ def _field(value: dict[str, Any], names: set[str]) -> Any:
     return next((item for key, item in value.items() if key.strip().upper() in names), None)
 
 
+def _outside(matches: Iterable[re.Match[str]], spans: Sequence[range]) -> Iterator[int]:
+    """Where the matches start that lie in none of some spans."""
+    starts = (match.start() for match in matches)
+    return (start for start in starts if not any(start in span for span in spans))
+
+
 def parse(completion: str) -> Parsed:
     """Read the verdict of one completion.
 
@@ -82,17 +92,21 @@ def parse(completion: str) -> Parsed:
         return Parsed(WORDS[bare["word"].upper()], label_start=bare.start("word"))
 
     objects = list(_objects(completion))
+    spans = [span for span, _ in objects]
     verdicts = [
         (_text(_field(value, _REASONING_KEYS)), WORDS[str(score).strip().upper()])
         for _, value in objects
-        if (score := _field(value, _SCORE_KEYS)) is not None and str(score).strip().upper() in WORDS
+        if _EXACT.fullmatch(str(score := _field(value, _SCORE_KEYS)).strip())
     ]
     # The label's place in the text; also the way to read an object whose reasoning holds stray quotes.
-    # Within a readable object only a quoted key counts, not what the reasoning says about scores.
+    # Within an object only a quoted key counts, not what the reasoning says about scores; one that was cut
+    # off within its reasoning has no end.
+    opened = min(_outside(_REASONING.finditer(completion), spans), default=len(completion))
+    outside = set(_outside(_SCORE.finditer(completion), spans))
     places = [
         place
         for place in _SCORE.finditer(completion)
-        if place["open"] == place["close"] == '"' or not any(place.start() in span for span, _ in objects)
+        if place["open"] == place["close"] == '"' or (place.start() in outside and place.start() < opened)
     ]
     if not verdicts:
         verdicts = [(None, WORDS[place["word"].upper()]) for place in places]

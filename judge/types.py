@@ -1,7 +1,7 @@
 """The values that travel between the parts of the toolkit: small, frozen, and the same everywhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -94,6 +94,31 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a document's text (:attr:`Sample.document_text`) or of an answer.
+
+    Both ends count characters from 0; ``end`` is the first one that is no longer part of it.
+    """
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence of an answer that was judged against the windows of a long document.
+
+    ``span`` is its place in the answer, ``window`` the number, from 0, of the window that speaks best for it;
+    label and probability are those that this window gave.
+    """
+
+    span: Span
+    window: int
+    label: Label | None
+    p_fail: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a judge said of one sample.
 
@@ -101,6 +126,10 @@ class Verdict:
     becomes a class. ``p_fail`` is the probability of ``FAIL`` where the backend can tell. ``cut_chars``
     counts the characters of the document that did not fit into the context; ``truncated`` says that the
     judge's own output hit its length limit.
+
+    ``evidence`` is what the reasoning quotes of the document's text, ``unsupported`` what is wrong in the
+    answer, where the judge tells (:mod:`judge.evidence`). ``windows`` and ``claims`` are filled where a long
+    document was judged in parts (:mod:`judge.windows`): those parts, and the sentences of the answer.
     """
 
     label: Label | None
@@ -111,3 +140,34 @@ class Verdict:
     truncated: bool = False
     cut_chars: int = 0
     usage: Usage = Usage()
+    evidence: tuple[Span, ...] = ()
+    unsupported: tuple[Span, ...] = ()
+    windows: tuple[Span, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+
+_PLACES = ("evidence", "unsupported", "windows", "claims")
+
+
+def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict's fields as JSON values; places in a text are left out where there are none."""
+    row = asdict(verdict)
+    return {name: value for name, value in row.items() if value or name not in _PLACES}
+
+
+def verdict_from_json(values: Mapping[str, Any]) -> Verdict:
+    """The verdict that :func:`verdict_to_json` made these of."""
+    row = dict(values)
+    label = row.pop("label")
+    for name in ("evidence", "unsupported", "windows"):
+        row[name] = tuple(Span(**span) for span in row.get(name, ()))
+    row["claims"] = tuple(
+        Claim(
+            Span(**claim["span"]),
+            claim["window"],
+            None if claim["label"] is None else Label(claim["label"]),
+            claim["p_fail"],
+        )
+        for claim in row.get("claims", ())
+    )
+    return Verdict(None if label is None else Label(label), usage=Usage(**row.pop("usage")), **row)

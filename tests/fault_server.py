@@ -54,6 +54,11 @@ def echo(request: dict[str, Any]) -> Any:
     return request["messages"][-1]["content"]
 
 
+def verdict(request: dict[str, Any]) -> Any:
+    """What a judge would say: the label word, ``FAIL`` where a bad answer stands in the prompt."""
+    return "FAIL" if "<answer>\nbad" in request["messages"][-1]["content"] else "PASS"
+
+
 def by_schema(request: dict[str, Any]) -> Any:
     """An instance of the request's schema, or a short text where it has none."""
     rng = random.Random(json.dumps(request, sort_keys=True))

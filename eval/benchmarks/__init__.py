@@ -32,6 +32,7 @@ BENCHMARKS = {
     "onioneval": "onioneval:ONIONEVAL",
     "onioneval_few_shot": "onioneval:ONIONEVAL_FEW_SHOT",
     "onioneval_evidence": "onioneval:ONIONEVAL_EVIDENCE",
+    "injection": "injection:INJECTION",
 }
 """Name of a benchmark to where it is defined, as ``module:constant`` of this package."""
 

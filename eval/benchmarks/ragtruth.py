@@ -3,18 +3,16 @@
 See :mod:`judge.formats.ragtruth`. Spans are counted in characters, as in the paper's section 5.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from eval.benchmarks.base import Benchmark, Figures
+from judge.evidence import cite
 from judge.formats import ragtruth
-from judge.types import Label, Sample, Verdict
+from judge.types import Sample, Verdict
 
 Span = tuple[int, int]
 """Start and end (exclusive) in the answer, in characters."""
-
-_QUOTE = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|‘([^’\n]+)’')
 
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
@@ -33,20 +31,12 @@ def marked_spans(sample: Sample) -> list[Span]:
 
 
 def quoted_spans(sample: Sample, verdict: Verdict) -> list[Span]:
-    """What a FAIL verdict's reasoning quotes of the answer and the document does not say in the same words.
+    """What a FAIL verdict's reasoning quotes of the answer, and the document does not say.
 
-    Judges are not asked for spans; a reasoning that names what is wrong quotes it.
+    Judges are not asked for spans; a reasoning that names what is wrong quotes it (:mod:`judge.evidence`).
     """
-    if verdict.label is not Label.FAIL or not verdict.reasoning:
-        return []
-    quotes = {next(filter(None, match.groups())).strip() for match in _QUOTE.finditer(verdict.reasoning)}
-    document = sample.document_text
-    return [
-        found.span()
-        for quote in quotes
-        if quote and quote not in document
-        for found in re.finditer(rf"(?<!\w){re.escape(quote)}(?!\w)", sample.answer)
-    ]
+    _, unsupported = cite(sample.document_text, sample.answer, verdict.label, verdict.reasoning)
+    return [(span.start, span.end) for span in unsupported]
 
 
 def span_scores(

@@ -142,7 +142,7 @@ class YesNoJudge:
             elif self.mode == "verdict":
                 requests[row] = LabelRequest(item.messages, ("yes", "no"))
         found = zip(requests, self.judge.backend.label_logprobs(list(requests.values())), strict=True)
-        scores = {row: 1 / (1 + math.exp(min(no - yes, 700))) for row, (yes, no) in found}
+        scores = {row: 1 / (1 + math.exp(min(pair[1] - pair[0], 700))) for row, pair in found if pair}
         return [scores.get(row) for row in range(len(asked))]
 
 

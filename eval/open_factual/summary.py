@@ -10,7 +10,7 @@ from eval.open_factual.judging import judged_label
 from eval.open_factual.scoring import Score, score
 from eval.open_factual.tasks import BENCHMARK, FactualTask, exposure
 from eval.resampling import wilson
-from judge.types import Verdict
+from judge.types import Verdict, verdict_to_json
 
 SCORES = ("strict", "extended", "judged")
 
@@ -56,7 +56,7 @@ def to_row(
         "match": found.match,
         "reply": found.reply,
         "citation": found.citation,
-        "verdict": None if verdict is None else asdict(verdict),
+        "verdict": None if verdict is None else verdict_to_json(verdict),
         "truncated": answer.truncated,
         "completion_tokens": answer.completion_tokens,
         "cut_chars": answer.cut_chars,

@@ -6,14 +6,21 @@ from typing import Any, Protocol
 
 from judge.types import Message
 
+WORD_TOKENS = 8
+"""Limit of a reply that is to be one label word."""
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One generated reply. ``truncated`` says that it hit the token limit instead of ending by itself."""
+    """One generated reply. ``truncated`` says that it hit the token limit instead of ending by itself.
+
+    ``error`` says why there is none, where a server would not give one.
+    """
 
     text: str
     truncated: bool
     completion_tokens: int
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +58,11 @@ class Backend(Protocol):
         """One reply a conversation, in order. Temperature 0 is greedy. Engines that can hold to ``guide``."""
         ...
 
-    def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
-        """Natural-log probabilities of each request's two words as whole token sequences, in order."""
+    def label_logprobs(self, requests: Sequence[LabelRequest]) -> Sequence[tuple[float, float] | None]:
+        """Natural-log probabilities of each request's two words as whole token sequences, in order.
+
+        ``None`` where the engine, a server of somebody else's, does not tell.
+        """
         ...
 
     def describe(self) -> dict[str, Any]:

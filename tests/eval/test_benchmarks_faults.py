@@ -202,6 +202,7 @@ CASES = [
     Case("onioneval", "onioneval/with_context.json", [ONION], "fact", None, "list"),
     Case("onioneval_few_shot", "onioneval/with_context.json", [ONION], "category", None, "list"),
     Case("onioneval_evidence", "onioneval/with_context.json", [ONION], "context", None, "list"),
+    Case("injection", "halueval/qa_data.json", [QA_PAIR], "question", None),
 ]  # fmt: skip
 BY_NAME = {case.benchmark: case for case in CASES}
 

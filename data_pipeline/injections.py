@@ -1,0 +1,37 @@
+"""Twins that meet prompt injections, so that a judge learns to read them as text (:mod:`judge.injections`).
+
+An attack in the document comes to both twins, and asks for either label: what it says tells nothing. One in
+the answer comes to the hallucinated twin alone, and asks for ``PASS``: a faithful answer with such an
+addition would not be faithful any more. No sample is added, so that the classes stay balanced.
+"""
+
+import random
+from collections.abc import Sequence
+
+from judge.injections import PLACES, TRAINED, inject
+from judge.types import Label, Sample
+
+
+def inject_twins(samples: Sequence[Sample], share: float, seed: int) -> tuple[Sample, ...]:
+    """Put attacks into a share of the pairs.
+
+    Args:
+        samples: pairs of twins, hallucinated after faithful.
+        share: of the pairs that meet an attack, from 0 to 1.
+        seed: decides which pairs, and which attack. Families that are held out never occur.
+
+    Returns:
+        The samples in their order.
+    """
+    found: list[Sample] = []
+    for faithful, hallucinated in zip(samples[::2], samples[1::2], strict=True):
+        name = f"injection:{seed}:{faithful.id}"
+        rng = random.Random(name)
+        if rng.random() < share:
+            family, place = rng.choice(TRAINED), rng.choice(PLACES)
+            wanted = rng.choice(list(Label)) if place == "document" else Label.PASS
+            if place == "document":
+                faithful = inject(faithful, family, place, wanted, name)
+            hallucinated = inject(hallucinated, family, place, wanted, name)
+        found += (faithful, hallucinated)
+    return tuple(found)

@@ -1,0 +1,69 @@
+"""Engines by name: which one runs a model, and the settings that each of them takes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from judge.backends.base import Backend
+from judge.errors import InputError
+from judge.loading import Precision
+from judge.quantization import QuantizationChoice
+
+if TYPE_CHECKING:
+    from judge.backends.vllm_engine import VLLMSettings
+    from judge.remote import EndpointConfig
+
+Engine = Literal["transformers", "vllm", "openai"]
+
+
+def load_backend(
+    model: str,
+    engine: Engine,
+    *,
+    revision: str | None = None,
+    precision: Precision = "auto",
+    quantization: QuantizationChoice = "none",
+    max_length: int | None = None,
+    batch_tokens: int | None = None,
+    vllm: "VLLMSettings | None" = None,
+    endpoint: "EndpointConfig | None" = None,
+    call_cache: Path | None = None,
+) -> Backend:
+    """Load a model into an engine; arguments as for :func:`judge.judge.load_judge`.
+
+    Raises:
+        InputError: unknown model, a setting of another engine, or an engine that is not installed.
+        JudgeError: the engine cannot run the model.
+    """
+    for value, name, owner in (
+        (quantization != "none", f"quantization {quantization}", "transformers"),
+        (endpoint is not None, "an endpoint (--base-url)", "openai"),
+        (call_cache is not None, "a call cache (--call-cache)", "openai"),
+    ):
+        if value and engine != owner:
+            raise InputError(f"{name} is for the backend {owner}; leave it away, or use that backend")
+
+    if engine == "openai":
+        from judge.backends.openai import OpenAIBackend
+        from judge.remote import EndpointConfig
+
+        endpoint = endpoint or EndpointConfig(model=model)
+        if endpoint.model != model:
+            raise InputError(f"the endpoint is for {endpoint.model!r}, and the judge's model is {model!r}")
+        return OpenAIBackend(endpoint, max_length=max_length, call_cache=call_cache)
+    if engine == "vllm":
+        from judge.backends.vllm import VLLMBackend
+
+        return VLLMBackend(
+            model, revision=revision, precision=precision, max_length=max_length, settings=vllm
+        )
+
+    from judge.backends.transformers import BATCH_TOKENS, TransformersBackend
+    from judge.loading import load_model
+
+    loaded = load_model(
+        model,
+        revision=revision,
+        precision=precision,
+        quantization=None if quantization == "none" else quantization,
+    )
+    return TransformersBackend(loaded, max_length=max_length, batch_tokens=batch_tokens or BATCH_TOKENS)

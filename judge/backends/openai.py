@@ -1,0 +1,226 @@
+"""A model behind an OpenAI-compatible chat endpoint: OpenAI, vLLM, llama.cpp and many others.
+
+How likely the label words are comes from what the server tells. vLLM scores them as whole token sequences,
+as the engines in this process do. Others list the likeliest tokens at each place of a reply, or nothing; then
+the verdict is the text of the reply, without a probability.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from judge.backends.alternatives import read_words
+from judge.backends.base import WORD_TOKENS, Generation, Guide, LabelRequest
+from judge.backends.vllm_server import Step, VLLMServer, step_request, step_scores, turn
+from judge.errors import InputError
+from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
+from judge.types import Message
+
+CONTEXT_LENGTH = 32_768
+"""Tokens that a model is taken to have room for where its server does not say."""
+TOP = 20
+"""Alternatives to each token that are asked for: the most that OpenAI and, unless told, vLLM give."""
+TOP_LONG = 5
+"""The same of a long reply, which would else be a megabyte."""
+BYTES_PER_TOKEN = 3
+"""For the estimate where a server counts no tokens; English has over 4 and Chinese about 3, so it is high."""
+
+Messages = Sequence[Message]
+
+
+class OpenAIBackend:
+    """Asks an endpoint. Calls are cached, retried and counted as everywhere (:mod:`judge.remote`).
+
+    Args:
+        endpoint: where the model is, and its name there.
+        max_length: upper bound on the context; by default the server's, or :data:`CONTEXT_LENGTH`.
+        call_cache: file in which responses are kept; nothing is kept without.
+        budget: what may be spent; no limit by default.
+
+    Raises:
+        InputError: the server has no such model, or the file is no call cache.
+    """
+
+    concurrent = True
+    """Threads may share it."""
+
+    def __init__(
+        self,
+        endpoint: EndpointConfig,
+        *,
+        max_length: int | None = None,
+        call_cache: Path | None = None,
+        budget: Budget | None = None,
+    ):
+        self.endpoint = endpoint
+        cache = None if call_cache is None else CallCache(call_cache)
+        self._client = ChatClient(endpoint, name="judge", cache=cache, budget=budget)
+        self._vllm = VLLMServer.find(endpoint)
+        limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
+        self.context_length = min(limit, max_length or limit)
+        self._lists: bool | None = None  # does the server list alternatives to tokens? Not known yet.
+        self._said: dict[tuple[str, ...], list[Reply]] = {}  # replies of the last call, by conversation
+        self._count = lru_cache(maxsize=512)(self._count_tokens)
+
+    @property
+    def takes_patterns(self) -> bool:
+        """Can the server hold replies to a regular expression?"""
+        return self._vllm is not None
+
+    def count_tokens(self, messages: Messages) -> int:
+        """Tokens of a prompt: as vLLM counts them, else an estimate that is rather too high."""
+        return self._count(tuple((message["role"], message["content"]) for message in messages))
+
+    def describe(self) -> dict[str, Any]:
+        """Model, address, kind of server, context length."""
+        return {
+            "backend": "openai",
+            "model": self.endpoint.model,
+            "base_url": self.endpoint.base_url,
+            "server": "unknown" if self._vllm is None else "vllm",
+            "context_length": self.context_length,
+        }
+
+    def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float] | None]:
+        """Log-probabilities of the two words of each request, as far as the server tells.
+
+        vLLM tells them exactly, unless a word's tokens split a character. Elsewhere they come from the
+        alternatives to the tokens of a reply (:func:`~judge.backends.alternatives.read_words`): a short one
+        that is asked for or, after a prefix, the one that was generated with it just before.
+        """
+        found: list[tuple[float, float] | None] = [None] * len(requests)
+        exact: dict[int, tuple[list[Step], list[Step]]] = {}
+        short: list[int] = []
+        for place, request in enumerate(requests):
+            steps = self._vllm and self._vllm.label_steps(request)
+            if steps:
+                exact[place] = steps
+            elif not request.prefix:
+                short.append(place)
+            elif (said := self._reply_with(request)) is not None:
+                found[place] = read_words(said.logprobs, request.prefix, request.words)
+        for place, pair in self._score({place: requests[place] for place in exact}, exact):
+            found[place] = pair
+        alone = 1 if self._lists is None else 0  # the first one tells whether it is worth while to ask
+        for places in (short[:alone], short[alone:]):
+            if self._lists is False:
+                break
+            asked = [self._request(requests[place].messages, WORD_TOKENS) for place in places]
+            for place, reply in zip(places, self._ask(asked), strict=True):
+                found[place] = read_words(reply.logprobs, "", requests[place].words)
+        return found
+
+    def generate(
+        self,
+        conversations: Sequence[Messages],
+        *,
+        max_new_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        guide: Guide | None = None,
+    ) -> list[Generation]:
+        """One reply a conversation; where one is asked several times in a call, each has a seed of its own.
+
+        A JSON schema guides replies on servers that take one, a regular expression on vLLM only.
+        """
+        before: Counter[tuple[str, ...]] = Counter()
+        asked = []
+        for messages in conversations:
+            request = self._request(messages, max_new_tokens, guide)
+            if temperature > 0:
+                own_seed = _seed(seed, before[_key(messages)])
+                request = replace(request, temperature=temperature, seed=own_seed)
+            before[_key(messages)] += 1
+            asked.append(request)
+        replies = self._ask(asked)
+        said: dict[tuple[str, ...], list[Reply]] = {}
+        for messages, reply in zip(conversations, replies, strict=True):
+            said.setdefault(_key(messages), []).append(reply)
+        self._said = said
+        return [_generation(reply) for reply in replies]
+
+    def _request(self, messages: Messages, max_tokens: int, guide: Guide | None = None) -> ChatRequest:
+        extra: dict[str, Any] = {}
+        if self._vllm is not None:
+            # A model's own defaults apply there unless told, and a penalty would punish quoting the document.
+            extra = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": 0, **turn(messages)}
+            if isinstance(guide, str):
+                extra["structured_outputs"] = {"regex": guide}
+        schema = guide if isinstance(guide, Mapping) else None
+        top = TOP if max_tokens <= WORD_TOKENS else TOP_LONG
+        return ChatRequest(
+            messages, schema, max_tokens, first_tokens=schema is None, top_logprobs=top, extra=extra
+        )
+
+    def _ask(self, requests: Sequence[ChatRequest]) -> list[Reply]:
+        """The replies in order. The first one ever tells whether the server lists alternatives."""
+        first = [self._try_lists(requests[0])] if requests and self._lists is None else []
+        rest = requests[len(first) :]
+        if self._lists is False:
+            rest = [replace(request, top_logprobs=None) for request in rest]
+        return [*first, *self._client.run(rest)] if rest else first
+
+    def _try_lists(self, request: ChatRequest) -> Reply:
+        try:
+            [reply] = self._client.run([request])
+        except InputError:  # some servers refuse what they do not have; if it was something else, this tells
+            [reply] = self._client.run([replace(request, top_logprobs=None)])
+            self._lists = False
+        else:
+            if reply.problem is None:
+                self._lists = bool(reply.logprobs)
+        return reply
+
+    def _score(
+        self,
+        requests: Mapping[int, LabelRequest],
+        steps: Mapping[int, tuple[list[Step], list[Step]]],
+    ) -> Iterator[tuple[int, tuple[float, float] | None]]:
+        """Scores on vLLM, by place: the sum of the log-probabilities of each word's tokens."""
+        wanted: dict[tuple[int, str], set[int]] = {}
+        for place, words in steps.items():
+            for step in (step for word in words for step in word):
+                wanted.setdefault((place, step.said), set()).add(step.token)
+        asked = (
+            step_request(requests[place], said, sorted(tokens)) for (place, said), tokens in wanted.items()
+        )
+        told = dict(zip(wanted, map(step_scores, self._client.run(asked)), strict=True)) if wanted else {}
+        for place, words in steps.items():
+            first, second = (
+                sum(told[place, step.said].get(step.token, math.nan) for step in word) for word in words
+            )
+            yield place, None if math.isnan(first + second) else (first, second)
+
+    def _reply_with(self, request: LabelRequest) -> Reply | None:
+        replies = self._said.get(_key(request.messages), ())
+        return next((reply for reply in replies if reply.text.startswith(request.prefix)), None)
+
+    def _count_tokens(self, turns: tuple[tuple[str, str], ...]) -> int:
+        if self._vllm is not None:
+            return self._vllm.count([{"role": role, "content": content} for role, content in turns])
+        return sum(16 + -(-len(content.encode()) // BYTES_PER_TOKEN) for _, content in turns)
+
+
+def _key(messages: Messages) -> tuple[str, ...]:
+    return tuple(part for message in messages for part in (message["role"], message["content"]))
+
+
+def _seed(seed: int, before: int) -> int:
+    """The seed of a conversation that came so often before; that of no other one with a seed near by."""
+    return int.from_bytes(sha256(repr((seed, before)).encode()).digest()[:4]) >> 1
+
+
+def _generation(reply: Reply) -> Generation:
+    """A reply as engines give it; one that the server withheld has its reason."""
+    withheld = reply.problem in ("refused", "too_long")
+    return Generation(
+        text="" if withheld else reply.text,
+        truncated=reply.finish_reason == "length",
+        completion_tokens=reply.usage.completion_tokens,
+        error=f"{reply.problem.replace('_', ' ')}: {reply.detail}" if withheld and reply.problem else None,
+    )

@@ -1,0 +1,182 @@
+"""What vLLM's server has beyond OpenAI's API: its context length, its tokenizer, and any token's probability.
+
+With them a label word is scored as in process (:mod:`judge.backends.vllm`): for each token of a word one
+generated token, with the log-probabilities, over the whole vocabulary, of those that are asked for.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from judge.backends.base import LabelRequest
+from judge.errors import InputError, JudgeError, unknown
+from judge.remote import ChatRequest, EndpointConfig, Reply
+from judge.remote.session import LONGEST_BACKOFF
+from judge.rendering import common_prefix
+from judge.types import Message
+
+if TYPE_CHECKING:
+    import httpx2
+
+TIMEOUT = 30.0
+"""Seconds for an answer that takes no model."""
+NO_THINKING: Mapping[str, Any] = {
+    "enable_thinking": False
+}  # as judge/rendering.py; other templates ignore it
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A token to score: ``said`` is what the reply's word begins with, ``token`` the id that may follow."""
+
+    said: str
+    token: int
+
+
+class VLLMServer:
+    """The side of a vLLM server that needs no generation.
+
+    Args:
+        config: the endpoint.
+        context_length: tokens that prompt and reply may take together.
+        http: a connection to it.
+    """
+
+    def __init__(self, config: EndpointConfig, context_length: int, http: "httpx2.Client"):
+        self.config, self.context_length, self._http = config, context_length, http
+        self._root = config.base_url.removesuffix("/v1")
+        self._steps = lru_cache(maxsize=64)(self._find_steps)
+
+    @classmethod
+    def find(cls, config: EndpointConfig) -> "VLLMServer | None":
+        """The endpoint's vLLM server; ``None`` where it is another, or is not there (calls will tell).
+
+        Raises:
+            InputError: it is one, and has no such model.
+        """
+        http = _connect(config)
+        try:
+            cards = [card for card in _call(http, f"{config.base_url}/models")["data"] if card["id"]]
+        except (_NoAnswer, KeyError, TypeError):
+            return None
+        if not any(card.get("owned_by") == "vllm" for card in cards):
+            return None
+        if config.model not in [card["id"] for card in cards]:
+            raise InputError(unknown("model", config.model, [card["id"] for card in cards]))
+        # An adapter's card may leave the length to that of its base.
+        lengths = [card["max_model_len"] for card in cards if card.get("max_model_len")]
+        return cls(config, min(lengths), http) if lengths else None
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Tokens of a prompt, generation prompt included."""
+        return len(self._tokens(messages))
+
+    def label_steps(self, request: LabelRequest) -> "tuple[list[Step], list[Step]] | None":
+        """The tokens of a request's two words where they part, each with what was said before it.
+
+        ``None`` where a word cannot be said in part, as one whose tokens split a character.
+        """
+        # What stands just before a word may change its tokens; the rest of the conversation does not.
+        return self._steps(request.words, request.prefix[-4:])
+
+    def _find_steps(self, words: tuple[str, str], before: str) -> "tuple[list[Step], list[Step]] | None":
+        ask: Message = {"role": "user", "content": "-"}
+
+        def tokens(said: str) -> list[int]:
+            return self._tokens([ask, {"role": "assistant", "content": said}] if said else [ask])
+
+        start, first, second = tokens(before), tokens(before + words[0]), tokens(before + words[1])
+        shared = common_prefix([first, second])
+        if common_prefix([start, first, second]) < len(start) or shared in (len(first), len(second)):
+            return None
+        found: list[list[Step]] = []
+        for ids in (first, second):
+            steps = []
+            for end in range(shared, len(ids)):
+                said = self._text(ids[len(start) : end]) if end > len(start) else ""
+                if tokens(before + said) != ids[:end]:
+                    return None
+                steps.append(Step(said, ids[end]))
+            found.append(steps)
+        return found[0], found[1]
+
+    def _tokens(self, messages: Sequence[Message]) -> list[int]:
+        return list(self._post("tokenize", {"messages": list(messages), **turn(messages)})["tokens"])
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        return str(self._post("detokenize", {"tokens": list(tokens)})["prompt"])
+
+    def _post(self, name: str, body: Mapping[str, Any]) -> Any:
+        """What the server answers, asked again as often as a call would be."""
+        url = f"{self._root}/{name}"
+        for failures in range(1, self.config.retries + 2):
+            try:
+                return _call(self._http, url, {"model": self.config.model, **body})
+            except _NoAnswer as error:
+                if error.final:
+                    raise InputError(f"{url} {error}") from None
+                if failures > self.config.retries:
+                    raise JudgeError(f"{url} failed {failures} times; the last time, it {error}") from None
+                time.sleep(min(self.config.backoff * 2 ** (failures - 1), LONGEST_BACKOFF))
+        raise AssertionError("the last failure is raised")
+
+
+def turn(messages: Sequence[Message]) -> dict[str, Any]:
+    """Fields of a body: the model's reply begins, or the one that it has begun goes on."""
+    begun = messages[-1]["role"] == "assistant"
+    fields: dict[str, Any] = {"chat_template_kwargs": NO_THINKING}
+    return fields | ({"continue_final_message": True, "add_generation_prompt": False} if begun else {})
+
+
+def step_request(request: LabelRequest, said: str, tokens: Sequence[int]) -> ChatRequest:
+    """One generated token, which tells the probabilities of some tokens after ``said``."""
+    messages = list(request.messages)
+    if request.prefix + said:
+        messages.append({"role": "assistant", "content": request.prefix + said})
+    extra = {
+        "logprob_token_ids": list(tokens),
+        "return_tokens_as_token_ids": True,
+        "allowed_token_ids": list(tokens),  # of what is generated; the probabilities are those before it
+        **turn(messages),
+    }
+    return ChatRequest(messages, max_tokens=1, top_logprobs=0, first_tokens=True, extra=extra)
+
+
+def step_scores(reply: Reply) -> dict[int, float]:
+    """The log-probabilities that the reply to a :func:`step_request` tells, by token id."""
+    listed = reply.logprobs[0]["top_logprobs"] if reply.logprobs else []
+    return {int(str(item["token"]).removeprefix("token_id:")): float(item["logprob"]) for item in listed}
+
+
+class _NoAnswer(Exception):
+    """The server did not answer as it should; the message says what it did, ``final`` that it will again."""
+
+    def __init__(self, message: str, final: bool = False):
+        super().__init__(message)
+        self.final = final
+
+
+def _connect(config: EndpointConfig) -> "httpx2.Client":
+    import httpx2
+
+    key = os.environ.get(config.key_variable, "").strip()
+    usable = key and key.isascii() and key.isprintable()  # calls tell when it is not
+    return httpx2.Client(headers={"Authorization": f"Bearer {key}"} if usable else {}, timeout=TIMEOUT)
+
+
+def _call(http: "httpx2.Client", url: str, body: Mapping[str, Any] | None = None) -> Any:
+    """The JSON that a server answers to a GET, or to a POST with a body."""
+    import httpx2
+
+    try:
+        response = http.get(url) if body is None else http.post(url, json=body)
+        if response.status_code == 200:
+            return response.json()
+    except (httpx2.HTTPError, ValueError) as error:
+        raise _NoAnswer(f"did not answer ({' '.join(str(error).split()):.200})") from None
+    said = " ".join(response.text.split())
+    final = response.status_code < 500 and response.status_code not in (408, 429)
+    raise _NoAnswer(f"answered {response.status_code}: {said!r:.300}", final)

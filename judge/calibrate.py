@@ -1,0 +1,167 @@
+"""``judge calibrate``: fit a judge's probabilities to labelled samples, and keep the fit beside it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from judge.calibration import JUDGE_FILE, Calibration, Method, Target
+from judge.errors import InputError
+from judge.options import BACKEND, LONG, MAX_LENGTH, MAX_NEW_TOKENS, MODE, MODEL, PRECISION, TEMPLATE
+from judge.types import Label
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("calibrate")
+def calibrate_command(
+    model: MODEL,
+    data: Annotated[Path, typer.Option(help="Labelled samples, about documents that the judge never saw.")],
+    method: Annotated[
+        Method,
+        typer.Option(help="platt: slope and shift of the log-odds. temperature: slope. isotonic: steps."),
+    ] = "platt",
+    target_precision: Annotated[
+        float, typer.Option(min=0, max=1, help="Find the threshold for this precision of FAIL.")
+    ] = 0.9,
+    target_recall: Annotated[
+        float, typer.Option(min=0, max=1, help="Find the threshold for this recall of FAIL.")
+    ] = 0.9,
+    mode: MODE = "verdict",
+    template: TEMPLATE = None,
+    backend: BACKEND = "transformers",
+    precision: PRECISION = "auto",
+    max_length: MAX_LENGTH = None,
+    max_new_tokens: MAX_NEW_TOKENS = 512,
+    long: LONG = "fit",
+) -> None:
+    """Make p(FAIL) mean what it says, and find thresholds for a wanted precision and recall of FAIL.
+
+    Precision and thresholds hold where about as many answers are hallucinated as in the samples.
+    """
+    from rich.console import Console
+    from rich.progress import track
+
+    from judge.calibration_fit import fit_calibration
+    from judge.files import sha256_file, write_json
+    from judge.judge import Judge, load_judge
+    from judge.samples import read_samples
+
+    folder = Path(model)
+    if not folder.is_dir():
+        raise InputError(f"{model} is no local folder; a calibration is kept in the judge's own {JUDGE_FILE}")
+    identity = _identity(folder / JUDGE_FILE)
+    samples = list(read_samples(data))
+    for sample in samples:
+        if sample.label is None:
+            raise InputError(f"sample {sample.id!r} has no label to calibrate with", file=data, field="label")
+    judge = load_judge(
+        model,
+        mode=mode,
+        template=template,
+        backend=backend,
+        precision=precision,
+        max_length=max_length,
+        max_new_tokens=max_new_tokens,
+        long=long,
+    )
+    if not isinstance(judge, Judge):
+        raise InputError(f"{model} is no model with probabilities of its own")
+    raw = replace(judge, calibrations={})
+    verdicts = track(
+        raw.iter_check(samples), description=data.name, total=len(samples), transient=True,
+        console=Console(stderr=True),
+    )  # fmt: skip
+    scored = [
+        (verdict.p_fail, sample)
+        for sample, verdict in zip(samples, verdicts, strict=True)
+        if verdict.p_fail is not None
+    ]
+    p_fail = [p for p, _ in scored]
+    fails = [sample.label is Label.FAIL for _, sample in scored]
+    wanted: dict[Target, float] = {"precision": target_precision, "recall": target_recall}
+    calibration, held_out = fit_calibration(
+        method,
+        p_fail,
+        fails,
+        [sample.group or sample.document_text for _, sample in scored],
+        wanted,
+        prompt_hash=judge.prompt.describe()["prompt_hash"],
+        data_sha256=sha256_file(data),
+    )
+    identity["calibration"] = {**identity.get("calibration", {}), mode: calibration.model_dump(mode="json")}
+    write_json(folder / JUDGE_FILE, identity)
+
+    if len(scored) < len(samples):
+        typer.echo(f"{len(samples) - len(scored)} samples without a probability were left out")
+    Console().print(_table(p_fail, held_out, fails))
+    for line in _summary(calibration, held_out, wanted):
+        typer.echo(line)
+    typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {mode}")
+
+
+def _identity(file: Path) -> dict[str, Any]:
+    """What the judge's file holds; nothing where there is none, as beside a base model."""
+    if not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError("is no JSON object", file=file)
+    return found
+
+
+def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool]) -> "Table":
+    """Reliability before and after, bin by bin: the mean probability beside the share that is FAIL."""
+    from rich.table import Table
+
+    from judge.reliability import bins
+
+    table = Table(title="Reliability")
+    for column in ("p(FAIL)", "before: n", "p(FAIL)", "FAIL", "after: n", "p(FAIL)", "FAIL"):
+        table.add_column(column, justify="right")
+    for pair in zip(bins(before, fails), bins(after, fails), strict=True):
+        cells = [
+            cell
+            for part in pair
+            for cell in (
+                str(part.n),
+                "" if part.p_fail is None else f"{part.p_fail:.3f}",
+                "" if part.share_fail is None else f"{part.share_fail:.3f}",
+            )
+        ]
+        table.add_row(f"{pair[0].low:.1f} to {pair[0].high:.1f}", *cells)
+    return table
+
+
+def _summary(calibration: Calibration, held_out: Sequence[float], wanted: dict[Target, float]) -> list[str]:
+    """The figures of a calibration as sentences."""
+    from judge.reliability import chance_error
+
+    lines = [
+        f"{calibration.curve.method} on {calibration.samples} samples ({calibration.fail} FAIL) about "
+        f"{calibration.groups} documents",
+        f"expected calibration error before {calibration.ece_before:.4f}, after {calibration.ece_after:.4f} "
+        "(out of fold by document; chance alone would give a perfect judge "
+        f"{chance_error(held_out) or 0:.4f} here)",
+    ]
+    if calibration.ece_after >= calibration.ece_before:
+        lines.append("the error did not fall: these samples are too few, or the judge needs no calibration")
+    for target, rate in wanted.items():
+        found = calibration.thresholds.get(target)
+        if found is None:
+            lines.append(f"no threshold gives {target} {rate:g} of FAIL on these samples")
+        else:
+            lines.append(
+                f"--threshold {target}: FAIL from p(FAIL) = {found.threshold:.3f} on; precision "
+                f"{found.precision:.3f}, recall {found.recall:.3f}"
+            )
+    return lines

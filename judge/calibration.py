@@ -1,0 +1,149 @@
+"""Calibration: a curve from a judge's probability of FAIL to the share of such answers that is FAIL.
+
+``judge calibrate`` fits it (:mod:`judge.calibration_fit`) and keeps it in the judge's ``judge.json``, by
+mode; :func:`judge.judge.load_judge` applies it. A curve never falls, so it turns no ranking around.
+"""
+
+import json
+import math
+from bisect import bisect_right
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from judge.configs import StrictConfig
+from judge.errors import InputError
+from judge.types import Mode
+
+Method = Literal["platt", "temperature", "isotonic"]
+Target = Literal["precision", "recall"]
+
+JUDGE_FILE = "judge.json"
+_SURE = 1e-12
+"""Probabilities nearer to 0 or 1 count as this far away, so that their log-odds are finite."""
+
+
+class Curve(StrictConfig):
+    """From a raw to a calibrated probability of FAIL.
+
+    ``temperature`` divides the log-odds (Guo et al., 2017); ``platt`` also shifts them by ``bias`` (Platt,
+    1999), which a judge needs that says one label too readily; ``isotonic`` is linear between ``points``.
+    """
+
+    method: Method
+    temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    bias: float = Field(default=0.0, allow_inf_nan=False)
+    points: tuple[tuple[float, float], ...] = ()
+
+    @model_validator(mode="after")
+    def _check_points(self) -> "Curve":
+        if self.method == "isotonic" and not self.points:
+            raise ValueError("an isotonic curve has no points")
+        if list(self.points) != sorted(self.points):
+            raise ValueError("the points of a curve are not in order")
+        return self
+
+    def __call__(self, p_fail: float) -> float:
+        """The calibrated probability of a raw one."""
+        if self.method == "isotonic":
+            return self._between_points(p_fail)
+        odds = log_odds(p_fail) / self.temperature + self.bias
+        return 1 / (1 + math.exp(min(-odds, 700)))
+
+    def _between_points(self, p_fail: float) -> float:
+        after = bisect_right(self.points, (p_fail, math.inf))
+        if after == 0 or after == len(self.points):
+            return self.points[min(after, len(self.points) - 1)][1]
+        (x0, y0), (x1, y1) = self.points[after - 1 : after + 1]
+        return y0 + (y1 - y0) * (p_fail - x0) / (x1 - x0)
+
+
+class Threshold(StrictConfig):
+    """From which calibrated probability on to say FAIL, and what that gave on the samples fitted on."""
+
+    wanted: float
+    threshold: float
+    precision: float
+    recall: float
+
+
+class Calibration(StrictConfig):
+    """A curve, thresholds, and what they were fitted on.
+
+    It holds for the prompt with ``prompt_hash`` alone. The two errors are of probabilities out of fold: each
+    sample's by a curve that saw no sample about its document.
+    """
+
+    curve: Curve
+    thresholds: dict[Target, Threshold] = Field(default_factory=dict)
+    prompt_hash: str
+    data_sha256: str
+    samples: int
+    fail: int
+    groups: int
+    ece_before: float
+    ece_after: float
+
+
+def log_odds(p: float) -> float:
+    """Natural logarithm of the odds of a probability; finite for 0 and 1 too."""
+    p = min(max(p, _SURE), 1 - _SURE)
+    return math.log(p / (1 - p))
+
+
+def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Calibration]:
+    """The calibrations by mode in the ``judge.json`` of a local folder or of a Hub repository, if any.
+
+    Raises:
+        InputError: the file is there and holds something else.
+    """
+    if Path(model).is_dir():
+        file: Path | None = Path(model) / JUDGE_FILE
+    else:
+        file = _fetch(model, revision)
+    if file is None or not file.is_file():
+        return {}
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        found = stored.get("calibration", {}).items()
+        return {mode: Calibration.model_validate(values) for mode, values in found}
+    except (ValueError, AttributeError, ValidationError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(
+            f"holds no calibration that can be read ({reason}); remove it, and run judge calibrate",
+            file=file,
+            field="calibration",
+        ) from None
+
+
+def _fetch(model: str, revision: str | None) -> Path | None:
+    """``judge.json`` of a Hub repository; ``None`` where it has none or the Hub is out of reach."""
+    from transformers.utils import cached_file
+
+    try:
+        return Path(cached_file(model, JUDGE_FILE, revision=revision))
+    except OSError:  # what it raises for all of these
+        return None
+
+
+def threshold_named(threshold: str | None, calibration: Calibration | None) -> float | None:
+    """The probability that a ``--threshold`` means: a number, or ``precision`` or ``recall``.
+
+    Raises:
+        InputError: it is none of these, or the judge was not calibrated for it.
+    """
+    if threshold is None:
+        return None
+    if threshold in ("precision", "recall"):
+        found = None if calibration is None else calibration.thresholds.get(threshold)  # type: ignore[call-overload]
+        if found is None:
+            raise InputError(f"this judge has no threshold for {threshold}; judge calibrate makes one")
+        return float(found.threshold)
+    try:
+        value = float(threshold)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise InputError(f"threshold {threshold!r} is neither a number from 0 to 1, nor precision or recall")
+    return value

@@ -1,0 +1,147 @@
+"""Fitting a calibration curve and thresholds to labelled samples; see :mod:`judge.calibration`."""
+
+from collections.abc import Mapping, Sequence
+
+from judge.calibration import Calibration, Curve, Method, Target, Threshold, log_odds
+from judge.errors import InputError, JudgeError
+from judge.reliability import calibration_error
+
+FOLDS = 5
+SEED = 0
+_FLATTEST = 1e-3
+"""Slopes are at least this: a curve never falls, and at this one it is as good as level."""
+_LEVEL = 0.02
+"""A curve that rises less than this from probability 0 to 1 says that the judge tells nothing."""
+
+
+def fit_curve(method: Method, p_fail: Sequence[float], fails: Sequence[bool]) -> Curve:
+    """Fit a curve to raw probabilities of FAIL and whether it was FAIL; both labels must occur.
+
+    Where the probability does not rise with FAIL the curve is level, or as good as that.
+    """
+    import numpy as np
+
+    truth = np.array(fails, dtype=np.float64)
+    n_fail, n = int(truth.sum()), len(truth)
+    if method == "isotonic":
+        from sklearn.isotonic import IsotonicRegression
+
+        # Rule of succession at both ends: n samples never make a probability of 0 or 1.
+        model = IsotonicRegression(y_min=1 / (n + 2), y_max=1 - 1 / (n + 2), out_of_bounds="clip")
+        model.fit(np.array(p_fail), truth)
+        points = zip(model.X_thresholds_.tolist(), model.y_thresholds_.tolist(), strict=True)
+        return Curve(method=method, points=tuple(points))
+
+    from sklearn.linear_model import LogisticRegression
+
+    # Platt's targets are a little short of 0 and 1, so that separable samples make no endless slope.
+    targets = np.where(truth == 1, (n_fail + 1) / (n_fail + 2), 1 / (n - n_fail + 2))
+    odds = np.array([[log_odds(p)] for p in p_fail])
+    model = LogisticRegression(C=np.inf, fit_intercept=method == "platt", max_iter=1000)
+    model.fit(np.vstack([odds, odds]), np.repeat([1, 0], n), np.concatenate([targets, 1 - targets]))
+    slope, bias = float(model.coef_[0, 0]), 0.0
+    if method == "platt":
+        share = float(targets.mean())
+        bias = float(model.intercept_[0]) if slope > _FLATTEST else log_odds(share)
+    return Curve(method=method, temperature=1 / max(slope, _FLATTEST), bias=bias)
+
+
+def cross_fitted(
+    method: Method, p_fail: Sequence[float], fails: Sequence[bool], groups: Sequence[str]
+) -> list[float]:
+    """Calibrated probabilities out of fold: each by a curve fitted without the sample's own group.
+
+    Raises:
+        InputError: either label occurs in fewer than :data:`FOLDS` groups.
+    """
+    import numpy as np
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    for word, wanted in (("FAIL", True), ("PASS", False)):
+        held = len({group for group, fail in zip(groups, fails, strict=True) if fail is wanted})
+        if held < FOLDS:
+            raise InputError(f"{held} documents have a {word} sample; calibration needs {FOLDS} or more")
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    splitter = StratifiedGroupKFold(n_splits=FOLDS, shuffle=True, random_state=SEED)
+    found = np.zeros(len(p_fail))
+    for fitted, held_out in splitter.split(np.array(p_fail), fails, [numbers[group] for group in groups]):
+        curve = fit_curve(method, [p_fail[row] for row in fitted], [fails[row] for row in fitted])
+        found[held_out] = [curve(p_fail[row]) for row in held_out]
+    return [float(value) for value in found]
+
+
+def find_threshold(
+    target: Target, wanted: float, p_fail: Sequence[float], fails: Sequence[bool]
+) -> Threshold | None:
+    """The threshold that reaches a precision or recall of FAIL and gives away least of the other.
+
+    It lies midway between two probabilities that occur. ``None`` where none reaches it.
+    """
+    ranked = sorted(zip(p_fail, fails, strict=True), reverse=True)
+    total = sum(fails)
+    found: list[Threshold] = []
+    hits = 0
+    for said, (p, fail) in enumerate(ranked, start=1):
+        hits += fail
+        below = ranked[said][0] if said < len(ranked) else 0.0
+        if below == p and said < len(ranked):
+            continue  # equal probabilities fall on one side together
+        found.append(
+            Threshold(wanted=wanted, threshold=(p + below) / 2, precision=hits / said, recall=hits / total)
+        )
+    if target == "precision":
+        reached = [item for item in found if item.precision >= wanted]
+        return max(reached, key=lambda item: item.recall, default=None)
+    reached = [item for item in found if item.recall >= wanted]
+    return max(reached, key=lambda item: item.precision, default=None)
+
+
+def fit_calibration(
+    method: Method,
+    p_fail: Sequence[float],
+    fails: Sequence[bool],
+    groups: Sequence[str],
+    wanted: Mapping[Target, float],
+    *,
+    prompt_hash: str,
+    data_sha256: str,
+) -> tuple[Calibration, list[float]]:
+    """Fit everything that ``judge.json`` keeps of a calibration.
+
+    Args:
+        method: the kind of curve.
+        p_fail: raw probabilities of FAIL.
+        fails: whether it was FAIL.
+        groups: the document of each sample.
+        wanted: the precision and the recall of FAIL for which a threshold is looked for.
+        prompt_hash: of the prompt that the probabilities were read behind.
+        data_sha256: of the file of samples.
+
+    Returns:
+        The calibration, and the calibrated probabilities out of fold that its ``ece_after`` is of.
+
+    Raises:
+        InputError: either label occurs in fewer than :data:`FOLDS` groups.
+        JudgeError: the probability does not rise with FAIL, so no curve can help.
+    """
+    held_out = cross_fitted(method, p_fail, fails, groups)
+    curve = fit_curve(method, p_fail, fails)
+    if curve(1.0) - curve(0.0) < _LEVEL:
+        raise JudgeError(
+            "the judge's probability of FAIL does not rise with FAIL on these samples; no calibration helps "
+            "a judge that cannot tell them apart"
+        )
+    final = [curve(p) for p in p_fail]
+    found = {target: find_threshold(target, rate, final, fails) for target, rate in wanted.items()}
+    calibration = Calibration(
+        curve=curve,
+        thresholds={target: threshold for target, threshold in found.items() if threshold is not None},
+        prompt_hash=prompt_hash,
+        data_sha256=data_sha256,
+        samples=len(p_fail),
+        fail=sum(fails),
+        groups=len(set(groups)),
+        ece_before=calibration_error(p_fail, fails) or 0.0,
+        ece_after=calibration_error(held_out, fails) or 0.0,
+    )
+    return calibration, held_out

@@ -1,0 +1,33 @@
+"""What becomes of a verdict once the model has spoken: calibrated probability, label by threshold, quotes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from judge.evidence import cite
+from judge.types import Label, Mode, Sample, Verdict
+
+
+def finish(
+    verdict: Verdict,
+    sample: Sample,
+    mode: Mode,
+    curve: Callable[[float], float] | None = None,
+    threshold: float | None = None,
+) -> Verdict:
+    """A verdict as a judge hands it out.
+
+    Args:
+        verdict: what the model said of the sample.
+        sample: what was judged.
+        mode: how the judge answers.
+        curve: from a raw to a calibrated probability of FAIL.
+        threshold: from which probability on the label is ``FAIL``. By default 0.5 in verdict mode; in reason
+            mode the label stays as it was written, for the reasoning would contradict another one.
+    """
+    label, p_fail = verdict.label, verdict.p_fail
+    if p_fail is not None:
+        p_fail = p_fail if curve is None else curve(p_fail)
+        if threshold is not None or mode == "verdict":
+            label = Label.FAIL if p_fail >= (0.5 if threshold is None else threshold) else Label.PASS
+    evidence, unsupported = cite(sample.document_text, sample.answer, label, verdict.reasoning)
+    return replace(verdict, label=label, p_fail=p_fail, evidence=evidence, unsupported=unsupported)

@@ -1,0 +1,71 @@
+"""Does a probability of FAIL mean what it says? Reliability bins and the expected calibration error."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The samples with a probability of FAIL from ``low`` to below ``high``.
+
+    ``p_fail`` is the mean of their probabilities, ``share_fail`` the share that is FAIL; a calibrated judge
+    has the two equal.
+    """
+
+    low: float
+    high: float
+    n: int
+    p_fail: float | None
+    share_fail: float | None
+
+
+def bins(p_fail: Sequence[float], fails: Sequence[bool]) -> tuple[Bin, ...]:
+    """:data:`BINS` bins of equal width over the probability of FAIL; 1 falls into the last.
+
+    Args:
+        p_fail: the probability of FAIL of each sample, from 0 to 1.
+        fails: whether it is FAIL.
+    """
+    parts: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
+    for p, fail in zip(p_fail, fails, strict=True):
+        parts[min(int(p * BINS), BINS - 1)].append((p, fail))
+    return tuple(
+        Bin(
+            low=number / BINS,
+            high=(number + 1) / BINS,
+            n=len(part),
+            p_fail=sum(p for p, _ in part) / len(part) if part else None,
+            share_fail=sum(fail for _, fail in part) / len(part) if part else None,
+        )
+        for number, part in enumerate(parts)
+    )
+
+
+def calibration_error(p_fail: Sequence[float], fails: Sequence[bool]) -> float | None:
+    """Mean distance between the probability of FAIL and the share of FAIL over the bins, weighted by samples.
+
+    This is the binary form (Naeini et al., 2015), over the probability of the positive class. ``None`` where
+    there is no sample.
+    """
+    gaps = (
+        part.n * abs(part.p_fail - part.share_fail)
+        for part in bins(p_fail, fails)
+        if part.p_fail is not None and part.share_fail is not None
+    )
+    return sum(gaps) / len(p_fail) if p_fail else None
+
+
+def chance_error(p_fail: Sequence[float], draws: int = 200, seed: int = 0) -> float | None:
+    """The calibration error that these probabilities would show by chance if they were exactly right.
+
+    A few hundred samples in ten bins are never spread as they should be, so the error of a perfect judge is
+    not 0 (Roelofs et al., 2022); this is its mean over so many draws of the labels.
+    """
+    if not p_fail:
+        return None
+    draw = random.Random(seed)
+    errors = [calibration_error(p_fail, [draw.random() < p for p in p_fail]) or 0.0 for _ in range(draws)]
+    return sum(errors) / draws

@@ -1,0 +1,127 @@
+"""Dynamic batching: samples of requests that arrive together are judged together.
+
+One thread judges, so that the model never works on two batches at once and the event loop stays free. While
+it works, what arrives waits; when it is done, up to ``max_batch`` of what waits are next. An idle judge gives
+the first sample ``max_wait_ms`` to be joined by others.
+"""
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+
+from judge.checker import Checker
+from judge.errors import JudgeError
+from judge.serving.limits import Limits
+from judge.serving.metrics import Metrics
+from judge.types import Sample, Verdict
+
+
+class QueueFull(Exception):
+    """There is no room for a request now; ``retry_after`` is a guess in whole seconds."""
+
+    def __init__(self, retry_after: int):
+        super().__init__(f"the queue is full; try again in {retry_after} s")
+        self.retry_after = retry_after
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    sample: Sample
+    arrived: float
+    verdict: "asyncio.Future[Verdict]"
+
+
+class Batcher:
+    """A judge for many callers of one event loop.
+
+    Args:
+        judge: judges the batches.
+        limits: size of batches and of the queue.
+        metrics: is told of every batch.
+    """
+
+    def __init__(self, judge: Checker, limits: Limits, metrics: Metrics):
+        self._judge, self._limits, self._metrics = judge, limits, metrics
+        self._queue: deque[_Waiting] = deque()
+        self._arrival = asyncio.Event()
+        self._seconds_a_sample = 0.0
+        metrics.queue.set_function(lambda: len(self._queue))
+
+    def check_room(self, samples: int = 1) -> None:
+        """Raise :class:`QueueFull` unless so many more samples may wait."""
+        if len(self._queue) + samples > self._limits.max_queue:
+            seconds = math.ceil(len(self._queue) * self._seconds_a_sample)
+            raise QueueFull(min(max(seconds, 1), 60))
+
+    async def check(self, samples: Sequence[Sample]) -> list[Verdict]:
+        """One verdict a sample, in order. A caller that is cancelled takes back what still waits.
+
+        Raises:
+            QueueFull: there is no room for all of them; none is judged then.
+            Exception: whatever the judge failed with on one of them.
+        """
+        self.check_room(len(samples))
+        loop = asyncio.get_running_loop()
+        mine = [_Waiting(sample, loop.time(), loop.create_future()) for sample in samples]
+        self._queue.extend(mine)
+        self._arrival.set()
+        try:
+            return await asyncio.gather(*(item.verdict for item in mine))
+        except asyncio.CancelledError:
+            for item in mine:
+                with suppress(ValueError):  # it is being judged already
+                    self._queue.remove(item)
+            raise
+
+    async def run(self) -> None:
+        """Judge what arrives until cancelled."""
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1, thread_name_prefix="judge") as thread:
+            while True:
+                batch = await self._next_batch()
+                start = loop.time()
+                found = await loop.run_in_executor(thread, self._verdicts, [item.sample for item in batch])
+                self._note(len(batch), loop.time() - start)
+                for item, verdict in zip(batch, found, strict=True):
+                    if item.verdict.done():  # its caller has gone
+                        continue
+                    if isinstance(verdict, Exception):
+                        item.verdict.set_exception(verdict)
+                    else:
+                        item.verdict.set_result(verdict)
+
+    async def _next_batch(self) -> list[_Waiting]:
+        while not self._queue:
+            self._arrival.clear()
+            await self._arrival.wait()
+        due = self._queue[0].arrived + self._limits.max_wait_ms / 1000
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(due):
+                while len(self._queue) < self._limits.max_batch:
+                    self._arrival.clear()
+                    await self._arrival.wait()
+        size = min(len(self._queue), self._limits.max_batch)
+        return [self._queue.popleft() for _ in range(size)] or await self._next_batch()
+
+    def _verdicts(self, samples: Sequence[Sample]) -> list[Verdict | Exception]:
+        """Runs in the thread. A batch that fails is judged sample by sample: only the culprits fail."""
+        try:
+            found = list(self._judge.iter_check(samples))
+            if len(found) != len(samples):
+                raise JudgeError(f"the judge gave {len(found)} verdicts for {len(samples)} samples")
+        except Exception as error:
+            if len(samples) == 1:
+                return [error]
+            return [verdict for sample in samples for verdict in self._verdicts([sample])]
+        return [*found]
+
+    def _note(self, samples: int, seconds: float) -> None:
+        self._metrics.batch_samples.observe(samples)
+        self._metrics.batch_seconds.observe(seconds)
+        # A moving average: recent batches count most.
+        share = 0.3 if self._seconds_a_sample else 1.0
+        self._seconds_a_sample += share * (seconds / samples - self._seconds_a_sample)

@@ -1,0 +1,152 @@
+"""``judge serve``: a judge over HTTP."""
+
+import os
+import signal
+import socket
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from judge.errors import InputError
+from judge.options import (
+    BACKEND,
+    BASE_URL,
+    CALL_CACHE,
+    LONG,
+    MAX_LENGTH,
+    MAX_NEW_TOKENS,
+    MODE,
+    MODEL,
+    PRECISION,
+    QUANTIZATION,
+    TEMPLATE,
+    THRESHOLD,
+    endpoint,
+)
+from judge.serving.limits import Limits
+
+TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
+CONNECTIONS = 1024
+"""Connections at once; what comes beyond gets 503."""
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("serve")
+def serve_command(
+    model: MODEL,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    mode: MODE = "verdict",
+    template: TEMPLATE = None,
+    backend: BACKEND = "transformers",
+    base_url: BASE_URL = None,
+    call_cache: CALL_CACHE = None,
+    precision: PRECISION = "auto",
+    quantization: QUANTIZATION = "none",
+    max_length: MAX_LENGTH = None,
+    max_new_tokens: MAX_NEW_TOKENS = 512,
+    long: LONG = "fit",
+    threshold: THRESHOLD = None,
+    max_batch: Annotated[int, typer.Option(min=1, help="Samples judged together.")] = Limits().max_batch,
+    max_wait_ms: Annotated[
+        float, typer.Option(min=0, help="How long an idle judge waits to fill a batch.")
+    ] = Limits().max_wait_ms,
+    max_queue: Annotated[
+        int, typer.Option(min=1, help="Samples that may wait; beyond, requests get 429.")
+    ] = Limits().max_queue,
+    max_samples: Annotated[int, typer.Option(min=1, help="Samples of one request.")] = Limits().max_samples,
+    max_characters: Annotated[
+        int, typer.Option(min=1, help="Characters of one request.")
+    ] = Limits().max_characters,
+    max_body_bytes: Annotated[
+        int, typer.Option(min=1, help="Bytes of one request.")
+    ] = Limits().max_body_bytes,
+) -> None:
+    """Serve a judge over HTTP until SIGTERM or Ctrl-C; what was accepted by then is answered.
+
+    With the environment variable JUDGE_API_TOKEN, clients must send it as a bearer token.
+    """
+    try:
+        import uvicorn
+
+        from judge.serving.app import create_app
+    except ImportError as error:
+        raise InputError(
+            f"serving needs the package {error.name}; pip install 'hallucination-judge[serve]'"
+        ) from None
+    from judge.floors import CONSTANT, FLOORS
+    from judge.judge import load_judge
+
+    limits = Limits(
+        max_batch=max_batch,
+        max_wait_ms=max_wait_ms,
+        max_queue=max_queue,
+        max_samples=max_samples,
+        max_characters=max_characters,
+        max_body_bytes=max_body_bytes,
+    )
+    token = _token()
+    if model in FLOORS and model not in CONSTANT:
+        raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
+    with _listener(host, port) as listener:  # before the model, which takes long to load
+        judge = load_judge(
+            model,
+            mode=mode,
+            template=template,
+            backend=backend,
+            endpoint=endpoint(model, base_url),
+            call_cache=call_cache,
+            precision=precision,
+            quantization=quantization,
+            max_length=max_length,
+            max_new_tokens=max_new_tokens,
+            long=long,
+            threshold=threshold,
+        )
+        config = uvicorn.Config(
+            create_app(judge, limits, token),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=CONNECTIONS,
+        )
+        listener.listen(CONNECTIONS)
+        typer.echo(f"{judge.name} answers at http://{_address(listener)}")
+        if token is None and not host.startswith(("127.", "::1", "localhost")):
+            typer.echo(f"warning: anybody who reaches {host} may ask; set {TOKEN}", err=True)
+        # uvicorn sends itself the signal once more when all is answered, to whoever listened before.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _token() -> str | None:
+    """What clients must send; an empty one would let everybody in unnoticed."""
+    token = os.environ.get(TOKEN)
+    if token is not None and not token.strip():
+        raise InputError(f"{TOKEN} is set and empty; give a token, or unset it to let everybody ask")
+    return None if token is None else token.strip()
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """A socket that holds the address and does not listen yet."""
+    listener = None
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        if listener is not None:
+            listener.close()
+        raise InputError(
+            f"cannot listen on {host}:{port} ({error.strerror}); give another --host or --port"
+        ) from None
+    return listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,80 @@
+"""From a request to samples. Every limit is kept before anything is parsed, and parsing is Rust's (pydantic):
+it refuses what is not UTF-8, halves of characters and deep nesting, and never fails in another way."""
+
+import asyncio
+from typing import Any
+
+from fastapi import HTTPException, Request
+from pydantic import ValidationError
+from starlette.requests import ClientDisconnect
+
+from judge.serving.limits import Limits
+from judge.serving.models import JudgeRequest, SampleIn
+
+GONE = 499
+"""Status in the metrics for a client that did not wait; nobody receives it."""
+
+
+async def read_request(request: Request, limits: Limits) -> JudgeRequest:
+    """Read and check the body of ``POST /v1/judge``.
+
+    Raises:
+        HTTPException: 408 too slow, 413 too large, 415 not JSON by its header, 400 no JSON, 422 not the
+            wanted fields; ``detail`` says what was found and never repeats what was sent.
+    """
+    # Only JSON: pages of other sites can send forms and plain text to a server on localhost, but not JSON.
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise HTTPException(415, "the body must be application/json; say so in the header Content-Type")
+    body = await _read_body(request, limits)
+    try:
+        found = JudgeRequest.model_validate_json(body)
+    except ValidationError as error:
+        raise _explain(error) from None
+    _check_size(found.samples, limits)
+    return found
+
+
+async def _read_body(request: Request, limits: Limits) -> bytes:
+    too_large = HTTPException(
+        413, f"the body is larger than {limits.max_body_bytes} bytes; send fewer samples"
+    )
+    told = request.headers.get("content-length", "")
+    if told.isdecimal() and int(told[:20]) > limits.max_body_bytes:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            async for part in request.stream():
+                body += part
+                if len(body) > limits.max_body_bytes:
+                    raise too_large
+    except TimeoutError:
+        raise HTTPException(408, f"the body did not arrive within {limits.body_seconds:g} s") from None
+    except ClientDisconnect:
+        raise HTTPException(GONE, "the client left") from None
+    return bytes(body)
+
+
+def _explain(error: ValidationError) -> HTTPException:
+    """The first problem, with its place; the others are counted."""
+    first: Any
+    first, *others = error.errors(include_input=False, include_url=False, include_context=False)
+    if first["type"] == "json_invalid":
+        return HTTPException(400, f"the body is no JSON: {first['msg']}"[:300])
+    # Names of unknown fields are the client's own words, of any length.
+    place = ".".join(str(part)[:40] for part in first["loc"]) or "the body"
+    more = f" (and {len(others)} more problems)" if others else ""
+    return HTTPException(422, f"{place}: {first['msg']}{more}")
+
+
+def _check_size(samples: list[SampleIn], limits: Limits) -> None:
+    if len(samples) > limits.max_samples:
+        raise HTTPException(
+            413, f"{len(samples)} samples in one request; at most {limits.max_samples} are taken"
+        )
+    characters = sum(sample.characters for sample in samples)
+    if characters > limits.max_characters:
+        raise HTTPException(
+            413, f"{characters} characters in one request; at most {limits.max_characters} are taken"
+        )

@@ -1,0 +1,150 @@
+"""Long documents in overlapping windows: each sentence of the answer against each window, then combined.
+
+An answer is faithful if each of its sentences is supported by some window. So a sentence has the verdict of
+the window that speaks best for it, and the answer that of the sentence which is then most in doubt: the
+answer's probability of FAIL is the largest over its sentences of the smallest over the windows. A verdict
+that could not be read stands between PASS and FAIL: it never supports, and never condemns.
+
+Two limits follow from the rule. A sentence is judged without the ones before it, so a pronoun may hang in
+the air. And what takes two windows together to support is not found supported.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
+
+from judge.sentences import sentence_spans
+from judge.types import Claim, Label, Sample, Span, Usage, Verdict
+
+Long = Literal["fit", "chunk"]
+"""What becomes of a document that is too long: it is shortened, or judged in windows."""
+
+OVERLAP = 0.2
+"""Share of a window that the next one repeats, so that what stands at an edge stands whole in one of them."""
+SMALLEST = 200
+"""Characters of a document that must fit beside question and answer; smaller windows bear no evidence."""
+
+_DOUBT = {Label.PASS: 0, None: 1, Label.FAIL: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A sample with the windows of its document and the sentences of its answer; none where it fits whole."""
+
+    sample: Sample
+    windows: tuple[Span, ...] = ()
+    sentences: tuple[Span, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.windows) * len(self.sentences) or 1
+
+    def samples(self) -> Iterator[Sample]:
+        """What is judged: window by window, for the sentences of a window share the long part of a prompt."""
+        if not self.windows:
+            yield self.sample
+        document, answer = self.sample.document_text, self.sample.answer
+        for window in self.windows:
+            for sentence in self.sentences:
+                yield replace(
+                    self.sample,
+                    document=document[window.start : window.end],
+                    answer=answer[sentence.start : sentence.end],
+                )
+
+    def combine(self, verdicts: Sequence[Verdict]) -> Verdict:
+        """One verdict from those on :meth:`samples`, in their order.
+
+        Reasoning and raw text are those of the verdict that decided; tokens are added up. ``evidence`` is
+        what the best verdict on each sentence quotes, ``unsupported`` the sentences that failed.
+        """
+        if not self.windows:
+            return verdicts[0]
+        width = len(self.sentences)
+        claims, best, evidence = [], [], []
+        for number, span in enumerate(self.sentences):
+            column = verdicts[number::width]
+            window = min(range(len(column)), key=lambda row: _doubt(column[row]))
+            found, start = column[window], self.windows[window].start
+            claims.append(Claim(span, window, found.label, found.p_fail))
+            best.append(found)
+            evidence += [Span(start + quote.start, start + quote.end) for quote in found.evidence]
+        deciding = max(best, key=_doubt)
+        return replace(
+            deciding,
+            truncated=any(verdict.truncated for verdict in verdicts),
+            cut_chars=max(verdict.cut_chars for verdict in verdicts),
+            usage=Usage(
+                sum(verdict.usage.prompt_tokens for verdict in verdicts),
+                sum(verdict.usage.completion_tokens for verdict in verdicts),
+            ),
+            evidence=tuple(sorted(set(evidence), key=lambda quote: (quote.start, quote.end))),
+            unsupported=tuple(claim.span for claim in claims if claim.label is Label.FAIL),
+            windows=self.windows,
+            claims=tuple(claims),
+        )
+
+
+def _doubt(verdict: Verdict) -> tuple[int, float]:
+    """Orders verdicts from a sure PASS over those without a label to a sure FAIL."""
+    return _DOUBT[verdict.label], 0.5 if verdict.p_fail is None else verdict.p_fail
+
+
+def part(sample: Sample, cut: Callable[[Sample], int]) -> Parts:
+    """Part a sample whose document does not fit.
+
+    Args:
+        sample: the sample.
+        cut: how many characters at the end of a sample's document must go to make it fit, question and whole
+            answer beside it; 0 where it fits.
+
+    Returns:
+        The parts: windows that cover the whole document, each with room for any sentence of the answer. None
+        where the document fits, or where so little of it would that windows bear no evidence; it is then
+        judged as it is.
+    """
+    document = sample.document_text
+    size = len(document) - cut(sample)
+    if size == len(document) or size < SMALLEST:
+        return Parts(sample)
+    windows: list[Span] = []
+    start = end = 0
+    while end < len(document):
+        # How much fits changes little from place to place; to count the tokens of all the rest takes long.
+        ahead = document[start : start + 2 * size]
+        kept = max(len(ahead) - cut(replace(sample, document=ahead)), SMALLEST)
+        end = min(start + kept, len(document))
+        windows.append(Span(start, end))
+        start = _next_start(document, start + int(kept * (1 - OVERLAP)), end)
+    return Parts(sample, tuple(windows), sentence_spans(sample.answer))
+
+
+def _next_start(document: str, earliest: int, end: int) -> int:
+    """The first beginning of a sentence from ``earliest`` on, or of a word, but never behind ``end``."""
+    ahead = document[earliest:end]
+    sentences = sentence_spans(ahead)
+    if len(sentences) > 1:
+        return earliest + sentences[1].start
+    words = ahead.split(maxsplit=1)
+    return end - len(words[1]) if len(words) > 1 else earliest
+
+
+def check_in_windows(
+    samples: Sequence[Sample],
+    cut: Callable[[Sample], int],
+    check: Callable[[Sequence[Sample]], Iterator[Verdict]],
+    chunk: int,
+) -> Iterator[Verdict]:
+    """Judge samples, long documents in windows; one verdict each, in their order.
+
+    Args:
+        samples: some samples.
+        cut: see :func:`part`.
+        check: judges samples whose documents fit.
+        chunk: how many of these are judged together.
+    """
+    parted = [part(sample, cut) for sample in samples]
+    pieces = (piece for parts in parted for piece in parts.samples())
+    verdicts = (verdict for some in iter(lambda: list(islice(pieces, chunk)), []) for verdict in check(some))
+    for parts in parted:
+        yield parts.combine(list(islice(verdicts, len(parts))))

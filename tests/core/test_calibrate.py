@@ -1,0 +1,376 @@
+"""Calibration: the curves, what is kept of them, and what a judge does with it."""
+
+import json
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.calibration import Calibration, Curve, Method, read_calibrations, threshold_named
+from judge.calibration_fit import FOLDS, cross_fitted, find_threshold, fit_calibration, fit_curve
+from judge.cli import main
+from judge.errors import InputError, JudgeError
+from judge.finishing import finish
+from judge.judge import Judge, load_judge
+from judge.prompts import TemplatePrompt, prompt_hash
+from judge.reliability import bins, calibration_error, chance_error
+from judge.samples import write_samples
+from judge.types import Label, Sample, Verdict
+
+METHODS: tuple[Method, ...] = ("platt", "temperature", "isotonic")
+ModelFolder = Callable[[str], Path]
+
+
+def sigmoid(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds))
+
+
+def drawn(n: int, temperature: float, bias: float) -> tuple[list[float], list[bool], list[str]]:
+    """A judge whose right probability is ``sigmoid(odds / temperature + bias)``; two samples a document."""
+    draw = random.Random(0)
+    odds = [draw.gauss(0, 2 * temperature) for _ in range(n)]
+    fails = [draw.random() < sigmoid(value / temperature + bias) for value in odds]
+    return [sigmoid(value) for value in odds], fails, [str(number // 2) for number in range(n)]
+
+
+def stored(**values: Any) -> Calibration:
+    fields: dict[str, Any] = {
+        "curve": Curve(method="platt", temperature=2.0, bias=1.0),
+        "prompt_hash": prompt_hash(),
+        "data_sha256": "0" * 64,
+        "samples": 100,
+        "fail": 50,
+        "groups": 20,
+        "ece_before": 0.2,
+        "ece_after": 0.01,
+    }
+    return Calibration(**{**fields, **values})
+
+
+# --- curves -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["platt", "temperature"])
+def test_the_fit_finds_what_is_wrong_with_a_judge(method: Method) -> None:
+    bias = 1.0 if method == "platt" else 0.0
+    p_fail, fails, _ = drawn(4000, 3.0, bias)
+    curve = fit_curve(method, p_fail, fails)
+    assert curve.temperature == pytest.approx(3.0, rel=0.1) and curve.bias == pytest.approx(bias, abs=0.15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_calibration_on_other_documents(method: Method) -> None:
+    p_fail, fails, groups = drawn(1000, 4.0, 0.0)
+    held_out = cross_fitted(method, p_fail, fails, groups)
+    before, after = calibration_error(p_fail, fails), calibration_error(held_out, fails)
+    assert before is not None and after is not None and before > 0.1 > 0.05 > after
+
+
+def test_a_shift_needs_more_than_a_temperature() -> None:
+    p_fail, fails, groups = drawn(1000, 1.0, 2.0)
+    held_out = {method: cross_fitted(method, p_fail, fails, groups) for method in METHODS}
+    errors = {method: calibration_error(values, fails) or 0.0 for method, values in held_out.items()}
+    assert errors["platt"] < 0.05 < errors["temperature"] and errors["isotonic"] < 0.05
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_curve_never_falls_and_never_is_sure(method: Method) -> None:
+    p_fail, fails, _ = drawn(200, 2.0, -0.5)
+    curve = fit_curve(method, p_fail, fails)
+    values = [curve(number / 1000) for number in range(1001)]
+    assert values == sorted(values) and all(0 <= value <= 1 for value in values)
+    # Separable samples: no probability of 0 or 1 comes of a few of them.
+    separated = fit_curve(method, [0.1, 0.2, 0.8, 0.9], [False, False, True, True])
+    assert all(0.001 < separated(p) < 0.999 for p in (0.1, 0.2, 0.8, 0.9))
+
+
+@given(st.floats(0, 1), st.sampled_from(METHODS))
+def test_any_probability_has_a_calibrated_one(p_fail: float, method: Method) -> None:
+    points = ((0.2, 0.1), (0.5, 0.1), (0.7, 0.9))
+    curve = Curve(method=method, temperature=0.01, bias=3, points=points if method == "isotonic" else ())
+    assert 0 <= curve(p_fail) <= 1
+    assert Curve.model_validate_json(curve.model_dump_json()) == curve
+
+
+@pytest.mark.parametrize("points", [(), ((0.5, 0.2), (0.1, 0.1))])
+def test_points_that_make_no_curve(points: Any) -> None:
+    with pytest.raises(ValueError, match="points"):
+        Curve(method="isotonic", points=points)
+
+
+def test_isotonic_is_linear_between_its_points() -> None:
+    curve = Curve(method="isotonic", points=((0.2, 0.1), (0.4, 0.3), (0.8, 0.9)))
+    assert [curve(p) for p in (0, 0.2, 0.3, 0.4, 0.6, 0.8, 1)] == pytest.approx(
+        [0.1, 0.1, 0.2, 0.3, 0.6, 0.9, 0.9]
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_judge_that_is_wrong_throughout_cannot_be_calibrated(method: Method) -> None:
+    p_fail, fails, groups = drawn(200, 1.0, 0.0)
+    wrong = [not fail for fail in fails]
+    with pytest.raises(JudgeError, match="does not rise with FAIL"):
+        fit_calibration(method, p_fail, wrong, groups, {}, prompt_hash="", data_sha256="")
+    # One fold like this, by chance, is no reason to give up.
+    assert len(cross_fitted(method, p_fail, wrong, groups)) == len(p_fail)
+
+
+def test_no_curve_saw_the_document_it_is_measured_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    p_fail, fails, groups = drawn(60, 1.0, 0.0)
+    # Every probability names its document, so that a curve can be asked which it was fitted on.
+    names = dict(zip(p_fail, groups, strict=True))
+
+    def fit(method: Method, fitted: list[float], labels: list[bool]) -> Callable[[float], float]:
+        seen = {names[p] for p in fitted}
+        assert 0 < sum(labels) < len(labels)
+        return lambda p: float(names[p] in seen)
+
+    monkeypatch.setattr("judge.calibration_fit.fit_curve", fit)
+    assert cross_fitted("platt", p_fail, fails, groups) == [0.0] * 60
+
+
+def test_too_few_documents() -> None:
+    p_fail, fails, groups = drawn(100, 1.0, 0.0)
+    pairs = zip(groups, fails, strict=True)
+    few = [str(int(group) % (FOLDS - 1)) if fail else group for group, fail in pairs]
+    with pytest.raises(InputError, match=f"{FOLDS - 1} documents have a FAIL sample; calibration needs"):
+        cross_fitted("platt", p_fail, fails, few)
+
+
+def test_chance_error_is_that_of_a_perfect_judge() -> None:
+    p_fail, fails, _ = drawn(300, 1.0, 0.0)
+    chance = chance_error(p_fail)
+    assert chance is not None and 0.01 < chance < 0.08
+    assert calibration_error(p_fail, fails) == pytest.approx(chance, abs=0.03)
+    assert chance_error([]) is None and chance_error([0.0, 1.0]) == 0
+
+
+# --- thresholds ---------------------------------------------------------------------------------------------
+
+scored = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]), st.booleans()), min_size=1
+).filter(lambda rows: any(fail for _, fail in rows))
+
+
+@given(scored, st.floats(0.05, 1), st.sampled_from(["precision", "recall"]))
+def test_a_threshold_gives_what_it_promises_and_no_other_gives_more(
+    rows: list[tuple[float, bool]], wanted: float, target: Any
+) -> None:
+    p_fail, fails = [p for p, _ in rows], [fail for _, fail in rows]
+
+    def rates(threshold: float) -> dict[str, float] | None:
+        said = [fail for p, fail in rows if p >= threshold]
+        return {"precision": sum(said) / len(said), "recall": sum(said) / sum(fails)} if said else None
+
+    found = find_threshold(target, wanted, p_fail, fails)
+    others = [rate for p in set(p_fail) if (rate := rates(p)) and rate[target] >= wanted]
+    if found is None:
+        assert not others
+        return
+    assert rates(found.threshold) == {"precision": found.precision, "recall": found.recall}
+    assert getattr(found, target) >= wanted
+    rest = "recall" if target == "precision" else "precision"
+    assert getattr(found, rest) == max(rate[rest] for rate in others)
+
+
+@pytest.mark.parametrize(
+    ("said", "value"), [(None, None), ("0.7", 0.7), ("1", 1.0), ("recall", 0.2), ("precision", InputError)]
+)
+def test_thresholds_by_name(said: str | None, value: Any) -> None:
+    thresholds = {"recall": {"wanted": 0.9, "threshold": 0.2, "precision": 0.5, "recall": 0.95}}
+    if value is InputError:
+        with pytest.raises(InputError, match="no threshold for precision"):
+            threshold_named(said, stored(thresholds=thresholds))
+    else:
+        assert threshold_named(said, stored(thresholds=thresholds)) == value
+
+
+@pytest.mark.parametrize("said", ["high", "1.1", "-0.1", "nan", ""])
+def test_no_threshold(said: str) -> None:
+    with pytest.raises(InputError, match="neither a number from 0 to 1"):
+        threshold_named(said, None)
+    with pytest.raises(InputError, match="no threshold for recall; judge calibrate makes one"):
+        threshold_named("recall", None)
+
+
+# --- verdicts -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "curve", "threshold", "label", "p_fail"),
+    [
+        ("verdict", None, None, Label.PASS, 0.4),
+        ("verdict", None, 0.4, Label.FAIL, 0.4),
+        ("verdict", lambda p: p + 0.2, None, Label.FAIL, 0.6),
+        ("verdict", lambda p: p + 0.2, 0.7, Label.PASS, 0.6),
+        ("reason", lambda p: p + 0.2, None, Label.PASS, 0.6),  # the reasoning speaks for PASS
+        ("reason", lambda p: p + 0.2, 0.5, Label.FAIL, 0.6),
+    ],
+)
+def test_the_label_follows_the_calibrated_probability(
+    mode: Any, curve: Any, threshold: float | None, label: Label, p_fail: float
+) -> None:
+    found = finish(Verdict(Label.PASS, 0.4, raw="PASS"), Sample("1", "d", "a"), mode, curve, threshold)
+    assert (found.label, found.p_fail, found.raw) == (label, pytest.approx(p_fail), "PASS")
+
+
+def test_what_has_no_probability_stays_as_it_is() -> None:
+    for verdict in (Verdict(None, error="empty output"), Verdict(Label.FAIL)):
+        assert finish(verdict, Sample("1", "d", "a"), "reason", lambda p: 0.0, 0.5) == verdict
+
+
+def test_a_calibration_holds_for_its_mode_and_prompt(
+    tiny_backend: Callable[..., Any], tmp_path: Path
+) -> None:
+    plain = Judge(tiny_backend("chatml"))
+    calibrated = replace(plain, calibrations={"verdict": stored()})
+    samples = [Sample(str(number), f"document {number}", "answer") for number in range(6)]
+    raw = [verdict.p_fail for verdict in plain.check(samples)]
+    wanted = [stored().curve(p) for p in raw if p is not None]
+    assert [verdict.p_fail for verdict in calibrated.check(samples)] == pytest.approx(wanted)
+    assert "calibration" not in plain.describe()
+    assert calibrated.describe()["calibration"]["curve"]["bias"] == 1.0
+    json.dumps(calibrated.describe())
+
+    (tmp_path / "other.jinja").write_text("{{ document }} {{ answer }}")
+    assert replace(calibrated, mode="reason").calibration() is None
+    assert replace(calibrated, prompt=TemplatePrompt(tmp_path / "other.jinja")).calibration() is None
+
+
+# --- judge.json and the command -----------------------------------------------------------------------------
+
+
+def test_what_is_fitted_can_be_read_again(tmp_path: Path) -> None:
+    p_fail, fails, groups = drawn(200, 2.0, 0.5)
+    wanted: dict[Any, float] = {"precision": 0.8, "recall": 0.8}
+    made, held_out = fit_calibration(
+        "isotonic", p_fail, fails, groups, wanted, prompt_hash="abc", data_sha256="0" * 64
+    )
+    assert (made.samples, made.fail, made.groups) == (200, sum(fails), 100)
+    assert made.ece_after == calibration_error(held_out, fails) and set(made.thresholds) == set(wanted)
+    assert sum(part.n for part in bins(held_out, fails)) == 200
+    (tmp_path / "judge.json").write_text(
+        json.dumps({"calibration": {"verdict": made.model_dump(mode="json")}})
+    )
+    assert read_calibrations(str(tmp_path)) == {"verdict": made}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"calibration": {"verdict": {"curve": 1}}}', '{"calibration": 3}']
+)
+def test_a_damaged_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "judge.json").write_text(text)
+    with pytest.raises(InputError, match=r"judge\.json: field 'calibration': holds no calibration"):
+        read_calibrations(str(tmp_path))
+
+
+def test_no_file_no_calibration(tmp_path: Path) -> None:
+    assert read_calibrations(str(tmp_path)) == {}
+    (tmp_path / "judge.json").write_text('{"prompt_version": "1"}')
+    assert read_calibrations(str(tmp_path)) == {}
+    assert read_calibrations("nobody/no-such-model") == {}
+
+
+def call(*arguments: object) -> int:
+    try:
+        main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+@pytest.fixture(scope="module")
+def judged(
+    model_folder: ModelFolder, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path, list[Sample]]:
+    """A copy of a tiny model, and samples whose labels mostly follow its own opinion, with some noise."""
+    folder = tmp_path_factory.mktemp("judge")
+    for file in model_folder("chatml").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    (folder / "judge.json").write_text('{"stage": "sft"}')
+    samples = [Sample(str(number), f"Document {number // 2}.", f"It is {number}.") for number in range(80)]
+    p_fail = [verdict.p_fail or 0.0 for verdict in load_judge(str(folder)).iter_check(samples)]
+    middle, draw = sorted(p_fail)[len(p_fail) // 2], random.Random(0)
+    samples = [
+        replace(sample, label=Label.FAIL if (p > middle) != (draw.random() < 0.2) else Label.PASS)
+        for sample, p in zip(samples, p_fail, strict=True)
+    ]
+    write_samples(folder / "data.jsonl", samples)
+    return folder, folder / "data.jsonl", samples
+
+
+def test_the_command(judged: tuple[Path, Path, list[Sample]], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, data, samples = judged
+    raw = load_judge(str(folder))
+    assert call("calibrate", "--model", folder, "--data", data, "--target-recall", 0.95) == 0
+    out = capsys.readouterr().out
+    assert "platt on 80 samples" in out and "--threshold recall: FAIL from p(FAIL) = " in out
+    identity = json.loads((folder / "judge.json").read_text())
+    assert identity["stage"] == "sft" and list(identity["calibration"]) == ["verdict"]
+    kept = Calibration.model_validate(identity["calibration"]["verdict"])
+    assert (kept.samples, kept.groups) == (80, 40)
+
+    before, after = raw.iter_check(samples[:5]), load_judge(str(folder)).iter_check(samples[:5])
+    for plain, calibrated in zip(before, after, strict=True):
+        assert plain.p_fail is not None and calibrated.p_fail == pytest.approx(kept.curve(plain.p_fail))
+    by_name = load_judge(str(folder), threshold="recall")
+    said = [verdict.label is Label.FAIL for verdict in by_name.iter_check(samples)]
+    truth = [sample.label is Label.FAIL for sample in samples]
+    assert sum(one and two for one, two in zip(said, truth, strict=True)) / sum(truth) >= 0.95
+
+    # A second fit starts from the raw probabilities, and replaces the first.
+    assert call("calibrate", "--model", folder, "--data", data, "--method", "isotonic") == 0
+    again = read_calibrations(str(folder))["verdict"]
+    assert again.ece_before == pytest.approx(kept.ece_before) and again.curve.method == "isotonic"
+
+
+def test_wrong_calls(
+    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, data, samples = judged
+    write_samples(tmp_path / "open.jsonl", [samples[0], replace(samples[1], label=None)])
+    write_samples(tmp_path / "few.jsonl", samples[:4])
+    before = (folder / "judge.json").read_bytes()
+    for arguments, message in [
+        (("--model", "owner/name", "--data", data), "owner/name is no local folder"),
+        (("--model", folder, "--data", tmp_path / "open.jsonl"), "sample '1' has no label"),
+        (("--model", folder, "--data", tmp_path / "few.jsonl"), "calibration needs 5 or more"),
+        (("--model", folder, "--data", tmp_path / "none.jsonl"), "no such file"),
+    ]:
+        assert call("calibrate", *arguments) == 2
+        assert message in capsys.readouterr().err
+    assert (folder / "judge.json").read_bytes() == before
+    with pytest.raises(InputError, match="a rule without a threshold"):
+        load_judge("floor:length", threshold="0.3")
+
+
+@pytest.mark.parametrize("model", ["floor:length", "selfcheck:judge", "replay:verdicts.jsonl"])
+def test_what_has_no_threshold_refuses_one(
+    model: str, judged: tuple[Path, Path, list[Sample]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("eval", "--model", model, "--samples", judged[1], "--threshold", "0.3") == 2
+    assert "leave --threshold away" in capsys.readouterr().err
+
+
+def test_commands_take_a_threshold(
+    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, data, samples = judged
+    for threshold, label in (("0", "FAIL"), ("1", "PASS")):
+        out = tmp_path / f"{label}.jsonl"
+        assert call("batch", data, "-o", out, "--model", folder, "--threshold", threshold) == 0
+        rows = [json.loads(line) for line in out.read_text().splitlines()]
+        assert [row["label"] for row in rows] == [label] * len(samples)
+        report = tmp_path / f"eval-{label}"
+        evaluate = ("eval", "--model", folder, "--samples", data, "--threshold", threshold, "--bootstrap", 0)
+        assert call(*evaluate, "--out", report) == 0
+        assert json.loads((report / "report.json").read_text())["reports"][0]["metrics"]["recall"] == float(
+            label == "FAIL"
+        )
+    capsys.readouterr()

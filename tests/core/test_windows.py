@@ -1,0 +1,224 @@
+"""Long documents in windows, and the rule that makes one verdict of many."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.backends.base import Generation, LabelRequest
+from judge.judge import Judge
+from judge.sentences import sentence_spans
+from judge.types import Label, Message, Sample, Span, Usage, Verdict, verdict_from_json, verdict_to_json
+from judge.windows import SMALLEST, Parts, check_in_windows, part
+
+P, F = Label.PASS, Label.FAIL
+
+
+def long_document(sentences: int) -> str:
+    return " ".join(
+        f"Fact number {number} is that box {number} holds coin {number}." for number in range(sentences)
+    )
+
+
+class Reader:
+    """An engine that holds an answer faithful if every word of it stands in the document it is shown."""
+
+    context_length = 1600
+
+    def __init__(self) -> None:
+        self.documents: list[str] = []
+
+    def count_tokens(self, messages: Sequence[Message]) -> int:
+        return len(messages[0]["content"])
+
+    def supported(self, messages: Sequence[Message]) -> bool:
+        content = messages[0]["content"]
+        document = content.partition("<document>\n")[2].partition("\n</document>")[0]
+        answer = content.partition("<answer>\n")[2].partition("\n</answer>")[0]
+        self.documents.append(document)
+        return answer.strip(".") in document
+
+    def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
+        found = [self.supported(request.messages) for request in requests]
+        return [(-0.1, -2.0) if right else (-2.0, -0.1) for right in found]
+
+    def generate(self, conversations: Sequence[Sequence[Message]], **_: Any) -> list[Generation]:
+        replies = []
+        for messages in conversations:
+            score = "PASS" if self.supported(messages) else "FAIL"
+            answer = messages[0]["content"].partition("<answer>\n")[2].partition("\n</answer>")[0].strip(".")
+            text = json.dumps({"REASONING": f"It says '{answer}'.", "SCORE": score})
+            replies.append(Generation(text, False, 5))
+        return replies
+
+    def describe(self) -> dict[str, Any]:
+        return {"model": "reader"}
+
+
+def sample(answer: str, document: str = long_document(100)) -> Sample:
+    return Sample("1", document, answer)
+
+
+# --- sentences ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (
+            'Dr. Smith met J. K. Row 3.5 m away. He left! "Is it?" Yes\n\nline',
+            ["Dr. Smith met J. K. Row 3.5 m away.", "He left!", '"Is it?"', "Yes", "line"],
+        ),
+        (
+            "\u4e00\u3002\u4e8c\uff01\u201c\u4e09\uff1f\u201d\u56db",
+            ["\u4e00\u3002", "\u4e8c\uff01", "\u201c\u4e09\uff1f\u201d", "\u56db"],
+        ),
+        ("It is so, e.g. here.  Then 3 left.", ["It is so, e.g. here.", "Then 3 left."]),
+        (" \n ", []),
+    ],
+)
+def test_sentences(text: str, wanted: list[str]) -> None:
+    assert [text[span.start : span.end] for span in sentence_spans(text)] == wanted
+
+
+@given(st.text(alphabet='aB .!?"\n\u3002\u6865', max_size=60))
+def test_sentences_hold_the_whole_text_in_order(text: str) -> None:
+    spans = sentence_spans(text)
+    assert "".join("".join(text[span.start : span.end] for span in spans).split()) == "".join(text.split())
+    assert all(one.end <= two.start for one, two in pairwise(spans))
+
+
+# --- windows ------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.text(alphabet="ab .\n\u6865\u3002", min_size=1, max_size=3000).filter(str.strip),
+    st.integers(SMALLEST, 1500),
+)
+def test_windows_cover_the_document_and_fit(document: str, room: int) -> None:
+    def cut(item: Sample) -> int:
+        return max(0, len(item.document_text) - room)
+
+    found = part(sample("An answer.", document), cut)
+    if len(document) <= room:
+        assert not found.windows and list(found.samples()) == [found.sample]
+        return
+    assert found.windows[0].start == 0 and found.windows[-1].end == len(document)
+    for one, two in pairwise(found.windows):
+        assert one.start < two.start <= one.end < two.end
+    assert all(cut(piece) == 0 for piece in found.samples())
+
+
+def test_a_document_with_hardly_any_room_is_judged_as_it_is() -> None:
+    found = part(sample("An answer."), lambda item: max(0, len(item.document_text) - SMALLEST + 1))
+    assert len(found) == 1 and not found.windows
+
+
+# --- the rule -----------------------------------------------------------------------------------------------
+
+
+def combined(grid: list[list[Verdict]]) -> Verdict:
+    """The verdict of a grid: a row for each window, a column for each sentence."""
+    text = " ".join(f"S{number}." for number in range(len(grid[0])))
+    windows = tuple(Span(100 * number, 100 * number + 120) for number in range(len(grid)))
+    parts = Parts(sample(text, "d" * 1000), windows, sentence_spans(text))
+    assert len(parts.sentences) == len(grid[0])
+    return parts.combine([verdict for row in grid for verdict in row])
+
+
+def said(p_fail: float, **values: Any) -> Verdict:
+    return Verdict(F if p_fail >= 0.5 else P, p_fail, usage=Usage(10, 1), **values)
+
+
+def test_every_sentence_needs_one_window_that_supports_it() -> None:
+    found = combined([[said(0.1), said(0.9)], [said(0.8), said(0.3)]])
+    assert (found.label, found.p_fail, found.unsupported) == (P, 0.3, ())
+    assert [(claim.window, claim.label, claim.p_fail) for claim in found.claims] == [(0, P, 0.1), (1, P, 0.3)]
+    assert found.usage == Usage(40, 4) and len(found.windows) == 2
+
+    found = combined([[said(0.1), said(0.9)], [said(0.8), said(0.7)]])
+    assert (found.label, found.p_fail) == (F, 0.7)
+    assert found.unsupported == (found.claims[1].span,)
+
+
+def test_what_could_not_be_read_neither_supports_nor_condemns() -> None:
+    unread = Verdict(None, error="no verdict in the output")
+    assert combined([[said(0.1)], [unread]]).label is P
+    found = combined([[said(0.9)], [unread]])
+    assert (found.label, found.p_fail, found.error) == (None, None, "no verdict in the output")
+    assert combined([[said(0.9), unread], [said(0.8), unread]]).label is F  # one wrong sentence is enough
+
+
+def test_quotes_are_placed_in_the_whole_document() -> None:
+    found = combined([[said(0.9)], [said(0.1, evidence=(Span(5, 9),), reasoning="why")]])
+    assert (found.evidence, found.reasoning) == ((Span(105, 109),), "why")
+    assert verdict_from_json(json.loads(json.dumps(verdict_to_json(found)))) == found
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_the_probability_is_the_largest_of_the_smallest(grid: list[list[float]]) -> None:
+    found = combined([[said(p) for p in row] for row in grid])
+    assert found.p_fail == max(min(row[number] for row in grid) for number in range(3))
+    assert found.label is (F if found.p_fail >= 0.5 else P)
+
+
+# --- the judge ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["verdict", "reason"])
+def test_evidence_at_the_end_of_a_long_document_is_found(mode: Any) -> None:
+    judge = Judge(Reader(), mode=mode, max_new_tokens=40)
+    right = sample("box 2 holds coin 2. Fact number 97 is that box 97 holds coin 97.")
+    wrong = sample("box 2 holds coin 2. Fact number 97 is that box 97 holds coin 5.")
+    short = sample("box 2 holds coin 3.", long_document(4))
+    cut = judge.check([right])[0]
+    assert cut.label is F and cut.cut_chars > 1000 and not cut.windows  # the end was never shown
+
+    one, two, three = replace(judge, long="chunk").check([right, wrong, short])
+    assert (one.label, two.label, three.label) == (P, F, F)
+    assert one.cut_chars == 0 and one.windows[-1].end == len(right.document_text)
+    assert one.claims[0].window == 0 and one.claims[1].window == len(one.windows) - 1
+    assert [wrong.answer[span.start : span.end] for span in two.unsupported] == [
+        "Fact number 97 is that box 97 holds coin 5."
+    ]
+    assert not three.windows and three == judge.check([short])[0]
+    if mode == "reason":
+        places = [right.document_text[span.start : span.end] for span in one.evidence]
+        assert places == ["box 2 holds coin 2", "Fact number 97 is that box 97 holds coin 97"]
+
+
+def test_verdicts_of_many_long_samples_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 3, "reason": 3})
+    numbers = [5, 99, 40, 7, 98]
+    samples = [
+        replace(sample(f"box {number} holds coin {number if number % 2 else 0}."), id=str(number))
+        for number in numbers
+    ]
+    verdicts = Judge(Reader(), long="chunk").check(samples)
+    assert [verdict.label for verdict in verdicts] == [P if number % 2 else F for number in numbers]
+
+
+def test_a_sample_that_never_fits_is_told() -> None:
+    [verdict] = Judge(Reader(), long="chunk").check([sample("x" * 3000)])
+    assert verdict.label is None and "alone take" in (verdict.error or "")
+
+
+def test_pieces_are_judged_chunk_by_chunk() -> None:
+    sizes: list[int] = []
+
+    def cut(item: Sample) -> int:
+        return max(0, len(item.document_text) - 2000)
+
+    def check(pieces: Sequence[Sample]) -> Iterator[Verdict]:
+        sizes.append(len(pieces))
+        yield from (said(0.1) for _ in pieces)
+
+    samples = [sample("One. Two. Three.")] * 2
+    windows = len(part(samples[0], cut).windows)
+    assert [verdict.label for verdict in check_in_windows(samples, cut, check, 4)] == [P, P]
+    assert max(sizes) == 4 and sum(sizes) == 2 * 3 * windows
