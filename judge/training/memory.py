@@ -15,6 +15,9 @@ LABEL_SHARE = 1 / 8
 """Share of a sequence's tokens that are replies, and so have a loss. A verdict has two, a reasoning about
 fifty; this supposes long ones."""
 
+TAIL = 1 / 4
+"""Share of a tree that lies behind its trunk."""
+
 OPTIMIZER_BYTES = {"adamw": 8, "adamw_8bit": 2, "paged_adamw_8bit": 2, "lion": 4, "paged_lion_8bit": 1}
 """State of one trained parameter."""
 
@@ -119,10 +122,11 @@ def layer_bytes(recipe: TrainingConfig, model: Architecture, device: Device, siz
     attention = float(size * 2 * (queries + keys))
     if rows > 1 or getattr(recipe, "prefix_sharing", False):
         # Under a mask every head has keys and values of its own, and the mask is kept as numbers. On a CPU
-        # the queries run in blocks (judge.attention), each with a copy of all keys before its end.
-        copies = (max(tokens / BLOCK, 1) + 1) / 2 if device.kind == "cpu" else 1
-        mask = BLOCK * copies if device.kind == "cpu" else tokens
-        attention = size * (3 * queries + 2 * copies * queries + mask)
+        # (judge.attention) a tree's trunk has none, and what is behind it runs in blocks, each with a copy of
+        # all keys that it sees.
+        tail = TAIL if device.kind == "cpu" else 1
+        copies = tail * tokens / BLOCK if device.kind == "cpu" else 0
+        attention = size * (5 * queries + 2 * copies * queries + tail * tokens)
     mlp = size * 4 * wide
     adapters = 0
     if recipe.lora is not None:

@@ -93,12 +93,12 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = {
         case: make_rows(case, arguments.model, arguments.data_dir)
-        for case in ("dpo-verdict", "dpo-xquad", "sft-xquad")
+        for case in ("dpo-short", "dpo-xquad", "sft-xquad")
     }
     print("Relative differences; in brackets those of TRL with itself, its rows padded otherwise.\n")
     print("| rows | loss | reference | loss | log-probabilities | gradients |")
     print("| --- | --- | --- | ---: | ---: | ---: |", flush=True)
-    for case, losses in (("dpo-verdict", LOSSES), ("dpo-xquad", LOSSES[:1])):
+    for case, losses in (("dpo-short", LOSSES), ("dpo-xquad", LOSSES[:1])):
         for loss in losses:
             for precomputed in (False, True):
                 cells = compare(
@@ -112,7 +112,7 @@ def main() -> None:
         return
     print("\n| rows | steps | first loss | last loss | losses differ by at most |")
     print("| --- | ---: | ---: | ---: | ---: |", flush=True)
-    for case in ("dpo-verdict", "sft-xquad"):
+    for case in ("dpo-short", "sft-xquad"):
         curves = []
         for side in both_sides(case, rows[case], arguments.model, arguments.steps):
             side._get_train_sampler = lambda data=None, side=side: range(len(data or side.train_dataset))

@@ -20,8 +20,8 @@ from judge.types import Label, Mode, Sample
 ROWS = 24
 DPO_LENGTHS = {"dpo-955": (955, 65, 61), "dpo-1918": (1918, 52, 52)}
 """Tokens of prompt, chosen and rejected completion."""
-CASES = (*DPO_LENGTHS, "sft-700", "dpo-ragtruth", "dpo-xquad", "dpo-verdict", "sft-ragtruth", "sft-xquad")
-"""``dpo-verdict`` is XQuAD in verdict mode; other pairs of real data are in reason mode."""
+CASES = (*DPO_LENGTHS, "dpo-short", "sft-700", "dpo-ragtruth", "dpo-xquad", "sft-ragtruth", "sft-xquad")
+"""``dpo-short``: random pairs of unequal lengths. Pairs of real data are in reason mode."""
 FILLER = "The committee met in the old town hall and spoke for an hour about the bridge and the harbour. "
 REASONING = "Each number, name and date of the answer was looked up in the document, one by one. " * 3
 
@@ -33,8 +33,12 @@ def make_rows(case: str, model: str, data_dir: Path | None) -> list[dict[str, An
     """The rows of a case. DPO: ``prompt_ids``, ``chosen_ids``, ``rejected_ids``. SFT: ``prompt``,
     ``completion`` and the ``group`` of twins.
     """
+    draw = random.Random(0)
     if case in DPO_LENGTHS:
-        return random_pairs(*DPO_LENGTHS[case])
+        return [random_pair(draw, *DPO_LENGTHS[case]) for _ in range(ROWS)]
+    if case == "dpo-short":
+        lengths = [[draw.randint(*span) for span in ((60, 180), (2, 20), (2, 20))] for _ in range(ROWS)]
+        return [random_pair(draw, *counts) for counts in lengths]
     tokenizer = load_tokenizer(model)
     stage, _, source = case.partition("-")
     if source == "700":
@@ -47,25 +51,21 @@ def make_rows(case: str, model: str, data_dir: Path | None) -> list[dict[str, An
     samples = [sample for pair in twins[: ROWS // 2] for sample in pair]
     if stage == "sft":
         return [sft_row(sample, renderer) for sample in samples]
-    return [pair_row(sample, renderer, "verdict" if source == "verdict" else "reason") for sample in samples]
+    return [pair_row(sample, renderer) for sample in samples]
 
 
-def random_pairs(prompt: int, chosen: int, rejected: int) -> list[dict[str, Any]]:
-    """Pairs of random tokens."""
-    draw = random.Random(0)
+def random_pair(draw: random.Random, prompt: int, chosen: int, rejected: int) -> dict[str, Any]:
+    """A pair of random tokens."""
 
     def tokens(count: int) -> list[int]:
         return [draw.randrange(1000, 30000) for _ in range(count)]
 
-    return [
-        {
-            "prompt_ids": tokens(prompt),
-            "chosen_ids": tokens(chosen),
-            "rejected_ids": tokens(rejected),
-            "length": prompt + chosen + rejected,
-        }
-        for _ in range(ROWS)
-    ]
+    return {
+        "prompt_ids": tokens(prompt),
+        "chosen_ids": tokens(chosen),
+        "rejected_ids": tokens(rejected),
+        "length": prompt + chosen + rejected,
+    }
 
 
 def sft_row(sample: Sample, renderer: Renderer) -> dict[str, Any]:
@@ -76,8 +76,9 @@ def sft_row(sample: Sample, renderer: Renderer) -> dict[str, Any]:
     return {"group": sample.group, "prompt": list(prompt), "completion": list(completion)}
 
 
-def pair_row(sample: Sample, renderer: Renderer, mode: Mode) -> dict[str, Any]:
-    """The right and the wrong judgement of a sample."""
+def pair_row(sample: Sample, renderer: Renderer) -> dict[str, Any]:
+    """The right and the wrong judgement of a sample, in reason mode."""
+    mode: Mode = "reason"
     messages = BuiltinPrompt().messages(sample, mode)
     label = _label(sample)
     wrong = Label.FAIL if label is Label.PASS else Label.PASS

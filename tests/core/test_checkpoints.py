@@ -185,11 +185,13 @@ def test_a_signal_after_the_last_step_is_too_late(folder: Path, tmp_path: Path) 
 
 
 def test_the_second_signal_acts() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in background
     with pytest.raises(KeyboardInterrupt), StopSignals() as signals:
         signal.raise_signal(signal.SIGINT)
         assert signals.received == signal.SIGINT
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
 
 
 # --- A full disk --------------------------------------------------------------------------------------------

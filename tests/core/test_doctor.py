@@ -261,6 +261,7 @@ def test_activations_are_those_that_autograd_keeps(precision: str, shared: bool)
 
     from judge.attention import register
     from judge.heads import float32_head
+    from judge.prefix_tree import make_tree, tree_mask
 
     tokens = 1024
     recipe = SFTRecipe.model_validate(
@@ -293,7 +294,11 @@ def test_activations_are_those_that_autograd_keeps(precision: str, shared: bool)
             kept[storage.data_ptr()] = storage.nbytes()
         return tensor
 
-    mask = torch.ones(tokens, tokens, dtype=torch.bool).tril()[None, None] if shared else None
+    mask = None
+    if shared:  # a trunk, and three branches of which the first goes on from it without a break
+        trunk, branch = [*range(640)], 128
+        tree = make_tree([[*trunk, *range(start, start + branch)] for start in (0, 200, 400)], [branch] * 3)
+        mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])[:, :, :tokens, :tokens]
     with (
         torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
         float32_head(base),

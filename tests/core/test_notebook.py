@@ -46,4 +46,4 @@ def test_the_notebook_runs(
     ]
     assert (tmp_path / "run" / "sft" / "judge.json").is_file(), "\n".join(printed)
     assert (tmp_path / "run" / "eval" / "report.json").is_file(), "\n".join(printed)
-    assert printed[-2].startswith(("PASS", "FAIL")), printed[-2]
+    assert printed[-2].splitlines()[-1].startswith(("PASS", "FAIL")), printed[-2]

@@ -297,7 +297,7 @@ def test_processes_judge_a_part_each(
     together = judged(1, 2)
     assert [verdict.label for verdict in together] == [verdict.label for verdict in alone]
     for one, other in zip(together, alone, strict=True):
-        assert one.p_fail == pytest.approx(other.p_fail, abs=1e-6)
+        assert one.p_fail == pytest.approx(other.p_fail, abs=1e-4)
     # Where each process holds a part of the weights, each judges all samples, and nothing is gathered.
     monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
     monkeypatch.delattr(torch.distributed, "all_gather_object")
