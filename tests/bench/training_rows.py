@@ -123,7 +123,10 @@ def xquad_twins(data_dir: Path) -> list[Twins]:
     golds = [sample for sample in xquad.read(data_dir) if sample.language == "en"][:200]
     found: Sequence[Any] = [*RulesTeacher(RulePerturber(0)).perturb(golds)]
     return [
-        (replace(gold, label=Label.PASS), _hallucinated(gold, edit.answer))
+        (
+            replace(gold, label=Label.PASS, group=gold.id),
+            _hallucinated(replace(gold, group=gold.id), edit.answer),
+        )
         for gold, edit in zip(golds, found, strict=True)
         if isinstance(edit, Perturbation)
     ]
