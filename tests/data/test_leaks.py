@@ -234,7 +234,8 @@ def test_passages_of_few_words_go_with_the_next() -> None:
 
 def test_every_benchmark_at_hand_is_read(shared_data: Path) -> None:
     found, absent = at_hand(shared_data)
-    assert absent == [] and list(found) == list(BENCHMARKS)
+    assert set(absent) <= {"bianbench"}  # never released; there only where somebody rebuilt it
+    assert list(found) == [name for name in BENCHMARKS if name not in absent]
     first = {name: next(samples) for name, samples in found.items()}
     assert all(sample.document or sample.question for sample in first.values())
     assert first["open-factual-bench"].document == "" and first["halubench"].question
