@@ -58,65 +58,78 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return float(binomtest(only_first, decided).pvalue) if decided else 1.0
 
 
-def compare(
-    benchmark: str,
-    labels: Sequence[Label],
-    groups: Sequence[str],
-    first: Sequence[Verdict],
-    second: Sequence[Verdict],
-    *,
-    bootstrap: int = 1000,
-    seed: int = 0,
-) -> Comparison:
-    """Compare two judges' verdicts on the same samples, in the same order."""
-    right = [
-        [verdict.label is label for verdict, label in zip(found, labels, strict=True)]
-        for found in (first, second)
-    ]
-    table = {
-        (one, two): sum(pair == (one, two) for pair in zip(*right, strict=True))
-        for one in (True, False)
-        for two in (True, False)
-    }
-    shared = [
-        one.p_fail is not None and two.p_fail is not None for one, two in zip(first, second, strict=True)
-    ]
-    one, two = (
-        Outcomes(
-            labels,
-            groups,
-            [
-                verdict if both else replace(verdict, p_fail=None)
-                for verdict, both in zip(found, shared, strict=True)
-            ],
+class Resampled:
+    """A judge's verdicts with their figures and resamples, over all samples or those that another scored too.
+
+    Resampling takes nearly all the time of a comparison; it is done once for each set of scored samples, and
+    many judges can be compared with each other.
+
+    Args:
+        labels: the gold label of each sample.
+        groups: what each sample belongs to; groups are resampled whole.
+        verdicts: one for each sample, in order.
+        bootstrap: number of resamples; 0 for no intervals.
+        seed: of the resamples.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[Label],
+        groups: Sequence[str],
+        verdicts: Sequence[Verdict],
+        bootstrap: int = 1000,
+        seed: int = 0,
+    ):
+        import numpy as np
+
+        self._labels, self._groups, self._verdicts = labels, groups, verdicts
+        self._bootstrap, self._seed = bootstrap, seed
+        self.right = np.array(
+            [verdict.label is label for verdict, label in zip(verdicts, labels, strict=True)], dtype=bool
         )
-        for found in (first, second)
-    )
-    drawn: Mapping[str, Any] = {}
-    if bootstrap and one.groups > 1:
-        draws, others = one.resampled(bootstrap, seed), two.resampled(bootstrap, seed)
-        drawn = {name: draws[name] - others[name] for name in FIGURES}
-    figures, other_figures = one.figures(), two.figures()
+        self.scored = np.array([verdict.p_fail is not None for verdict in verdicts], dtype=bool)
+        self._known: dict[bytes, tuple[dict[str, float | None], Mapping[str, Any]]] = {}
+
+    def over(self, shared: Any) -> tuple[dict[str, float | None], Mapping[str, Any]]:
+        """Figures, and each figure in all resamples; AUROC over the ``shared`` samples alone."""
+        key = shared.tobytes()
+        if key not in self._known:
+            verdicts = [
+                verdict if keep else replace(verdict, p_fail=None)
+                for keep, verdict in zip(shared, self._verdicts, strict=True)
+            ]
+            outcomes = Outcomes(self._labels, self._groups, verdicts)
+            enough = self._bootstrap and outcomes.groups > 1
+            drawn = outcomes.resampled(self._bootstrap, self._seed) if enough else {}
+            self._known[key] = outcomes.figures(), drawn
+        return self._known[key]
+
+
+def compare(benchmark: str, one: Resampled, two: Resampled) -> Comparison:
+    """Compare two judges on the same samples, in the same order."""
+    shared = one.scored & two.scored
+    (first, draws), (second, others) = one.over(shared), two.over(shared)
+    only_first, only_second = int((one.right & ~two.right).sum()), int((two.right & ~one.right).sum())
     differences = []
     for name in FIGURES:
-        mine, other = figures[name], other_figures[name]
+        mine, other = first[name], second[name]
         differences.append(
             Difference(
                 name,
                 mine,
                 other,
                 None if mine is None or other is None else mine - other,
-                interval(drawn[name]) if name in drawn else None,
+                interval(draws[name] - others[name]) if draws else None,
             )
         )
     return Comparison(
         benchmark=benchmark,
-        n=len(labels),
-        both_right=table[True, True],
-        only_first_right=table[True, False],
-        only_second_right=table[False, True],
-        both_wrong=table[False, False],
-        p_value=mcnemar(table[True, False], table[False, True]),
+        n=len(one.right),
+        both_right=int((one.right & two.right).sum()),
+        only_first_right=only_first,
+        only_second_right=only_second,
+        both_wrong=int((~one.right & ~two.right).sum()),
+        p_value=mcnemar(only_first, only_second),
         differences=tuple(differences),
     )
 
@@ -144,18 +157,13 @@ def compare_results(first: Path, second: Path, *, bootstrap: int = 1000, seed: i
                 "the same samples (same data, --limit and --seed)",
                 file=first,
             )
-        rows = list(mine.values())
-        found.append(
-            compare(
-                name,
-                [Label(row["label"]) for row in rows],
-                [row["group"] for row in rows],
-                [verdict_from_row(row) for row in rows],
-                [verdict_from_row(other[key]) for key in mine],
-                bootstrap=bootstrap,
-                seed=seed,
-            )
+        labels = [Label(row["label"]) for row in mine.values()]
+        groups = [row["group"] for row in mine.values()]
+        judges = (
+            Resampled(labels, groups, [verdict_from_row(rows[key]) for key in mine], bootstrap, seed)
+            for rows in (mine, other)
         )
+        found.append(compare(name, *judges))
     return found
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from eval.comparison import compare, compare_results, mcnemar
+from eval.comparison import Comparison, Resampled, compare, compare_results, mcnemar
 from eval.metrics import score
 from eval.verdicts import row_from_verdict
 from judge.errors import InputError
@@ -29,12 +29,9 @@ def samples(count: int) -> list[Sample]:
     ]
 
 
-def groups(items: list[Sample]) -> list[str]:
-    return [item.group for item in items]
-
-
-def labels(items: list[Sample]) -> list[Label]:
-    return [item.label for item in items if item.label is not None]
+def compared(items: list[Sample], one: list[Verdict], two: list[Verdict], bootstrap: int) -> Comparison:
+    labels, groups = [item.label for item in items if item.label], [item.group for item in items]
+    return compare("b", *(Resampled(labels, groups, verdicts, bootstrap) for verdicts in (one, two)))
 
 
 @given(st.integers(0, 30), st.integers(0, 30))
@@ -53,7 +50,7 @@ def test_mcnemar_textbook() -> None:
 def test_a_judge_against_itself() -> None:
     items = samples(40)
     verdicts = [verdict(0.1 + 0.02 * number) for number in range(40)]
-    found = compare("b", labels(items), groups(items), verdicts, verdicts, bootstrap=100)
+    found = compared(items, verdicts, verdicts, bootstrap=100)
     assert (found.only_first_right, found.only_second_right, found.p_value) == (0, 0, 1.0)
     assert all(row.difference == 0 and row.interval == (0, 0) for row in found.differences)
 
@@ -63,14 +60,14 @@ def test_a_better_judge() -> None:
     items = samples(300)
     good = [verdict(0.9 if (item.label is F) == (random.random() < 0.9) else 0.1) for item in items]
     bad = [verdict(0.9 if (item.label is F) == (random.random() < 0.6) else 0.1) for item in items]
-    found = compare("b", labels(items), groups(items), good, bad, bootstrap=400)
+    found = compared(items, good, bad, bootstrap=400)
     assert found.p_value < 1e-4
     assert found.both_right + found.only_first_right + found.only_second_right + found.both_wrong == found.n
     for row, name in zip(found.differences, ("accuracy", "balanced_accuracy", "auroc"), strict=True):
         assert row.figure == name and row.interval is not None and row.difference is not None
         assert 0 < row.interval[0] < row.difference < row.interval[1]
         assert row.first == getattr(score(items, good, bootstrap=0), name)
-    reverse = compare("b", labels(items), groups(items), bad, good, bootstrap=400)
+    reverse = compared(items, bad, good, bootstrap=400)
     first, again = found.differences[0].interval, reverse.differences[0].interval
     assert first and again == pytest.approx((-first[1], -first[0]))
 
@@ -84,7 +81,7 @@ def test_pairing_narrows_the_interval() -> None:
         verdict(0.9 if (item.label is F) == bool(ok) else 0.1) for item, ok in zip(items, right, strict=True)
     ]
     two = [*one[:-4], *(verdict(1 - (item.p_fail or 0)) for item in one[-4:])]
-    found = compare("b", labels(items), groups(items), one, two, bootstrap=400).differences[0]
+    found = compared(items, one, two, bootstrap=400).differences[0]
     own = score(items, one, bootstrap=400).accuracy_ci
     assert found.interval and own
     assert found.interval[1] - found.interval[0] < (own[1] - own[0]) / 2
@@ -94,7 +91,7 @@ def test_unparsed_is_wrong_and_auroc_is_over_what_both_scored() -> None:
     items = samples(4)
     one = [verdict(0.1), verdict(0.9), verdict(0.2), verdict(0.8)]
     two = [verdict(0.1), verdict(0.9), Verdict(None), Verdict(F)]
-    found = compare("b", labels(items), groups(items), one, two, bootstrap=0)
+    found = compared(items, one, two, bootstrap=0)
     assert (found.only_first_right, found.only_second_right) == (1, 0)
     assert found.differences[2].second == 1.0 and found.differences[2].interval is None
 
