@@ -2,7 +2,8 @@
 
 A verdict is read from a JSON object with the reasoning and the label (keys of either language, in any case),
 or from a completion that is nothing but a label word. Everything else, two objects that disagree included,
-is *not parsed*, with a reason, and is counted as such.
+is *not parsed*, with a reason, and is counted as such. What only repeats the prompt is no verdict either: a
+document can hold an object that looks like one.
 """
 
 import json
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.prompts import KEYS, LABEL_WORDS
-from judge.types import Label
+from judge.types import Label, Message
 
 WORDS: dict[str, Label] = {word: label for words in LABEL_WORDS.values() for label, word in words.items()}
 _REASONING_KEYS = {keys[0] for keys in KEYS.values()}
@@ -82,21 +83,46 @@ def _outside(matches: Iterable[re.Match[str]], spans: Sequence[range]) -> Iterat
     return (start for start in starts if not any(start in span for span in spans))
 
 
-def parse(completion: str) -> Parsed:
+class _Echo:
+    """Tells what stands in the prompt too, word for word, whatever the white space between the words."""
+
+    def __init__(self, prompt: Sequence[Message]):
+        lines = [line.split() for message in prompt for line in message["content"].splitlines()]
+        self._lines = {" ".join(line) for line in lines}
+        self._text = " ".join(word for line in lines for word in line)
+
+    def holds(self, text: str) -> bool:
+        """Is it a part of the prompt?"""
+        return " ".join(text.split()) in self._text
+
+    def holds_line(self, text: str, place: int) -> bool:
+        """Is the line around a place in a text a line of the prompt?"""
+        start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+        return " ".join(text[start : len(text) if end < 0 else end].split()) in self._lines
+
+
+def parse(completion: str, prompt: Sequence[Message] = ()) -> Parsed:
     """Read the verdict of one completion.
 
     Never raises. ``label`` is ``None``, with ``error`` saying why, for text that holds no verdict or more
     than one.
+
+    Args:
+        completion: the reply alone.
+        prompt: the messages that it replies to. An object that occurs in them, or a line with a score that
+            is one of their lines, is an echo and not read.
     """
     if bare := _BARE.fullmatch(completion):
         return Parsed(WORDS[bare["word"].upper()], label_start=bare.start("word"))
 
+    echo = _Echo(prompt)
     objects = list(_objects(completion))
     spans = [span for span, _ in objects]
+    echoed = [span for span in spans if echo.holds(completion[span.start : span.stop])]
     verdicts = [
         (_text(_field(value, _REASONING_KEYS)), WORDS[str(score).strip().upper()])
-        for _, value in objects
-        if _EXACT.fullmatch(str(score := _field(value, _SCORE_KEYS)).strip())
+        for span, value in objects
+        if span not in echoed and _EXACT.fullmatch(str(score := _field(value, _SCORE_KEYS)).strip())
     ]
     # The label's place in the text; also the way to read an object whose reasoning holds stray quotes.
     # Within an object only a quoted key counts, not what the reasoning says about scores; one that was cut
@@ -106,12 +132,16 @@ def parse(completion: str) -> Parsed:
     places = [
         place
         for place in _SCORE.finditer(completion)
-        if place["open"] == place["close"] == '"' or (place.start() in outside and place.start() < opened)
+        if (place["open"] == place["close"] == '"' or (place.start() in outside and place.start() < opened))
+        and not any(place.start() in span for span in echoed)
+        and not (place.start() in outside and echo.holds_line(completion, place.start()))
     ]
     if not verdicts:
         verdicts = [(None, WORDS[place["word"].upper()]) for place in places]
     labels = {label for _, label in verdicts} | {WORDS[place["word"].upper()] for place in places}
     if not labels:
+        if echoed:
+            return Parsed(None, error="the output repeats a verdict of the prompt and gives none")
         return Parsed(None, error="no verdict in the output" if completion.strip() else "empty output")
     if len(labels) > 1:
         return Parsed(None, error="the output holds verdicts that disagree")

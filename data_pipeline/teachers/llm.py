@@ -7,7 +7,7 @@ from data_pipeline.perturb import Perturbation
 from data_pipeline.perturb.llm import perturb_with
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.prompts import Prompted, judgement_prompt
-from data_pipeline.teachers.base import Ask, Judgement
+from data_pipeline.teachers.base import Ask, Judgement, ask_each
 from judge.parsing import parse
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Sample
@@ -57,15 +57,15 @@ class LLMTeacher:
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
         """A judgement of every sample, from the judge's own reason prompt."""
-        for reply in self.ask(judgement_prompt(sample) for sample in samples):
-            yield read_judgement(self.name, reply)
+        for sample, reply in ask_each(samples, judgement_prompt, self.ask):
+            yield read_judgement(self.name, sample, reply)
 
 
-def read_judgement(teacher: str, reply: Reply) -> Judgement:
+def read_judgement(teacher: str, sample: Sample, reply: Reply) -> Judgement:
     """Read the reply to the judging prompt. A label without a reasoning could teach nobody and is none."""
     if reply.problem is not None:
         return Judgement(teacher, None, problem=reply.problem, raw=reply.text)
-    parsed = parse(reply.text)
+    parsed = parse(reply.text, judgement_prompt(sample).messages)
     if parsed.label is None or not (parsed.reasoning or "").strip():
         return Judgement(teacher, None, problem=parsed.error or "no reasoning", raw=reply.text)
     return Judgement(teacher, parsed.label, (parsed.reasoning or "").strip(), raw=reply.text)

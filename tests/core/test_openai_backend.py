@@ -21,7 +21,8 @@ from judge.backends.openai import OpenAIBackend
 from judge.backends.transformers import TransformersBackend
 from judge.cli import main
 from judge.errors import InputError, JudgeError
-from judge.judge import Judge, load_judge
+from judge.judge import Judge
+from judge.load import load_judge
 from judge.options import endpoint
 from judge.remote import EndpointConfig
 from judge.types import Label, Message, Sample
@@ -292,6 +293,7 @@ class Slow:
     """An engine that takes its time, and notices when it is asked by two threads at once."""
 
     context_length = 10_000
+    concurrent = takes_patterns = False
 
     def __init__(self) -> None:
         self.busy = threading.Lock()

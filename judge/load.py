@@ -1,0 +1,105 @@
+"""A judge by name: its model in an engine, with the prompt, the calibration and the limits that it wants."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from judge.backends.load import Engine, load_backend
+from judge.checker import Checker
+from judge.errors import InputError, unknown
+from judge.judge import MAX_NEW_TOKENS, Judge
+from judge.loading import Precision
+from judge.prompts import BuiltinPrompt, Prompt, TemplatePrompt
+from judge.quantization import QuantizationChoice
+from judge.types import MODES, Mode, Sample
+from judge.windows import Long
+
+if TYPE_CHECKING:
+    from judge.backends.vllm_engine import VLLMSettings
+    from judge.remote import EndpointConfig
+
+
+def load_judge(
+    model: str,
+    *,
+    mode: Mode = "verdict",
+    template: Path | None = None,
+    revision: str | None = None,
+    precision: Precision = "auto",
+    max_length: int | None = None,
+    max_new_tokens: int = MAX_NEW_TOKENS,
+    batch_tokens: int | None = None,
+    floor_data: Sequence[Sample] | None = None,
+    backend: Engine = "transformers",
+    vllm: "VLLMSettings | None" = None,
+    quantization: QuantizationChoice = "none",
+    endpoint: "EndpointConfig | None" = None,
+    call_cache: Path | None = None,
+    long: Long = "fit",
+    threshold: str | None = None,
+) -> Checker:
+    """Make a judge from the name of a model, or a floor from ``floor:NAME``.
+
+    Args:
+        model: a Hub id, a local folder (full weights or a LoRA adapter), ``floor:NAME``, or what a server
+            calls it.
+        mode: how it answers, see :class:`Judge`.
+        template: a Jinja prompt to use instead of the project's own.
+        revision: Hub revision.
+        precision: number format of the weights.
+        max_length: upper bound on the context in tokens.
+        max_new_tokens: limit of a reason-mode reply.
+        batch_tokens: padded tokens that run in one batch.
+        floor_data: labelled samples that a fitted floor learns from.
+        backend: the engine that runs the model.
+        vllm: how vLLM runs the model, where it is the engine.
+        quantization: ``nf4`` loads the base weights in 4 bits; transformers only.
+        endpoint: the server of the backend ``openai``; OpenAI's own by default.
+        call_cache: file in which the responses of that server are kept; nothing is asked twice.
+        long: what becomes of a document that is too long, see :class:`Judge`.
+        threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for
+            the one that ``judge calibrate`` found.
+
+    Raises:
+        InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
+    """
+    if mode not in MODES:
+        raise InputError(unknown("mode", mode, MODES))
+    if backend not in get_args(Engine):
+        raise InputError(unknown("backend", backend, get_args(Engine)))
+    if model.startswith("floor:"):
+        from judge.floors import make_floor
+
+        if threshold is not None:
+            raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
+        return make_floor(model, floor_data)
+    prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(template)
+
+    engine = load_backend(
+        model,
+        backend,
+        revision=revision,
+        precision=precision,
+        quantization=quantization,
+        max_length=max_length,
+        batch_tokens=batch_tokens,
+        vllm=vllm,
+        endpoint=endpoint,
+        call_cache=call_cache,
+    )
+    guide = None
+    if template is None and engine.takes_patterns:
+        from judge.backends.guided import judgement_pattern
+
+        guide = judgement_pattern(max_new_tokens)
+    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long)
+    if backend != "openai":  # a server's model has no judge.json here
+        from judge.calibration import read_calibrations
+
+        judge = replace(judge, calibrations=read_calibrations(model, revision))
+    if threshold is not None:
+        from judge.calibration import threshold_named
+
+        judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
+    return judge
