@@ -10,7 +10,7 @@ from data_pipeline.preferences import Judging, preference_rows
 from data_pipeline.rows import dpo_row, gold_label, judgement, opposite, sft_row
 from data_pipeline.store import SampleStore
 from judge.files import write_jsonl
-from judge.judge import load_judge
+from judge.load import load_judge
 from judge.samples import write_samples
 from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
 

@@ -25,19 +25,20 @@ def load_judges(
     """The judge, once for each run; runs differ in their seeds, counted up from ``seed``.
 
     Args:
-        model: what :func:`judge.judge.load_judge` takes, or one of these before it: ``selfcheck:`` and
+        model: what :func:`judge.load.load_judge` takes, or one of these before it: ``selfcheck:`` and
             ``ragas:`` before a model (:mod:`eval.baselines`), ``replay:`` before a file (:mod:`eval.replay`).
         mode: how a model answers; a method has its own way.
         template: a Jinja prompt to use instead of the project's own.
         runs: how often everything is judged.
         temperature: of the sampling; by default that of a method, and else 0, which is greedy.
         seed: of the sampling.
-        options: further ones of :func:`judge.judge.load_judge`.
+        options: further ones of :func:`judge.load.load_judge`.
 
     Raises:
         InputError: the model is unknown, or cannot do what is asked of it.
     """
-    from judge.judge import Judge, load_judge
+    from judge.judge import Judge
+    from judge.load import load_judge
 
     kind, colon, rest = model.partition(":")
     prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""

@@ -6,7 +6,8 @@ from judge.errors import InputError, JudgeError
 from judge.types import Label, Message, Mode, Sample, Task, Usage, Verdict
 
 if TYPE_CHECKING:
-    from judge.judge import Judge, load_judge
+    from judge.judge import Judge
+    from judge.load import load_judge
 
 __version__ = "0.1.0"
 __all__ = [
@@ -26,8 +27,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Names that are imported when they are first used, so that ``import judge`` stays fast."""
-    if name in ("Judge", "load_judge"):
-        from judge import judge
+    if name == "Judge":
+        from judge.judge import Judge
 
-        return getattr(judge, name)
+        return Judge
+    if name == "load_judge":
+        from judge.load import load_judge
+
+        return load_judge
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -50,7 +50,8 @@ def calibrate_command(
 
     from judge.calibration_fit import fit_calibration
     from judge.files import sha256_file, write_json
-    from judge.judge import Judge, load_judge
+    from judge.judge import Judge
+    from judge.load import load_judge
     from judge.samples import read_samples
 
     folder = Path(model)

@@ -76,7 +76,7 @@ def check_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole verdict as JSON.")] = False,
 ) -> None:
     """Is an answer faithful to its document?"""
-    from judge.judge import load_judge
+    from judge.load import load_judge
     from judge.samples import sample_from_row
 
     row = {
@@ -148,7 +148,7 @@ def batch_command(
     from rich.console import Console
     from rich.progress import Progress
 
-    from judge.judge import load_judge
+    from judge.load import load_judge
     from judge.samples import read_samples
 
     if out.exists() and not resume:

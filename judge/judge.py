@@ -4,29 +4,21 @@ import asyncio
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import WORD_TOKENS, Backend, Generation, Guide, LabelRequest
-from judge.backends.load import Engine, load_backend
-from judge.checker import Checker
-from judge.errors import InputError, unknown
 from judge.finishing import finish
 from judge.fitting import TooLong, fit
-from judge.loading import Precision
 from judge.parsing import parse
-from judge.prompts import LABEL_WORDS, BuiltinPrompt, Prompt, TemplatePrompt
-from judge.quantization import QuantizationChoice
-from judge.types import MODES, Label, Language, Message, Mode, Sample, Usage, Verdict
+from judge.prompts import LABEL_WORDS, BuiltinPrompt, Prompt
+from judge.types import Label, Language, Message, Mode, Sample, Usage, Verdict
 from judge.windows import Long, check_in_windows
 
 if TYPE_CHECKING:
-    from judge.backends.vllm_engine import VLLMSettings
     from judge.calibration import Calibration
-    from judge.remote import EndpointConfig
 
 MAX_NEW_TOKENS = 512
 CHUNK = {"verdict": 256, "reason": 32}
@@ -96,7 +88,7 @@ class Judge:
 
         def work() -> list[Verdict]:
             verdicts: list[Verdict] = []
-            with nullcontext() if getattr(self.backend, "concurrent", False) else self._working:
+            with nullcontext() if self.backend.concurrent else self._working:
                 if not cancelled.is_set():
                     for verdict in self.iter_check(samples):
                         verdicts.append(verdict)
@@ -204,7 +196,7 @@ class Judge:
             seed=self.seed,
             guide=guide,
         )
-        parsed = [parse(reply.text) for reply in replies]
+        parsed = [parse(reply.text, item.messages) for item, reply in zip(items, replies, strict=True)]
         # The label's own probability: that of the two words where the reply holds one of them.
         placed = [index for index, found in enumerate(parsed) if found.label_start is not None]
         scores = dict(
@@ -258,88 +250,3 @@ def _why(error: str | None, reply: Generation) -> str | None:
     if error is not None and reply.truncated:
         return f"{error} (cut off after {reply.completion_tokens} tokens)"
     return error
-
-
-def load_judge(
-    model: str,
-    *,
-    mode: Mode = "verdict",
-    template: Path | None = None,
-    revision: str | None = None,
-    precision: Precision = "auto",
-    max_length: int | None = None,
-    max_new_tokens: int = MAX_NEW_TOKENS,
-    batch_tokens: int | None = None,
-    floor_data: Sequence[Sample] | None = None,
-    backend: Engine = "transformers",
-    vllm: "VLLMSettings | None" = None,
-    quantization: QuantizationChoice = "none",
-    endpoint: "EndpointConfig | None" = None,
-    call_cache: Path | None = None,
-    long: Long = "fit",
-    threshold: str | None = None,
-) -> Checker:
-    """Make a judge from the name of a model, or a floor from ``floor:NAME``.
-
-    Args:
-        model: a Hub id, a local folder (full weights or a LoRA adapter), ``floor:NAME``, or what a server
-            calls it.
-        mode: how it answers, see :class:`Judge`.
-        template: a Jinja prompt to use instead of the project's own.
-        revision: Hub revision.
-        precision: number format of the weights.
-        max_length: upper bound on the context in tokens.
-        max_new_tokens: limit of a reason-mode reply.
-        batch_tokens: padded tokens that run in one batch.
-        floor_data: labelled samples that a fitted floor learns from.
-        backend: the engine that runs the model.
-        vllm: how vLLM runs the model, where it is the engine.
-        quantization: ``nf4`` loads the base weights in 4 bits; transformers only.
-        endpoint: the server of the backend ``openai``; OpenAI's own by default.
-        call_cache: file in which the responses of that server are kept; nothing is asked twice.
-        long: what becomes of a document that is too long, see :class:`Judge`.
-        threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for
-            the one that ``judge calibrate`` found.
-
-    Raises:
-        InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
-    """
-    if mode not in MODES:
-        raise InputError(unknown("mode", mode, MODES))
-    if backend not in get_args(Engine):
-        raise InputError(unknown("backend", backend, get_args(Engine)))
-    if model.startswith("floor:"):
-        from judge.floors import make_floor
-
-        if threshold is not None:
-            raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
-        return make_floor(model, floor_data)
-    prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(template)
-
-    engine = load_backend(
-        model,
-        backend,
-        revision=revision,
-        precision=precision,
-        quantization=quantization,
-        max_length=max_length,
-        batch_tokens=batch_tokens,
-        vllm=vllm,
-        endpoint=endpoint,
-        call_cache=call_cache,
-    )
-    guide = None
-    if template is None and getattr(engine, "takes_patterns", backend == "vllm"):
-        from judge.backends.guided import judgement_pattern
-
-        guide = judgement_pattern(max_new_tokens)
-    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long)
-    if backend != "openai":  # a server's model has no judge.json here
-        from judge.calibration import read_calibrations
-
-        judge = replace(judge, calibrations=read_calibrations(model, revision))
-    if threshold is not None:
-        from judge.calibration import threshold_named
-
-        judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
-    return judge

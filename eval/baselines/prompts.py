@@ -53,8 +53,6 @@ SUPPORT: Mapping[Language, str] = {
     ),
     "zh": "“文档”是否支持“答案”中的陈述？只回答一个词：支持则回答“通过”，矛盾或没有提到则回答“失败”。",
 }
-# Sentences end at these marks; one within a number or an abbreviation's middle is followed by no white space.
-_END = re.compile("(?<=[.!?])\\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):、])\s*")
 
 
@@ -87,11 +85,6 @@ class SupportPrompt:
         """The version, and the hash of all texts of this module."""
         texts = [ANSWER, GROUNDED, UNGROUNDED, CLAIMS, SUPPORT]
         return {"prompt_version": VERSION, "prompt_hash": sha256_text(repr(texts))[:16]}
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of an English or Chinese text."""
-    return [part.strip() for part in _END.split(text) if part and part.strip()]
 
 
 def lines(text: str) -> list[str]:

@@ -12,9 +12,10 @@ from itertools import islice
 from statistics import mean
 from typing import Any
 
-from eval.baselines.prompts import SupportPrompt, ask_answer, sentences
+from eval.baselines.prompts import SupportPrompt, ask_answer
 from judge.fitting import TooLong, fit
 from judge.judge import Judge
+from judge.sentences import sentence_spans
 from judge.types import Label, Message, Mode, Sample, Usage, Verdict
 
 CHUNK = 16
@@ -76,10 +77,10 @@ class SelfCheck:
         sampled = [[] if messages is None else list(islice(replies, self.answers)) for messages in asked]
         pairs = [
             [
-                replace(sample, document=reply.text, answer=sentence)
+                replace(sample, document=reply.text, answer=sample.answer[span.start : span.end])
                 for reply in found
                 if reply.text.strip()
-                for sentence in sentences(sample.answer)
+                for span in sentence_spans(sample.answer)
             ]
             for sample, found in zip(samples, sampled, strict=True)
         ]

@@ -45,7 +45,8 @@ def open_factual_command(
     """
     from eval.open_factual.report import markdown
     from eval.open_factual.run import run_open_factual
-    from judge.judge import Judge, load_judge
+    from judge.judge import Judge
+    from judge.load import load_judge
 
     if offline == (model is not None):
         raise InputError("give --model, or --offline for a run without one")

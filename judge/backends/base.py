@@ -41,6 +41,13 @@ class Backend(Protocol):
 
     context_length: int
     """Tokens that prompt and reply may take together."""
+    concurrent: bool
+    """Whether several threads may call it at once."""
+
+    @property
+    def takes_patterns(self) -> bool:
+        """Whether ``generate`` holds replies to a regular expression."""
+        ...
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
         """Tokens of a prompt as this engine's chat template writes it."""

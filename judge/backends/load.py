@@ -28,7 +28,7 @@ def load_backend(
     endpoint: "EndpointConfig | None" = None,
     call_cache: Path | None = None,
 ) -> Backend:
-    """Load a model into an engine; arguments as for :func:`judge.judge.load_judge`.
+    """Load a model into an engine; arguments as for :func:`judge.load.load_judge`.
 
     Raises:
         InputError: unknown model, a setting of another engine, or an engine that is not installed.

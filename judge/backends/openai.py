@@ -47,7 +47,6 @@ class OpenAIBackend:
     """
 
     concurrent = True
-    """Threads may share it."""
 
     def __init__(
         self,

@@ -33,6 +33,9 @@ class TransformersBackend:
         batch_tokens: padded tokens that run in one batch.
     """
 
+    concurrent = False
+    takes_patterns = False
+
     def __init__(
         self, loaded: "LoadedModel", max_length: int | None = None, batch_tokens: int = BATCH_TOKENS
     ):

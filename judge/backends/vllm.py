@@ -47,6 +47,9 @@ class VLLMBackend:
         JudgeError: vLLM cannot run the model, or not with these settings.
     """
 
+    concurrent = False
+    takes_patterns = True
+
     def __init__(
         self,
         model: str,

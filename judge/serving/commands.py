@@ -77,7 +77,7 @@ def serve_command(
             f"serving needs the package {error.name}; pip install 'hallucination-judge[serve]'"
         ) from None
     from judge.floors import CONSTANT, FLOORS
-    from judge.judge import load_judge
+    from judge.load import load_judge
 
     limits = Limits(
         max_batch=max_batch,

@@ -112,8 +112,8 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         "eval_strategy": "steps" if recipe.evaluations else "no",
         "eval_steps": max(1, steps // recipe.evaluations) if recipe.evaluations else None,
         "logging_steps": recipe.logging_steps,
-        "logging_nan_inf_filter": False,  # else the log would hide what check_finite looks for
-        "save_strategy": "no",  # the finished adapter is saved once, whole
+        "logging_nan_inf_filter": False,  # else the log would hide the loss at which training must stop
+        "save_strategy": "no",  # callbacks.Durability saves, and marks what is complete
         "report_to": list(recipe.report_to) or "none",
         "seed": recipe.seed,
         "data_seed": recipe.seed,

@@ -7,7 +7,6 @@ an unmerged adapter as policy and as reference would leave nothing to prefer.
 from collections.abc import Sequence
 from typing import Any
 
-from judge.prefix_tree import can_share
 from judge.rendering import Renderer
 from judge.training.arguments import common_arguments
 from judge.training.config import DPORecipe
@@ -16,6 +15,7 @@ from judge.training.models import (
     data_file,
     load_trainable,
     lora_config,
+    shares_prefixes,
     time_limit,
 )
 from judge.training.pairs import SharedPairCollator, share_prompts
@@ -71,16 +71,11 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
     train_file = data_file(recipe, "dpo/train.jsonl")
     model, tokenizer = load_trainable(recipe)
     reference = reference_model(recipe)
-    sharing = recipe.prefix_sharing and can_share(model)
+    sharing = shares_prefixes(recipe, model)
     if sharing:
         share_prompts(model)
         if reference is not None:
             share_prompts(reference)
-    elif recipe.prefix_sharing:
-        print(
-            f"{recipe.model} cannot share prefixes (see judge.prefix_tree); pairs train as two rows",
-            flush=True,
-        )
     renderer = Renderer(tokenizer)
     fields = ("chosen", "rejected")
     train = load_examples(train_file, fields, renderer, recipe.max_length)

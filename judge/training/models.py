@@ -7,8 +7,9 @@ from typing import Any
 from judge.errors import InputError
 from judge.hardware import local_rank
 from judge.loading import find_model, load_weights
+from judge.prefix_tree import can_share
 from judge.training.arguments import check_quantization, weight_precision_of
-from judge.training.config import TrainingConfig
+from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.gate import check_leak_gate
 
 
@@ -48,6 +49,14 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model, tokenizer
+
+
+def shares_prefixes(recipe: SFTRecipe | DPORecipe, model: Any) -> bool:
+    """Whether rows with a common prompt train together; says so where the model cannot."""
+    if recipe.prefix_sharing and not can_share(model):
+        print(f"{recipe.model} cannot share prefixes (see judge.prefix_tree); rows train alone", flush=True)
+        return False
+    return recipe.prefix_sharing
 
 
 def lora_config(recipe: TrainingConfig) -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from judge.prefix_tree import can_share
 from judge.prompts import split_document
 from judge.rendering import Renderer
 from judge.training.arguments import common_arguments
@@ -13,6 +12,7 @@ from judge.training.models import (
     data_file,
     load_trainable,
     lora_config,
+    shares_prefixes,
     time_limit,
 )
 from judge.training.run import train_and_save
@@ -45,12 +45,7 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
     renderer = Renderer(tokenizer)
     train = load_examples(train_file, ("completion",), renderer, recipe.max_length)
     check_cut_share(train, recipe.max_cut_share, train_file)
-    if recipe.prefix_sharing and not can_share(model):
-        print(
-            f"{recipe.model} cannot share prefixes (see judge.prefix_tree); every row trains alone",
-            flush=True,
-        )
-    sharing = recipe.prefix_sharing and can_share(model)
+    sharing = shares_prefixes(recipe, model)
     limit = recipe.sequence_tokens if sharing else 0  # no row fits beside another in 0 tokens
     sequences = share(train, limit, recipe.loss_mean)
     held_out: list[dict[str, Any]] = []

@@ -102,7 +102,7 @@ class Load:
 
 def direct(model: str, samples: list[Sample], seconds: float) -> float:
     """Samples/s of ``Judge.check`` without a server, after one chunk to warm up."""
-    from judge.judge import load_judge
+    from judge.load import load_judge
 
     judge = load_judge(model)
     list(judge.iter_check(samples[:64]))

@@ -17,7 +17,8 @@ from judge.calibration_fit import FOLDS, cross_fitted, find_threshold, fit_calib
 from judge.cli import main
 from judge.errors import InputError, JudgeError
 from judge.finishing import finish
-from judge.judge import Judge, load_judge
+from judge.judge import Judge
+from judge.load import load_judge
 from judge.prompts import TemplatePrompt, prompt_hash
 from judge.reliability import bins, calibration_error, chance_error
 from judge.samples import write_samples

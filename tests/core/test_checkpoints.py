@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from judge.errors import InputError, JudgeError
-from judge.judge import load_judge
+from judge.load import load_judge
 from judge.training.checkpoints import (
     clean,
     complete_checkpoints,

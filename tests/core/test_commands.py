@@ -136,7 +136,7 @@ def test_check_in_reason_mode(
     document: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     verdict = Verdict(Label.PASS, 0.25, reasoning="It says so.", raw="...", cut_chars=7)
-    monkeypatch.setattr("judge.judge.load_judge", lambda *_, **__: Scripted(verdict))
+    monkeypatch.setattr("judge.load.load_judge", lambda *_, **__: Scripted(verdict))
     command = ("check", "--model", "m", "--mode", "reason", "--document", document, "--answer", "Yes.")
     assert call(*command) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -293,7 +293,7 @@ def interrupted(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             raise KeyboardInterrupt
 
     out = tmp_path / "out.jsonl"
-    monkeypatch.setattr("judge.judge.load_judge", lambda *_, **__: Killed())
+    monkeypatch.setattr("judge.load.load_judge", lambda *_, **__: Killed())
     assert call("batch", samples, "-o", out, "--model", PASS_FLOOR) != 0
     monkeypatch.undo()
     assert len(lines(out)) == 5
@@ -369,7 +369,7 @@ def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: p
 
 
 def test_merge(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]) -> None:
-    from judge.judge import load_judge
+    from judge.load import load_judge
     from judge.samples import read_samples
 
     adapter, merged = model_folder("adapter"), tmp_path / "merged"

@@ -17,7 +17,7 @@ from data_pipeline.config import DataConfig
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import sha256_file, write_jsonl
-from judge.judge import load_judge
+from judge.load import load_judge
 from judge.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.files import write_jsonl
-from judge.judge import load_judge
+from judge.load import load_judge
 from judge.samples import read_samples, write_samples
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo

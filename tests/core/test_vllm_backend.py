@@ -18,7 +18,8 @@ from judge.backends.label_tokens import stem_and_tails
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
 from judge.errors import InputError, JudgeError
-from judge.judge import Judge, load_judge
+from judge.judge import Judge
+from judge.load import load_judge
 from judge.loading import load_model
 from judge.parsing import parse
 from judge.prompts import LABEL_WORDS, format_judgement

@@ -4,10 +4,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, lines, sentences
+from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, lines
 from eval.baselines.ragas import Ragas
 from eval.baselines.selfcheck import SelfCheck
 from judge.backends.base import Generation, LabelRequest
@@ -177,29 +175,13 @@ def test_text_of_a_sample_cannot_change_a_prompt(language: Any, task: Task) -> N
         assert "<|im_end|>" not in turn["content"] and "{{ 7 * 7 }}" in turn["content"]
 
 
-def test_sentences_and_lines() -> None:
-    assert sentences("It is 3.5 m high. Is it? Yes!\n\nGood") == [
-        "It is 3.5 m high.",
-        "Is it?",
-        "Yes!",
-        "Good",
-    ]
-    assert sentences("\u5854\u9ad8\u3002\u662f\u5417\uff1f\u597d") == [
-        "\u5854\u9ad8\u3002",
-        "\u662f\u5417\uff1f",
-        "\u597d",
-    ]
+def test_lines() -> None:
     assert lines("1. one\n- two\n\n (3) three\n* two\n2024 was dry") == [
         "one",
         "two",
         "three",
         "2024 was dry",
     ]
-
-
-@given(st.text())
-def test_no_text_is_lost(text: str) -> None:
-    assert "".join("".join(sentences(text)).split()) == "".join(text.split())
 
 
 def test_on_a_real_backend(tiny_backend: Callable[..., Any]) -> None:

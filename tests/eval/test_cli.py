@@ -103,7 +103,6 @@ def test_floor_data(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge import judge as judge_module
     from judge.floors import make_floor
 
     asked: dict[str, Any] = {}
@@ -112,7 +111,7 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
         asked.update(options, model=model)
         return make_floor(PASS_FLOOR)
 
-    monkeypatch.setattr(judge_module, "load_judge", load)
+    monkeypatch.setattr("judge.load.load_judge", load)
     command = ("--model", "org/m", "--samples", data, "--bootstrap", 0, "--mode", "reason")
     more = ("--template", data, "--batch-tokens", 9, "--max-new-tokens", 7, "--backend", "vllm")
     assert call(*command, *more).exit_code == 0
