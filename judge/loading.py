@@ -168,9 +168,12 @@ def load_model(
 ) -> LoadedModel:
     """Load a model for judging, onto the GPU where there is one.
 
+    A LoRA adapter is added to the weights, where these are not of 4 bits: beside them it would cost as much
+    time as the layers do.
+
     Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do.
     """
-    find_model(name)  # a wrong path is told before anything large is imported
+    _, adapter = find_model(name)  # a wrong path is told before anything large is imported
     import torch
 
     wanted = default_precision() if precision == "auto" else precision
@@ -178,6 +181,8 @@ def load_model(
     model, tokenizer = load_weights(
         name, precision=wanted, revision=revision, quantization=quantization, device=device
     )
+    if adapter is not None and not getattr(model, "is_quantized", False):
+        model = model.merge_and_unload()
     config = model.config.get_text_config()
     return LoadedModel(
         model=model if quantization is not None else model.to(device),

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from judge.errors import InputError
 
 Quantization = Literal["nf4"]
+"""``nf4``: the linear layers in 4 bits, but for the LM head; embeddings and norms stay as they are."""
 QuantizationChoice = Literal["none", "nf4"]
 """As a command or a call names it."""
-"""``nf4``: the linear layers in 4 bits, but for the LM head; embeddings and norms stay as they are."""
 
 # PEFT imports bitsandbytes wherever it is installed, which then tells of a kernel that nothing here uses.
 logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
