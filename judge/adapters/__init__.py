@@ -1,0 +1,55 @@
+"""Judges inside other evaluation frameworks: one module each, which needs the extra of that name.
+
+They share how fields become a sample and how a verdict becomes a score, which is here. A verdict without a
+label is never a score: every adapter reports it the way its framework reports a failure.
+"""
+
+from collections.abc import Sequence
+
+from judge.checker import Checker
+from judge.errors import JudgeError
+from judge.samples import sample_from_row
+from judge.types import Label, Language, Sample, Task, Verdict
+
+
+def make_sample(
+    document: object, question: str | None, answer: str | None, task: Task, language: Language
+) -> Sample:
+    """One thing to judge, from a framework's fields; the document is a text or a list of passages.
+
+    Raises:
+        InputError: document or answer is missing or empty, or no text.
+    """
+    row = {"document": document, "question": question, "answer": answer, "task": task, "language": language}
+    return sample_from_row(row)
+
+
+async def acheck(judge: Checker, samples: Sequence[Sample]) -> list[Verdict]:
+    """Verdicts for an event loop; only a :class:`judge.Judge` leaves it free while it works."""
+    from judge.judge import Judge
+
+    return await judge.acheck(samples) if isinstance(judge, Judge) else list(judge.iter_check(samples))
+
+
+def why_none(verdict: Verdict) -> JudgeError | None:
+    """The error that stands for a verdict without a label; ``None`` where there is one."""
+    return JudgeError(f"the judge gave no verdict: {verdict.error}") if verdict.label is None else None
+
+
+def score(verdict: Verdict) -> float:
+    """The probability that the answer is faithful; 1 or 0, by the label, where the judge tells none.
+
+    Raises:
+        JudgeError: the verdict has no label.
+    """
+    if error := why_none(verdict):
+        raise error
+    if verdict.p_fail is None:
+        return float(verdict.label is Label.PASS)
+    return 1 - verdict.p_fail
+
+
+def reason(verdict: Verdict) -> str:
+    """Why: the judge's reasoning, or else its label and the probability of a hallucination."""
+    told = "" if verdict.p_fail is None else f", probability of a hallucination {verdict.p_fail:.3f}"
+    return verdict.reasoning or verdict.error or f"{verdict.label}{told}"
