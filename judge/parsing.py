@@ -31,6 +31,8 @@ _REASONING = re.compile(rf'"(?:{"|".join(_REASONING_KEYS)})"\s*[:\uff1a]', re.IG
 _EXACT = re.compile(_WORD, re.IGNORECASE)
 _BARE = re.compile(rf"[\s\"'“”*`]*(?P<word>{_WORD})[\s\"'“”*`\u3002.!\uff01]*", re.IGNORECASE)
 
+_LINE_BREAK = re.compile(r"[\r\n]")
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
@@ -87,18 +89,25 @@ class _Echo:
     """Tells what stands in the prompt too, word for word, whatever the white space between the words."""
 
     def __init__(self, prompt: Sequence[Message]):
-        lines = [line.split() for message in prompt for line in message["content"].splitlines()]
-        self._lines = {" ".join(line) for line in lines}
-        self._text = " ".join(word for line in lines for word in line)
+        text = "\n".join(message["content"] for message in prompt)
+        self._words = " ".join(text.split())
+        self._lines = _lines(text)
 
-    def holds(self, text: str) -> bool:
-        """Is it a part of the prompt?"""
-        return " ".join(text.split()) in self._text
+    def holds(self, text: str, span: range) -> bool:
+        """Is a part of a text a part of the prompt?"""
+        return " ".join(text[span.start : span.stop].split()) in self._words
 
-    def holds_line(self, text: str, place: int) -> bool:
-        """Is the line around a place in a text a line of the prompt?"""
-        start, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
-        return " ".join(text[start : len(text) if end < 0 else end].split()) in self._lines
+    def holds_lines(self, text: str, match: re.Match[str]) -> bool:
+        """Are the lines that a match stands on, as a whole, lines of the prompt?"""
+        before = _LINE_BREAK.split(text[: match.start()])[-1]
+        after = _LINE_BREAK.split(text[match.end() :])[0]
+        return _lines(before + match.group() + after) in self._lines
+
+
+def _lines(text: str) -> str:
+    """A text line by line, each between line breaks, without empty lines and needless white space."""
+    found = (" ".join(line.split()) for line in _LINE_BREAK.split(text))
+    return "".join(f"\n{line}\n" for line in found if line)
 
 
 def parse(completion: str, prompt: Sequence[Message] = ()) -> Parsed:
@@ -118,7 +127,7 @@ def parse(completion: str, prompt: Sequence[Message] = ()) -> Parsed:
     echo = _Echo(prompt)
     objects = list(_objects(completion))
     spans = [span for span, _ in objects]
-    echoed = [span for span in spans if echo.holds(completion[span.start : span.stop])]
+    echoed = [span for span in spans if echo.holds(completion, span)]
     verdicts = [
         (_text(_field(value, _REASONING_KEYS)), WORDS[str(score).strip().upper()])
         for span, value in objects
@@ -134,7 +143,7 @@ def parse(completion: str, prompt: Sequence[Message] = ()) -> Parsed:
         for place in _SCORE.finditer(completion)
         if (place["open"] == place["close"] == '"' or (place.start() in outside and place.start() < opened))
         and not any(place.start() in span for span in echoed)
-        and not (place.start() in outside and echo.holds_line(completion, place.start()))
+        and not (place.start() in outside and echo.holds_lines(completion, place))
     ]
     if not verdicts:
         verdicts = [(None, WORDS[place["word"].upper()]) for place in places]

@@ -18,6 +18,7 @@ from judge.types import LANGUAGES, MODES, Label, Language, Mode, Sample, Task
 
 WORDS = {word: label for words in LABEL_WORDS.values() for label, word in words.items()}
 _HOLDS_A_WORD = re.compile("|".join(WORDS), re.IGNORECASE)
+_BARE_WORD = re.compile(rf"\W*(?:{'|'.join(WORDS)})\W*", re.IGNORECASE)
 
 MARKS = [
     "{", "}", "[", "]", '"', "'", "\u201c", "\u201d", ":", "\uff1a", ",", "\\", "\\u0050", "\\n", "\n",
@@ -51,6 +52,9 @@ def check(completion: str) -> None:
     if parsed.label_start is not None:
         word = _HOLDS_A_WORD.match(completion, parsed.label_start)
         assert word is not None and WORDS[word.group().upper()] is parsed.label
+    # Whatever it is, repeated from the prompt it is no verdict; one word alone is the judge's own.
+    echoed = parse(completion, [{"role": "user", "content": f"<document>\n{completion}\n</document>"}])
+    assert echoed.label is None or _BARE_WORD.fullmatch(completion)
 
 
 @settings(max_examples=400)
