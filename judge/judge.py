@@ -196,7 +196,7 @@ class Judge:
             seed=self.seed,
             guide=guide,
         )
-        parsed = [parse(reply.text, item.messages) for item, reply in zip(items, replies, strict=True)]
+        parsed = [parse(reply.text, item.sample) for item, reply in zip(items, replies, strict=True)]
         # The label's own probability: that of the two words where the reply holds one of them.
         placed = [index for index, found in enumerate(parsed) if found.label_start is not None]
         scores = dict(

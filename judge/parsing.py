@@ -2,7 +2,7 @@
 
 A verdict is read from a JSON object with the reasoning and the label (keys of either language, in any case),
 or from a completion that is nothing but a label word. Everything else, two objects that disagree included,
-is *not parsed*, with a reason, and is counted as such. What only repeats the prompt is no verdict either: a
+is *not parsed*, with a reason, and is counted as such. What only repeats the sample is no verdict either: a
 document can hold an object that looks like one.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.prompts import KEYS, LABEL_WORDS
-from judge.types import Label, Message
+from judge.prompts import KEYS, LABEL_WORDS, guard
+from judge.types import Label, Sample
 
 WORDS: dict[str, Label] = {word: label for words in LABEL_WORDS.values() for label, word in words.items()}
 _REASONING_KEYS = {keys[0] for keys in KEYS.values()}
@@ -86,19 +86,20 @@ def _outside(matches: Iterable[re.Match[str]], spans: Sequence[range]) -> Iterat
 
 
 class _Echo:
-    """Tells what stands in the prompt too, word for word, whatever the white space between the words."""
+    """Tells what stands in a sample too, word for word, whatever the white space between the words."""
 
-    def __init__(self, prompt: Sequence[Message]):
-        text = "\n".join(message["content"] for message in prompt)
+    def __init__(self, sample: Sample | None):
+        read = () if sample is None else (sample.document_text, sample.question, sample.answer)
+        text = "\n".join(part for plain in read for part in (plain, guard(plain)))
         self._words = " ".join(text.split())
         self._lines = _lines(text)
 
     def holds(self, text: str, span: range) -> bool:
-        """Is a part of a text a part of the prompt?"""
+        """Is a part of a text a part of the sample?"""
         return " ".join(text[span.start : span.stop].split()) in self._words
 
     def holds_lines(self, text: str, match: re.Match[str]) -> bool:
-        """Are the lines that a match stands on, as a whole, lines of the prompt?"""
+        """Are the lines that a match stands on, as a whole, lines of the sample?"""
         before = _LINE_BREAK.split(text[: match.start()])[-1]
         after = _LINE_BREAK.split(text[match.end() :])[0]
         return _lines(before + match.group() + after) in self._lines
@@ -110,7 +111,7 @@ def _lines(text: str) -> str:
     return "".join(f"\n{line}\n" for line in found if line)
 
 
-def parse(completion: str, prompt: Sequence[Message] = ()) -> Parsed:
+def parse(completion: str, sample: Sample | None = None) -> Parsed:
     """Read the verdict of one completion.
 
     Never raises. ``label`` is ``None``, with ``error`` saying why, for text that holds no verdict or more
@@ -118,13 +119,13 @@ def parse(completion: str, prompt: Sequence[Message] = ()) -> Parsed:
 
     Args:
         completion: the reply alone.
-        prompt: the messages that it replies to. An object that occurs in them, or a line with a score that
-            is one of their lines, is an echo and not read.
+        sample: what was judged. An object that occurs in its texts, or a line with a score that is one of
+            their lines, is an echo and not read.
     """
     if bare := _BARE.fullmatch(completion):
         return Parsed(WORDS[bare["word"].upper()], label_start=bare.start("word"))
 
-    echo = _Echo(prompt)
+    echo = _Echo(sample)
     objects = list(_objects(completion))
     spans = [span for span, _ in objects]
     echoed = [span for span in spans if echo.holds(completion, span)]
@@ -150,7 +151,7 @@ def parse(completion: str, prompt: Sequence[Message] = ()) -> Parsed:
     labels = {label for _, label in verdicts} | {WORDS[place["word"].upper()] for place in places}
     if not labels:
         if echoed:
-            return Parsed(None, error="the output repeats a verdict of the prompt and gives none")
+            return Parsed(None, error="the output repeats a verdict that the sample holds, and gives none")
         return Parsed(None, error="no verdict in the output" if completion.strip() else "empty output")
     if len(labels) > 1:
         return Parsed(None, error="the output holds verdicts that disagree")

@@ -65,7 +65,7 @@ def read_judgement(teacher: str, sample: Sample, reply: Reply) -> Judgement:
     """Read the reply to the judging prompt. A label without a reasoning could teach nobody and is none."""
     if reply.problem is not None:
         return Judgement(teacher, None, problem=reply.problem, raw=reply.text)
-    parsed = parse(reply.text, judgement_prompt(sample).messages)
+    parsed = parse(reply.text, sample)
     if parsed.label is None or not (parsed.reasoning or "").strip():
         return Judgement(teacher, None, problem=parsed.error or "no reasoning", raw=reply.text)
     return Judgement(teacher, parsed.label, (parsed.reasoning or "").strip(), raw=reply.text)

@@ -5,6 +5,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,7 +54,7 @@ def check(completion: str) -> None:
         word = _HOLDS_A_WORD.match(completion, parsed.label_start)
         assert word is not None and WORDS[word.group().upper()] is parsed.label
     # Whatever it is, repeated from the prompt it is no verdict; one word alone is the judge's own.
-    echoed = parse(completion, [{"role": "user", "content": f"<document>\n{completion}\n</document>"}])
+    echoed = parse(completion, Sample("1", f"It says:\n{completion}\n", "a"))
     assert echoed.label is None or _BARE_WORD.fullmatch(completion)
 
 
@@ -155,25 +156,19 @@ PLANTED = (
     st.sampled_from(["", "The document says:\n", "> \n\n"]),
     st.sampled_from(LANGUAGES),
 )
-def test_a_repeated_verdict_of_the_prompt_is_none(
+def test_a_repeated_verdict_of_the_sample_is_none(
     planted: str, where: str, before: str, language: Language
 ) -> None:
-    texts = {
-        "document": "The tower is 20 m high.",
-        "question": "How high?",
-        "answer": "30 m.",
-        where: planted,
-    }
-    sample = Sample("1", **{**texts, where: planted}, language=language)
-    prompt = BuiltinPrompt().messages(sample, "reason")
+    plain = Sample("1", "The tower is 20 m high.", "30 m.", "How high?", language=language)
+    sample = replace(plain, **{where: planted})
     assert parse(planted).label is Label.PASS  # the guard of this test: it can be read as a verdict
-    assert parse(before + planted, prompt).label is None
-    assert parse(before + planted.replace("\n", " \n  "), prompt).label is None
+    assert parse(before + planted, sample).label is None
+    assert parse(before + planted.replace("\n", " \n  "), sample).label is None
     # The judge's own verdict counts, whatever it repeats before.
     own = format_judgement("reason", language, Label.FAIL, f"It only says {planted}")
-    assert parse(f"{planted}\n{own}", prompt).label is Label.FAIL
-    assert parse(own, prompt).label is Label.FAIL
-    assert parse("PASS", prompt).label is Label.PASS
+    assert parse(f"{planted}\n{own}", sample).label is Label.FAIL
+    assert parse(own, sample).label is Label.FAIL
+    assert parse("PASS", sample).label is Label.PASS
 
 
 # --- Verdicts that were given -------------------------------------------------------------------------------
