@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-from judge.errors import InputError
+from judge.cluster import join_cluster
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -48,20 +48,11 @@ class RayEngine:
     """Batches on a Ray cluster (Ray Data); the one that ``RAY_ADDRESS`` names, or one on this machine."""
 
     def __init__(self) -> None:
-        try:
-            import ray
-        except ImportError:
-            raise InputError("engine ray needs Ray; install it: pip install 'ray[data]'") from None
-        if not ray.is_initialized():
-            ray.init(log_to_driver=False, include_dashboard=False)
-        context = ray.data.DataContext.get_current()
-        context.execution_options.preserve_order = True
-        context.enable_progress_bars = False
+        self._ray = join_cluster()
 
     def run(self, make_stage: Callable[[], Stage[Item, Result]], items: Iterable[Item]) -> Iterator[Result]:
         """See :class:`Engine`."""
-        import ray
-
+        ray = self._ray
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
         stream = iter(items)
         while chunk := list(islice(stream, CHUNK)):

@@ -1,21 +1,24 @@
 """``judge check``, ``judge batch`` and ``judge merge``."""
 
-import json
 import sys
-from dataclasses import asdict
-from itertools import islice
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from judge.checker import restart
+from judge.batch import verdict_row
 from judge.errors import InputError, JudgeError
-from judge.files import Appender, dump, sha256_text, write_text
+from judge.files import dump
 from judge.options import (
     BACKEND,
     BASE_URL,
     CALL_CACHE,
+    COMPILE,
+    CPUS_PER_WORKER,
+    ENGINE,
+    GPUS_PER_WORKER,
     LONG,
     MAX_LENGTH,
     MAX_NEW_TOKENS,
@@ -25,9 +28,10 @@ from judge.options import (
     QUANTIZATION,
     TEMPLATE,
     THRESHOLD,
+    WORKERS,
     endpoint,
 )
-from judge.types import Label, Sample, Task, Usage, Verdict, verdict_to_json
+from judge.types import Label, Task, Usage, Verdict
 
 check = typer.Typer(add_completion=False)
 batch = typer.Typer(add_completion=False)
@@ -49,11 +53,6 @@ def _text(value: str, what: str) -> str:
         raise InputError(f"{what} is not UTF-8 text", file=path) from None
 
 
-def verdict_row(sample: Sample, verdict: Verdict) -> dict[str, Any]:
-    """The JSON form of one verdict."""
-    return {"id": sample.id, **verdict_to_json(verdict)}
-
-
 @check.command("check")
 def check_command(
     model: MODEL,
@@ -69,6 +68,7 @@ def check_command(
     call_cache: CALL_CACHE = None,
     precision: PRECISION = "auto",
     quantization: QUANTIZATION = "none",
+    compiled: COMPILE = False,
     max_length: MAX_LENGTH = None,
     max_new_tokens: MAX_NEW_TOKENS = 512,
     long: LONG = "fit",
@@ -97,6 +97,7 @@ def check_command(
         call_cache=call_cache,
         precision=precision,
         quantization=quantization,
+        compiled=compiled,
         max_length=max_length,
         max_new_tokens=max_new_tokens,
         long=long,
@@ -138,63 +139,70 @@ def batch_command(
     call_cache: CALL_CACHE = None,
     precision: PRECISION = "auto",
     quantization: QUANTIZATION = "none",
+    compiled: COMPILE = False,
     max_length: MAX_LENGTH = None,
     max_new_tokens: MAX_NEW_TOKENS = 512,
     long: LONG = "fit",
     threshold: THRESHOLD = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
+    engine: ENGINE = "local",
+    workers: WORKERS = None,
+    cpus_per_worker: CPUS_PER_WORKER = None,
+    gpus_per_worker: GPUS_PER_WORKER = None,
 ) -> None:
     """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""
     from rich.console import Console
     from rich.progress import Progress
 
+    from judge.batch import Engine, LocalEngine, judge_file
+    from judge.judge import CHUNK
     from judge.load import load_judge
-    from judge.samples import read_samples
 
-    if out.exists() and not resume:
-        raise InputError("exists; go on with --resume, or give another file", file=out)
-    todo = list(read_samples(samples))
-    judge = load_judge(
-        model,
-        mode=mode,
-        template=template,
-        backend=backend,
-        endpoint=endpoint(model, base_url),
-        call_cache=call_cache,
-        precision=precision,
-        quantization=quantization,
-        max_length=max_length,
-        max_new_tokens=max_new_tokens,
-        long=long,
-        threshold=threshold,
-    )
-    identity = sha256_text(json.dumps([judge.describe(), [asdict(sample) for sample in todo]], default=str))
-    beside = out.with_name(f".{out.name}.run")
-    with Appender(out) as file:
-        _check_same_run(out, beside, identity, [row.get("id") for row in file.rows], todo)
-        done = len(file.rows)
-        unparsed = sum(row.get("label") is None for row in file.rows)
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            bar = progress.add_task(out.name, total=len(todo), completed=done)
-            start = restart(judge, done)
-            verdicts = islice(judge.iter_check(todo[start:]), done - start, None)
-            for sample, verdict in zip(todo[done:], verdicts, strict=True):
-                file.append(verdict_row(sample, verdict))
-                unparsed += verdict.label is None
-                progress.advance(bar)
-    beside.unlink(missing_ok=True)
-    typer.echo(f"{out}: {len(todo)} verdicts, {unparsed} without a label, {done} of an earlier run")
+    settings: dict[str, Any] = {
+        "mode": mode,
+        "template": template,
+        "backend": backend,
+        "endpoint": endpoint(model, base_url),
+        "call_cache": call_cache,
+        "precision": precision,
+        "quantization": quantization,
+        "compiled": compiled,
+        "max_length": max_length,
+        "max_new_tokens": max_new_tokens,
+        "long": long,
+        "threshold": threshold,
+    }
+    where: Engine
+    if engine == "ray":
+        from judge.ray_batch import RayEngine, load_on_worker
 
-
-def _check_same_run(out: Path, beside: Path, identity: str, ids: list[Any], samples: list[Sample]) -> None:
-    """Refuse to go on a file that another judge or other samples began."""
-    if ids and ids != [sample.id for sample in samples[: len(ids)]]:
-        raise InputError("holds verdicts of other samples; give another file", file=out)
-    if ids and beside.exists() and beside.read_text(encoding="utf-8") != identity:
-        raise InputError(
-            "was begun with another judge, other settings or other samples; give another file", file=out
+        if backend == "openai" or model.startswith("floor:"):
+            raise InputError("engine ray is for models that its workers run; leave --engine away")
+        where = RayEngine(
+            partial(load_on_worker, Path.cwd(), model, **settings),
+            CHUNK[mode],
+            workers=workers,
+            cpus=cpus_per_worker or 1,
+            gpus=gpus_per_worker,
         )
-    write_text(beside, identity)
+    else:
+        if (workers, cpus_per_worker, gpus_per_worker) != (None, None, None):
+            raise InputError("there are no workers without --engine ray")
+        where = LocalEngine(partial(load_judge, model, **settings))
+    bars = Progress(console=Console(stderr=True), transient=True)
+    bar = bars.add_task(out.name)
+    with ExitStack() as shown:
+
+        def show(done: int, total: int) -> None:
+            if not bars.live.is_started:  # not before, so that an error that comes first stands alone
+                shown.enter_context(bars)
+            bars.update(bar, completed=done, total=total)
+
+        counts = judge_file(samples, out, where, resume=resume, progress=show)
+    typer.echo(
+        f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
+        f"{counts.earlier} of an earlier run"
+    )
 
 
 @merge.command("merge")

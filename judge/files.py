@@ -6,6 +6,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -105,6 +106,33 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     return count
 
 
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file without a half-written last one; none where there is no file."""
+    if path.exists():
+        with path.open("rb") as stream:
+            yield from (line for line in stream if line.endswith(b"\n"))
+
+
+def whole_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file that an :class:`Appender` wrote, as a stream; none where there is no file.
+
+    Raises:
+        InputError: a line is no JSON object.
+        JudgeError: the file cannot be read.
+    """
+    try:
+        for number, line in enumerate(_whole_lines(path), start=1):
+            try:
+                row = json.loads(line)
+            except ValueError:
+                row = None
+            if not isinstance(row, dict):
+                raise InputError("is no JSON; the file was changed by hand", file=path, line=number)
+            yield row
+    except OSError as error:
+        raise JudgeError(f"{path}: could not be read ({error.strerror})") from error
+
+
 class Appender:
     """An append-only JSON Lines file that survives being killed.
 
@@ -114,29 +142,18 @@ class Appender:
 
     def __init__(self, path: Path):
         self.path = path
-        self.rows: list[dict[str, Any]] = []
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            whole = self._keep_whole_lines()
+            whole = sum(map(len, _whole_lines(path)))
             self._stream = path.open("ab")
             self._stream.truncate(whole)
         except OSError as error:
             raise JudgeError(f"{path}: could not be opened for writing ({error.strerror})") from error
 
-    def _keep_whole_lines(self) -> int:
-        """Read the rows that are there; returns the length in bytes of the part that is whole."""
-        if not self.path.exists():
-            return 0
-        content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        for number, line in enumerate(content[:whole].splitlines(), start=1):
-            try:
-                self.rows.append(json.loads(line))
-            except ValueError:
-                raise InputError(
-                    "is no JSON; the file was changed by hand", file=self.path, line=number
-                ) from None
-        return whole
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """All rows that the file held when this was first asked for; see :func:`whole_rows`."""
+        return list(whole_rows(self.path))
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Write one row and hand it to the operating system."""

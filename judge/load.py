@@ -38,6 +38,7 @@ def load_judge(
     call_cache: Path | None = None,
     long: Long = "fit",
     threshold: str | None = None,
+    compiled: bool = False,
 ) -> Checker:
     """Make a judge from the name of a model, or a floor from ``floor:NAME``.
 
@@ -60,6 +61,7 @@ def load_judge(
         long: what becomes of a document that is too long, see :class:`Judge`.
         threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for
             the one that ``judge calibrate`` found.
+        compiled: compile the model's layers (``torch.compile``); transformers only.
 
     Raises:
         InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
@@ -87,6 +89,7 @@ def load_judge(
         vllm=vllm,
         endpoint=endpoint,
         call_cache=call_cache,
+        compiled=compiled,
     )
     guide = None
     if template is None and engine.takes_patterns:

@@ -1,7 +1,7 @@
 """The command-line options that load a judge: every command that takes a model has them from here."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,6 +26,9 @@ CALL_CACHE = Annotated[
     Path | None, typer.Option(help="Keep the server's responses in this file; nothing is asked twice.")
 ]
 PRECISION = Annotated[Precision, typer.Option(help="Number format of the weights.")]
+COMPILE = Annotated[
+    bool, typer.Option("--compile", help="Compile the model's layers: a minute at first, faster after it.")
+]
 QUANTIZATION = Annotated[QuantizationChoice, typer.Option(help="Load the weights in 4 bits.")]
 MAX_LENGTH = Annotated[int | None, typer.Option(min=1, help="Upper bound on the context, in tokens.")]
 MAX_NEW_TOKENS = Annotated[int, typer.Option(min=1, help="Limit of a reason-mode reply.")]
@@ -33,6 +36,19 @@ LONG = Annotated[Long, typer.Option(help="A document that is too long: shortened
 THRESHOLD = Annotated[
     str | None,
     typer.Option(help="p(FAIL) from which on to say FAIL; precision or recall: as judge calibrate found it."),
+]
+
+ENGINE = Annotated[
+    Literal["local", "ray"],
+    typer.Option(help="ray: on a Ray cluster, see docs/batch.md."),
+]
+WORKERS = Annotated[
+    int | None, typer.Option(min=1, help="Of --engine ray; all that the cluster holds by default.")
+]
+CPUS_PER_WORKER = Annotated[int | None, typer.Option(min=1, help="Cores of each worker; 1 by default.")]
+GPUS_PER_WORKER = Annotated[
+    float | None,
+    typer.Option(min=0, help="GPUs of each worker; by default 1 where there are any. 0.5 is half of one."),
 ]
 
 

@@ -160,8 +160,10 @@ def tiny_model(tokenizer: Any, seed: int = 0) -> Any:
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Folder of a tiny model by the name of its variant (see ``VARIANTS``), or of ``adapter`` on chatml."""
     import torch
+    from transformers.utils.logging import disable_progress_bar
 
     torch.set_num_threads(1)  # these models are far too small for more
+    disable_progress_bar()  # a test reads what its commands write, and saving would write among it
     root = tmp_path_factory.mktemp("models")
 
     def make(name: str) -> Path:

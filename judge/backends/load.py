@@ -27,6 +27,7 @@ def load_backend(
     vllm: "VLLMSettings | None" = None,
     endpoint: "EndpointConfig | None" = None,
     call_cache: Path | None = None,
+    compiled: bool = False,
 ) -> Backend:
     """Load a model into an engine; arguments as for :func:`judge.load.load_judge`.
 
@@ -36,6 +37,7 @@ def load_backend(
     """
     for value, name, owner in (
         (quantization != "none", f"quantization {quantization}", "transformers"),
+        (compiled, "--compile", "transformers"),
         (endpoint is not None, "an endpoint (--base-url)", "openai"),
         (call_cache is not None, "a call cache (--call-cache)", "openai"),
     ):
@@ -66,4 +68,4 @@ def load_backend(
         precision=precision,
         quantization=None if quantization == "none" else quantization,
     )
-    return TransformersBackend(loaded, max_length=max_length, batch_tokens=batch_tokens or BATCH_TOKENS)
+    return TransformersBackend(loaded, max_length, batch_tokens or BATCH_TOKENS, compiled)

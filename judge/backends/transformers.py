@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.attention import adapt_mask
 from judge.backends.base import Generation, Guide, LabelRequest
+from judge.backends.compiling import compile_layers
 from judge.backends.label_tokens import stem_and_tails
 from judge.heads import float32_head
 from judge.prefix_tree import PrefixTree, added_tokens, can_share, make_tree, tree_mask
@@ -31,16 +32,28 @@ class TransformersBackend:
         loaded: the model with its tokenizer, see :func:`judge.loading.load_model`.
         max_length: upper bound on the context; the model's own by default.
         batch_tokens: padded tokens that run in one batch.
+        compiled: compile the model's layers with ``torch.compile``, for any number of rows and tokens. Takes
+            about a minute at the first batches.
+
+    Raises:
+        InputError: nothing here compiles: no C++ compiler on a CPU, no Triton on a GPU.
     """
 
     concurrent = False
     takes_patterns = False
 
     def __init__(
-        self, loaded: "LoadedModel", max_length: int | None = None, batch_tokens: int = BATCH_TOKENS
+        self,
+        loaded: "LoadedModel",
+        max_length: int | None = None,
+        batch_tokens: int = BATCH_TOKENS,
+        compiled: bool = False,
     ):
         self.loaded = loaded
         self.model = loaded.model.eval()
+        self.compiled = compiled
+        if compiled:
+            compile_layers(self.model)
         self.renderer = Renderer(loaded.tokenizer)
         self.batch_tokens = batch_tokens
         self.shares = can_share(self.model)
@@ -52,7 +65,13 @@ class TransformersBackend:
 
     def describe(self) -> dict[str, Any]:
         """Model, revision, number format, device, context length."""
-        return {"backend": "transformers", **self.loaded.describe(), "context_length": self.context_length}
+        compiled = {"compiled": True} if self.compiled else {}
+        return {
+            "backend": "transformers",
+            **self.loaded.describe(),
+            **compiled,
+            "context_length": self.context_length,
+        }
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
         """Log-probabilities of the two words of each request, from one prefill."""

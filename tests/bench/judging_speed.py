@@ -8,10 +8,10 @@ Compared with verdict mode on the transformers backend:
   a time, which is how Lynx is run. It is slow, and judges the first ``--slow-rows`` rows only.
 - ``lm-eval``: the HF model of lm-evaluation-harness scores the two label words of the verdict prompt, at the
   batch size of 1, 4 and 16 that is best on the first rows (``pip install lm-eval``).
-- ``vllm``: the same verdicts on vLLM in this process, where it is installed.
-- ``unshared``: samples whose prompts begin alike, each computed alone.
+- ``vllm``: the same verdicts on vLLM in this process.
+- ``unshared``: each prompt computed alone, where several answers are about one document.
 
-Rows are drawn by ``--seed``; for ``shared`` and ``unshared`` whole documents are, with six answers each.
+Rows are drawn by ``--seed``; for ``unshared`` whole documents are, with six answers each.
 Prints samples a second and ratios, and how many labels agree with verdict mode's.
 """
 
@@ -20,7 +20,6 @@ import os
 import random
 import time
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from judge.types import Label, Sample
 
 NEW_TOKENS = 600
 BATCH_SIZES = (1, 4, 16)
+WAYS = ("lm-eval", "unshared", "pipeline", "vllm")
 WORDS = LABEL_WORDS["en"]
 
 
@@ -133,21 +133,22 @@ def measure(
     def show(found: Run, reference: Run = verdict) -> None:
         print(f"  {found.against(reference)}", flush=True)
 
-    if find_spec("lm_eval"):
+    if "lm-eval" in settings.ways:
         speeds = {size: timed("", by_lm_eval(backend, size), some).speed for size in BATCH_SIZES}
         best = max(speeds, key=lambda size: speeds[size])
         show(timed(f"lm-eval at batch size {best}", by_lm_eval(backend, best), rows))
-    shared = timed("shared", verdicts(Judge(backend)), about)
-    backend.shares = False
-    show(timed("unshared", verdicts(Judge(backend)), about), shared)
-    backend.shares = True
-    show(timed("pipeline", by_pipeline(backend), some))
-    if find_spec("vllm"):
+    if "unshared" in settings.ways:
+        shared = timed("shared", verdicts(Judge(backend)), about)
+        backend.shares = False
+        show(timed("unshared", verdicts(Judge(backend)), about), shared)
+        backend.shares = True
+    if "pipeline" in settings.ways:
+        show(timed("pipeline", by_pipeline(backend), some))
+    if "vllm" in settings.ways:
         from judge.backends.vllm import VLLMBackend
 
         engine = Judge(VLLMBackend(model, precision=settings.precision))
         show(timed("vllm", verdicts(engine), rows))
-        show(timed("vllm on whole documents", verdicts(engine), about), shared)
 
 
 def main() -> None:
@@ -155,6 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("models", nargs="+", help="folders of full weights or adapters")
     parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--rows", type=int, default=300)
     parser.add_argument("--slow-rows", type=int, default=16)
     parser.add_argument("--precision", default="float32")

@@ -1,5 +1,6 @@
 """The transformers engine against a naive reference: every sequence alone, in float32."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,8 +9,10 @@ import torch
 
 from judge.backends.base import Generation, LabelRequest
 from judge.backends.transformers import TransformersBackend
+from judge.errors import InputError
 from judge.judge import Judge
-from judge.loading import LoadedModel
+from judge.load import load_judge
+from judge.loading import LoadedModel, load_model, load_weights
 from judge.rendering import common_prefix
 from judge.types import Message, Mode, Sample
 
@@ -147,12 +150,49 @@ def test_the_adapter_is_not_its_base(tiny_backend: Make) -> None:
 def test_an_adapter_without_a_tokenizer_takes_that_of_its_base(
     model_folder: Callable[[str], Any], tmp_path: Any
 ) -> None:
-    from judge.loading import load_model
-
     for file in model_folder("adapter").glob("adapter_*"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     loaded = load_model(str(tmp_path))
     assert loaded.tokenizer.chat_template == load_model(str(model_folder("chatml"))).tokenizer.chat_template
+
+
+def test_an_adapter_is_judged_within_the_weights(
+    model_folder: Callable[[str], Any], tiny_backend: Make
+) -> None:
+    beside, _ = load_weights(str(model_folder("adapter")), precision="float32")
+    within = tiny_backend("adapter").model
+    assert hasattr(beside, "peft_config") and type(within) is not type(beside)
+    ids = torch.arange(3, 40).unsqueeze(0)
+    with torch.no_grad():
+        torch.testing.assert_close(within(ids).logits, beside.eval()(ids).logits, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling needs g++")
+def test_compiled_layers_judge_alike(tiny_backend: Make, model_folder: Callable[[str], Any]) -> None:
+    loaded = load_model(str(model_folder("chatml")), precision="float32")
+    compiled = TransformersBackend(loaded, compiled=True)
+    plain = tiny_backend("chatml")
+    assert compiled.describe() == {**plain.describe(), "model": loaded.name, "compiled": True}
+    documents = ["a b c " * count for count in (1, 40, 80, 80)]
+    samples = [
+        Sample(str(number), document, f"{number}") for number, document in enumerate([*documents, *documents])
+    ]
+    one, two = (Judge(backend).check(samples) for backend in (plain, compiled))
+    assert [verdict.p_fail for verdict in two] == pytest.approx([v.p_fail for v in one], abs=1e-5)
+
+
+def test_compiling_without_a_compiler(
+    model_folder: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch._inductor import cpp_builder
+    from torch._inductor.exc import InvalidCxxCompiler
+
+    def search() -> str:
+        raise InvalidCxxCompiler
+
+    monkeypatch.setattr(cpp_builder, "get_cpp_compiler", search)
+    with pytest.raises(InputError, match=r"needs a C\+\+ compiler"):
+        load_judge(str(model_folder("chatml")), compiled=True)
 
 
 def generate(backend: TransformersBackend, documents: Sequence[str], **settings: Any) -> list[Generation]:

@@ -1,0 +1,28 @@
+"""``torch.compile`` for the transformers engine."""
+
+from typing import Any
+
+from judge.errors import InputError
+
+
+def compile_layers(model: Any) -> None:
+    """Compile each layer of a model, for any number of rows and tokens, when it first runs.
+
+    The layers are alike: one's code serves all, so that a model of many takes no longer to compile.
+
+    Raises:
+        InputError: nothing here compiles: no C++ compiler for a CPU, no Triton for a GPU.
+    """
+    from torch._inductor.cpp_builder import get_cpp_compiler
+    from torch._inductor.exc import InvalidCxxCompiler
+    from torch.utils._triton import has_triton
+
+    if model.device.type == "cpu":
+        try:
+            get_cpp_compiler()
+        except InvalidCxxCompiler:
+            raise InputError("--compile needs a C++ compiler (g++ or clang++); none is here") from None
+    elif not has_triton():
+        raise InputError("--compile needs Triton on a GPU: pip install triton")
+    for layer in model.get_decoder().layers:
+        layer.compile(dynamic=True)

@@ -1,0 +1,145 @@
+"""Judging a file of samples: what an earlier run left, where the judging goes on, verdicts as they are made.
+
+The file is read as a stream, so memory holds the ids of its samples and what is in work, never the documents.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from judge.checker import Checker, restart
+from judge.errors import InputError, JudgeError
+from judge.files import Appender, sha256_text, whole_rows, write_text
+from judge.samples import read_samples
+from judge.types import Sample, Verdict, verdict_to_json
+
+Row = dict[str, Any]
+
+
+class Engine(Protocol):
+    """Where a file is judged: in this process, or on a cluster (:mod:`judge.ray_batch`)."""
+
+    def judge(self, samples: Path, done: int, total: int) -> tuple[Row, Iterator[Row]]:
+        """Judge the samples of a file from number ``done`` (from 0) on.
+
+        Returns:
+            What the judge says of itself (:meth:`judge.checker.Checker.describe`), and the rows of the
+            verdicts in the samples' order.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Everything in this process; ``load`` makes the judge."""
+
+    load: Callable[[], Checker]
+
+    def judge(self, samples: Path, done: int, total: int) -> tuple[Row, Iterator[Row]]:
+        """See :class:`Engine`."""
+        judge = self.load()
+        start = restart(judge, done)
+        rows = (row for chunk in read_chunks(samples, judge.chunk, start) for row in judge_rows(judge, chunk))
+        return judge.describe(), islice(rows, done - start, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a finished file holds; ``earlier`` of its verdicts were there when the run began."""
+
+    verdicts: int
+    unparsed: int
+    earlier: int
+
+
+def verdict_row(sample: Sample, verdict: Verdict) -> Row:
+    """The JSON form of one verdict."""
+    return {"id": sample.id, **verdict_to_json(verdict)}
+
+
+def judge_rows(judge: Checker, samples: list[Sample]) -> Iterator[Row]:
+    """Judge samples together; the rows of their verdicts, as they are made."""
+    for sample, verdict in zip(samples, judge.iter_check(samples), strict=True):
+        yield verdict_row(sample, verdict)
+
+
+def read_chunks(samples: Path, size: int, start: int) -> Iterator[list[Sample]]:
+    """The samples of a file from number ``start`` (from 0) on, ``size`` at a time; 0 is all at once."""
+    stream = islice(read_samples(samples, check_ids=False), start, None)
+    while chunk := list(islice(stream, size or None)):
+        yield chunk
+
+
+def judge_file(
+    samples: Path,
+    out: Path,
+    engine: Engine,
+    *,
+    resume: bool = False,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Counts:
+    """Judge a file of samples; every verdict is written as it is made.
+
+    Args:
+        samples: a ``.jsonl``, ``.csv`` or ``.parquet`` file.
+        out: takes one row a sample, in their order.
+        engine: judges. Nothing is asked of it if ``out`` is whole already.
+        resume: go on with what is in ``out``.
+        progress: is told the number of samples done, and of all.
+
+    Raises:
+        InputError: a sample is wrong, ``out`` exists and is not to be gone on with, or it was begun with
+            other samples, another judge or other settings. Nothing is written then.
+        JudgeError: judging failed; the verdicts before that are kept.
+    """
+    if out.exists() and not resume:
+        raise InputError("exists; go on with --resume, or give another file", file=out)
+    total, digest = _survey(read_samples(samples))
+    earlier, unparsed = _survey_earlier(out, samples)
+    beside = out.with_name(f".{out.name}.run")
+    done = earlier
+    if done < total:
+        described, rows = engine.judge(samples, done, total)
+        identity = sha256_text(json.dumps([described, digest], default=str))
+        if done and beside.exists() and beside.read_text(encoding="utf-8") != identity:
+            raise InputError(
+                "was begun with another judge, other settings or other samples; give another file", file=out
+            )
+        with Appender(out) as file:
+            write_text(beside, identity)
+            progress(earlier, total)
+            for done, row in enumerate(rows, start=earlier + 1):
+                file.append(row)
+                unparsed += row["label"] is None
+                progress(done, total)
+    if done != total:
+        raise JudgeError(f"{samples}: changed while it was judged; {out} holds {done} of {total} verdicts")
+    beside.unlink(missing_ok=True)
+    return Counts(total, unparsed, earlier)
+
+
+def _survey(samples: Iterable[Sample]) -> tuple[int, str]:
+    """The number of samples and a hash of their contents."""
+    digest, total = sha256(), 0
+    for total, sample in enumerate(samples, start=1):  # noqa: B007 (the count is a result)
+        digest.update(json.dumps(asdict(sample), default=str).encode() + b"\n")
+    return total, digest.hexdigest()
+
+
+def _survey_earlier(out: Path, samples: Path) -> tuple[int, int]:
+    """How many verdicts an earlier run left, and how many of them have no label.
+
+    Raises:
+        InputError: they are of other samples.
+    """
+    done = unparsed = 0
+    ids = (sample.id for sample in read_samples(samples, check_ids=False))
+    for done, row in enumerate(whole_rows(out), start=1):  # noqa: B007 (the count is a result)
+        if row.get("id") != next(ids, None):
+            raise InputError("holds verdicts of other samples; give another file", file=out)
+        unparsed += row.get("label") is None
+    return done, unparsed

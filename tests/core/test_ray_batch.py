@@ -1,0 +1,298 @@
+"""``judge batch --engine ray`` on a local cluster of two workers: what one machine would have written."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.batch import Counts, judge_file
+from judge.cli import main
+from judge.cluster import join_cluster
+from judge.errors import InputError, JudgeError
+from judge.ray_batch import STARTS, RayEngine, _rows, vllm_settings
+from judge.types import Label, Mode, Sample, Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+CHUNK = 4
+TOTAL = 30
+
+pytest.importorskip("ray", reason="Ray is an extra")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """Address of a cluster of two processes on this machine, which believes that it has a GPU."""
+    import ray
+
+    os.environ["OMP_NUM_THREADS"] = "1"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("RAY_ADDRESS", raising=False)
+        found = ray.init(num_cpus=2, num_gpus=1, log_to_driver=False, include_dashboard=False)
+        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers could not import it
+        yield found.address_info["gcs_address"]
+        ray.shutdown()
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Path:
+    return write_samples(tmp_path / "samples.jsonl", TOTAL)
+
+
+def write_samples(path: Path, count: int) -> Path:
+    rows = [
+        {
+            "id": f"s{number}",
+            "document": ["文档", f"Tower {number} is {number + 20} m high. " * (1 + number % 3)],
+            "answer": f"It is {number + 20} m high." + " Really!" * (number % 5),
+            "meta": {"number": number},
+        }
+        for number in range(count)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def call(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main([str(item) for item in arguments])
+    assert isinstance(caught.value.code, int)
+    return caught.value.code
+
+
+class Noting:
+    """A judge that notes in a file what it judged, and meets ``trouble`` at the sample ``s13``."""
+
+    name = "noting"
+    mode: Mode = "verdict"
+    chunk = CHUNK
+
+    def __init__(self, folder: Path, trouble: str = ""):
+        self.folder, self.trouble = folder, trouble
+        if trouble == "bad model":
+            raise InputError("unknown model 'm'")
+
+    def describe(self) -> dict[str, Any]:
+        return {"model": "another" if self.trouble == "renamed" else self.name}
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        time.sleep(0.05)
+        for sample in samples:
+            if sample.id == "s13":
+                self.meet()
+            with (self.folder / "judged").open("a") as file:
+                file.write(f"{sample.id} {os.getpid()}\n")
+            label = None if len(sample.answer) % 3 else Label.PASS
+            yield Verdict(label, error="odd" if label is None else None, raw=sample.document_text)
+
+    def meet(self) -> None:
+        mark = self.folder / "met"
+        if self.trouble == "raises":
+            raise ValueError("a bug\nin two lines")
+        if self.trouble == "dies" or (self.trouble == "dies once" and not mark.exists()):
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def engine(folder: Path, trouble: str = "") -> RayEngine:
+    return RayEngine(partial(Noting, folder, trouble), CHUNK, gpus=0)
+
+
+def judged(folder: Path) -> list[tuple[int, str]]:
+    """Number of each sample that was judged, with the process that did it, in order."""
+    pairs = (line.split() for line in (folder / "judged").read_text().splitlines())
+    return sorted((int(name[1:]), process) for name, process in pairs)
+
+
+def expected(samples: Path) -> list[tuple[str, bool, str]]:
+    return [(row["id"], len(row["answer"]) % 3 == 0, "\n\n".join(row["document"])) for row in lines(samples)]
+
+
+# --- Judging ------------------------------------------------------------------------------------------------
+
+
+def test_in_order_through_a_death_and_once_when_resumed(cluster: str, samples: Path, tmp_path: Path) -> None:
+    """A worker that dies is started again. A resumed run judges again only the chunk that was cut off."""
+    out, told = tmp_path / "out.jsonl", []
+    counts = judge_file(samples, out, engine(tmp_path, "dies once"), progress=lambda *at: told.append(at))
+    rows = lines(out)
+    assert (tmp_path / "met").exists()
+    assert [(row["id"], row["label"] == "PASS", row["raw"]) for row in rows] == expected(samples)
+    assert counts == Counts(TOTAL, sum(row["label"] is None for row in rows), 0)
+    assert 0 < counts.unparsed < TOTAL
+    assert told == [(done, TOTAL) for done in range(TOTAL + 1)]
+    assert not list(tmp_path.glob(".*"))
+
+    content = out.read_bytes()
+    cut = [at.end() for at in re.finditer(b"\n", content)][9] + 20  # in the eleventh row
+    out.write_bytes(content[:cut])
+    (tmp_path / "judged").unlink()
+    assert judge_file(samples, out, engine(tmp_path), resume=True) == Counts(TOTAL, counts.unparsed, 10)
+    assert out.read_bytes() == content
+    assert [number for number, _ in judged(tmp_path)] == list(range(8, TOTAL))
+    assert len({process for _, process in judged(tmp_path)}) == 2
+
+    (tmp_path / "judged").unlink()
+    assert judge_file(samples, out, engine(tmp_path), resume=True).earlier == TOTAL
+    assert not (tmp_path / "judged").exists()  # a whole file asks nothing of the cluster
+
+
+def test_killed_and_resumed_is_what_one_machine_writes(
+    cluster: str,
+    tmp_path: Path,
+    model_folder: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The driver is killed while two workers judge; one worker finishes."""
+    count = 120
+    monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 3, "reason": 3})
+    samples, model = write_samples(tmp_path / "samples.jsonl", count), model_folder("chatml")
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    assert call("batch", samples, "-o", whole, "--model", model) == 0
+    code = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli import main; main()"
+    arguments = ["batch", samples, "-o", out, "--model", model, "--engine", "ray", "--gpus-per-worker", "0"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "RAY_ADDRESS": cluster},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while process.poll() is None and not (out.exists() and out.stat().st_size):
+        time.sleep(0.001)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    kept = out.read_bytes().count(b"\n")
+    assert 0 < kept < count
+    capsys.readouterr()
+    assert call(*arguments, "--resume", "--workers", 1) == 0
+    assert capsys.readouterr().out.endswith(
+        f"{count} verdicts, 0 without a label, {kept} of an earlier run\n"
+    )
+    assert out.read_bytes() == whole.read_bytes()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_vllm_on_two_workers(cluster: str, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
+    """Beside transformers on one machine: engines differ in the last digits."""
+    pytest.importorskip("vllm")
+    samples, out = write_samples(tmp_path / "samples.jsonl", 300), tmp_path / "out.jsonl"
+    command = ["batch", samples, "--model", model_folder("chatml"), "--precision", "float32"]
+    assert call(*command, "-o", tmp_path / "whole.jsonl") == 0
+    assert call(*command, "-o", out, "--backend", "vllm", "--engine", "ray", "--gpus-per-worker", 0) == 0
+    rows, wanted = lines(out), lines(tmp_path / "whole.jsonl")
+    assert [(row["id"], row["label"]) for row in rows] == [(row["id"], row["label"]) for row in wanted]
+    assert [row["p_fail"] for row in rows] == pytest.approx([row["p_fail"] for row in wanted], abs=1e-4)
+
+
+# --- What can go wrong --------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_fails_on_one_worker(cluster: str, samples: Path, tmp_path: Path) -> None:
+    """The verdicts before are kept, and another judge does not go on with them."""
+    out = tmp_path / "out.jsonl"
+    with pytest.raises(
+        JudgeError, match=r"a worker failed \(ValueError: a bug in two lines\).*--resume"
+    ) as e:
+        judge_file(samples, out, engine(tmp_path, "raises"))
+    assert e.value.exit_code == 1 and "\n" not in str(e.value)
+    assert [row["id"] for row in lines(out)] == [f"s{number}" for number in range(12)]
+    begun = out.read_bytes()
+    with pytest.raises(InputError, match="was begun with another judge"):
+        judge_file(samples, out, engine(tmp_path, "renamed"), resume=True)
+    assert out.read_bytes() == begun
+
+
+def test_a_worker_that_always_dies_is_given_up(cluster: str, samples: Path, tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match=f"a worker died {STARTS} times"):
+        judge_file(samples, tmp_path / "out.jsonl", engine(tmp_path, "dies"))
+    assert len(lines(tmp_path / "out.jsonl")) == 12  # the chunks before that of s13
+
+
+def test_a_judge_that_cannot_be_made(cluster: str, samples: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^unknown model 'm'$"):
+        judge_file(samples, tmp_path / "new" / "out.jsonl", engine(tmp_path, "bad model"))
+    assert not (tmp_path / "new").exists()
+
+
+def test_workers_that_would_not_judge_alike() -> None:
+    results = [{"judge": {"model": "m", "dtype": kind}, "rows": [{"id": kind}]} for kind in ("f16", "b16")]
+    rows = _rows(iter(results), 0)
+    assert next(rows) == {"id": "f16"}
+    with pytest.raises(JudgeError, match="the workers' judges differ in dtype;"):
+        next(rows)
+
+
+def test_a_bad_row_is_told_as_on_one_machine(
+    cluster: str, samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with samples.open("a") as file:
+        file.write('{"id": "s30", "document": "Text.", "answer": ""}\n')
+    command = ("batch", samples, "-o", tmp_path / "out.jsonl", "--model", "./none")
+    assert call(*command) == 2
+    told = capsys.readouterr().err
+    assert f"{samples}:31: field 'answer': is empty" in told
+    assert call(*command, "--engine", "ray") == 2
+    assert capsys.readouterr().err == told
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+# --- Calls --------------------------------------------------------------------------------------------------
+
+
+def test_the_room_of_the_cluster(cluster: str) -> None:
+    def workers(**needs: Any) -> int:
+        return RayEngine(lambda: None, CHUNK, **needs)._workers  # type: ignore[arg-type, return-value]
+
+    assert workers() == 1  # a GPU each by default, where there are any
+    assert workers(gpus=0) == workers(gpus=0.5) == workers(gpus=0.1) == 2
+    assert workers(gpus=0, cpus=2) == 1
+    assert workers(gpus=0, workers=1) == 1
+    with pytest.raises(InputError, match="no machine of the cluster has 1 CPUs and 2 GPUs for a worker"):
+        workers(gpus=2)
+    assert workers(gpus=2, workers=3) == 3  # the cluster may grow
+
+
+@pytest.mark.parametrize(
+    ("gpus", "spread", "sharing"), [(0, 1, 1), (1, 1, 1), (4, 4, 1), (0.5, 1, 2), (0.3, 1, 3)]
+)
+def test_what_vllm_takes_of_the_gpus(gpus: float, spread: int, sharing: int) -> None:
+    settings = vllm_settings(gpus)
+    assert (settings.tensor_parallel_size, settings.sharing) == (spread, sharing)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--model", "m", "--workers", 2), "no workers without --engine ray"),
+        (("--model", "m", "--gpus-per-worker", 0), "no workers without --engine ray"),
+        (("--model", "floor:overlap", "--engine", "ray"), "for models that its workers run"),
+        (("--model", "m", "--backend", "openai", "--engine", "ray"), "for models that its workers run"),
+    ],
+)
+def test_wrong_calls(
+    options: tuple[object, ...], message: str, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("batch", samples, "-o", samples.with_name("out.jsonl"), *options) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.startswith("error: ") and error.count("\n") == 1
+
+
+def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(
+        InputError, match=r"needs Ray.*pip install 'ray\[data\]', or 'hallucination-judge\[ray"
+    ):
+        join_cluster()
