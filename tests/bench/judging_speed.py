@@ -9,7 +9,7 @@ Compared with verdict mode on the transformers backend:
 - ``lm-eval``: the HF model of lm-evaluation-harness scores the two label words of the verdict prompt, at the
   batch size of 1, 4 and 16 that is best on the first rows (``pip install lm-eval``).
 - ``vllm``: the same verdicts on vLLM in this process.
-- ``unshared``: each prompt computed alone, where several answers are about one document.
+- ``unshared``: every sample by itself, where several answers are about one document.
 
 Rows are drawn by ``--seed``; for ``unshared`` whole documents are, with six answers each.
 Prints samples a second and ratios, and how many labels agree with verdict mode's.
@@ -66,6 +66,11 @@ def timed(name: str, judge: Callable[[Sequence[Sample]], list[Label | None]], ro
 def verdicts(judge: Judge) -> Callable[[Sequence[Sample]], list[Label | None]]:
     """This project's way."""
     return lambda rows: [verdict.label for verdict in judge.check(rows)]
+
+
+def one_by_one(judge: Judge) -> Callable[[Sequence[Sample]], list[Label | None]]:
+    """Every sample by itself, so that none shares anything with another, and none is padded."""
+    return lambda rows: [judge.check([row])[0].label for row in rows]
 
 
 def by_pipeline(backend: TransformersBackend) -> Callable[[Sequence[Sample]], list[Label | None]]:
@@ -139,9 +144,7 @@ def measure(
         show(timed(f"lm-eval at batch size {best}", by_lm_eval(backend, best), rows))
     if "unshared" in settings.ways:
         shared = timed("shared", verdicts(Judge(backend)), about)
-        backend.shares = False
-        show(timed("unshared", verdicts(Judge(backend)), about), shared)
-        backend.shares = True
+        show(timed("unshared", one_by_one(Judge(backend)), about), shared)
     if "pipeline" in settings.ways:
         show(timed("pipeline", by_pipeline(backend), some))
     if "vllm" in settings.ways:
