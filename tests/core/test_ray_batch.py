@@ -185,18 +185,6 @@ def test_killed_and_resumed_is_what_one_machine_writes(
     assert not list(tmp_path.glob(".*"))
 
 
-def test_vllm_on_two_workers(cluster: str, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
-    """Beside transformers on one machine: engines differ in the last digits."""
-    pytest.importorskip("vllm")
-    samples, out = write_samples(tmp_path / "samples.jsonl", 300), tmp_path / "out.jsonl"
-    command = ["batch", samples, "--model", model_folder("chatml"), "--precision", "float32"]
-    assert call(*command, "-o", tmp_path / "whole.jsonl") == 0
-    assert call(*command, "-o", out, "--backend", "vllm", "--engine", "ray", "--gpus-per-worker", 0) == 0
-    rows, wanted = lines(out), lines(tmp_path / "whole.jsonl")
-    assert [(row["id"], row["label"]) for row in rows] == [(row["id"], row["label"]) for row in wanted]
-    assert [row["p_fail"] for row in rows] == pytest.approx([row["p_fail"] for row in wanted], abs=1e-4)
-
-
 # --- What can go wrong --------------------------------------------------------------------------------------
 
 

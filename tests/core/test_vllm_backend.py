@@ -2,8 +2,12 @@
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ from judge.backends.label_tokens import stem_and_tails
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
 from judge.errors import InputError, JudgeError
+from judge.files import read_jsonl, write_jsonl
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.loading import load_model
@@ -26,6 +31,7 @@ from judge.prompts import LABEL_WORDS, format_judgement
 from judge.rendering import Renderer
 from judge.types import Label, Language, Message, Sample
 
+ROOT = Path(__file__).resolve().parents[2]
 WORDS = [("PASS", "FAIL"), ("通过", "失败"), ("PAST", "PASS"), ("PASS", "PASSED"), ("通过了", "通过")]
 DOCUMENTS = ["short", "The DOCUMENT supports the ANSWER. " * 4, "请对照“文档”检查 " * 7, "x" * 60, "A b c"]
 NAMES = [*VARIANTS, "adapter"]
@@ -299,3 +305,23 @@ def test_two_copies_of_a_model_share_the_work(folder: Callable[[str], str], vllm
     found, expected = (list(judge.iter_check(SAMPLES)) for judge in (judge, reference))
     assert [verdict.p_fail for verdict in found] == pytest.approx([v.p_fail for v in expected], abs=1e-3)
     assert judge.describe()["data_parallel_size"] == 2
+
+
+@pytest.mark.timeout(1200)  # two engines start at once, on as few as two cores
+def test_two_workers_on_ray_judge_a_file(
+    folder: Callable[[str], str], vllm_here: None, tmp_path: Path
+) -> None:
+    """As a command of its own, which starts a cluster with an engine in each of two workers."""
+    pytest.importorskip("ray")
+    samples = [replace(sample, id=f"s{number}") for number, sample in enumerate(SAMPLES * 300)][:300]
+    write_jsonl(tmp_path / "samples.jsonl", (asdict(sample) for sample in samples))
+    command = [sys.executable, "-m", "judge.cli", "batch", "samples.jsonl", "-o", "out.jsonl"]
+    command += ["--model", folder("chatml"), "--backend", "vllm", "--precision", "float32"]
+    command += ["--engine", "ray", "--workers", "2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    environment.pop("VLLM_ENABLE_V1_MULTIPROCESSING", None)
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment)
+    found = [row for _, row in read_jsonl(tmp_path / "out.jsonl")]
+    expected = load_judge(folder("chatml"), precision="float32").check(samples)
+    assert [row["id"] for row in found] == [sample.id for sample in samples]
+    assert [row["p_fail"] for row in found] == pytest.approx([v.p_fail for v in expected], abs=1e-3)
