@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from judge.prompts import KEYS, LABEL_WORDS, guard
@@ -89,10 +90,22 @@ class _Echo:
     """Tells what stands in a sample too, word for word, whatever the white space between the words."""
 
     def __init__(self, sample: Sample | None):
+        self._sample = sample
+
+    @cached_property
+    def _text(self) -> str:
+        """All that was read, as it is and as prompts show it; made only for a reply that may repeat it."""
+        sample = self._sample
         read = () if sample is None else (sample.document_text, sample.question, sample.answer)
-        text = "\n".join(part for plain in read for part in (plain, guard(plain)))
-        self._words = " ".join(text.split())
-        self._lines = _lines(text)
+        return "\n".join(part for plain in read for part in (plain, guard(plain)))
+
+    @cached_property
+    def _words(self) -> str:
+        return " ".join(self._text.split())
+
+    @cached_property
+    def _lines(self) -> str:
+        return _lines(self._text)
 
     def holds(self, text: str, span: range) -> bool:
         """Is a part of a text a part of the sample?"""
