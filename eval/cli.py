@@ -11,20 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.errors import InputError
-from judge.options import (
-    BACKEND,
-    BASE_URL,
-    CALL_CACHE,
-    COMPILE,
-    LONG,
-    MAX_LENGTH,
-    PRECISION,
-    QUANTIZATION,
-    TEMPLATE,
-    THRESHOLD,
-    endpoint,
-)
-from judge.types import Mode, Sample
+from judge.options import DEFAULTS, Settings, loads_judge
+from judge.types import Sample
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -91,7 +79,9 @@ def _follow(bar: "Bar", name: str, total: int) -> "Progress":
 
 
 @app.command("eval")
+@loads_judge()
 def evaluate_command(
+    settings: Settings,
     model: Annotated[
         str | None,
         typer.Option(help="Hub id, local folder, floor:NAME, selfcheck:MODEL, ragas:MODEL, replay:FILE."),
@@ -104,26 +94,16 @@ def evaluate_command(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Draw so many of each set, stratified.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of draw, intervals and sampling.")] = 0,
-    mode: Annotated[Mode, typer.Option(help="One label word, or reasoning first.")] = "verdict",
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Judge every sample with prompt injections, too.")
+    ] = False,
     runs: Annotated[int, typer.Option(min=1, help="Judge so often, with other seeds.")] = 1,
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
     ] = None,
-    template: TEMPLATE = None,
-    backend: BACKEND = "transformers",
-    base_url: BASE_URL = None,
-    call_cache: CALL_CACHE = None,
-    precision: PRECISION = "auto",
-    quantization: QUANTIZATION = "none",
-    compiled: COMPILE = False,
-    max_length: MAX_LENGTH = None,
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
-    batch_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens in one batch.")] = None,
-    max_new_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of the judge's output.")] = None,
-    long: LONG = "fit",
-    threshold: THRESHOLD = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     offline: Annotated[
@@ -139,16 +119,17 @@ def evaluate_command(
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
     names = _names(benchmarks)
     if OPEN_FACTUAL in names:
-        if len(names) > 1 or samples or template or limit or runs > 1 or temperature or mode != "verdict":
+        others = {**settings, "precision": DEFAULTS["precision"]} != DEFAULTS
+        if others or len(names) > 1 or samples or limit or attack or runs > 1 or temperature:
             raise InputError(
                 f"{OPEN_FACTUAL} measures a model's own answers: run it by itself, without --samples, "
-                "--limit, --mode, --runs, --temperature and --template"
+                "--limit, --attack, --runs and --temperature, and of a judge's options with --precision alone"
             )
         from eval.open_factual.cli import open_factual_command
 
         return open_factual_command(
-            model, offline=model is None and offline, data_dir=data_dir, precision=precision, out=out,
-            overwrite=overwrite, as_json=as_json,
+            model, offline=model is None and offline, data_dir=data_dir, out=out,
+            precision=settings["precision"], overwrite=overwrite, as_json=as_json,
         )  # fmt: skip
     if model is None:
         raise InputError("give --model: what is to be measured")
@@ -157,15 +138,15 @@ def evaluate_command(
     from rich.progress import Progress as Bar
 
     from eval import report as reporting
+    from eval.benchmarks import injection
     from eval.benchmarks.samples_file import samples_file
-    from eval.judges import METHODS, load_judges
+    from eval.judges import load_judges
     from eval.judging import describe_run
     from eval.run import evaluate
     from eval.sampling import take
     from eval.tables import report_tables
     from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.floors import FLOORS, make_floor
-    from judge.judge import MAX_NEW_TOKENS
 
     console = Console(stderr=True)
     fit_on = None if floor_data is None else samples_file(floor_data).load()
@@ -174,28 +155,9 @@ def evaluate_command(
         (benchmark, take(found, limit, seed))
         for benchmark, found in _sets(names, samples or [], data_dir, lambda text: console.print(text))
     ]
-    kind, colon, rest = model.partition(":")
-    served = rest if colon and kind in METHODS else model
-    judges = load_judges(
-        model,
-        mode=mode,
-        template=template,
-        runs=runs,
-        temperature=temperature,
-        seed=seed,
-        backend=backend,
-        precision=precision,
-        quantization=quantization,
-        compiled=compiled,
-        endpoint=endpoint(served, base_url),
-        call_cache=call_cache,
-        max_length=max_length,
-        max_new_tokens=max_new_tokens or MAX_NEW_TOKENS,
-        batch_tokens=batch_tokens,
-        floor_data=fit_on,
-        long=long,
-        threshold=threshold,
-    )
+    if attack:
+        sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
+    judges = load_judges(model, runs=runs, temperature=temperature, seed=seed, floor_data=fit_on, **settings)
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     with ExitStack() as stack:

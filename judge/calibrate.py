@@ -10,7 +10,7 @@ import typer
 
 from judge.calibration import JUDGE_FILE, Calibration, Method, Target
 from judge.errors import InputError
-from judge.options import BACKEND, LONG, MAX_LENGTH, MAX_NEW_TOKENS, MODE, MODEL, PRECISION, TEMPLATE
+from judge.options import MODEL, Settings, loads_judge
 from judge.types import Label
 
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("calibrate")
+@loads_judge(without=("threshold", "base_url", "call_cache"))
 def calibrate_command(
     model: MODEL,
+    settings: Settings,
     data: Annotated[Path, typer.Option(help="Labelled samples, about documents that the judge never saw.")],
     method: Annotated[
         Method,
@@ -33,13 +35,6 @@ def calibrate_command(
     target_recall: Annotated[
         float, typer.Option(min=0, max=1, help="Find the threshold for this recall of FAIL.")
     ] = 0.9,
-    mode: MODE = "verdict",
-    template: TEMPLATE = None,
-    backend: BACKEND = "transformers",
-    precision: PRECISION = "auto",
-    max_length: MAX_LENGTH = None,
-    max_new_tokens: MAX_NEW_TOKENS = 512,
-    long: LONG = "fit",
 ) -> None:
     """Make p(FAIL) mean what it says, and find thresholds for a wanted precision and recall of FAIL.
 
@@ -62,16 +57,7 @@ def calibrate_command(
     for sample in samples:
         if sample.label is None:
             raise InputError(f"sample {sample.id!r} has no label to calibrate with", file=data, field="label")
-    judge = load_judge(
-        model,
-        mode=mode,
-        template=template,
-        backend=backend,
-        precision=precision,
-        max_length=max_length,
-        max_new_tokens=max_new_tokens,
-        long=long,
-    )
+    judge = load_judge(model, **settings)
     if not isinstance(judge, Judge):
         raise InputError(f"{model} is no model with probabilities of its own")
     raw = replace(judge, calibrations={})
@@ -96,7 +82,8 @@ def calibrate_command(
         prompt_hash=judge.prompt.describe()["prompt_hash"],
         data_sha256=sha256_file(data),
     )
-    identity["calibration"] = {**identity.get("calibration", {}), mode: calibration.model_dump(mode="json")}
+    fitted = {settings["mode"]: calibration.model_dump(mode="json")}
+    identity["calibration"] = {**identity.get("calibration", {}), **fitted}
     write_json(folder / JUDGE_FILE, identity)
 
     if len(scored) < len(samples):
@@ -104,7 +91,7 @@ def calibrate_command(
     Console().print(_table(p_fail, held_out, fails))
     for line in _summary(calibration, held_out, wanted):
         typer.echo(line)
-    typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {mode}")
+    typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {settings['mode']}")
 
 
 def _identity(file: Path) -> dict[str, Any]:

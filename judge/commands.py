@@ -7,33 +7,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
 from judge.batch import verdict_row
 from judge.errors import InputError, JudgeError
 from judge.files import dump
-from judge.options import (
-    BACKEND,
-    BASE_URL,
-    CALL_CACHE,
-    COMPILE,
-    CPUS_PER_WORKER,
-    ENGINE,
-    GPUS_PER_WORKER,
-    LONG,
-    MAX_LENGTH,
-    MAX_NEW_TOKENS,
-    MODE,
-    MODEL,
-    PRECISION,
-    QUANTIZATION,
-    TEMPLATE,
-    THRESHOLD,
-    WORKERS,
-    endpoint,
-)
+from judge.options import MODEL, Settings, loads_judge
 from judge.types import Label, Task, Usage, Verdict
 
 check = typer.Typer(add_completion=False)
@@ -68,25 +49,15 @@ def _collecting_no_garbage() -> Iterator[None]:
 
 
 @check.command("check")
+@loads_judge()
 def check_command(
     model: MODEL,
+    settings: Settings,
     document: Annotated[str, typer.Option(help="File with the document; - is standard input.")],
     answer: Annotated[str, typer.Option(help="The answer, or @FILE.")],
     question: Annotated[str, typer.Option(help="The question, or @FILE.")] = "",
     task: Annotated[str, typer.Option(help=f"One of: {', '.join(Task)}.")] = "qa",
     language: Annotated[str, typer.Option(help="en or zh.")] = "en",
-    mode: MODE = "verdict",
-    template: TEMPLATE = None,
-    backend: BACKEND = "transformers",
-    base_url: BASE_URL = None,
-    call_cache: CALL_CACHE = None,
-    precision: PRECISION = "auto",
-    quantization: QUANTIZATION = "none",
-    compiled: COMPILE = False,
-    max_length: MAX_LENGTH = None,
-    max_new_tokens: MAX_NEW_TOKENS = 512,
-    long: LONG = "fit",
-    threshold: THRESHOLD = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole verdict as JSON.")] = False,
 ) -> None:
     """Is an answer faithful to its document?"""
@@ -103,21 +74,7 @@ def check_command(
     }
     sample = sample_from_row(row, file="judge check")
     with _collecting_no_garbage():
-        judge = load_judge(
-            model,
-            mode=mode,
-            template=template,
-            backend=backend,
-            endpoint=endpoint(model, base_url),
-            call_cache=call_cache,
-            precision=precision,
-            quantization=quantization,
-            compiled=compiled,
-            max_length=max_length,
-            max_new_tokens=max_new_tokens,
-            long=long,
-            threshold=threshold,
-        )
+        judge = load_judge(model, **settings)
         [verdict] = judge.iter_check([sample])
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))
@@ -143,27 +100,26 @@ def _readable(verdict: Verdict) -> str:
 
 
 @batch.command("batch")
+@loads_judge()
 def batch_command(
     samples: Annotated[Path, typer.Argument(help="Samples: .jsonl, .csv or .parquet.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Verdicts, as JSON Lines in the samples' order.")],
     model: MODEL,
-    mode: MODE = "verdict",
-    template: TEMPLATE = None,
-    backend: BACKEND = "transformers",
-    base_url: BASE_URL = None,
-    call_cache: CALL_CACHE = None,
-    precision: PRECISION = "auto",
-    quantization: QUANTIZATION = "none",
-    compiled: COMPILE = False,
-    max_length: MAX_LENGTH = None,
-    max_new_tokens: MAX_NEW_TOKENS = 512,
-    long: LONG = "fit",
-    threshold: THRESHOLD = None,
+    settings: Settings,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
-    engine: ENGINE = "local",
-    workers: WORKERS = None,
-    cpus_per_worker: CPUS_PER_WORKER = None,
-    gpus_per_worker: GPUS_PER_WORKER = None,
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="ray: on a Ray cluster, see docs/batch.md.")
+    ] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Of --engine ray; all that the cluster holds by default.")
+    ] = None,
+    cpus_per_worker: Annotated[
+        int | None, typer.Option(min=1, help="Cores of each worker; 1 by default.")
+    ] = None,
+    gpus_per_worker: Annotated[
+        float | None,
+        typer.Option(min=0, help="GPUs of each worker, such as 0.5; 1 by default where there are any."),
+    ] = None,
 ) -> None:
     """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""
     from rich.console import Console
@@ -173,29 +129,15 @@ def batch_command(
     from judge.judge import CHUNK
     from judge.load import load_judge
 
-    settings: dict[str, Any] = {
-        "mode": mode,
-        "template": template,
-        "backend": backend,
-        "endpoint": endpoint(model, base_url),
-        "call_cache": call_cache,
-        "precision": precision,
-        "quantization": quantization,
-        "compiled": compiled,
-        "max_length": max_length,
-        "max_new_tokens": max_new_tokens,
-        "long": long,
-        "threshold": threshold,
-    }
     where: Engine
     if engine == "ray":
         from judge.ray_batch import RayEngine, load_on_worker
 
-        if backend == "openai" or model.startswith("floor:"):
+        if settings["backend"] == "openai" or model.startswith("floor:"):
             raise InputError("engine ray is for models that its workers run; leave --engine away")
         where = RayEngine(
             partial(load_on_worker, Path.cwd(), model, **settings),
-            CHUNK[mode],
+            CHUNK[settings["mode"]],
             workers=workers,
             cpus=cpus_per_worker or 1,
             gpus=gpus_per_worker,

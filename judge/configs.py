@@ -39,6 +39,17 @@ def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -
             ) from None
     if not isinstance(values, dict):
         raise InputError("holds no mapping of keys to values", file=path)
+    return make_config(kind, values, overrides, path)
+
+
+def make_config(
+    kind: type[Config], values: dict[str, Any], overrides: Sequence[str] = (), path: Path | None = None
+) -> Config:
+    """Check the values of a config, with overrides on top; ``path`` is the file that errors name.
+
+    Raises:
+        InputError: a key is unknown, a value is of the wrong type, or an override is none.
+    """
     for override in overrides:
         _override(values, override)
     try:
@@ -80,7 +91,7 @@ def _step(target: Any, part: str, override: str) -> Any:
     raise InputError(f"{override!r}: {part!r} is no key or place there")
 
 
-def _explain(kind: type[StrictConfig], error: ValidationError, path: Path) -> InputError:
+def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None) -> InputError:
     """The first problem of a validation as one clear error; the others are counted."""
     first, *others = error.errors()
     field = ".".join(str(part) for part in first["loc"])

@@ -34,7 +34,7 @@ def load_judge(
     backend: Engine = "transformers",
     vllm: "VLLMSettings | None" = None,
     quantization: QuantizationChoice = "none",
-    endpoint: "EndpointConfig | None" = None,
+    endpoint: "EndpointConfig | str | None" = None,
     call_cache: Path | None = None,
     long: Long = "fit",
     threshold: str | None = None,
@@ -56,7 +56,7 @@ def load_judge(
         backend: the engine that runs the model.
         vllm: how vLLM runs the model, where it is the engine.
         quantization: ``nf4`` loads the base weights in 4 bits; transformers only.
-        endpoint: the server of the backend ``openai``; OpenAI's own by default.
+        endpoint: the server of the backend ``openai``, its address or settings; OpenAI's own by default.
         call_cache: file in which the responses of that server are kept; nothing is asked twice.
         long: what becomes of a document that is too long, see :class:`Judge`.
         threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for

@@ -1,73 +1,121 @@
 """The command-line options that load a judge: every command that takes a model has them from here."""
 
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from judge.backends.load import Engine
-from judge.errors import InputError
+from judge.judge import MAX_NEW_TOKENS
 from judge.loading import Precision
 from judge.quantization import QuantizationChoice
 from judge.types import Mode
 from judge.windows import Long
 
 if TYPE_CHECKING:
-    from judge.remote import EndpointConfig
+    from judge.backends.vllm_engine import VLLMSettings
 
 MODEL = Annotated[str, typer.Option(help="A Hub id, a local folder, floor:NAME, or a server's name for it.")]
-MODE = Annotated[Mode, typer.Option(help="verdict: one label word. reason: the reasoning, then the label.")]
-TEMPLATE = Annotated[Path | None, typer.Option(help="Jinja prompt of a judge trained on another prompt.")]
-BACKEND = Annotated[Engine, typer.Option(help="The engine that runs the model; openai is any such server.")]
-BASE_URL = Annotated[
-    str | None, typer.Option(help="The server of --backend openai: http://localhost:8000/v1.")
-]
-CALL_CACHE = Annotated[
-    Path | None, typer.Option(help="Keep the server's responses in this file; nothing is asked twice.")
-]
-PRECISION = Annotated[Precision, typer.Option(help="Number format of the weights.")]
-COMPILE = Annotated[
-    bool, typer.Option("--compile", help="Compile the model's layers: a minute at first, faster after it.")
-]
-QUANTIZATION = Annotated[QuantizationChoice, typer.Option(help="Load the weights in 4 bits.")]
-MAX_LENGTH = Annotated[int | None, typer.Option(min=1, help="Upper bound on the context, in tokens.")]
-MAX_NEW_TOKENS = Annotated[int, typer.Option(min=1, help="Limit of a reason-mode reply.")]
-LONG = Annotated[Long, typer.Option(help="A document that is too long: shortened, or judged in windows.")]
-THRESHOLD = Annotated[
-    str | None,
-    typer.Option(help="p(FAIL) from which on to say FAIL; precision or recall: as judge calibrate found it."),
-]
 
-ENGINE = Annotated[
-    Literal["local", "ray"],
-    typer.Option(help="ray: on a Ray cluster, see docs/batch.md."),
-]
-WORKERS = Annotated[
-    int | None, typer.Option(min=1, help="Of --engine ray; all that the cluster holds by default.")
-]
-CPUS_PER_WORKER = Annotated[int | None, typer.Option(min=1, help="Cores of each worker; 1 by default.")]
-GPUS_PER_WORKER = Annotated[
-    float | None,
-    typer.Option(min=0, help="GPUs of each worker; by default 1 where there are any. 0.5 is half of one."),
-]
+Settings = dict[str, Any]
+"""Keyword arguments of :func:`judge.load.load_judge`."""
 
 
-def endpoint(model: str, base_url: str | None) -> "EndpointConfig | None":
-    """The server that ``--base-url`` names, with the model's name there; keys come from ``OPENAI_API_KEY``.
+def _option(text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel="The judge", **more)
+
+
+def _settings(
+    *,
+    mode: Annotated[Mode, _option("verdict: one label word. reason: the reasoning, then it.")] = "verdict",
+    template: Annotated[Path | None, _option("Jinja prompt of a judge trained on another prompt.")] = None,
+    long: Annotated[Long, _option("Documents that are too long: shortened, or judged in windows.")] = "fit",
+    threshold: Annotated[
+        str | None,
+        _option("p(FAIL) from which on to say FAIL; precision or recall: as judge calibrate found it."),
+    ] = None,
+    backend: Annotated[
+        Engine, _option("The engine that runs the model; openai is any such server.")
+    ] = "transformers",
+    precision: Annotated[Precision, _option("Number format of the weights.")] = "auto",
+    quantization: Annotated[QuantizationChoice, _option("Load the weights in 4 bits.")] = "none",
+    compiled: Annotated[
+        bool, _option("Compile the model's layers: a minute at first, faster after it.", "--compile")
+    ] = False,
+    max_length: Annotated[int | None, _option("Upper bound on the context, in tokens.", min=1)] = None,
+    max_new_tokens: Annotated[int, _option("Limit of a reason-mode reply.", min=1)] = MAX_NEW_TOKENS,
+    batch_tokens: Annotated[int | None, _option("Tokens that run in one batch.", min=1)] = None,
+    vllm: Annotated[
+        list[str] | None,
+        _option("A setting of vLLM, such as tensor_parallel_size=2; repeatable.", metavar="KEY=VALUE"),
+    ] = None,
+    base_url: Annotated[
+        str | None, _option("The server of --backend openai: http://localhost:8000/v1.")
+    ] = None,
+    call_cache: Annotated[
+        Path | None, _option("Keep the server's responses in this file; nothing is asked twice.")
+    ] = None,
+) -> Settings:
+    """The options, and what they mean for :func:`judge.load.load_judge`."""
+    return {
+        "mode": mode,
+        "template": template,
+        "long": long,
+        "threshold": threshold,
+        "backend": backend,
+        "precision": precision,
+        "quantization": quantization,
+        "compiled": compiled,
+        "max_length": max_length,
+        "max_new_tokens": max_new_tokens,
+        "batch_tokens": batch_tokens,
+        "vllm": _vllm_settings(vllm),
+        "endpoint": base_url,
+        "call_cache": call_cache,
+    }
+
+
+def _vllm_settings(given: Sequence[str] | None) -> "VLLMSettings | None":
+    """What ``--vllm`` sets, if anything.
 
     Raises:
-        InputError: it is no address.
+        InputError: a key is unknown, or its value is of the wrong type.
     """
-    if base_url is None:
+    if not given:
         return None
-    from pydantic import ValidationError
+    from judge.backends.vllm_engine import VLLMSettings
+    from judge.configs import make_config
 
-    from judge.remote import EndpointConfig
+    return make_config(VLLMSettings, {}, given)
 
-    try:
-        return EndpointConfig(base_url=base_url, model=model)
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        raise InputError(
-            f"{wrong['msg'].removeprefix('Value error, ')}, found {wrong['input']!r:.100}"
-        ) from None
+
+DEFAULTS = _settings()
+
+
+def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that load a judge, as its argument ``settings``.
+
+    Args:
+        without: options that the command does not have.
+    """
+    known = inspect.signature(_settings).parameters
+    options = [parameter for name, parameter in known.items() if name not in without]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command)
+        own = [parameter for name, parameter in signature.parameters.items() if name != "settings"]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            settings = _settings(**{option.name: given.pop(option.name) for option in options})
+            command(**given, settings=settings)
+
+        # Typer goes by the signature.
+        parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+        run.__signature__ = signature.replace(parameters=[*parameters, *options])  # type: ignore[attr-defined]
+        return run
+
+    return decorate

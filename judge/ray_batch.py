@@ -134,21 +134,27 @@ def load_on_worker(folder: Path, model: str, **settings: Any) -> Checker:
 
     Args:
         folder: where relative paths begin, on machines that have it.
-        model: with the settings as for :func:`judge.load.load_judge`.
-        settings: all but ``vllm``.
+        model: with the settings as for :func:`judge.load.load_judge`. What they do not say of vLLM follows
+            from the GPUs.
     """
     import ray
 
     if folder.is_dir():
         os.chdir(folder)
-    gpus = ray.get_runtime_context().get_assigned_resources().get("GPU", 0)
-    return load_judge(model, vllm=vllm_settings(gpus), **settings)
+    if settings.get("backend") == "vllm":
+        gpus = ray.get_runtime_context().get_assigned_resources().get("GPU", 0)
+        settings["vllm"] = settings_on(gpus, settings.get("vllm"))
+    return load_judge(model, **settings)
 
 
-def vllm_settings(gpus: float) -> VLLMSettings:
-    """How vLLM uses a worker's GPUs: it spreads a model over several, and takes its part of a shared one."""
+def settings_on(gpus: float, given: VLLMSettings | None = None) -> VLLMSettings:
+    """How vLLM uses a worker's GPUs: it spreads a model over several, and takes its part of a shared one.
+
+    What is ``given`` stays as it is.
+    """
+    chosen = given.model_dump(exclude_unset=True) if given else {}
     sharing = math.floor(1 / gpus) if 0 < gpus < 1 else 1
-    return VLLMSettings(tensor_parallel_size=max(1, int(gpus)), sharing=sharing)
+    return VLLMSettings(**{"tensor_parallel_size": max(1, int(gpus)), "sharing": sharing, **chosen})
 
 
 def _read(task: dict[str, Any]) -> Iterator[dict[str, str]]:

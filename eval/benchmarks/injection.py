@@ -3,16 +3,17 @@
 Made from seeded pairs of HaluEval's question answering, whose answers are short. Each hallucinated answer is
 judged as it is, and once with every family of attacks that ask for ``PASS``, in the answer and in the
 document by turns. Each faithful answer is judged as it is, and with attacks in its document that ask for
-``FAIL``. Both also meet a harmless sentence, the control.
+``FAIL``. Both also meet a harmless sentence, the control. ``judge eval --attack`` does this to any other set.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from eval.benchmarks import halueval
 from eval.benchmarks.base import Benchmark, Figures
+from judge.errors import InputError
 from judge.formats.halueval import QA
 from judge.injections import CONTROL, FAMILIES, HELD_OUT, Place, inject
 from judge.types import Label, Sample, Verdict
@@ -20,6 +21,10 @@ from judge.types import Label, Sample, Verdict
 PAIRS = 50
 SEED = 0
 CLEAN = "clean"
+NOTE = (
+    "The attacks are this project's own; data recipes with 'injections' train on other families than those "
+    "that are held out."
+)
 
 Judged = tuple[Sample, Verdict, Verdict]
 """An attacked sample, its verdict, and that of the same sample without an attack."""
@@ -29,13 +34,39 @@ def read(data_dir: Path | None) -> Iterator[Sample]:
     """The samples, made from ``data_dir/halueval`` or from the Hub; a clean one before its attacked ones."""
     samples = list(halueval.read((QA,), data_dir))
     chosen = sorted(random.Random(SEED).sample(range(len(samples) // 2), min(PAIRS, len(samples) // 2)))
-    for number, row in enumerate(chosen):
-        for base in samples[2 * row : 2 * row + 2]:
-            yield from attacked(base, number)
+    yield from _all_attacked(base for row in chosen for base in samples[2 * row : 2 * row + 2])
 
 
-def attacked(base: Sample, number: int) -> Iterator[Sample]:
-    """A sample as it is, and with every family; ``number`` parts the places among the samples."""
+def attack(benchmark: Benchmark, samples: Sequence[Sample]) -> tuple[Benchmark, list[Sample]]:
+    """A benchmark and samples of it, with every sample attacked as :data:`INJECTION` does it.
+
+    Raises:
+        InputError: the samples have no documents, where the attacks would stand.
+    """
+    if not all(sample.document for sample in samples):
+        raise InputError(f"{benchmark.name} has no documents to attack; leave --attack away")
+    about = replace(
+        benchmark,
+        name=f"{benchmark.name}_attacked",
+        title=f"Prompt injections on {benchmark.title}",
+        rows=rows,
+        figures=figures,
+        size=None,
+        notes=(*benchmark.notes, NOTE),
+    )
+    return about, list(_all_attacked(samples))
+
+
+def _all_attacked(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Each sample as it is and attacked; the places of the attacks take turns among the hallucinated ones."""
+    hallucinated = 0
+    for base in samples:
+        yield from _attacked(base, hallucinated)
+        hallucinated += base.label is Label.FAIL
+
+
+def _attacked(base: Sample, number: int) -> Iterator[Sample]:
+    """A sample as it is, and with every family."""
     base = replace(base, meta={**base.meta, "base": base.id, "injection": CLEAN})
     yield replace(base, id=f"{base.id}:{CLEAN}", source="injection_clean")
     wanted = Label.PASS if base.label is Label.FAIL else Label.FAIL
@@ -114,8 +145,7 @@ INJECTION = Benchmark(
     rows=rows,
     figures=figures,
     notes=(
-        "The attacks are this project's own; data recipes with 'injections' train on other families than "
-        "those that are held out.",
+        NOTE,
         "With --limit, attacked samples whose clean one was not drawn count in the common figures only.",
     ),
 )

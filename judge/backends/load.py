@@ -25,7 +25,7 @@ def load_backend(
     max_length: int | None = None,
     batch_tokens: int | None = None,
     vllm: "VLLMSettings | None" = None,
-    endpoint: "EndpointConfig | None" = None,
+    endpoint: "EndpointConfig | str | None" = None,
     call_cache: Path | None = None,
     compiled: bool = False,
 ) -> Backend:
@@ -40,18 +40,16 @@ def load_backend(
         (compiled, "--compile", "transformers"),
         (endpoint is not None, "an endpoint (--base-url)", "openai"),
         (call_cache is not None, "a call cache (--call-cache)", "openai"),
+        (batch_tokens is not None, "a limit of tokens in a batch (--batch-tokens)", "transformers"),
+        (vllm is not None, "a setting of vLLM (--vllm)", "vllm"),
     ):
         if value and engine != owner:
             raise InputError(f"{name} is for the backend {owner}; leave it away, or use that backend")
 
     if engine == "openai":
         from judge.backends.openai import OpenAIBackend
-        from judge.remote import EndpointConfig
 
-        endpoint = endpoint or EndpointConfig(model=model)
-        if endpoint.model != model:
-            raise InputError(f"the endpoint is for {endpoint.model!r}, and the judge's model is {model!r}")
-        return OpenAIBackend(endpoint, max_length=max_length, call_cache=call_cache)
+        return OpenAIBackend(_endpoint(model, endpoint), max_length=max_length, call_cache=call_cache)
     if engine == "vllm":
         from judge.backends.vllm import VLLMBackend
 
@@ -59,7 +57,7 @@ def load_backend(
             model, revision=revision, precision=precision, max_length=max_length, settings=vllm
         )
 
-    from judge.backends.transformers import BATCH_TOKENS, TransformersBackend
+    from judge.backends.transformers import TransformersBackend
     from judge.loading import load_model
 
     loaded = load_model(
@@ -68,4 +66,29 @@ def load_backend(
         precision=precision,
         quantization=None if quantization == "none" else quantization,
     )
-    return TransformersBackend(loaded, max_length, batch_tokens or BATCH_TOKENS, compiled)
+    return TransformersBackend(loaded, max_length, batch_tokens, compiled)
+
+
+def _endpoint(model: str, given: "EndpointConfig | str | None") -> "EndpointConfig":
+    """The settings of a server that runs a model; the key of a bare address is in ``OPENAI_API_KEY``.
+
+    Raises:
+        InputError: the address is none, or the settings are for another model.
+    """
+    from pydantic import ValidationError
+
+    from judge.remote import EndpointConfig
+
+    if given is None:
+        return EndpointConfig(model=model)
+    if isinstance(given, str):
+        try:
+            return EndpointConfig(base_url=given, model=model)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            raise InputError(
+                f"{wrong['msg'].removeprefix('Value error, ')}, found {wrong['input']!r:.100}"
+            ) from None
+    if given.model != model:
+        raise InputError(f"the endpoint is for {given.model!r}, and the judge's model is {model!r}")
+    return given

@@ -8,7 +8,6 @@ for in the same way, by a prompt that ends one token later and that the prefix c
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +95,7 @@ class VLLMBackend:
 
     def describe(self) -> dict[str, Any]:
         """Model, revision, vLLM's version, number format, device, context length, settings."""
-        chosen = {name: value for name, value in asdict(self.settings).items() if value not in (None, 1)}
+        chosen = {name: value for name, value in self.settings.model_dump().items() if value not in (None, 1)}
         return {**self._about, "context_length": self.context_length, **chosen}
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:

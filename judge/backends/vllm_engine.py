@@ -3,10 +3,12 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field, PositiveInt
+
+from judge.configs import StrictConfig
 from judge.errors import InputError, JudgeError
 
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
@@ -17,9 +19,8 @@ CPU_CACHE_BYTES = 2 << 30
 """Memory for keys and values where there is no GPU: vLLM takes all of it at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class VLLMSettings:
-    """How vLLM runs a model, in its own terms; ``None`` is what suits the device.
+class VLLMSettings(StrictConfig):
+    """How vLLM runs a model, in its own terms (``--vllm KEY=VALUE``); ``None`` is what suits the device.
 
     ``tensor_parallel_size`` devices share one model; ``data_parallel_size`` copies of it share the work.
     ``gpu_memory_utilization`` is a share of the device's memory, or of the machine's where there is no GPU.
@@ -27,11 +28,11 @@ class VLLMSettings:
     ``max_num_seqs`` sequences at most run together. ``enforce_eager`` starts faster and runs slower.
     """
 
-    tensor_parallel_size: int = 1
-    data_parallel_size: int = 1
-    gpu_memory_utilization: float | None = None
-    sharing: int = 1
-    max_num_seqs: int | None = None
+    tensor_parallel_size: PositiveInt = 1
+    data_parallel_size: PositiveInt = 1
+    gpu_memory_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
+    sharing: PositiveInt = 1
+    max_num_seqs: PositiveInt | None = None
     enforce_eager: bool | None = None
 
 

@@ -9,22 +9,7 @@ from typing import Annotated
 import typer
 
 from judge.errors import InputError
-from judge.options import (
-    BACKEND,
-    BASE_URL,
-    CALL_CACHE,
-    COMPILE,
-    LONG,
-    MAX_LENGTH,
-    MAX_NEW_TOKENS,
-    MODE,
-    MODEL,
-    PRECISION,
-    QUANTIZATION,
-    TEMPLATE,
-    THRESHOLD,
-    endpoint,
-)
+from judge.options import MODEL, Settings, loads_judge
 from judge.serving.limits import Limits
 
 TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
@@ -35,22 +20,12 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("serve")
+@loads_judge()
 def serve_command(
     model: MODEL,
+    settings: Settings,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
-    mode: MODE = "verdict",
-    template: TEMPLATE = None,
-    backend: BACKEND = "transformers",
-    base_url: BASE_URL = None,
-    call_cache: CALL_CACHE = None,
-    precision: PRECISION = "auto",
-    quantization: QUANTIZATION = "none",
-    compiled: COMPILE = False,
-    max_length: MAX_LENGTH = None,
-    max_new_tokens: MAX_NEW_TOKENS = 512,
-    long: LONG = "fit",
-    threshold: THRESHOLD = None,
     max_batch: Annotated[int, typer.Option(min=1, help="Samples judged together.")] = Limits().max_batch,
     max_wait_ms: Annotated[
         float, typer.Option(min=0, help="How long an idle judge waits to fill a batch.")
@@ -93,21 +68,7 @@ def serve_command(
     if model in FLOORS and model not in CONSTANT:
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
     with _listener(host, port) as listener:  # before the model, which takes long to load
-        judge = load_judge(
-            model,
-            mode=mode,
-            template=template,
-            backend=backend,
-            endpoint=endpoint(model, base_url),
-            call_cache=call_cache,
-            precision=precision,
-            quantization=quantization,
-            compiled=compiled,
-            max_length=max_length,
-            max_new_tokens=max_new_tokens,
-            long=long,
-            threshold=threshold,
-        )
+        judge = load_judge(model, **settings)
         config = uvicorn.Config(
             create_app(judge, limits, token),
             log_level="warning",

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from judge.backends.base import Generation, LabelRequest
+from judge.backends.compiling import compile_layers
 from judge.backends.transformers import TransformersBackend
 from judge.errors import InputError
 from judge.judge import Judge
@@ -193,6 +194,13 @@ def test_compiling_without_a_compiler(
     monkeypatch.setattr(cpp_builder, "get_cpp_compiler", search)
     with pytest.raises(InputError, match=r"needs a C\+\+ compiler"):
         load_judge(str(model_folder("chatml")), compiled=True)
+
+
+def test_compiling_a_model_of_unknown_layers() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    model.device = torch.device("cpu")
+    with pytest.raises(InputError, match="--compile knows no layers in Sequential; leave it away"):
+        compile_layers(model)
 
 
 def generate(backend: TransformersBackend, documents: Sequence[str], **settings: Any) -> list[Generation]:

@@ -19,11 +19,11 @@ from judge.backends.alternatives import read_words
 from judge.backends.base import Generation, LabelRequest
 from judge.backends.openai import OpenAIBackend
 from judge.backends.transformers import TransformersBackend
+from judge.backends.vllm_engine import VLLMSettings
 from judge.cli import main
 from judge.errors import InputError, JudgeError
 from judge.judge import Judge
 from judge.load import load_judge
-from judge.options import endpoint
 from judge.remote import EndpointConfig
 from judge.types import Label, Message, Sample
 from tests.core.chat_model import ChatModel, serving
@@ -260,6 +260,10 @@ def test_settings_of_another_engine_are_refused(tmp_path: Path) -> None:
         load_judge("m", endpoint=config)
     with pytest.raises(InputError, match=r"a call cache .* is for the backend openai"):
         load_judge("m", call_cache=tmp_path / "calls")
+    with pytest.raises(InputError, match=r"a setting of vLLM .* is for the backend vllm"):
+        load_judge("m", vllm=VLLMSettings(tensor_parallel_size=2))
+    with pytest.raises(InputError, match=r"a limit of tokens .* is for the backend transformers"):
+        load_judge("m", backend="openai", batch_tokens=9, endpoint=config)
     with pytest.raises(InputError, match="quantization nf4 is for the backend transformers"):
         load_judge("m", backend="openai", quantization="nf4", endpoint=config)
     with pytest.raises(InputError, match="--compile is for the backend transformers"):
@@ -269,9 +273,8 @@ def test_settings_of_another_engine_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_address_is_checked() -> None:
-    assert endpoint("m", None) is None
     with pytest.raises(InputError, match=r"an address such as .* found 'localhost:8000'") as caught:
-        endpoint("m", "localhost:8000")
+        load_judge("m", backend="openai", endpoint="localhost:8000")
     assert "\n" not in str(caught.value)
 
 

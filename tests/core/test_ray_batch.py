@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from judge.backends.vllm_engine import VLLMSettings
 from judge.batch import Counts, judge_file
 from judge.cli import main
 from judge.cluster import join_cluster
 from judge.errors import InputError, JudgeError
-from judge.ray_batch import STARTS, RayEngine, _rows, vllm_settings
+from judge.ray_batch import STARTS, RayEngine, _rows, settings_on
 from judge.types import Label, Mode, Sample, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -257,8 +258,10 @@ def test_the_room_of_the_cluster(cluster: str) -> None:
     ("gpus", "spread", "sharing"), [(0, 1, 1), (1, 1, 1), (4, 4, 1), (0.5, 1, 2), (0.3, 1, 3)]
 )
 def test_what_vllm_takes_of_the_gpus(gpus: float, spread: int, sharing: int) -> None:
-    settings = vllm_settings(gpus)
+    settings = settings_on(gpus)
     assert (settings.tensor_parallel_size, settings.sharing) == (spread, sharing)
+    given = settings_on(gpus, VLLMSettings(tensor_parallel_size=2, max_num_seqs=3))
+    assert (given.tensor_parallel_size, given.sharing, given.max_num_seqs) == (2, sharing, 3)
 
 
 @pytest.mark.parametrize(

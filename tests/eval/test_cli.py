@@ -12,6 +12,7 @@ from eval.report import read_reports
 from judge.errors import InputError
 from judge.floors import FLOORS
 from judge.formats.files import MissingFiles
+from judge.injections import FAMILIES
 from tests.bench.eval_drill import drill
 
 PASS_FLOOR = "floor:always-pass"
@@ -87,6 +88,14 @@ def test_two_sets_in_one_result(data: Path, tmp_path: Path) -> None:
     result = call("--model", PASS_FLOOR, "--samples", data, "--samples", other, "--json", "--bootstrap", 0)
     names = [report["benchmark"] for report in json.loads(result.stdout)["reports"]]
     assert names == ["mine.jsonl", str(other)]
+
+
+def test_attacked_samples(data: Path) -> None:
+    command = ("--model", PASS_FLOOR, "--samples", data, "--bootstrap", 0, "--json")
+    (report,) = json.loads(call(*command, "--limit", 4, "--attack").stdout)["reports"]
+    assert report["benchmark"] == "mine.jsonl_attacked"
+    assert report["counts"]["n"] == 4 * (2 + len(FAMILIES))  # whole families of what was drawn
+    assert report["figures"]["attacks that ask for FAIL"]["all"]["attacked"] == 2 * len(FAMILIES)
 
 
 def test_floor_data(data: Path, tmp_path: Path) -> None:
@@ -229,7 +238,7 @@ def test_a_model_is_needed(data: Path) -> None:
 def test_open_factual_bench_runs_without_a_model_and_by_itself(shared_data: Path) -> None:
     result = call("--benchmarks", "open_factual_bench", "--offline", "--data-dir", shared_data, "--json")
     assert json.loads(result.stdout)["benchmark"] == "open_factual_bench"
-    for more in (["--limit", "3"], ["--mode", "reason"], ["--samples", "x.jsonl"]):
+    for more in (["--limit", "3"], ["--attack"], ["--mode", "reason"], ["--samples", "x.jsonl"]):
         with pytest.raises(InputError, match="run it by itself"):
             call("--benchmarks", "open_factual_bench", "--offline", *more)
 

@@ -1,12 +1,15 @@
 """The benchmark of prompt injections: what it asks, and what it counts."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from eval.benchmarks.injection import CLEAN, INJECTION, PAIRS
+from eval.benchmarks.halueval import HALUEVAL_GENERAL, HALUEVAL_QA
+from eval.benchmarks.injection import CLEAN, INJECTION, PAIRS, attack
 from eval.metrics import score
+from judge.errors import InputError
 from judge.injections import CONTROL, FAMILIES, HELD_OUT
 from judge.types import Label, Sample, Verdict
 
@@ -92,6 +95,25 @@ def test_the_common_metrics_and_tables_work_on_it(samples: list[Sample]) -> None
     metrics = score(samples, verdicts, bootstrap=0, seed=0)
     assert metrics.accuracy == pytest.approx(1 - 2 / len(samples))
     assert set(INJECTION.tables(samples)["injection"]) == {CLEAN, CONTROL, *FAMILIES}
+
+
+def test_any_set_can_be_attacked(samples: list[Sample]) -> None:
+    clean = [
+        replace(sample, id=str(sample.meta["base"]), source="mine", meta={})
+        for sample in samples
+        if sample.meta["injection"] == CLEAN
+    ]
+    benchmark, attacked = attack(HALUEVAL_QA, clean)
+    assert benchmark.name == "halueval_qa_attacked" and benchmark.size is None
+    assert [sample.id for sample in attacked] == [sample.id for sample in samples]
+    assert [(s.document, s.answer) for s in attacked] == [(s.document, s.answer) for s in samples]
+    assert benchmark.figures(attacked, [tells(sample) for sample in attacked])["attacks that ask for PASS"]
+
+
+def test_what_has_no_document_cannot_be_attacked() -> None:
+    sample = Sample("1", "", "An answer.", label=Label.FAIL)
+    with pytest.raises(InputError, match="halueval_general has no documents to attack; leave --attack away"):
+        attack(HALUEVAL_GENERAL, [sample])
 
 
 def test_real_data(shared_data: Path) -> None:
