@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 from typing import Any
 
 from judge.errors import InputError
@@ -27,6 +28,7 @@ def join_cluster() -> Any:
             "engine ray needs Ray; install it: pip install 'ray[data]', or 'hallucination-judge[ray]'"
         ) from None
     if not ray.is_initialized():
+        _knock(os.environ.get("RAY_ADDRESS", ""))
         try:
             ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
         except (ConnectionError, ValueError, RuntimeError) as error:
@@ -37,3 +39,14 @@ def join_cluster() -> Any:
     context.execution_options.preserve_order = True
     context.enable_progress_bars = False
     return ray
+
+
+def _knock(address: str) -> None:
+    """Does anything answer at an address ``[ray://]HOST:PORT``? Ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdecimal():  # none, or a word that Ray knows
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise InputError(f"no Ray cluster answers at {address} ({error}); see RAY_ADDRESS") from None

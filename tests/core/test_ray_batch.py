@@ -287,3 +287,11 @@ def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         InputError, match=r"needs Ray.*pip install 'ray\[data\]', or 'hallucination-judge\[ray"
     ):
         join_cluster()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://localhost:1", "[::1]:1", "127.0.0.1:99999999"])
+def test_a_cluster_that_does_not_answer(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(InputError, match=rf"answers at {re.escape(address)} \(.*see RAY_ADDRESS"):
+        join_cluster()
