@@ -84,7 +84,6 @@ class VLLMBackend:
             settings=self.settings,
             adapter=adapter,
             revision=revision,
-            tokenizer=self.tokenizer.name_or_path,
             dtype=self.dtype,
             max_model_len=self._room,
         )
