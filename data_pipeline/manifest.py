@@ -13,8 +13,8 @@ from judge.files import read_jsonl, sha256_file
 from judge.prompts import BuiltinPrompt
 
 FILES = (
-    "samples.jsonl", "test.jsonl", "sft/train.jsonl", "sft/validation.jsonl", "dpo/train.jsonl",
-    "dpo/validation.jsonl",
+    "samples.jsonl", "validation.jsonl", "test.jsonl", "sft/train.jsonl", "sft/validation.jsonl",
+    "dpo/train.jsonl", "dpo/validation.jsonl",
 )  # fmt: skip
 
 SHOWN = 1000

@@ -18,7 +18,8 @@ from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
 def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Callable[[str], None]) -> None:
     """Write samples, SFT rows and preference pairs, each file whole or not at all."""
     write_samples(folder / "samples.jsonl", store.samples())
-    write_samples(folder / "test.jsonl", store.samples("split = 'test'"))
+    for split in ("validation", "test"):  # to calibrate a judge on, and to measure it on
+        write_samples(folder / f"{split}.jsonl", store.samples("split = ?", (split,)))
     judging = base_model(config) if config.preferences.pairs else None
     train = store.count("split = 'train'")
     for split in ("train", "validation"):

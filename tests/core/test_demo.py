@@ -13,6 +13,7 @@ from data_pipeline.cli import app as data_app
 from data_pipeline.config import DataConfig
 from eval.cli import app as eval_app
 from judge import demo, demo_model
+from judge.calibrate import app as calibrate_app
 from judge.cli import main
 from judge.commands import merge as merge_app
 from judge.configs import load_config
@@ -41,7 +42,7 @@ def test_every_command_parses(step: demo.Step) -> None:
     assert python == sys.executable and step.seconds > 0
     if rest[:2] == ["-m", "judge.cli"]:
         _, _, name, *arguments = rest
-        app = {"data": data_app, "merge": merge_app, "eval": eval_app}[name]
+        app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app}[name]
         values = parsed(app, tuple(arguments))
         if name == "data":
             recipe = load_config(DataConfig, Path(values["config"]), values["overrides"])
@@ -56,12 +57,24 @@ def test_every_command_parses(step: demo.Step) -> None:
 
 def test_each_step_takes_what_the_one_before_made() -> None:
     titles = [step.title for step in PLAN]
-    assert titles[:4] == [
-        "build the data set", "supervised fine-tuning", "merge the adapter", "preference optimization",
+    assert titles[:6] == [
+        "build the data set", "supervised fine-tuning", "calibrate sft", "merge the adapter",
+        "preference optimization", "calibrate dpo",
     ]  # fmt: skip
-    assert len(titles) == len(set(titles)) == 10
-    sft, merging, dpo = PLAN[1].command, PLAN[2].command, PLAN[3].command
+    assert len(titles) == len(set(titles)) == 12
+    sft, merging, dpo = PLAN[1].command, PLAN[3].command, PLAN[4].command
     assert f"output={merging[-3]}" in sft and f"model={merging[-1]}" in dpo
+
+
+def test_judges_are_calibrated_on_other_documents_than_they_are_measured_on() -> None:
+    for name, app, option, file in (
+        ("calibrate", calibrate_app, "data", "validation.jsonl"),
+        ("eval", eval_app, "samples", "test.jsonl"),
+    ):
+        commands = [step.command for step in PLAN if step.command[3] == name]
+        assert commands
+        for command in commands:
+            assert str(OUT / "data" / file) in str(parsed(app, command[4:])[option])
 
 
 def test_an_unknown_option_would_be_noticed() -> None:
@@ -69,16 +82,35 @@ def test_an_unknown_option_would_be_noticed() -> None:
         parsed(eval_app, ("--model", "m", "--floor-dat", "x"))
 
 
-def test_a_failing_step_ends_the_demo(capfd: pytest.CaptureFixture[str]) -> None:
-    command = (sys.executable, "-c", "raise SystemExit(3)")
+@pytest.fixture
+def failing(tmp_path: Path) -> tuple[str, ...]:
+    script = tmp_path / "failing.py"
+    script.write_text("import sys\nraise SystemExit(int(sys.argv[1]))")
+    return (sys.executable, str(script), "3")
+
+
+def test_a_failing_step_ends_the_demo(failing: tuple[str, ...]) -> None:
     with pytest.raises(JudgeError, match="a step ended with exit code 3"):
-        demo.run(demo.Step("a step", command, 1.0))
+        demo.run(demo.Step("a step", failing, 1.0))
+
+
+def test_a_failing_step_that_is_not_needed_is_told(
+    failing: tuple[str, ...], capfd: pytest.CaptureFixture[str]
+) -> None:
+    demo.run(demo.Step("a step", failing, 1.0, needed=False))
+    assert "a step ended with exit code 3; the demo goes on without it" in capfd.readouterr().out
+
+
+def test_a_module_gets_its_arguments() -> None:
+    demo.run(demo.Step("version", (sys.executable, "-m", "judge.cli", "--version"), 1.0))
+    with pytest.raises(JudgeError, match="a typo ended with exit code 2"):
+        demo.run(demo.Step("a typo", (sys.executable, "-m", "judge.cli", "marge"), 1.0))
 
 
 def test_trained_folders_are_made_anew(tmp_path: Path) -> None:
     folder = tmp_path / "sft"
     (folder / "checkpoint-1").mkdir(parents=True)
-    demo.run(demo.Step("train", (sys.executable, "-c", ""), 1.0, fresh=folder))
+    demo.run(demo.Step("train", (sys.executable, "-m", "this"), 1.0, fresh=folder))
     assert not folder.exists()
     assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "sft-merged", "dpo"]
 

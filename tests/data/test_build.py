@@ -100,8 +100,9 @@ def test_no_document_in_two_splits(built: Path) -> None:
 
 def test_rows_are_of_their_split(built: Path) -> None:
     samples = {sample.id: sample for sample in read_samples(built / "samples.jsonl")}
-    test = [sample.id for sample in read_samples(built / "test.jsonl")]
-    assert set(test) == {name for name, sample in samples.items() if sample.meta["split"] == "test"}
+    for split in ("validation", "test"):
+        held_out = [sample.id for sample in read_samples(built / f"{split}.jsonl")]
+        assert held_out == [name for name, sample in samples.items() if sample.meta["split"] == split]
     for kind in ("sft", "dpo"):
         for split in ("train", "validation"):
             for row in rows(built / kind / f"{split}.jsonl"):
