@@ -41,13 +41,20 @@ def register() -> str:
         **options: Any,
     ) -> "tuple[torch.Tensor, None]":
         """Attention of transformers' interface; shapes ``(rows, heads, tokens, size)``."""
+        settings = {"dropout_p": options.get("dropout", 0.0), "scale": options.get("scaling")}
+        if query.shape[2] == 1:
+            # A reply is being written. transformers would copy all keys and values for every head that shares
+            # them, at each token; PyTorch's kernel needs no copies.
+            output = scaled_dot_product_attention(
+                query, key, value, attention_mask, enable_gqa=True, **settings
+            )
+            return output.transpose(1, 2).contiguous(), None
         if attention_mask is None or query.shape[2] <= BLOCK:
             return sdpa_attention_forward(module, query, key, value, attention_mask, **options)
         if attention_mask not in plans:
             plans[attention_mask] = block_plan(attention_mask)
         plan = plans[attention_mask]
         key, value = (repeat_kv(part, module.num_key_value_groups) for part in (key, value))
-        settings = {"dropout_p": options.get("dropout", 0.0), "scale": options.get("scaling")}
         outputs = []
         if plan.causal:
             trunk = slice(plan.causal)

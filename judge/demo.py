@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,14 +52,14 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
             *judge, "calibrate", "--model", folder, "--data", f"{data}/validation.jsonl",
             "--precision", precision,
         )  # fmt: skip
-        return Step(f"calibrate {name}", command, 30, needed=False)
+        return Step(f"calibrate {name}", command, 20, needed=False)
 
     plan = [
         Step(
             "build the data set",
             (*judge, "data", "build", str(RECIPES / "demo" / "data.yaml"), "--out", data, "--set",
              f"preferences.model={model}"),
-            60,
+            50,
         ),
         Step(
             "supervised fine-tuning",
@@ -68,7 +69,7 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
             fresh=Path(sft),
         ),
         calibrate("sft", sft),
-        Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 15, fresh=Path(merged)),
+        Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 5, fresh=Path(merged)),
         Step(
             "preference optimization",
             (python, str(RECIPES / "dpo.py"), str(RECIPES / "demo" / "dpo.yaml"), f"model={merged}",
@@ -105,6 +106,7 @@ def demo_command(
             "the demo runs from a checkout of the project, with its recipes beside it", file=RECIPES
         )
     begin = time.monotonic()
+    forkserver.ensure_running()  # it imports while the model is brought
     say("step 0: bring the model")
     start_from = model or str(bring_model(out / "model"))
     plan = steps(out, start_from, default_precision(training=True))

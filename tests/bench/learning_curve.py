@@ -100,6 +100,7 @@ def main() -> None:
         "data": arguments.data,
         "output": arguments.out,
         "epochs": max(arguments.epochs),
+        "max_minutes": "null",
     }
     recipe = load_config(SFTRecipe, RECIPE, [f"{key}={value}" for key, value in overrides.items()])
     samples = list(read_samples(arguments.data / "test.jsonl"))

@@ -47,6 +47,14 @@ def test_any_mask_gives_the_dense_result(rows: int, queries: int, extra: int, se
         torch.testing.assert_close(got, wanted)
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_token_of_a_reply_gives_the_dense_result(masked: bool) -> None:
+    mask = torch.ones(2, 1, 1, 9, dtype=torch.bool)
+    mask[1, ..., :4] = not masked  # left padding
+    for got, wanted in zip(attend(FORWARD, mask, 0), attend(sdpa_attention_forward, mask, 0), strict=True):
+        torch.testing.assert_close(got, wanted)
+
+
 def test_a_plan_leaves_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "BLOCK", 2)
     mask = torch.eye(5, dtype=torch.bool)[None, None]
