@@ -22,10 +22,8 @@ app = typer.Typer(add_completion=False)
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = ROOT / "recipes"
 REASON_SAMPLES = 12  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
-
-# Commands run in processes that a server forks: what all of them import is imported once, not a dozen times.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["judge.training.trainer", "data_pipeline.cli", "eval.run"])
+IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # between them, all that takes long
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +97,7 @@ def demo_command(
 ) -> None:
     """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its floors."""
     from judge.demo_model import bring_model
+    from judge.hardware import this_device
     from judge.loading import default_precision
 
     if not (RECIPES / "demo").is_dir():
@@ -106,7 +105,10 @@ def demo_command(
             "the demo runs from a checkout of the project, with its recipes beside it", file=RECIPES
         )
     begin = time.monotonic()
-    forkserver.ensure_running()  # it imports while the model is brought
+    if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which survives no fork
+        # What the commands import is imported once, while the model is brought, and not a dozen times.
+        PROCESSES.set_forkserver_preload(IMPORTED)
+        forkserver.ensure_running()
     say("step 0: bring the model")
     start_from = model or str(bring_model(out / "model"))
     plan = steps(out, start_from, default_precision(training=True))
