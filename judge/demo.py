@@ -149,14 +149,15 @@ def run(step: Step) -> float:
 
 
 def execute(command: Sequence[str]) -> None:
-    """Run a command line of Python, ``python -m MODULE ...`` or ``python SCRIPT ...``, in this process."""
-    _, first, *rest = command
-    if first == "-m":
-        module, *sys.argv[1:] = rest
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    """Run ``python -m judge.cli ...`` or ``python SCRIPT ...`` in this process."""
+    from judge.cli import main
+
+    _, *arguments = command
+    if arguments[:2] == ["-m", "judge.cli"]:
+        main(arguments[2:])
     else:
-        sys.argv = [first, *rest]
-        runpy.run_path(first, run_name="__main__")
+        sys.argv = arguments
+        runpy.run_path(arguments[0], run_name="__main__")
 
 
 def clear(folder: Path) -> None:

@@ -110,7 +110,7 @@ def test_a_module_gets_its_arguments() -> None:
 def test_trained_folders_are_made_anew(tmp_path: Path) -> None:
     folder = tmp_path / "sft"
     (folder / "checkpoint-1").mkdir(parents=True)
-    demo.run(demo.Step("train", (sys.executable, "-m", "this"), 1.0, fresh=folder))
+    demo.run(demo.Step("train", (sys.executable, "-m", "judge.cli", "--version"), 1.0, fresh=folder))
     assert not folder.exists()
     assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "sft-merged", "dpo"]
 
