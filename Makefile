@@ -1,5 +1,5 @@
 # make install   the environment, in .venv
-# make demo      build, train and measure a small judge, end to end (15 to 18 minutes on two cores)
+# make demo      build, train and measure a small judge, end to end (about 16 minutes on two cores, install included)
 # make test      the tests
 # make lint      ruff and mypy
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
