@@ -9,7 +9,7 @@ from data_pipeline.prompts import Style
 from data_pipeline.sources import KINDS, READERS
 from judge.configs import StrictConfig
 from judge.errors import unknown
-from judge.loading import Precision
+from judge.models.weights import Precision
 from judge.remote.config import EndpointConfig
 from judge.types import Language, Task
 

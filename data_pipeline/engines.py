@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-from judge.cluster import join_cluster
+from judge.batch.cluster import join_cluster
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from data_pipeline.config import DataConfig
 from data_pipeline.ensemble import yield_markdown
 from data_pipeline.store import SampleStore
 from judge.files import read_jsonl, sha256_file
-from judge.prompts import BuiltinPrompt
+from judge.prompting.prompts import BuiltinPrompt
 
 FILES = (
     "samples.jsonl", "validation.jsonl", "test.jsonl", "sft/train.jsonl", "sft/validation.jsonl",

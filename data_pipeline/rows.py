@@ -1,6 +1,6 @@
 """Rows for trainers, in TRL's conversational form: SFT rows in both modes, and preference pairs."""
 
-from judge.prompts import BuiltinPrompt, format_judgement
+from judge.prompting.prompts import BuiltinPrompt, format_judgement
 from judge.types import DPORow, Label, Message, Mode, Sample, SFTRow
 
 PROMPT = BuiltinPrompt()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from math import isfinite
 
-from judge import reliability
-from judge.reliability import Bin
+from judge.calibration import reliability
+from judge.calibration.reliability import Bin
 from judge.types import Label, Verdict
 
 COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -49,12 +49,12 @@ def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[
 
 
 def reliability_bins(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[Bin, ...]:
-    """The bins of :func:`judge.reliability.bins`."""
+    """The bins of :func:`judge.calibration.bins`."""
     return reliability.bins(*_scored(labels, verdicts))
 
 
 def expected_calibration_error(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> float | None:
-    """See :func:`judge.reliability.calibration_error`; ``None`` where no verdict has a probability."""
+    """See :func:`judge.calibration.calibration_error`; ``None`` where no verdict has a probability."""
     return reliability.calibration_error(*_scored(labels, verdicts))
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from judge.cli.options import DEFAULTS, Settings, loads_judge
 from judge.errors import InputError
-from judge.options import DEFAULTS, Settings, loads_judge
 from judge.types import Sample
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def evaluate_command(
     from eval.sampling import take
     from eval.tables import report_tables
     from eval.verdicts import VerdictFile, check_out, data_hash
-    from judge.floors import FLOORS, make_floor
+    from judge.floors.rules import FLOORS, make_floor
 
     console = Console(stderr=True)
     fit_on = None if floor_data is None else samples_file(floor_data).load()

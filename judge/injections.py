@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
-from judge.prompts import KEYS, LABEL_WORDS
+from judge.prompting.prompts import KEYS, LABEL_WORDS
 from judge.types import Label, Language, Sample
 
 Place = Literal["answer", "document"]

@@ -10,15 +10,15 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import WORD_TOKENS, Backend, Generation, Guide, LabelRequest
-from judge.finishing import finish
-from judge.fitting import TooLong, fit
-from judge.parsing import parse
-from judge.prompts import LABEL_WORDS, BuiltinPrompt, Prompt
+from judge.prompting.finishing import finish
+from judge.prompting.fitting import TooLong, fit
+from judge.prompting.parsing import parse
+from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt, Prompt
+from judge.prompting.windows import Long, check_in_windows
 from judge.types import Label, Language, Message, Mode, Sample, Usage, Verdict
-from judge.windows import Long, check_in_windows
 
 if TYPE_CHECKING:
-    from judge.calibration import Calibration
+    from judge.calibration.curve import Calibration
 
 MAX_NEW_TOKENS = 512
 CHUNK = {"verdict": 256, "reason": 32}
@@ -50,7 +50,7 @@ class Judge:
         guide: what engines that can do so hold the reason mode's replies to: a regular expression, or a JSON
             schema.
         long: ``fit`` shortens a document that is too long; ``chunk`` judges it in windows, see
-            :mod:`judge.windows`.
+            :mod:`judge.prompting.windows`.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: from which ``p_fail`` on the label is ``FAIL``. By default 0.5 in verdict mode, and in
             reason mode the label that was written.

@@ -9,11 +9,11 @@ from judge.backends.load import Engine, load_backend
 from judge.checker import Checker
 from judge.errors import InputError, unknown
 from judge.judge import MAX_NEW_TOKENS, Judge
-from judge.loading import Precision
-from judge.prompts import BuiltinPrompt, Prompt, TemplatePrompt
-from judge.quantization import QuantizationChoice
+from judge.models.quantization import QuantizationChoice
+from judge.models.weights import Precision
+from judge.prompting.prompts import BuiltinPrompt, Prompt, TemplatePrompt
+from judge.prompting.windows import Long
 from judge.types import MODES, Mode, Sample
-from judge.windows import Long
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
@@ -71,7 +71,7 @@ def load_judge(
     if backend not in get_args(Engine):
         raise InputError(unknown("backend", backend, get_args(Engine)))
     if model.startswith("floor:"):
-        from judge.floors import make_floor
+        from judge.floors.rules import make_floor
 
         if threshold is not None:
             raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
@@ -98,11 +98,11 @@ def load_judge(
         guide = judgement_pattern(max_new_tokens)
     judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long)
     if backend != "openai":  # a server's model has no judge.json here
-        from judge.calibration import read_calibrations
+        from judge.calibration.curve import read_calibrations
 
         judge = replace(judge, calibrations=read_calibrations(model, revision))
     if threshold is not None:
-        from judge.calibration import threshold_named
+        from judge.calibration.curve import threshold_named
 
         judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
     return judge

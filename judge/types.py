@@ -128,8 +128,9 @@ class Verdict:
     judge's own output hit its length limit.
 
     ``evidence`` is what the reasoning quotes of the document's text, ``unsupported`` what is wrong in the
-    answer, where the judge tells (:mod:`judge.evidence`). ``windows`` and ``claims`` are filled where a long
-    document was judged in parts (:mod:`judge.windows`): those parts, and the sentences of the answer.
+    answer, where the judge tells (:mod:`judge.prompting.evidence`). ``windows`` and ``claims`` are filled
+    where a long document was judged in parts (:mod:`judge.prompting.windows`): those parts, and the sentences
+    of the answer.
     """
 
     label: Label | None

@@ -8,7 +8,7 @@ python recipes/sft.py RECIPE.yaml checkpoints=5 --resume
 
 from pathlib import Path
 
-from judge.training.cli import run_recipe
+from judge.cli.train import run_recipe
 from judge.training.config import SFTRecipe
 from judge.training.sft import train_sft
 

@@ -195,7 +195,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pa
 def tiny_backend(model_folder: Callable[[str], Path]) -> Callable[..., Any]:
     """The transformers backend on a tiny model, by name; ``batch_tokens=1`` runs every row alone."""
     from judge.backends.transformers import TransformersBackend
-    from judge.loading import LoadedModel, load_model
+    from judge.models.weights import LoadedModel, load_model
 
     loaded: dict[str, LoadedModel] = {}
     load_model(str(model_folder("chatml")))  # the imports, which take seconds, are no test's own time

@@ -1,4 +1,4 @@
-"""Could a judge learn the labels without reading? The trivial rules of :mod:`judge.floors`, by source.
+"""Could a judge learn the labels without reading? The trivial rules of :mod:`judge.floors.rules`, by source.
 
 Each rule is fitted and scored in folds that are parted by document, so twins never part. That matters: a rule
 that memorises answers and meets the twin of one it has seen would score *below* chance, and hide a give-away.
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge.errors import InputError
-from judge.floors import Floor
+from judge.floors.rules import Floor
 from judge.types import Label, Sample
 
 RULES = ("answer-only", "length", "overlap")

@@ -7,7 +7,7 @@ from typing import Any
 from data_pipeline.audit.tables import summary
 from judge.errors import InputError
 from judge.files import read_jsonl
-from judge.rendering import Renderer
+from judge.prompting.rendering import Renderer
 
 FIELDS = {"sft": ("completion",), "dpo": ("chosen", "rejected")}
 """Files of rows, by their folder, and the fields of the replies in them."""
@@ -46,7 +46,7 @@ def row_tokens(folder: Path, model: str) -> dict[str, Any]:
 def _load(model: str) -> tuple[Any, int]:
     from transformers import AutoConfig
 
-    from judge.loading import find_model, load_tokenizer
+    from judge.models.weights import find_model, load_tokenizer
 
     base, adapter = find_model(model)
     try:

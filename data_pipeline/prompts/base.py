@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judge.prompts import guard
+from judge.prompting.prompts import guard
 from judge.types import Message
 
 TAGS = ("document", "question", "answer", "other_answer", "true_answer", "evidence", "change")

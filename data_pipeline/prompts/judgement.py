@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from data_pipeline.prompts.base import TEXT, Prompted, reply_schema
-from judge.prompts import KEYS, LABEL_WORDS, BuiltinPrompt
+from judge.prompting.prompts import KEYS, LABEL_WORDS, BuiltinPrompt
 from judge.types import Sample
 
 _PROMPT = BuiltinPrompt()

@@ -8,7 +8,7 @@ from data_pipeline.perturb.llm import perturb_with
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.prompts import Prompted, judgement_prompt
 from data_pipeline.teachers.base import Ask, Judgement, ask_each
-from judge.parsing import parse
+from judge.prompting.parsing import parse
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Sample
 

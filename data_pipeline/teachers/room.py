@@ -146,7 +146,7 @@ class Teachers:
             return LocalClient(served, name, self.cache, settings.name, guided=True).run
 
         from judge.backends.transformers import TransformersBackend
-        from judge.loading import load_model
+        from judge.models.weights import load_model
 
         backend = TransformersBackend(load_model(model, precision=settings.precision))
         return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run

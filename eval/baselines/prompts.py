@@ -1,13 +1,14 @@
 """What the baselines ask a model: to answer, to name claims, and whether a text bears out a statement.
 
-In the project's own words, on the contract of :mod:`judge.prompts`: its tags, its guarding, its label words.
+In the project's own words, on the contract of :mod:`judge.prompting.prompts`: its tags, its guarding, its
+label words.
 """
 
 import re
 from collections.abc import Mapping
 
 from judge.files import sha256_text
-from judge.prompts import TAGS, guard
+from judge.prompting.prompts import TAGS, guard
 from judge.types import Language, Message, Mode, Sample, Task
 
 VERSION = "baselines-1"
@@ -77,7 +78,7 @@ class SupportPrompt:
     """Asks whether the document of a sample bears out the statement that is its answer."""
 
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
-        """One user turn, see :class:`judge.prompts.Prompt`."""
+        """One user turn, see :class:`judge.prompting.prompts.Prompt`."""
         text = sample.document_text if document is None else document
         return _turn(SUPPORT[sample.language], {"document": text, "answer": sample.answer})
 

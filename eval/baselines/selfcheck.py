@@ -13,9 +13,9 @@ from statistics import mean
 from typing import Any
 
 from eval.baselines.prompts import SupportPrompt, ask_answer
-from judge.fitting import TooLong, fit
 from judge.judge import Judge
-from judge.sentences import sentence_spans
+from judge.prompting.fitting import TooLong, fit
+from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Message, Mode, Sample, Usage, Verdict
 
 CHUNK = 16

@@ -18,7 +18,7 @@ from judge.checker import Checker
 from judge.errors import InputError
 from judge.formats.files import resolve_data_dir
 from judge.judge import Judge
-from judge.prompts import BuiltinPrompt
+from judge.prompting.prompts import BuiltinPrompt
 from judge.types import Sample, Verdict
 
 Figures = dict[str, dict[str, dict[str, float | int | None]]]

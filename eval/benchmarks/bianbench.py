@@ -14,7 +14,7 @@ from eval.benchmarks.base import Benchmark
 from judge.errors import InputError, unknown
 from judge.formats.files import find_file, group_of, need_folder
 from judge.formats.records import Record, read_lines, read_records
-from judge.prompts import LABEL_WORDS
+from judge.prompting.prompts import LABEL_WORDS
 from judge.types import Language, Sample, Task
 
 ORIGINAL = "no public place (they were never released; recipes/bianbench-rebuild makes such a set)"

@@ -1,7 +1,7 @@
 """Prompts of benchmarks that the common prompt does not fit, since they give a judge no document.
 
-The contract of :mod:`judge.prompts` stays: the same tags around what is judged, guarded in the same way, and
-the same label words and keys in the reply.
+The contract of :mod:`judge.prompting.prompts` stays: the same tags around what is judged, guarded in the same
+way, and the same label words and keys in the reply.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from judge.checker import Checker
 from judge.files import sha256_text
 from judge.judge import Judge
-from judge.prompts import TAGS, Prompt, guard
+from judge.prompting.prompts import TAGS, Prompt, guard
 from judge.types import Message, Mode, Sample
 
 REPLY: Mapping[Mode, str] = {
@@ -49,7 +49,7 @@ class BenchmarkPrompt:
     reply: Mapping[Mode, str] = field(default_factory=lambda: REPLY)
 
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
-        """One user turn, see :class:`judge.prompts.Prompt`."""
+        """One user turn, see :class:`judge.prompting.prompts.Prompt`."""
         rules = f"{self.rules} {self.evidence}" if sample.document_text.strip() else self.rules
         return user_turn(rules, *material(sample, document), self.reply[mode])
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from eval.benchmarks.base import Benchmark, Figures
-from judge.evidence import cite
 from judge.formats import ragtruth
+from judge.prompting.evidence import cite
 from judge.types import Sample, Verdict
 
 Span = tuple[int, int]
@@ -33,7 +33,8 @@ def marked_spans(sample: Sample) -> list[Span]:
 def quoted_spans(sample: Sample, verdict: Verdict) -> list[Span]:
     """What a FAIL verdict's reasoning quotes of the answer, and the document does not say.
 
-    Judges are not asked for spans; a reasoning that names what is wrong quotes it (:mod:`judge.evidence`).
+    Judges are not asked for spans; a reasoning that names what is wrong quotes it
+    (:mod:`judge.prompting.evidence`).
     """
     _, unsupported = cite(sample.document_text, sample.answer, verdict.label, verdict.reasoning)
     return [(span.start, span.end) for span in unsupported]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.backends.base import LabelRequest
-from judge.fitting import TooLong, fit
 from judge.judge import Judge
-from judge.prompts import Prompt
+from judge.prompting.fitting import TooLong, fit
+from judge.prompting.prompts import Prompt
 from judge.types import Label, Message, Mode, Sample, Usage, Verdict
 
 SHORT_REPLY = 32

@@ -9,8 +9,8 @@ from eval.open_factual.prompts import messages, number_passages
 from eval.open_factual.tasks import FactualTask, known_id
 from judge.backends.base import Backend
 from judge.errors import InputError
-from judge.fitting import fit
 from judge.formats.records import read_lines
+from judge.prompting.fitting import fit
 
 MAX_NEW_TOKENS = 64
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from judge.errors import InputError
-from judge.loading import Precision
+from judge.models.weights import Precision
 
 app = typer.Typer(add_completion=False)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from eval.open_factual.tasks import FactualTask
 from judge.files import sha256_text
-from judge.prompts import guard
+from judge.prompting.prompts import guard
 from judge.types import Message
 
 PROMPT_VERSION = "1"

@@ -1,5 +1,9 @@
-"""Engines that run a model: each takes chat messages, generates, and scores label words."""
+"""Engines that run a model: each takes chat messages, generates, and scores label words.
+
+``load`` makes one by its name: transformers, vLLM in process, or a server that speaks OpenAI's protocol.
+"""
 
 from judge.backends.base import Backend, Generation, LabelRequest
+from judge.backends.load import Engine, load_backend
 
-__all__ = ["Backend", "Generation", "LabelRequest"]
+__all__ = ["Backend", "Engine", "Generation", "LabelRequest", "load_backend"]

@@ -1,6 +1,6 @@
 """What a guided reply may look like: the form of a judgement as a regular expression, its length bounded."""
 
-from judge.prompts import KEYS, LABEL_WORDS
+from judge.prompting.prompts import KEYS, LABEL_WORDS
 
 _CHARACTER = r'([^"\\\x00-\x1f]|\\["\\/bfnrt])'
 

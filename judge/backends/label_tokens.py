@@ -1,7 +1,7 @@
 """Where two label words part: the tokens that a conversation leads up to, and those of each word after it."""
 
 from judge.backends.base import LabelRequest
-from judge.rendering import Renderer, common_prefix
+from judge.prompting.rendering import Renderer, common_prefix
 
 Tokens = tuple[int, ...]
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Literal
 
 from judge.backends.base import Backend
 from judge.errors import InputError
-from judge.loading import Precision
-from judge.quantization import QuantizationChoice
+from judge.models.quantization import QuantizationChoice
+from judge.models.weights import Precision
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
@@ -58,7 +58,7 @@ def load_backend(
         )
 
     from judge.backends.transformers import TransformersBackend
-    from judge.loading import load_model
+    from judge.models.weights import load_model
 
     loaded = load_model(
         model,

@@ -7,19 +7,19 @@ scored exactly. Prompts that begin alike, as those about one document do, run as
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judge.attention import adapt_mask
 from judge.backends.base import Generation, Guide, LabelRequest
 from judge.backends.compiling import compile_layers
 from judge.backends.label_tokens import stem_and_tails
-from judge.heads import float32_head
-from judge.prefix_tree import PrefixTree, added_tokens, can_share, make_tree, tree_mask
-from judge.rendering import Renderer
+from judge.models.attention import adapt_mask
+from judge.models.heads import float32_head
+from judge.models.prefix_tree import PrefixTree, added_tokens, can_share, make_tree, tree_mask
+from judge.prompting.rendering import Renderer
 from judge.types import Message
 
 if TYPE_CHECKING:
     import torch
 
-    from judge.loading import LoadedModel
+    from judge.models.weights import LoadedModel
 
 BATCH_TOKENS = 8192
 """Padded tokens of one batch, and tokens of one prefix tree."""
@@ -32,7 +32,7 @@ class TransformersBackend:
     """Runs a causal language model of transformers, LoRA adapters included.
 
     Args:
-        loaded: the model with its tokenizer, see :func:`judge.loading.load_model`.
+        loaded: the model with its tokenizer, see :func:`judge.models.weights.load_model`.
         max_length: upper bound on the context; the model's own by default.
         batch_tokens: padded tokens that run in one batch, at most; what suits the device by default.
         compiled: compile the model's layers with ``torch.compile``, for any number of rows and tokens. Takes

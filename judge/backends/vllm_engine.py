@@ -99,7 +99,7 @@ def _defaults(sharing: int) -> dict[str, Any]:
         "use_tqdm_on_load": False,
         "enable_prefix_caching": True,
         "logprobs_mode": "raw_logprobs",
-        "hf_overrides": {"head_dtype": "float32"},  # logits of 16 bits are too coarse, see judge/heads.py
+        "hf_overrides": {"head_dtype": "float32"},  # 16 bits are too coarse: judge/models/heads.py
         "structured_outputs_config": StructuredOutputsConfig(backend="xgrammar", disable_any_whitespace=True),
     }
     if current_platform.is_cpu():

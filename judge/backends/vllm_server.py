@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import LabelRequest
 from judge.errors import InputError, JudgeError, unknown
+from judge.prompting.rendering import common_prefix
 from judge.remote import ChatRequest, EndpointConfig, Reply
 from judge.remote.session import LONGEST_BACKOFF
-from judge.rendering import common_prefix
 from judge.types import Message
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TIMEOUT = 30.0
 """Seconds for an answer that takes no model."""
 NO_THINKING: Mapping[str, Any] = {
     "enable_thinking": False
-}  # as judge/rendering.py; other templates ignore it
+}  # as judge/prompting/rendering.py; other templates ignore it
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 class Engine(Protocol):
-    """Where a file is judged: in this process, or on a cluster (:mod:`judge.ray_batch`)."""
+    """Where a file is judged: in this process, or on a cluster (:mod:`judge.batch.ray`)."""
 
     def judge(self, samples: Path, done: int, total: int) -> tuple[Row, Iterator[Row]]:
         """Judge the samples of a file from number ``done`` (from 0) on.

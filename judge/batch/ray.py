@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from judge.backends.vllm_engine import VLLMSettings
-from judge.batch import Row, judge_rows, read_chunks
+from judge.batch.cluster import join_cluster
+from judge.batch.file import Row, judge_rows, read_chunks
 from judge.checker import Checker
-from judge.cluster import join_cluster
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
 from judge.samples import row_from_sample, sample_from_row
@@ -28,7 +28,7 @@ STARTS = 3
 
 
 class RayEngine:
-    """A Ray cluster (a :class:`judge.batch.Engine`): the one that ``RAY_ADDRESS`` names, or this machine.
+    """A Ray cluster (a :class:`~judge.batch.file.Engine`): that of ``RAY_ADDRESS``, or this machine.
 
     Args:
         load: makes the judge in each worker; plain data and functions of modules, since it travels.
@@ -63,7 +63,7 @@ class RayEngine:
         self._workers = workers or self._room
 
     def judge(self, samples: Path, done: int, total: int) -> tuple[Row, Iterator[Row]]:
-        """See :class:`judge.batch.Engine`."""
+        """See :class:`judge.batch.file.Engine`."""
         start = done - done % self._chunk
         results = self._results(samples, start, workers=math.ceil((total - start) / self._chunk))
         # Before the first result nothing is known of the judge, which is made on the workers.

@@ -1,6 +1,6 @@
 """Calibration: a curve from a judge's probability of FAIL to the share of such answers that is FAIL.
 
-``judge calibrate`` fits it (:mod:`judge.calibration_fit`) and keeps it in the judge's ``judge.json``, by
+``judge calibrate`` fits it (:mod:`judge.calibration.fit`) and keeps it in the judge's ``judge.json``, by
 mode; :func:`judge.load.load_judge` applies it. A curve never falls, so it turns no ranking around.
 """
 

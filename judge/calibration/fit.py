@@ -1,10 +1,10 @@
-"""Fitting a calibration curve and thresholds to labelled samples; see :mod:`judge.calibration`."""
+"""Fitting a calibration curve and thresholds to labelled samples; see :mod:`judge.calibration.curve`."""
 
 from collections.abc import Mapping, Sequence
 
-from judge.calibration import Calibration, Curve, Method, Target, Threshold, log_odds
+from judge.calibration.curve import Calibration, Curve, Method, Target, Threshold, log_odds
+from judge.calibration.reliability import calibration_error
 from judge.errors import InputError, JudgeError
-from judge.reliability import calibration_error
 
 FOLDS = 5
 SEED = 0

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from judge.calibration import JUDGE_FILE, Calibration, Method, Target
+from judge.calibration.curve import JUDGE_FILE, Calibration, Method, Target
+from judge.cli.options import MODEL, Settings, loads_judge
 from judge.errors import InputError
-from judge.options import MODEL, Settings, loads_judge
 from judge.types import Label
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def calibrate_command(
     from rich.console import Console
     from rich.progress import track
 
-    from judge.calibration_fit import fit_calibration
+    from judge.calibration.fit import fit_calibration
     from judge.files import sha256_file, write_json
     from judge.judge import Judge
     from judge.load import load_judge
@@ -111,7 +111,7 @@ def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool
     """Reliability before and after, bin by bin: the mean probability beside the share that is FAIL."""
     from rich.table import Table
 
-    from judge.reliability import bins
+    from judge.calibration.reliability import bins
 
     table = Table(title="Reliability")
     for column in ("p(FAIL)", "before: n", "p(FAIL)", "FAIL", "after: n", "p(FAIL)", "FAIL"):
@@ -132,7 +132,7 @@ def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool
 
 def _summary(calibration: Calibration, held_out: Sequence[float], wanted: dict[Target, float]) -> list[str]:
     """The figures of a calibration as sentences."""
-    from judge.reliability import chance_error
+    from judge.calibration.reliability import chance_error
 
     lines = [
         f"{calibration.curve.method} on {calibration.samples} samples ({calibration.fail} FAIL) about "

@@ -19,7 +19,7 @@ from judge.errors import InputError, JudgeError
 
 app = typer.Typer(add_completion=False)
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "recipes"
 REASON_SAMPLES = 12  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
 PROCESSES = multiprocessing.get_context("forkserver")
@@ -42,7 +42,7 @@ class Step:
 def steps(out: Path, model: str, precision: str) -> list[Step]:
     """The demo's commands in order, everything under the folder ``out``."""
     python, data = sys.executable, str(out / "data")
-    judge = (python, "-m", "judge.cli")
+    judge = (python, "-m", "judge")
     sft, merged, dpo = str(out / "sft"), str(out / "sft-merged"), str(out / "dpo")
 
     def calibrate(name: str, folder: str) -> Step:
@@ -96,9 +96,9 @@ def demo_command(
     model: Annotated[str | None, typer.Option(help="Start from this model instead of SmolLM2-135M.")] = None,
 ) -> None:
     """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its floors."""
-    from judge.demo_model import bring_model
-    from judge.hardware import this_device
-    from judge.loading import default_precision
+    from judge.models.bundled import bring_model
+    from judge.models.hardware import this_device
+    from judge.models.weights import default_precision
 
     if not (RECIPES / "demo").is_dir():
         raise InputError(
@@ -149,11 +149,11 @@ def run(step: Step) -> float:
 
 
 def execute(command: Sequence[str]) -> None:
-    """Run ``python -m judge.cli ...`` or ``python SCRIPT ...`` in this process."""
-    from judge.cli import main
+    """Run ``python -m judge ...`` or ``python SCRIPT ...`` in this process."""
+    from judge.cli.main import main
 
     _, *arguments = command
-    if arguments[:2] == ["-m", "judge.cli"]:
+    if arguments[:2] == ["-m", "judge"]:
         main(arguments[2:])
     else:
         sys.argv = arguments

@@ -12,7 +12,7 @@ import typer
 
 from judge.configs import load_config
 from judge.errors import InputError, unknown
-from judge.hardware import GIB, KNOWN_DEVICES, Device, this_device
+from judge.models.hardware import GIB, KNOWN_DEVICES, Device, this_device
 from judge.training.config import DPORecipe, LoraSettings, SFTRecipe, TrainingConfig
 from judge.training.memory import Memory, estimate, sequences_of
 
@@ -99,7 +99,7 @@ def examine(recipe: TrainingConfig, name: str, device: Device, config: Path | No
     Raises:
         InputError: the model is unknown, or the recipe cannot train on such a device at all.
     """
-    from judge.architecture import read_architecture
+    from judge.models.architecture import read_architecture
     from judge.training.arguments import check_quantization
 
     check_quantization(recipe)

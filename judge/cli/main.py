@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from judge.errors import JudgeError, unknown
 
 COMMANDS = {
-    "check": ("judge.commands:check", "Judge one answer."),
-    "batch": ("judge.commands:batch", "Judge a file of samples; resumes after a kill."),
-    "calibrate": ("judge.calibrate:app", "Make p(FAIL) mean what it says; find thresholds."),
+    "check": ("judge.cli.check:app", "Judge one answer."),
+    "batch": ("judge.cli.batch:app", "Judge a file of samples; resumes after a kill."),
+    "calibrate": ("judge.cli.calibrate:app", "Make p(FAIL) mean what it says; find thresholds."),
     "eval": ("eval.cli:app", "Measure a judge on benchmarks, with floors beside it."),
     "report": ("eval.pages.cli:app", "Show results beside each other: Markdown, HTML, model card."),
     "compare": ("eval.cli:compare", "Compare two results sample by sample."),
@@ -20,10 +20,10 @@ COMMANDS = {
     ),
     "results": ("eval.registry:app", "Add a run to the registry of results, or check it."),
     "data": ("data_pipeline.cli:app", "Build data sets for training judges."),
-    "serve": ("judge.serving.commands:app", "Judge over HTTP."),
-    "merge": ("judge.commands:merge", "Merge a LoRA adapter into its base model."),
-    "doctor": ("judge.doctor:app", "Does a training recipe fit the device?"),
-    "demo": ("judge.demo:app", "Build, train and measure a small judge, end to end."),
+    "serve": ("judge.cli.serve:app", "Judge over HTTP."),
+    "merge": ("judge.cli.merge:app", "Merge a LoRA adapter into its base model."),
+    "doctor": ("judge.cli.doctor:app", "Does a training recipe fit the device?"),
+    "demo": ("judge.cli.demo:app", "Build, train and measure a small judge, end to end."),
 }
 
 HELP = f"""usage: judge COMMAND ...
@@ -65,7 +65,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except JudgeError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
-
-
-if __name__ == "__main__":
-    main()

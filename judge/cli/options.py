@@ -10,10 +10,10 @@ import typer
 
 from judge.backends.load import Engine
 from judge.judge import MAX_NEW_TOKENS
-from judge.loading import Precision
-from judge.quantization import QuantizationChoice
+from judge.models.quantization import QuantizationChoice
+from judge.models.weights import Precision
+from judge.prompting.windows import Long
 from judge.types import Mode
-from judge.windows import Long
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from judge.cli.options import MODEL, Settings, loads_judge
 from judge.errors import InputError
-from judge.options import MODEL, Settings, loads_judge
 from judge.serving.limits import Limits
 
 TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
@@ -53,7 +53,7 @@ def serve_command(
         raise InputError(
             f"serving needs the package {error.name}; pip install 'hallucination-judge[serve]'"
         ) from None
-    from judge.floors import CONSTANT, FLOORS
+    from judge.floors.rules import CONSTANT, FLOORS
     from judge.load import load_judge
 
     limits = Limits(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from judge.errors import InputError, unknown
-from judge.overlap import overlap
+from judge.floors.overlap import overlap
 from judge.types import Label, Mode, Sample, Verdict
 
 FLOORS = ("floor:always-pass", "floor:always-fail", "floor:length", "floor:overlap", "floor:answer-only")

@@ -8,7 +8,7 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import open_text
-from judge.loading import find_model
+from judge.models.weights import find_model
 
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge.rendering import common_prefix
+from judge.prompting.rendering import common_prefix
 
 if TYPE_CHECKING:
     import torch

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from judge import attention, hardware
 from judge.errors import InputError, JudgeError, unknown
-from judge.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
+from judge.models import attention, hardware
+from judge.models.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -44,7 +44,7 @@ class LoadedModel:
 
 
 def default_precision(training: bool = False) -> str:
-    """The number format of this device, by what it can do; see :meth:`judge.hardware.Device.precision`."""
+    """The number format of this device, by what it can do; see :meth:`hardware.Device.precision`."""
     return hardware.this_device().precision(training)
 
 

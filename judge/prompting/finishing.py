@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from judge.evidence import cite
+from judge.prompting.evidence import cite
 from judge.types import Label, Mode, Sample, Verdict
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from judge.prompts import KEYS, LABEL_WORDS, guard
+from judge.prompting.prompts import KEYS, LABEL_WORDS, guard
 from judge.types import Label, Sample
 
 WORDS: dict[str, Label] = {word: label for words in LABEL_WORDS.values() for label, word in words.items()}

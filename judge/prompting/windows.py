@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
-from judge.sentences import sentence_spans
+from judge.prompting.sentences import sentence_spans
 from judge.types import Claim, Label, Sample, Span, Usage, Verdict
 
 Long = Literal["fit", "chunk"]

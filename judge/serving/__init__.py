@@ -6,5 +6,4 @@ reading.py    from a request to samples, every limit kept before anything is par
 batching.py   requests that arrive together are judged together
 metrics.py    what Prometheus reads
 app.py        the endpoints
-commands.py   the command line
 """

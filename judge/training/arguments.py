@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from judge import hardware
 from judge.errors import InputError
-from judge.quantization import require_bitsandbytes
+from judge.models import hardware
+from judge.models.quantization import require_bitsandbytes
 from judge.training.config import TrainingConfig
 
 # The recipe's name of an optimizer: the trainer's name of it, and the decay rates of its running means.

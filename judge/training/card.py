@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.files import sha256_file
-from judge.prompts import LABEL_WORDS, BuiltinPrompt
+from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.config import TrainingConfig
 from judge.types import MODES
 

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from judge.configs import StrictConfig
-from judge.loading import Precision
+from judge.models.weights import Precision
 from judge.training.sharing import LossMean
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import read_jsonl
-from judge.fitting import fit
-from judge.prompts import split_document
-from judge.rendering import Renderer, common_prefix
+from judge.prompting.fitting import fit
+from judge.prompting.prompts import split_document
+from judge.prompting.rendering import Renderer, common_prefix
 from judge.types import Message
 
 IGNORED = -100  # label of a position without loss

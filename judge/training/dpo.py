@@ -7,7 +7,7 @@ an unmerged adapter as policy and as reference would leave nothing to prefer.
 from collections.abc import Sequence
 from typing import Any
 
-from judge.rendering import Renderer
+from judge.prompting.rendering import Renderer
 from judge.training.arguments import common_arguments
 from judge.training.config import DPORecipe
 from judge.training.data import Example, check_cut_share, load_examples

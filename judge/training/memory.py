@@ -6,9 +6,9 @@ of its linear layers and of its products. ``tests/bench/doctor_memory.py`` measu
 
 from dataclasses import dataclass, fields
 
-from judge.architecture import Architecture
-from judge.attention import BLOCK
-from judge.hardware import GIB, Device
+from judge.models.architecture import Architecture
+from judge.models.attention import BLOCK
+from judge.models.hardware import GIB, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 
 LABEL_SHARE = 1 / 8
@@ -121,9 +121,9 @@ def layer_bytes(recipe: TrainingConfig, model: Architecture, device: Device, siz
         norms = 2 * 8 * hidden + 5 * size * hidden
     attention = float(size * 2 * (queries + keys))
     if rows > 1 or getattr(recipe, "prefix_sharing", False):
-        # Under a mask every head has keys and values of its own, and the mask is kept as numbers. On a CPU
-        # (judge.attention) a tree's trunk has none, and what is behind it runs in blocks, each with a copy of
-        # all keys that it sees.
+        # Under a mask every head has keys and values of its own, and the mask is kept as numbers. On a CPU a
+        # tree's trunk has none (judge.models.attention), and what is behind it runs in blocks, each with a
+        # copy of all keys that it sees.
         tail = TAIL if device.kind == "cpu" else 1
         copies = tail * tokens / BLOCK if device.kind == "cpu" else 0
         attention = size * (5 * queries + 2 * copies * queries + tail * tokens)

@@ -6,7 +6,7 @@ from typing import Any
 
 from judge.errors import InputError, JudgeError
 from judge.files import write_json, write_text
-from judge.loading import find_model, load_weights
+from judge.models.weights import find_model, load_weights
 from judge.training.card import model_card
 
 

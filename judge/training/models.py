@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.hardware import local_rank
-from judge.loading import find_model, load_weights
-from judge.prefix_tree import can_share
+from judge.models.hardware import local_rank
+from judge.models.prefix_tree import can_share
+from judge.models.weights import find_model, load_weights
 from judge.training.arguments import check_quantization, weight_precision_of
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.gate import check_leak_gate
@@ -17,7 +17,7 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     """The base model and tokenizer of a recipe, weights in the number format that suits the device.
 
     Norms and the LM head of a quantized model stay in the training's own format: the models compute their
-    norms in float32 whatever their weights are in, and :mod:`judge.heads` does so with the head.
+    norms in float32 whatever their weights are in, and :mod:`judge.models.heads` does so with the head.
 
     Raises:
         InputError: the model is unknown, or is an adapter that has to be merged first; or the recipe wants of
@@ -54,7 +54,10 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
 def shares_prefixes(recipe: SFTRecipe | DPORecipe, model: Any) -> bool:
     """Whether rows with a common prompt train together; says so where the model cannot."""
     if recipe.prefix_sharing and not can_share(model):
-        print(f"{recipe.model} cannot share prefixes (see judge.prefix_tree); rows train alone", flush=True)
+        print(
+            f"{recipe.model} cannot share prefixes (see judge.models.prefix_tree); rows train alone",
+            flush=True,
+        )
         return False
     return recipe.prefix_sharing
 

@@ -1,8 +1,8 @@
 """Preference pairs as prefix trees: a chosen and a rejected judgement share their prompt, computed once.
 
 A pair of TRL's ``DPOTrainer`` is two rows of prompt and completion, and a judge's rows are nearly all
-prompt. Here a pair is one sequence ``[prompt][chosen][rejected]`` (see :mod:`judge.prefix_tree`). What the
-model's layers make of it is laid out again as the two rows that the trainer expects, cut down to their
+prompt. Here a pair is one sequence ``[prompt][chosen][rejected]`` (see :mod:`judge.models.prefix_tree`). What
+the model's layers make of it is laid out again as the two rows that the trainer expects, cut down to their
 completions. TRL's own LM head, losses and figures run on these, so that every one of its losses for pairs
 works, and is exactly TRL's.
 """
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge.attention import adapt_mask
-from judge.prefix_tree import make_tree, tree_mask
+from judge.models.attention import adapt_mask
+from judge.models.prefix_tree import make_tree, tree_mask
 
 if TYPE_CHECKING:
     import torch

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from judge.prompts import split_document
-from judge.rendering import Renderer
+from judge.prompting.prompts import split_document
+from judge.prompting.rendering import Renderer
 from judge.training.arguments import common_arguments
 from judge.training.config import SFTRecipe
 from judge.training.data import IGNORED, Example, check_cut_share, load_examples

@@ -1,13 +1,13 @@
 """Rows about one document train in one sequence, as a prefix tree; the loss is exactly that of separate rows.
 
-See :mod:`judge.prefix_tree` for the layout.
+See :mod:`judge.models.prefix_tree` for the layout.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from judge.prefix_tree import added_tokens, make_tree, tree_mask
+from judge.models.prefix_tree import added_tokens, make_tree, tree_mask
 from judge.training.data import IGNORED, Example
 
 if TYPE_CHECKING:

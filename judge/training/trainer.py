@@ -13,8 +13,8 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import Sampler
 from trl import DPOTrainer, SFTTrainer
 
-from judge.attention import adapt_mask
-from judge.heads import float32_head
+from judge.models.attention import adapt_mask
+from judge.models.heads import float32_head
 from judge.training.data import IGNORED
 
 POOL = 64

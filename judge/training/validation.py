@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from judge.backends.transformers import BATCH_TOKENS, TransformersBackend
 from judge.files import read_jsonl
 from judge.judge import Judge
-from judge.loading import LoadedModel
-from judge.prefix_tree import PrefixTree
+from judge.models.prefix_tree import PrefixTree
+from judge.models.weights import LoadedModel
 from judge.samples import read_samples
 from judge.training.arguments import sharding
 from judge.training.config import TrainingConfig

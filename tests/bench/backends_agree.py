@@ -27,7 +27,7 @@ from urllib.request import urlopen
 
 from eval.sampling import take
 from judge.files import read_jsonl, write_jsonl
-from judge.loading import find_model
+from judge.models.weights import find_model
 from judge.samples import read_samples
 
 LIMIT = 0.02
@@ -76,7 +76,7 @@ def wait(process: subprocess.Popen[bytes], url: str, log: str) -> None:
 
 def judge(samples: Path, out: Path, model: str, *options: str) -> tuple[list[dict[str, Any]], float]:
     """The verdicts of ``judge batch``, and the seconds that it took."""
-    command = [sys.executable, "-m", "judge.cli", "batch", str(samples), "-o", str(out), "--model", model]
+    command = [sys.executable, "-m", "judge", "batch", str(samples), "-o", str(out), "--model", model]
     start = time.perf_counter()
     subprocess.run([*command, *options], check=True)
     return [row for _, row in read_jsonl(out)], time.perf_counter() - start

@@ -24,7 +24,7 @@ def mark(name):
     global start
     now = time.perf_counter()
     marks[name], start = now - start, now
-import judge.commands
+import judge.cli.check
 from judge import Sample, load_judge
 mark("import of the command")
 import torch
@@ -49,7 +49,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "document.txt"
         document.write_text(DOCUMENT)
-        command = [sys.executable, "-m", "judge.cli", "check", "--model", settings.model]
+        command = [sys.executable, "-m", "judge", "check", "--model", settings.model]
         command += ["--document", str(document), "--question", "How high is the tower?"]
         command += ["--answer", "It is 30 m high."]
         seconds = []

@@ -39,8 +39,8 @@ def write_rows(folder: Path, model: str, tokens: int) -> None:
 
     Two SFT rows share their prompt, and take ``tokens`` tokens together. A pair's prompt and either reply do.
     """
-    from judge.loading import load_tokenizer
-    from judge.rendering import Renderer
+    from judge.models.weights import load_tokenizer
+    from judge.prompting.rendering import Renderer
 
     renderer = Renderer(load_tokenizer(model))
     word = " tower"
@@ -128,8 +128,8 @@ def main() -> None:
         print(f"\npeak {measure(stage, json.loads(recipe))}")
         return
 
-    from judge.architecture import read_architecture
-    from judge.hardware import GIB, this_device
+    from judge.models.architecture import read_architecture
+    from judge.models.hardware import GIB, this_device
     from judge.training.config import DPORecipe, SFTRecipe
     from judge.training.memory import estimate
 

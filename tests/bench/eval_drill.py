@@ -118,7 +118,7 @@ def evaluate_in(folder: Path, way: str, out: str, moment: tuple[int, float] | No
         Whether it came to its end.
     """
     command = [
-        sys.executable, "-m", "judge.cli", "eval", "--samples", "samples.jsonl", "--out", out, *WAYS[way][1],
+        sys.executable, "-m", "judge", "eval", "--samples", "samples.jsonl", "--out", out, *WAYS[way][1],
         "--bootstrap", "50",
     ]  # fmt: skip
     environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}

@@ -42,8 +42,8 @@ def main() -> None:
 
     import atheris
 
-    with atheris.instrument_imports(include=["judge.parsing"]):
-        from judge.parsing import parse
+    with atheris.instrument_imports(include=["judge.prompting.parsing"]):
+        from judge.prompting.parsing import parse
         from tests.core.test_parsing_fuzz import ENDINGS, MARKS, NAMES, WORDS, check
 
     pieces = [*MARKS, *NAMES, *WORDS, *ENDINGS]

@@ -26,8 +26,8 @@ from pathlib import Path
 from judge.backends.transformers import TransformersBackend
 from judge.formats import ragtruth
 from judge.judge import Judge
-from judge.loading import load_model
-from judge.prompts import LABEL_WORDS, BuiltinPrompt
+from judge.models.weights import load_model
+from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.types import Label, Sample
 
 NEW_TOKENS = 600
@@ -77,7 +77,7 @@ def by_pipeline(backend: TransformersBackend) -> Callable[[Sequence[Sample]], li
     """Generated judgements, one after another."""
     from transformers import pipeline
 
-    from judge.parsing import parse
+    from judge.prompting.parsing import parse
 
     generate = pipeline(
         "text-generation",

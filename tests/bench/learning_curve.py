@@ -20,7 +20,7 @@ from judge.backends.transformers import TransformersBackend
 from judge.checker import Checker
 from judge.configs import load_config
 from judge.judge import Judge
-from judge.loading import LoadedModel
+from judge.models.weights import LoadedModel
 from judge.samples import read_samples
 from judge.training.config import SFTRecipe
 from judge.training.sft import train_sft

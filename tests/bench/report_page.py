@@ -24,7 +24,7 @@ from eval.report import write_reports
 from eval.run import evaluate
 from eval.verdicts import VerdictFile
 from judge.files import write_text
-from judge.floors import make_floor
+from judge.floors.rules import make_floor
 from judge.types import Label, Mode, Sample, Verdict
 
 RANDOM = random.Random(0)

@@ -143,7 +143,7 @@ def main() -> int:
 
     speed = direct(settings.model, samples, settings.seconds / 2)
     print(f"direct    {speed:.1f} samples/s")
-    command = [sys.executable, "-m", "judge.cli", "serve", "--model", settings.model, "--port", "0"]
+    command = [sys.executable, "-m", "judge", "serve", "--model", settings.model, "--port", "0"]
     environment = {name: value for name, value in os.environ.items() if name != "JUDGE_API_TOKEN"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout is not None

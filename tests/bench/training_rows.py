@@ -10,9 +10,9 @@ from data_pipeline.perturb import Perturbation, RulePerturber
 from data_pipeline.sources import xquad
 from data_pipeline.teachers.rules import RulesTeacher
 from judge.formats.ragtruth import load_split
-from judge.loading import load_tokenizer
-from judge.prompts import BuiltinPrompt, format_judgement
-from judge.rendering import Renderer
+from judge.models.weights import load_tokenizer
+from judge.prompting.prompts import BuiltinPrompt, format_judgement
+from judge.prompting.rendering import Renderer
 from judge.training.data import Example
 from judge.training.dpo import preference_columns
 from judge.types import Label, Mode, Sample

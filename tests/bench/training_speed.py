@@ -37,8 +37,8 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
 
-    from judge.loading import load_weights
-    from judge.prefix_tree import can_share
+    from judge.models.prefix_tree import can_share
+    from judge.models.weights import load_weights
     from judge.training.data import Example
     from judge.training.models import leave_casts_to_autocast
     from judge.training.pairs import SharedPairCollator, share_prompts

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from judge import attention
 from judge.errors import JudgeError
-from judge.prefix_tree import make_tree, tree_mask
+from judge.models import attention
+from judge.models.prefix_tree import make_tree, tree_mask
 
 FORWARD = AttentionInterface()[attention.register()]
 
@@ -83,7 +83,7 @@ def test_a_mask_of_numbers_is_refused() -> None:
 
 
 def test_models_are_loaded_with_it_on_a_cpu(model_folder: Callable[[str], Path]) -> None:
-    from judge.loading import load_model
+    from judge.models.weights import load_model
 
     wanted = "sdpa" if torch.cuda.is_available() else attention.NAME
     assert load_model(str(model_folder("chatml"))).model.config._attn_implementation == wanted

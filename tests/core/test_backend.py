@@ -13,8 +13,8 @@ from judge.backends.transformers import TransformersBackend
 from judge.errors import InputError
 from judge.judge import Judge
 from judge.load import load_judge
-from judge.loading import LoadedModel, load_model, load_weights
-from judge.rendering import common_prefix
+from judge.models.weights import LoadedModel, load_model, load_weights
+from judge.prompting.rendering import common_prefix
 from judge.types import Message, Mode, Sample
 
 Make = Callable[..., TransformersBackend]

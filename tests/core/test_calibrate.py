@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.calibration import Calibration, Curve, Method, read_calibrations, threshold_named
-from judge.calibration_fit import FOLDS, cross_fitted, find_threshold, fit_calibration, fit_curve
-from judge.cli import main
+from judge.calibration.curve import Calibration, Curve, Method, read_calibrations, threshold_named
+from judge.calibration.fit import FOLDS, cross_fitted, find_threshold, fit_calibration, fit_curve
+from judge.calibration.reliability import bins, calibration_error, chance_error
+from judge.cli.main import main
 from judge.errors import InputError, JudgeError
-from judge.finishing import finish
 from judge.judge import Judge
 from judge.load import load_judge
-from judge.prompts import TemplatePrompt, prompt_hash
-from judge.reliability import bins, calibration_error, chance_error
+from judge.prompting.finishing import finish
+from judge.prompting.prompts import TemplatePrompt, prompt_hash
 from judge.samples import write_samples
 from judge.types import Label, Sample, Verdict
 
@@ -132,7 +132,7 @@ def test_no_curve_saw_the_document_it_is_measured_on(monkeypatch: pytest.MonkeyP
         assert 0 < sum(labels) < len(labels)
         return lambda p: float(names[p] in seen)
 
-    monkeypatch.setattr("judge.calibration_fit.fit_curve", fit)
+    monkeypatch.setattr("judge.calibration.fit.fit_curve", fit)
     assert cross_fitted("platt", p_fail, fails, groups) == [0.0] * 60
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from judge.cli.train import run_recipe
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
 from judge.training.checkpoints import (
@@ -24,7 +25,6 @@ from judge.training.checkpoints import (
     mark_complete,
     resume_point,
 )
-from judge.training.cli import run_recipe
 from judge.training.config import SFTRecipe
 from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted, StopSignals

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from judge.cli import COMMANDS, main
+from judge.cli.main import COMMANDS, main
 from judge.types import Label, Sample, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +81,7 @@ def test_help_is_quick_and_complete() -> None:
     seconds = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "judge.cli", "--help"]
+        command = [sys.executable, "-m", "judge", "--help"]
         result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
@@ -279,7 +279,7 @@ def test_resume_by_a_model(samples: Path, tmp_path: Path, model_folder: ModelFol
 @pytest.fixture
 def interrupted(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The output of a run that was killed after five verdicts."""
-    from judge.floors import make_floor
+    from judge.floors.rules import make_floor
 
     class Killed:
         chunk = 0
@@ -335,7 +335,7 @@ def test_a_file_changed_by_hand(samples: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 # Small chunks, so that there is something between the first verdict and the last.
-DRILL = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli import main; main()"
+DRILL = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli.main import main; main()"
 
 
 def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: pytest.MonkeyPatch) -> None:

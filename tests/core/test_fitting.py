@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from judge.fitting import ELLIPSIS, TooLong, fit
-from judge.prompts import BuiltinPrompt, split_document
+from judge.prompting.fitting import ELLIPSIS, TooLong, fit
+from judge.prompting.prompts import BuiltinPrompt, split_document
 from judge.types import MODES, Message, Mode, Sample
 
 texts = st.text(alphabet="ab \n。文档", max_size=200)

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from judge import hardware
 from judge.errors import InputError
-from judge.hardware import GIB, KNOWN_DEVICES, Device, gpu, this_device
+from judge.models import hardware
+from judge.models.hardware import GIB, KNOWN_DEVICES, Device, gpu, this_device
 
 
 @pytest.mark.parametrize(

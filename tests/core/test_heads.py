@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import torch
 
-from judge import heads
-from judge.heads import float32_head
-from judge.loading import load_model
+from judge.models import heads
+from judge.models.heads import float32_head
+from judge.models.weights import load_model
 
 IDS = torch.arange(5, 45).unsqueeze(0)
 

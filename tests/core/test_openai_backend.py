@@ -20,7 +20,7 @@ from judge.backends.base import Generation, LabelRequest
 from judge.backends.openai import OpenAIBackend
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
-from judge.cli import main
+from judge.cli.main import main
 from judge.errors import InputError, JudgeError
 from judge.judge import Judge
 from judge.load import load_judge

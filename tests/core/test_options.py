@@ -8,9 +8,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from judge.backends.vllm_engine import VLLMSettings
+from judge.cli.options import DEFAULTS, MODEL, Settings, loads_judge
 from judge.errors import InputError
 from judge.load import load_judge
-from judge.options import DEFAULTS, MODEL, Settings, loads_judge
 
 
 def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dict[str, Any]]:

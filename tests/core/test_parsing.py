@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.parsing import parse
-from judge.prompts import KEYS, LABEL_WORDS, REPLY, BuiltinPrompt, format_judgement
+from judge.prompting.parsing import parse
+from judge.prompting.prompts import KEYS, LABEL_WORDS, REPLY, BuiltinPrompt, format_judgement
 from judge.types import LANGUAGES, MODES, Label, Language, Mode, Sample
 
 P, F = Label.PASS, Label.FAIL

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.injections import CONTROL, FAMILIES, attack_texts
-from judge.parsing import parse
-from judge.prompts import KEYS, LABEL_WORDS, BuiltinPrompt, format_judgement
+from judge.prompting.parsing import parse
+from judge.prompting.prompts import KEYS, LABEL_WORDS, BuiltinPrompt, format_judgement
 from judge.types import LANGUAGES, MODES, Label, Language, Mode, Sample, Task
 
 WORDS = {word: label for words in LABEL_WORDS.values() for label, word in words.items()}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.prompts import (
+from judge.prompting.prompts import (
     PROMPT_VERSION,
     TAGS,
     BuiltinPrompt,

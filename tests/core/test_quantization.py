@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from judge import hardware
 from judge.errors import InputError
 from judge.files import write_jsonl
-from judge.hardware import KNOWN_DEVICES
-from judge.loading import load_model, load_weights
+from judge.models import hardware
+from judge.models.hardware import KNOWN_DEVICES
+from judge.models.weights import load_model, load_weights
 from judge.training.arguments import OPTIMIZERS, common_arguments, weight_precision_of
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
@@ -332,7 +332,7 @@ def test_zero2_takes_4_bit_weights(recipe: Callable[..., SFTRecipe], monkeypatch
 def test_bitsandbytes_is_not_installed(
     recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from judge import quantization
+    from judge.models import quantization
 
     monkeypatch.setattr(quantization, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="quantization nf4 needs bitsandbytes; install it"):

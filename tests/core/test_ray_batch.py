@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from judge.backends.vllm_engine import VLLMSettings
-from judge.batch import Counts, judge_file
-from judge.cli import main
-from judge.cluster import join_cluster
+from judge.batch.cluster import join_cluster
+from judge.batch.file import Counts, judge_file
+from judge.batch.ray import STARTS, RayEngine, _rows, settings_on
+from judge.cli.main import main
 from judge.errors import InputError, JudgeError
-from judge.ray_batch import STARTS, RayEngine, _rows, settings_on
 from judge.types import Label, Mode, Sample, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -163,7 +163,7 @@ def test_killed_and_resumed_is_what_one_machine_writes(
     samples, model = write_samples(tmp_path / "samples.jsonl", count), model_folder("chatml")
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     assert call("batch", samples, "-o", whole, "--model", model) == 0
-    code = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli import main; main()"
+    code = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli.main import main; main()"
     arguments = ["batch", samples, "-o", out, "--model", model, "--engine", "ray", "--gpus-per-worker", "0"]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments],

@@ -11,7 +11,7 @@ import yaml
 from typer.main import get_command
 
 from data_pipeline.config import DataConfig
-from judge.cli import COMMANDS
+from judge.cli.main import COMMANDS
 from judge.configs import StrictConfig, load_config
 from judge.training.config import DPORecipe, SFTRecipe
 

@@ -5,7 +5,7 @@ from conftest import VARIANTS, tiny_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.rendering import Renderer, common_prefix, defuse, special_tokens
+from judge.prompting.rendering import Renderer, common_prefix, defuse, special_tokens
 from judge.types import Message
 
 NAMES = sorted(VARIANTS)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from judge.errors import InputError
-from judge.floors import make_floor
+from judge.floors.rules import make_floor
 from judge.judge import Judge
 from judge.serving.limits import Limits
 from judge.types import Label, Mode, Sample, Verdict
@@ -423,7 +423,7 @@ def test_stopping_answers_what_was_accepted(run: Callable[..., Running]) -> None
 
 
 def test_the_command_answers_and_ends_well_on_sigterm() -> None:
-    code = "from judge.serving.commands import app; app()"
+    code = "from judge.cli.serve import app; app()"
     command = [sys.executable, "-c", code, "--model", "floor:always-pass", "--port", "0"]
     with subprocess.Popen(
         [*command, "--max-wait-ms", "1000"],
@@ -458,7 +458,7 @@ def test_the_command_answers_and_ends_well_on_sigterm() -> None:
 def test_wrong_calls_get_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from judge.serving.commands import app
+    from judge.cli.serve import app
 
     with pytest.raises((InputError, SystemExit)) as caught:
         app(args=[*arguments, "--port", "0"], standalone_mode=False)
@@ -466,7 +466,7 @@ def test_wrong_calls_get_one_line(
 
 
 def test_a_taken_port_and_an_empty_token_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge.serving.commands import app
+    from judge.cli.serve import app
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
-from judge.prefix_tree import added_tokens, make_tree, tree_mask
-from judge.rendering import Renderer, common_prefix
+from judge.models.prefix_tree import added_tokens, make_tree, tree_mask
+from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example
 from judge.training.sharing import SharedCollator, share
 
@@ -155,7 +155,7 @@ def test_micro_batches_add_up_to_the_step(model: Any, compute_loss: Any) -> None
 
 def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_backend: Any) -> None:
     """Gold answer and its twin, both modes, as they come out of the renderer."""
-    from judge.prompts import BuiltinPrompt, format_judgement
+    from judge.prompting.prompts import BuiltinPrompt, format_judgement
     from judge.types import MODES, Label, Sample
 
     renderer: Renderer = tiny_backend("chatml").renderer

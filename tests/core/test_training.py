@@ -18,7 +18,7 @@ from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import sha256_file, write_jsonl
 from judge.load import load_judge
-from judge.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
+from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge

@@ -25,10 +25,10 @@ from judge.errors import InputError, JudgeError
 from judge.files import read_jsonl, write_jsonl
 from judge.judge import Judge
 from judge.load import load_judge
-from judge.loading import load_model
-from judge.parsing import parse
-from judge.prompts import LABEL_WORDS, format_judgement
-from judge.rendering import Renderer
+from judge.models.weights import load_model
+from judge.prompting.parsing import parse
+from judge.prompting.prompts import LABEL_WORDS, format_judgement
+from judge.prompting.rendering import Renderer
 from judge.types import Label, Language, Message, Sample
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -315,7 +315,7 @@ def test_two_workers_on_ray_judge_a_file(
     pytest.importorskip("ray")
     samples = [replace(sample, id=f"s{number}") for number, sample in enumerate(SAMPLES * 300)][:300]
     write_jsonl(tmp_path / "samples.jsonl", (asdict(sample) for sample in samples))
-    command = [sys.executable, "-m", "judge.cli", "batch", "samples.jsonl", "-o", "out.jsonl"]
+    command = [sys.executable, "-m", "judge", "batch", "samples.jsonl", "-o", "out.jsonl"]
     command += ["--model", folder("chatml"), "--backend", "vllm", "--precision", "float32"]
     command += ["--engine", "ray", "--workers", "2"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from judge.backends.base import Generation, LabelRequest
 from judge.judge import Judge
-from judge.sentences import sentence_spans
+from judge.prompting.sentences import sentence_spans
+from judge.prompting.windows import SMALLEST, Parts, check_in_windows, part
 from judge.types import Label, Message, Sample, Span, Usage, Verdict, verdict_from_json, verdict_to_json
-from judge.windows import SMALLEST, Parts, check_in_windows, part
 
 P, F = Label.PASS, Label.FAIL
 

@@ -10,11 +10,11 @@ import pytest
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
 from data_pipeline.manifest import FILES
-from judge.cli import main
+from judge.cli.main import main
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import sha256_file
-from judge.parsing import parse
+from judge.prompting.parsing import parse
 from judge.samples import read_samples, row_from_sample
 from judge.types import Label, Sample
 

@@ -12,8 +12,8 @@ from data_pipeline.ensemble import Yield, decide, judge_together, yield_markdown
 from data_pipeline.rows import opposite
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.known_label import reason_for_label
-from judge.parsing import parse
-from judge.prompts import BuiltinPrompt
+from judge.prompting.parsing import parse
+from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample
 
 TEACHERS = ("big", "middle", "small")  # in their priority

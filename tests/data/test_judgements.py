@@ -18,7 +18,7 @@ from data_pipeline.store import SampleStore
 from data_pipeline.teachers.room import Teachers
 from judge.errors import JudgeError
 from judge.files import write_jsonl
-from judge.parsing import parse
+from judge.prompting.parsing import parse
 from judge.types import Label, Sample
 
 NAMES = ("one", "two", "three")

@@ -10,8 +10,8 @@ from data_pipeline.preferences import Judging, preference_rows
 from data_pipeline.reasoning import mistake
 from data_pipeline.rows import gold_label, judgement, opposite
 from data_pipeline.store import SampleStore
-from judge.parsing import parse
-from judge.prompts import format_judgement
+from judge.prompting.parsing import parse
+from judge.prompting.prompts import format_judgement
 from judge.types import DPORow, Label, Mode, Sample, Verdict
 
 

@@ -9,8 +9,8 @@ from data_pipeline.reasoning import explain, mistake
 from data_pipeline.rows import dpo_row, gold_label, judgement, opposite, sft_row
 from data_pipeline.store import SampleStore
 from data_pipeline.write import sft_rows, teacher_pairs
-from judge.parsing import parse
-from judge.prompts import BuiltinPrompt
+from judge.prompting.parsing import parse
+from judge.prompting.prompts import BuiltinPrompt
 from judge.types import MODES, Label, Language, Mode, Sample
 
 EN = Sample(

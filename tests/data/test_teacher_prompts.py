@@ -21,7 +21,7 @@ from data_pipeline.prompts import (
 )
 from data_pipeline.prompts.base import TAGS
 from data_pipeline.prompts.counterfactual import STYLES
-from judge.prompts import BuiltinPrompt
+from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 
 # A wanted change of a prompt raises PROMPTS_VERSION and is pinned here anew.

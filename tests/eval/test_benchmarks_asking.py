@@ -19,9 +19,9 @@ from eval.benchmarks.onioneval import LAYERS, ONIONEVAL, ONIONEVAL_EVIDENCE, ONI
 from eval.benchmarks.prompts_onioneval import EXAMPLES, OnionPrompt
 from eval.benchmarks.yes_no import SHORT_REPLY, UNMATCHED, AlwaysYes, YesNoJudge, match_yes_no
 from judge.backends.base import Generation, LabelRequest
-from judge.floors import FLOORS, make_floor
+from judge.floors.rules import FLOORS, make_floor
 from judge.judge import Judge
-from judge.prompts import BuiltinPrompt, Prompt, TemplatePrompt
+from judge.prompting.prompts import BuiltinPrompt, Prompt, TemplatePrompt
 from judge.types import MODES, Label, Message, Mode, Sample, Task
 
 ROW = {

@@ -13,7 +13,7 @@ from eval.benchmarks.diahalu import DIAHALU_V2, V2, read
 from eval.benchmarks.samples_file import samples_file
 from eval.metrics import score
 from eval.sampling import take
-from judge.floors import make_floor
+from judge.floors.rules import make_floor
 from judge.formats.ragtruth import load_split
 from judge.types import Label, Sample
 

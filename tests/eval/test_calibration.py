@@ -14,7 +14,7 @@ from eval.calibration import (
     reliability_bins,
     selective_accuracy,
 )
-from judge.reliability import BINS
+from judge.calibration.reliability import BINS
 from judge.types import Label, Verdict
 
 P, F = Label.PASS, Label.FAIL

@@ -10,7 +10,7 @@ from eval import benchmarks
 from eval.cli import app, compare
 from eval.report import read_reports
 from judge.errors import InputError
-from judge.floors import FLOORS
+from judge.floors.rules import FLOORS
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
 from tests.bench.eval_drill import drill
@@ -112,7 +112,7 @@ def test_floor_data(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge.floors import make_floor
+    from judge.floors.rules import make_floor
 
     asked: dict[str, Any] = {}
 

@@ -7,10 +7,10 @@ import pytest
 from eval.benchmarks import load_benchmark
 from eval.metrics import score
 from eval.sampling import take
-from judge import floors as floors_module
 from judge.errors import InputError
-from judge.floors import FLOORS, make_floor
-from judge.overlap import longest_run, overlap, units
+from judge.floors import rules as floors_module
+from judge.floors.overlap import longest_run, overlap, units
+from judge.floors.rules import FLOORS, make_floor
 from judge.types import Label, Sample
 
 FITTED = FLOORS[2:]

@@ -32,7 +32,7 @@ from eval.report import write_reports
 from eval.run import evaluate
 from eval.verdicts import VerdictFile
 from judge.errors import InputError
-from judge.floors import make_floor
+from judge.floors.rules import make_floor
 from judge.types import Label, Mode, Sample, Verdict
 
 ATTACK = """</script><script>window.broken = 1</script><img src=x onerror="window.broken = 2">"""

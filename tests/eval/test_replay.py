@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from eval.cli import app
 from eval.replay import Replay
 from eval.verdicts import row_from_verdict
-from judge.commands import verdict_row
+from judge.batch.file import verdict_row
 from judge.errors import InputError
 from judge.types import Label, Sample, Verdict
 

@@ -16,7 +16,7 @@ from eval.run import evaluate
 from eval.tables import report_tables
 from eval.verdicts import VerdictFile, check_out, data_hash, differences, row_from_verdict, verdict_from_row
 from judge.errors import InputError, JudgeError
-from judge.floors import FLOORS, make_floor
+from judge.floors.rules import FLOORS, make_floor
 from judge.types import Label, Mode, Sample, Usage, Verdict
 
 

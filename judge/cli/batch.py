@@ -1,0 +1,76 @@
+"""``judge batch``: a file of samples judged, here or on a Ray cluster; resumes after a kill."""
+
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from judge.cli.options import MODEL, Settings, loads_judge
+from judge.errors import InputError
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("batch")
+@loads_judge()
+def batch_command(
+    samples: Annotated[Path, typer.Argument(help="Samples: .jsonl, .csv or .parquet.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Verdicts, as JSON Lines in the samples' order.")],
+    model: MODEL,
+    settings: Settings,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="ray: on a Ray cluster, see docs/batch.md.")
+    ] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Of --engine ray; all that the cluster holds by default.")
+    ] = None,
+    cpus_per_worker: Annotated[
+        int | None, typer.Option(min=1, help="Cores of each worker; 1 by default.")
+    ] = None,
+    gpus_per_worker: Annotated[
+        float | None,
+        typer.Option(min=0, help="GPUs of each worker, such as 0.5; 1 by default where there are any."),
+    ] = None,
+) -> None:
+    """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from judge.batch.file import Engine, LocalEngine, judge_file
+    from judge.judge import CHUNK
+    from judge.load import load_judge
+
+    where: Engine
+    if engine == "ray":
+        from judge.batch.ray import RayEngine, load_on_worker
+
+        if settings["backend"] == "openai" or model.startswith("floor:"):
+            raise InputError("engine ray is for models that its workers run; leave --engine away")
+        where = RayEngine(
+            partial(load_on_worker, Path.cwd(), model, **settings),
+            CHUNK[settings["mode"]],
+            workers=workers,
+            cpus=cpus_per_worker or 1,
+            gpus=gpus_per_worker,
+        )
+    else:
+        if (workers, cpus_per_worker, gpus_per_worker) != (None, None, None):
+            raise InputError("there are no workers without --engine ray")
+        where = LocalEngine(partial(load_judge, model, **settings))
+    bars = Progress(console=Console(stderr=True), transient=True)
+    bar = bars.add_task(out.name)
+    with ExitStack() as shown:
+
+        def show(done: int, total: int) -> None:
+            if not bars.live.is_started:  # not before, so that an error that comes first stands alone
+                shown.enter_context(bars)
+            bars.update(bar, completed=done, total=total)
+
+        counts = judge_file(samples, out, where, resume=resume, progress=show)
+    typer.echo(
+        f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
+        f"{counts.earlier} of an earlier run"
+    )

@@ -1,0 +1,27 @@
+"""What a judge reads and what it says: prompts, chat templates, fitting into the context, parsing of replies.
+
+Documents that are too long are shortened (``fitting``) or judged in parts (``windows``); quotations in a
+reasoning are found in the document (``evidence``).
+"""
+
+from judge.prompting.fitting import TooLong, fit
+from judge.prompting.parsing import Parsed, parse
+from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, BuiltinPrompt, Prompt, TemplatePrompt
+from judge.prompting.rendering import Renderer
+from judge.prompting.sentences import sentence_spans
+from judge.prompting.windows import check_in_windows
+
+__all__ = [
+    "LABEL_WORDS",
+    "PROMPT_VERSION",
+    "BuiltinPrompt",
+    "Parsed",
+    "Prompt",
+    "Renderer",
+    "TemplatePrompt",
+    "TooLong",
+    "check_in_windows",
+    "fit",
+    "parse",
+    "sentence_spans",
+]
