@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.verdicts import sample_hash, verdict_from_row
+from judge.checker import Checker
 from judge.errors import InputError, unknown
 from judge.files import sha256_file
 from judge.samples import parse_label, read_rows
@@ -22,7 +23,7 @@ PREFIX = "replay:"
 RESULTS = {"1": Label.PASS, "1.0": Label.PASS, "0": Label.FAIL, "0.0": Label.FAIL}
 
 
-class Replay:
+class Replay(Checker):
     """A file of recorded verdicts as a judge (a :class:`judge.checker.Checker`).
 
     A sample without a recorded verdict is not parsed. Where a sample has several, the first one counts: a
@@ -35,8 +36,9 @@ class Replay:
         InputError: the file is not of a known form, a row is wrong, or the judge is not named or not there.
     """
 
+    name = ""
     mode: Mode = "verdict"
-    chunk = 1
+    chunk = 0  # that none of the samples was recorded can only be told of all
 
     def __init__(self, name: str):
         path, mark, judge = name.removeprefix(PREFIX).rpartition("#")
@@ -64,8 +66,8 @@ class Replay:
             "repeated": self._repeated,
         }
 
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Yield the recorded verdict of each sample.
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """The recorded verdict of each sample.
 
         Raises:
             InputError: none of the samples has one.

@@ -5,11 +5,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from itertools import islice
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from judge.backends.base import WORD_TOKENS, Backend, Generation, Guide, LabelRequest
+from judge.backends.base import WORD_TOKENS, Backend, Decoding, Generation, Guide, LabelRequest
+from judge.checker import Checker
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.parsing import parse
@@ -37,7 +37,7 @@ class _Fitted:
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Checker):
     """Says whether answers are faithful to their documents.
 
     Args:
@@ -74,10 +74,6 @@ class Judge:
         """How many samples are judged together."""
         return CHUNK[self.mode]
 
-    def check(self, samples: Iterable[Sample]) -> list[Verdict]:
-        """Judge samples; one verdict each, in their order."""
-        return list(self.iter_check(samples))
-
     async def acheck(self, samples: Iterable[Sample]) -> list[Verdict]:
         """:meth:`check` for an event loop, in a thread.
 
@@ -101,16 +97,11 @@ class Judge:
         finally:
             cancelled.set()
 
-    def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """Judge samples as a stream, some at a time (:data:`CHUNK`); verdicts come in the samples' order."""
-        stream = iter(samples)
-        while chunk := list(islice(stream, self.chunk)):
-            if self.long == "chunk":
-                yield from check_in_windows(
-                    chunk, lambda sample: self._fit(sample).cut_chars, self._check, self.chunk
-                )
-            else:
-                yield from self._check(chunk)
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Judge some samples together, each document whole, shortened, or in windows."""
+        if self.long == "fit":
+            return self._check(samples)
+        return check_in_windows(samples, lambda sample: self._fit(sample).cut_chars, self._check, self.chunk)
 
     def _check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together, their documents made to fit."""
@@ -164,7 +155,7 @@ class Judge:
     def _verdicts(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
         scores = self._p_fail(items, [""] * len(items), [item.sample.language for item in items])
         untold = [item for item, p_fail in zip(items, scores, strict=True) if p_fail is None]
-        replies = self._replies(untold, WORD_TOKENS) if untold else iter(())
+        replies = self._replies(untold, Decoding(WORD_TOKENS)) if untold else iter(())
         for item, p_fail in zip(items, scores, strict=True):
             if p_fail is None:  # a server that tells no probabilities: what it replies is the verdict
                 yield next(replies)
@@ -179,23 +170,11 @@ class Judge:
             )
 
     def _reasons(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
-        return self._replies(items, self.max_new_tokens, self.temperature, self.guide)
+        return self._replies(items, Decoding(self.max_new_tokens, self.temperature, self.seed, self.guide))
 
-    def _replies(
-        self,
-        items: Sequence[_Fitted],
-        max_new_tokens: int,
-        temperature: float = 0.0,
-        guide: Guide | None = None,
-    ) -> Iterator[Verdict]:
+    def _replies(self, items: Sequence[_Fitted], decoding: Decoding) -> Iterator[Verdict]:
         """Verdicts that are read from the text of a reply."""
-        replies = self.backend.generate(
-            [item.messages for item in items],
-            max_new_tokens=max_new_tokens,
-            temperature=temperature,
-            seed=self.seed,
-            guide=guide,
-        )
+        replies = self.backend.generate([item.messages for item in items], decoding)
         parsed = [parse(reply.text, item.sample) for item, reply in zip(items, replies, strict=True)]
         # The label's own probability: that of the two words where the reply holds one of them.
         placed = [index for index, found in enumerate(parsed) if found.label_start is not None]

@@ -24,7 +24,7 @@ def load_judge(
     model: str,
     *,
     mode: Mode = "verdict",
-    template: Path | None = None,
+    template: Path | str | None = None,
     revision: str | None = None,
     precision: Precision = "auto",
     max_length: int | None = None,
@@ -35,7 +35,7 @@ def load_judge(
     vllm: "VLLMSettings | None" = None,
     quantization: QuantizationChoice = "none",
     endpoint: "EndpointConfig | str | None" = None,
-    call_cache: Path | None = None,
+    call_cache: Path | str | None = None,
     long: Long = "fit",
     threshold: str | None = None,
     compiled: bool = False,
@@ -76,7 +76,7 @@ def load_judge(
         if threshold is not None:
             raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
         return make_floor(model, floor_data)
-    prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(template)
+    prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(Path(template))
 
     engine = load_backend(
         model,
@@ -88,7 +88,7 @@ def load_judge(
         batch_tokens=batch_tokens,
         vllm=vllm,
         endpoint=endpoint,
-        call_cache=call_cache,
+        call_cache=None if call_cache is None else Path(call_cache),
         compiled=compiled,
     )
     guide = None

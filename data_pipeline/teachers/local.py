@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from judge.backends.base import Backend, Generation
+from judge.backends.base import Backend, Decoding, Generation
 from judge.remote.cache import CallCache, call_key
 from judge.remote.chat import ChatRequest, Reply, read_reply
 
@@ -87,14 +87,10 @@ class LocalClient:
     def _generate(self, batch: dict[bytes, ChatRequest]) -> dict[bytes, Reply]:
         """The replies to some requests, kept as an endpoint's responses as soon as they are there."""
         first = next(iter(batch.values()))
-        guide = {"guide": first.schema} if self.guided else {}
-        generations = self.backend.generate(
-            [request.messages for request in batch.values()],
-            max_new_tokens=first.max_tokens,
-            temperature=first.temperature or 0.0,
-            seed=first.seed or 0,
-            **guide,
+        decoding = Decoding(
+            first.max_tokens, first.temperature or 0.0, first.seed or 0, first.schema if self.guided else None
         )
+        generations = self.backend.generate([request.messages for request in batch.values()], decoding)
         replies: dict[bytes, Reply] = {}
         for (key, request), generation in zip(batch.items(), generations, strict=True):
             length = self.backend.count_tokens(request.messages)

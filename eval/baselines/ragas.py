@@ -11,52 +11,36 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from eval.baselines.prompts import SupportPrompt, ask_claims, lines
-from judge.backends.base import Generation
-from judge.judge import Judge
-from judge.types import Label, Mode, Sample, Usage, Verdict
+from eval.baselines.base import Baseline
+from eval.baselines.prompts import ask_claims, lines
+from judge.backends.base import Decoding, Generation
+from judge.types import Label, Sample, Usage, Verdict
 
-CHUNK = 16
 MOST_CLAIMS = 20
 THRESHOLD = 0.5
 
 
-@dataclass(frozen=True)
-class Ragas:
-    """A baseline as a judge (a :class:`judge.checker.Checker`).
+@dataclass(frozen=True, kw_only=True)
+class Ragas(Baseline):
+    """Faithfulness as a judge.
 
     Args:
-        judge: the model, in verdict mode.
         max_new_tokens: limit of the list of claims, which is generated greedily.
     """
 
-    judge: Judge
+    method = "ragas"
     max_new_tokens: int = 256
-    mode: Mode = "verdict"
-    chunk: int = CHUNK
 
-    @property
-    def name(self) -> str:
-        """The method and the model."""
-        return f"ragas:{self.judge.name}"
-
-    def describe(self) -> dict[str, Any]:
-        """The model, the prompts and the rule."""
+    def settings(self) -> dict[str, Any]:
+        """The rule, and the limits of a list of claims."""
         return {
-            **replace(self.judge, prompt=SupportPrompt()).describe(),
-            "method": "ragas",
             "threshold": THRESHOLD,
             "most_claims": MOST_CLAIMS,
             "max_new_tokens": self.max_new_tokens,
         }
 
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Yield one verdict for each sample, in order, :data:`CHUNK` at a time."""
-        stream = iter(samples)
-        while chunk := list(islice(stream, self.chunk)):
-            yield from self._check(chunk)
-
-    def _check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Take the answers apart, and check the claims of all of them together."""
         backend = self.judge.backend
         room = backend.context_length - self.max_new_tokens
         asked = [ask_claims(sample) for sample in samples]
@@ -65,15 +49,14 @@ class Ragas:
         replies = dict(
             zip(
                 fitting,
-                backend.generate([asked[row] for row in fitting], max_new_tokens=self.max_new_tokens),
+                backend.generate([asked[row] for row in fitting], Decoding(self.max_new_tokens)),
                 strict=True,
             )
         )
         claims = [
             lines(replies[row].text)[:MOST_CLAIMS] if row in replies else [] for row in range(len(samples))
         ]
-        judge = replace(self.judge, prompt=SupportPrompt())
-        checks = judge.iter_check(
+        checks = self.supports.iter_check(
             [
                 replace(sample, answer=claim)
                 for sample, found in zip(samples, claims, strict=True)

@@ -12,66 +12,47 @@ from itertools import islice
 from statistics import mean
 from typing import Any
 
-from eval.baselines.prompts import SupportPrompt, ask_answer
-from judge.judge import Judge
+from eval.baselines.base import Baseline
+from eval.baselines.prompts import ask_answer
+from judge.backends.base import Decoding
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.sentences import sentence_spans
-from judge.types import Label, Message, Mode, Sample, Usage, Verdict
-
-CHUNK = 16
+from judge.types import Label, Message, Sample, Usage, Verdict
 
 
-@dataclass(frozen=True)
-class SelfCheck:
-    """A baseline as a judge (a :class:`judge.checker.Checker`).
+@dataclass(frozen=True, kw_only=True)
+class SelfCheck(Baseline):
+    """Consistency as a judge.
 
     Args:
-        judge: the model, in verdict mode.
         answers: how many are sampled for each sample.
         temperature: of the sampling.
         seed: of the sampling.
         max_new_tokens: limit of a sampled answer.
     """
 
-    judge: Judge
+    method = "selfcheck"
     answers: int = 5
     temperature: float = 1.0
     seed: int = 0
     max_new_tokens: int = 128
-    mode: Mode = "verdict"
-    chunk: int = CHUNK
 
-    @property
-    def name(self) -> str:
-        """The method and the model."""
-        return f"selfcheck:{self.judge.name}"
-
-    def describe(self) -> dict[str, Any]:
-        """The model, the prompts and the sampling."""
+    def settings(self) -> dict[str, Any]:
+        """The sampling."""
         return {
-            **replace(self.judge, prompt=SupportPrompt()).describe(),
-            "method": "selfcheck",
             "answers": self.answers,
             "temperature": self.temperature,
             "seed": self.seed,
             "max_new_tokens": self.max_new_tokens,
         }
 
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Yield one verdict for each sample, in order, :data:`CHUNK` at a time."""
-        stream = iter(samples)
-        while chunk := list(islice(stream, self.chunk)):
-            yield from self._check(chunk)
-
-    def _check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Sample answers, and compare the judged answers' sentences with them, all together."""
         asked: list[Sequence[Message] | None] = [self._ask(sample) for sample in samples]
         conversations = [messages for messages in asked if messages is not None for _ in range(self.answers)]
         replies = iter(
             self.judge.backend.generate(
-                conversations,
-                max_new_tokens=self.max_new_tokens,
-                temperature=self.temperature,
-                seed=self.seed,
+                conversations, Decoding(self.max_new_tokens, self.temperature, self.seed)
             )
         )
         sampled = [[] if messages is None else list(islice(replies, self.answers)) for messages in asked]
@@ -84,8 +65,7 @@ class SelfCheck:
             ]
             for sample, found in zip(samples, sampled, strict=True)
         ]
-        judge = replace(self.judge, prompt=SupportPrompt())
-        checks = judge.iter_check([pair for found in pairs for pair in found])
+        checks = self.supports.iter_check([pair for found in pairs for pair in found])
         for messages, answers, found in zip(asked, sampled, pairs, strict=True):
             verdicts = list(islice(checks, len(found)))
             spent = 0 if messages is None else self.judge.backend.count_tokens(messages) * len(answers)

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.backends.base import LabelRequest
+from judge.backends.base import Decoding, LabelRequest
+from judge.checker import Checker
 from judge.judge import Judge
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.prompts import Prompt
@@ -43,8 +44,8 @@ def label_of(sample: Sample, yes: bool) -> Label:
 
 
 @dataclass(frozen=True)
-class YesNoJudge:
-    """A judge whose backend is asked in another prompt and replies yes or no (a ``Checker``).
+class YesNoJudge(Checker):
+    """A judge whose backend is asked in another prompt and replies yes or no.
 
     Verdict mode generates a short reply, for a word that is read from probabilities is never unmatched;
     ``p_fail`` compares yes with no. Reason mode generates the judge's full length, and the answer at its end.
@@ -83,13 +84,12 @@ class YesNoJudge:
             "seed": self.judge.seed,
         }
 
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """One verdict each, in order, some hundred samples at a time."""
-        for start in range(0, len(samples), self.chunk):
-            fitted = [self._fit(sample) for sample in samples[start : start + self.chunk]]
-            made = self._answers([item for item in fitted if isinstance(item, _Asked)])
-            for item in fitted:
-                yield next(made) if isinstance(item, _Asked) else item
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Ask about some samples together."""
+        fitted = [self._fit(sample) for sample in samples]
+        made = self._answers([item for item in fitted if isinstance(item, _Asked)])
+        for item in fitted:
+            yield next(made) if isinstance(item, _Asked) else item
 
     def _fit(self, sample: Sample) -> "_Asked | Verdict":
         """A sample's messages, made to fit; where they cannot, the verdict that says so."""
@@ -108,9 +108,7 @@ class YesNoJudge:
     def _answers(self, asked: Sequence["_Asked"]) -> Iterator[Verdict]:
         replies = self.judge.backend.generate(
             [item.messages for item in asked],
-            max_new_tokens=self.max_new_tokens,
-            temperature=self.judge.temperature,
-            seed=self.judge.seed,
+            Decoding(self.max_new_tokens, self.judge.temperature, self.judge.seed),
         )
         answers = [match_yes_no(reply.text) for reply in replies]
         scores = self._p_yes(asked, answers)
@@ -162,8 +160,8 @@ def _as_in(word: str) -> tuple[str, str]:
     return ("Yes", "No") if word[0].isupper() else ("yes", "no")
 
 
-class AlwaysYes:
-    """The trivial rule of a benchmark that has only questions to which yes is right (a ``Checker``)."""
+class AlwaysYes(Checker):
+    """The trivial rule of a benchmark that has only questions to which yes is right."""
 
     name = "floor:always-yes"
     mode: Mode = "verdict"
@@ -173,7 +171,7 @@ class AlwaysYes:
         """Name and kind."""
         return {"model": self.name, "backend": "constant"}
 
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Yes to every sample."""
         for sample in samples:
             label = label_of(sample, yes=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from eval.open_factual.prompts import messages, number_passages
 from eval.open_factual.tasks import FactualTask, known_id
-from judge.backends.base import Backend
+from judge.backends.base import Backend, Decoding
 from judge.errors import InputError
 from judge.formats.records import read_lines
 from judge.prompting.fitting import fit
@@ -39,7 +39,7 @@ def generate_answers(
         )
         for task in tasks
     ]
-    replies = backend.generate([asked for asked, _ in fitted], max_new_tokens=max_new_tokens)
+    replies = backend.generate([asked for asked, _ in fitted], Decoding(max_new_tokens))
     return [
         Answer(reply.text, reply.truncated, reply.completion_tokens, cut)
         for reply, (_, cut) in zip(replies, fitted, strict=True)

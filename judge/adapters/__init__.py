@@ -4,9 +4,6 @@ They share how fields become a sample and how a verdict becomes a score, which i
 label is never a score: every adapter reports it the way its framework reports a failure.
 """
 
-from collections.abc import Sequence
-
-from judge.checker import Checker
 from judge.errors import JudgeError
 from judge.samples import sample_from_row
 from judge.types import Label, Language, Sample, Task, Verdict
@@ -22,13 +19,6 @@ def make_sample(
     """
     row = {"document": document, "question": question, "answer": answer, "task": task, "language": language}
     return sample_from_row(row)
-
-
-async def acheck(judge: Checker, samples: Sequence[Sample]) -> list[Verdict]:
-    """Verdicts for an event loop; only a :class:`judge.Judge` leaves it free while it works."""
-    from judge.judge import Judge
-
-    return await judge.acheck(samples) if isinstance(judge, Judge) else list(judge.iter_check(samples))
 
 
 def why_none(verdict: Verdict) -> JudgeError | None:

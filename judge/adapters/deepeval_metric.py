@@ -5,7 +5,7 @@ from typing import Any
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
 
-from judge.adapters import acheck, make_sample, reason, score
+from judge.adapters import make_sample, reason, score
 from judge.checker import Checker
 from judge.types import Language, Sample, Task, Verdict
 
@@ -43,7 +43,7 @@ class FaithfulnessMetric(BaseMetric):
     async def a_measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float:
         """Judge one test case without blocking the event loop."""
         sample = self._sample(test_case)
-        [verdict] = await acheck(self.judge, [sample])
+        [verdict] = await self.judge.acheck([sample])
         return self._keep(verdict)
 
     def is_successful(self) -> bool:

@@ -3,7 +3,7 @@
 from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from judge.adapters import acheck, make_sample, reason
+from judge.adapters import make_sample, reason
 from judge.checker import Checker
 from judge.types import Label, Language, Task
 
@@ -31,7 +31,7 @@ def faithfulness(
         if not answer.strip():
             return Score(value=NOANSWER, answer=answer, reason="no_response")
         sample = make_sample(state.metadata.get(document), state.input_text, answer, task, language)
-        [verdict] = await acheck(judge, [sample])
+        [verdict] = await judge.acheck([sample])
         if verdict.label is None:
             return Score.unscored(answer=answer, reason="grader_failed", explanation=verdict.error)
         return Score(

@@ -5,7 +5,7 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from judge.adapters import acheck, make_sample, why_none
+from judge.adapters import make_sample, why_none
 from judge.checker import Checker
 from judge.errors import InputError
 from judge.types import Language, Sample, Task, Verdict, verdict_to_json
@@ -60,7 +60,7 @@ class FaithfulnessRunnable(Runnable[Fields, dict[str, Any]]):
 
     async def _ajudge(self, inputs: list[Fields]) -> list[Outcome]:
         read = [self._read(fields) for fields in inputs]
-        return _outcomes(read, await acheck(self.judge, [item for item in read if isinstance(item, Sample)]))
+        return _outcomes(read, await self.judge.acheck([item for item in read if isinstance(item, Sample)]))
 
     def _read(self, fields: Fields) -> Sample | InputError:
         try:

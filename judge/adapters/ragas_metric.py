@@ -14,7 +14,7 @@ from ragas.metrics.collections.base import BaseMetric
 from ragas.metrics.result import MetricResult
 from ragas.run_config import RunConfig
 
-from judge.adapters import acheck, make_sample, reason, score
+from judge.adapters import make_sample, reason, score
 from judge.checker import Checker
 from judge.types import Language, Task
 
@@ -43,7 +43,7 @@ class Faithfulness(BaseMetric):
             InputError: there is no response, or nothing to judge it against.
         """
         sample = make_sample(retrieved_contexts, user_input, response, self.task, self.language)
-        [verdict] = await acheck(self.judge, [sample])
+        [verdict] = await self.judge.acheck([sample])
         value = math.nan if verdict.label is None else score(verdict)
         return MetricResult(value=value, reason=reason(verdict))
 
@@ -72,5 +72,5 @@ class SingleTurnFaithfulness(SingleTurnMetric):
         judged = make_sample(
             sample.retrieved_contexts, sample.user_input, sample.response, self.task, self.language
         )
-        [verdict] = await acheck(self.judge, [judged])
+        [verdict] = await self.judge.acheck([judged])
         return score(verdict)

@@ -3,7 +3,7 @@
 ``load`` makes one by its name: transformers, vLLM in process, or a server that speaks OpenAI's protocol.
 """
 
-from judge.backends.base import Backend, Generation, LabelRequest
+from judge.backends.base import Backend, Decoding, Generation, LabelRequest
 from judge.backends.load import Engine, load_backend
 
-__all__ = ["Backend", "Engine", "Generation", "LabelRequest", "load_backend"]
+__all__ = ["Backend", "Decoding", "Engine", "Generation", "LabelRequest", "load_backend"]

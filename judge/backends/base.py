@@ -36,6 +36,20 @@ Guide = Mapping[str, Any] | str
 """What replies are held to while they are decoded: a JSON schema, or a regular expression."""
 
 
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How replies are decoded, the same on every engine.
+
+    ``max_new_tokens`` bounds a reply. ``temperature`` 0 is greedy; more samples, seeded by ``seed``. Engines
+    that can do so hold replies to ``guide``.
+    """
+
+    max_new_tokens: int
+    temperature: float = 0.0
+    seed: int = 0
+    guide: Guide | None = None
+
+
 class Backend(Protocol):
     """An engine with one loaded model."""
 
@@ -53,16 +67,8 @@ class Backend(Protocol):
         """Tokens of a prompt as this engine's chat template writes it."""
         ...
 
-    def generate(
-        self,
-        conversations: Sequence[Sequence[Message]],
-        *,
-        max_new_tokens: int,
-        temperature: float = 0.0,
-        seed: int = 0,
-        guide: Guide | None = None,
-    ) -> list[Generation]:
-        """One reply a conversation, in order. Temperature 0 is greedy. Engines that can hold to ``guide``."""
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
+        """One reply a conversation, in order."""
         ...
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> Sequence[tuple[float, float] | None]:

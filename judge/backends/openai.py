@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.backends.alternatives import read_words
-from judge.backends.base import WORD_TOKENS, Generation, Guide, LabelRequest
+from judge.backends.base import WORD_TOKENS, Decoding, Generation, Guide, LabelRequest
 from judge.backends.vllm_server import Step, VLLMServer, step_request, step_scores, turn
 from judge.errors import InputError
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
@@ -114,15 +114,7 @@ class OpenAIBackend:
                 found[place] = read_words(reply.logprobs, "", requests[place].words)
         return found
 
-    def generate(
-        self,
-        conversations: Sequence[Messages],
-        *,
-        max_new_tokens: int,
-        temperature: float = 0.0,
-        seed: int = 0,
-        guide: Guide | None = None,
-    ) -> list[Generation]:
+    def generate(self, conversations: Sequence[Messages], decoding: Decoding) -> list[Generation]:
         """One reply a conversation; where one is asked several times in a call, each has a seed of its own.
 
         A JSON schema guides replies on servers that take one, a regular expression on vLLM only.
@@ -130,10 +122,10 @@ class OpenAIBackend:
         before: Counter[tuple[str, ...]] = Counter()
         asked = []
         for messages in conversations:
-            request = self._request(messages, max_new_tokens, guide)
-            if temperature > 0:
-                own_seed = _seed(seed, before[_key(messages)])
-                request = replace(request, temperature=temperature, seed=own_seed)
+            request = self._request(messages, decoding.max_new_tokens, decoding.guide)
+            if decoding.temperature > 0:
+                own_seed = _seed(decoding.seed, before[_key(messages)])
+                request = replace(request, temperature=decoding.temperature, seed=own_seed)
             before[_key(messages)] += 1
             asked.append(request)
         replies = self._ask(asked)

@@ -7,7 +7,7 @@ scored exactly. Prompts that begin alike, as those about one document do, run as
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judge.backends.base import Generation, Guide, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
 from judge.backends.label_tokens import stem_and_tails
 from judge.models.attention import adapt_mask
@@ -84,15 +84,7 @@ class TransformersBackend:
         scores = self._score([(stem, tail) for stem, tails in split for tail in tails])
         return [(scores[2 * index], scores[2 * index + 1]) for index in range(len(requests))]
 
-    def generate(
-        self,
-        conversations: Sequence[Sequence[Message]],
-        *,
-        max_new_tokens: int,
-        temperature: float = 0.0,
-        seed: int = 0,
-        guide: Guide | None = None,
-    ) -> list[Generation]:
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         """One reply a conversation. Sampling is seeded for the whole call; nothing is held to a guide."""
         import torch
         from transformers import GenerationConfig
@@ -100,16 +92,17 @@ class TransformersBackend:
         prompts = [self.renderer.encode(self.renderer.prompt_text(messages)) for messages in conversations]
         stops = self.renderer.stop_ids()
         config = GenerationConfig(
-            max_new_tokens=max_new_tokens,
-            do_sample=temperature > 0,
-            temperature=temperature if temperature > 0 else None,
+            max_new_tokens=decoding.max_new_tokens,
+            do_sample=decoding.temperature > 0,
+            temperature=decoding.temperature if decoding.temperature > 0 else None,
             repetition_penalty=1.0,  # a model's own default would punish quoting the document
             eos_token_id=stops,
             pad_token_id=self.loaded.pad_id,
         )
-        torch.manual_seed(seed)
+        torch.manual_seed(decoding.seed)
         replies: list[Generation | None] = [None] * len(prompts)
-        for batch in self._batches([len(prompt) + max_new_tokens for prompt in prompts], self.batch_tokens):
+        lengths = [len(prompt) + decoding.max_new_tokens for prompt in prompts]
+        for batch in self._batches(lengths, self.batch_tokens):
             ids, mask = self._pad([prompts[index] for index in batch])
             with torch.inference_mode():
                 output = self.model.generate(input_ids=ids, attention_mask=mask, generation_config=config)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.label_tokens import Tokens, stem_and_tails
 from judge.backends.vllm_engine import VLLMSettings, device_precision, import_vllm, start_engine
 from judge.errors import InputError, JudgeError
@@ -119,15 +119,7 @@ class VLLMBackend:
 
         return [(score(stem, first), score(stem, second)) for stem, (first, second) in parts]
 
-    def generate(
-        self,
-        conversations: Sequence[Sequence[Message]],
-        *,
-        max_new_tokens: int,
-        temperature: float = 0.0,
-        seed: int = 0,
-        guide: Mapping[str, Any] | str | None = None,
-    ) -> list[Generation]:
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         """One reply a conversation, greedy at temperature 0.
 
         A sampled reply depends on the seed and its conversation, not on its neighbours; where a conversation
@@ -142,16 +134,16 @@ class VLLMBackend:
         prompts = [tuple(self.renderer.encode(self.renderer.prompt_text(talk))) for talk in conversations]
         params = [
             SamplingParams(
-                max_tokens=max_new_tokens,
-                temperature=temperature,
+                max_tokens=decoding.max_new_tokens,
+                temperature=decoding.temperature,
                 seed=own_seed,
                 repetition_penalty=1.0,  # a model's own default would punish quoting the document
                 stop_token_ids=stops,
                 ignore_eos=True,  # the model's own end tokens; those that count here are in `stops`
                 detokenize=False,
-                structured_outputs=_structured(guide),
+                structured_outputs=_structured(decoding.guide),
             )
-            for own_seed in _seeds(prompts, seed)
+            for own_seed in _seeds(prompts, decoding.seed)
         ]
         replies = []
         for output in self._run(prompts, params):

@@ -56,14 +56,7 @@ def serve_command(
     from judge.floors.rules import CONSTANT, FLOORS
     from judge.load import load_judge
 
-    limits = Limits(
-        max_batch=max_batch,
-        max_wait_ms=max_wait_ms,
-        max_queue=max_queue,
-        max_samples=max_samples,
-        max_characters=max_characters,
-        max_body_bytes=max_body_bytes,
-    )
+    limits = Limits(max_batch, max_wait_ms, max_queue, max_samples, max_characters, max_body_bytes)
     token = _token()
     if model in FLOORS and model not in CONSTANT:
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from judge.checker import Checker
 from judge.errors import InputError, unknown
 from judge.floors.overlap import overlap
 from judge.types import Label, Mode, Sample, Verdict
@@ -91,8 +92,8 @@ def _folds(targets: Any, groups: Sequence[str]) -> list[tuple[Any, Any]]:
     return []
 
 
-class Floor:
-    """One trivial rule as a judge (a :class:`judge.checker.Checker`).
+class Floor(Checker):
+    """One trivial rule as a judge .
 
     Args:
         name: one of :data:`FLOORS`.
@@ -103,6 +104,7 @@ class Floor:
         InputError: unknown name, or ``train`` has not both labels.
     """
 
+    name = ""
     mode: Mode = "verdict"
     chunk = 0  # a fitted floor learns from all the samples that it is given
 
@@ -172,8 +174,8 @@ class Floor:
             scores[judged] = _fit_predict(self.name, features, targets, fitted, judged)
         return scores.tolist()
 
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Yield one verdict for each sample, in order; FAIL from a probability of one half."""
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """FAIL from a probability of one half."""
         for score in self.p_fail(samples):
             yield Verdict(label=Label.FAIL if score >= 0.5 else Label.PASS, p_fail=score)
 

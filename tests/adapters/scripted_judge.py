@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from judge.checker import Checker
 from judge.types import Label, Mode, Sample, Verdict
 
 DOCUMENT = "The tower was built in 1889. It is 330 m high."
@@ -16,7 +17,7 @@ VERDICTS = {
 }
 
 
-class ScriptedJudge:
+class ScriptedJudge(Checker):
     """Answers by :data:`VERDICTS`; ``seen`` keeps what it was asked, ``calls`` how many at a time."""
 
     name = "scripted"
@@ -27,7 +28,7 @@ class ScriptedJudge:
         self.seen: list[Sample] = []
         self.calls: list[int] = []
 
-    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         self.calls.append(len(samples))
         self.seen += samples
         return iter([VERDICTS[sample.answer] for sample in samples])

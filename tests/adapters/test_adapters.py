@@ -8,7 +8,7 @@ import pytest
 from scripted_judge import DOCUMENT, FAITHFUL, GARBLED, QUESTION, VERDICTS, WRONG, ScriptedJudge
 
 from judge import InputError, Judge, JudgeError, Label, Task, Verdict
-from judge.adapters import acheck, make_sample, reason, score, why_none
+from judge.adapters import make_sample, reason, score, why_none
 from judge.adapters.lm_eval_task import faithfulness
 
 
@@ -54,7 +54,7 @@ def test_a_judge_keeps_the_event_loop_free(tiny_backend: Callable[..., Any]) -> 
     samples = [make_sample(DOCUMENT, QUESTION, answer, Task.QA, "en") for answer in (FAITHFUL, WRONG)]
 
     async def both() -> tuple[int, list[Verdict]]:
-        task, beats = asyncio.create_task(acheck(judge, samples)), 0
+        task, beats = asyncio.create_task(judge.acheck(samples)), 0
         while not task.done():
             await asyncio.sleep(0.001)
             beats += 1
@@ -67,7 +67,7 @@ def test_a_judge_keeps_the_event_loop_free(tiny_backend: Callable[..., Any]) -> 
 
 def test_any_other_checker_can_be_awaited_too() -> None:
     sample = make_sample(DOCUMENT, QUESTION, WRONG, Task.QA, "en")
-    assert asyncio.run(acheck(ScriptedJudge(), [sample])) == [VERDICTS[WRONG]]
+    assert asyncio.run(ScriptedJudge().acheck([sample])) == [VERDICTS[WRONG]]
 
 
 # The function for lm-eval is plain Python; test_lm_eval_task.py runs it inside the harness.

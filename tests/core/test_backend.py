@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
 from judge.backends.transformers import TransformersBackend
 from judge.errors import InputError
@@ -99,7 +99,7 @@ def test_control_tokens_in_the_prefix_are_text(tiny_backend: Make) -> None:
 def test_no_requests(tiny_backend: Make) -> None:
     backend = tiny_backend("chatml")
     assert backend.label_logprobs([]) == []
-    assert backend.generate([], max_new_tokens=3) == []
+    assert backend.generate([], Decoding(3)) == []
 
 
 def test_a_sliding_window_does_not_break_the_cache(tiny_backend: Make) -> None:
@@ -204,7 +204,7 @@ def test_compiling_a_model_of_unknown_layers() -> None:
 
 
 def generate(backend: TransformersBackend, documents: Sequence[str], **settings: Any) -> list[Generation]:
-    return backend.generate([user(document) for document in documents], **settings)
+    return backend.generate([user(document) for document in documents], Decoding(**settings))
 
 
 @pytest.mark.parametrize("name", ["chatml", "gemma", "bare", "adapter"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import judge.judge
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.errors import InputError, JudgeError
 from judge.judge import Judge
 from judge.load import load_judge
@@ -28,14 +28,14 @@ class Scripted:
     takes_patterns: bool = False
     requests: list[LabelRequest] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
-    settings: dict[str, Any] = field(default_factory=dict)
+    decoding: Decoding | None = None
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
         return sum(len(message["content"]) for message in messages)
 
-    def generate(self, conversations: Sequence[Sequence[Message]], **settings: Any) -> list[Generation]:
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         self.calls.append(len(conversations))
-        self.settings = settings
+        self.decoding = decoding
         replies = []
         for messages in conversations:
             answer = messages[-1]["content"].partition("<answer>\n")[2].partition("\n</answer>")[0]
@@ -94,7 +94,7 @@ def test_reason_mode() -> None:
     assert verdict.p_fail == pytest.approx(BAD)
     assert verdict.usage.completion_tokens == 7
     assert backend.requests[0].prefix == reply.removesuffix('FAIL"}')
-    assert backend.settings == {"max_new_tokens": 99, "temperature": 0.5, "seed": 3, "guide": None}
+    assert backend.decoding == Decoding(99, temperature=0.5, seed=3)
 
 
 def test_the_words_that_are_scored_are_those_of_the_reply() -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.backends.alternatives import read_words
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.openai import OpenAIBackend
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
@@ -215,7 +215,7 @@ def test_repeated_conversations_are_other_samples(serve: Serve) -> None:
     backend = OpenAIBackend(config)
     talks = [user("a"), user("b"), user("a")]
     for seed in (5, 6, 5):
-        backend.generate(talks, max_new_tokens=2, temperature=0.7, seed=seed)
+        backend.generate(talks, Decoding(2, temperature=0.7, seed=seed))
     asked = [(body["messages"][0]["content"], body["seed"]) for body in calls(model)]
     assert {body["temperature"] for body in calls(model)} == {0.7}
     assert len({seed for text, seed in asked if text == "a"}) == 4  # no two samples of two runs are one
@@ -307,7 +307,7 @@ class Slow:
     def count_tokens(self, messages: Sequence[Message]) -> int:
         return 1
 
-    def generate(self, conversations: Sequence[Sequence[Message]], **_: Any) -> list[Generation]:
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         raise NotImplementedError
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:

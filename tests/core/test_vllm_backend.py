@@ -16,7 +16,7 @@ from conftest import VARIANTS, tiny_model, tiny_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.guided import judgement_pattern
 from judge.backends.label_tokens import stem_and_tails
 from judge.backends.transformers import TransformersBackend
@@ -192,7 +192,7 @@ def test_p_fail_is_that_of_transformers(engines: tuple[Any, TransformersBackend]
 
 
 def test_greedy_replies_are_those_of_transformers(engines: tuple[Any, TransformersBackend]) -> None:
-    found, expected = (backend.generate(TALKS, max_new_tokens=12) for backend in engines)
+    found, expected = (backend.generate(TALKS, Decoding(max_new_tokens=12)) for backend in engines)
     assert found == expected
     assert len({reply.text for reply in found}) > 1
 
@@ -228,25 +228,25 @@ def test_what_prompts_share_is_computed_once(backend: Any, monkeypatch: pytest.M
 
 
 def test_a_reply_ends_with_the_turn(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    [long] = backend.generate(TALKS[:1], max_new_tokens=6)
+    [long] = backend.generate(TALKS[:1], Decoding(max_new_tokens=6))
     assert long.truncated and long.completion_tokens == 6
     first = backend.tokenizer(long.text, add_special_tokens=False)["input_ids"][0]
     monkeypatch.setattr(backend.renderer, "stop_ids", lambda: [first])
-    assert backend.generate(TALKS[:1], max_new_tokens=6) == [Generation("", False, 0)]
+    assert backend.generate(TALKS[:1], Decoding(max_new_tokens=6)) == [Generation("", False, 0)]
 
 
 def test_sampled_replies_do_not_depend_on_their_neighbours(backend: Any) -> None:
     warm = {"max_new_tokens": 8, "temperature": 1.5}
-    first = backend.generate(TALKS, seed=1, **warm)
-    assert backend.generate(TALKS[::-1], seed=1, **warm) == first[::-1]
-    assert [backend.generate([talk], seed=1, **warm)[0] for talk in TALKS] == first
-    assert backend.generate(TALKS, seed=2, **warm) != first
-    assert len({reply.text for reply in backend.generate(TALKS[:1] * 4, seed=1, **warm)}) == 4
+    first = backend.generate(TALKS, Decoding(seed=1, **warm))
+    assert backend.generate(TALKS[::-1], Decoding(seed=1, **warm)) == first[::-1]
+    assert [backend.generate([talk], Decoding(seed=1, **warm))[0] for talk in TALKS] == first
+    assert backend.generate(TALKS, Decoding(seed=2, **warm)) != first
+    assert len({reply.text for reply in backend.generate(TALKS[:1] * 4, Decoding(seed=1, **warm))}) == 4
 
 
 def test_a_guided_reply_is_a_judgement(backend: Any) -> None:
     pattern = judgement_pattern(30)
-    for reply in backend.generate(TALKS, max_new_tokens=120, guide=pattern):
+    for reply in backend.generate(TALKS, Decoding(max_new_tokens=120, guide=pattern)):
         assert not reply.truncated and re.fullmatch(pattern, reply.text)
         parsed = parse(reply.text)
         assert parsed.label in Label and reply.text[parsed.label_start :].startswith(
@@ -261,26 +261,26 @@ def test_a_reply_is_held_to_a_json_schema(backend: Any) -> None:
         "required": ["same", "word"],
         "additionalProperties": False,
     }
-    for reply in backend.generate(TALKS, max_new_tokens=60, guide=schema):
+    for reply in backend.generate(TALKS, Decoding(max_new_tokens=60, guide=schema)):
         value = json.loads(reply.text)
         assert set(value) == {"same", "word"} and value["word"] in ("yes", "no")
         assert len(reply.text) <= len('{"same": false, "word": "yes"}')
     with pytest.raises(InputError, match="vLLM cannot do that"):
-        backend.generate(TALKS[:1], max_new_tokens=5, guide={"type": "no such"})
-    assert len(backend.generate(TALKS, max_new_tokens=2)) == len(TALKS)  # the engine goes on
+        backend.generate(TALKS[:1], Decoding(max_new_tokens=5, guide={"type": "no such"}))
+    assert len(backend.generate(TALKS, Decoding(max_new_tokens=2))) == len(TALKS)  # the engine goes on
 
 
 def test_a_prompt_past_the_context_is_a_clear_error(backend: Any) -> None:
     assert backend.context_length == 1024
     with pytest.raises(InputError, match=r"\d+ tokens and 4 of a reply do not fit"):
-        backend.generate([user("word " * 2000)], max_new_tokens=4)
+        backend.generate([user("word " * 2000)], Decoding(max_new_tokens=4))
     samples = [Sample(id="long", document="word " * 2000, answer="a")]
     [verdict] = Judge(backend).check(samples)
     assert verdict.cut_chars > 0 and math.isfinite(verdict.p_fail or math.nan)
 
 
 def test_no_requests(backend: Any) -> None:
-    assert backend.label_logprobs([]) == [] and backend.generate([], max_new_tokens=3) == []
+    assert backend.label_logprobs([]) == [] and backend.generate([], Decoding(max_new_tokens=3)) == []
 
 
 def test_describe_names_the_engine(backend: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.judge import Judge
 from judge.prompting.sentences import sentence_spans
 from judge.prompting.windows import SMALLEST, Parts, check_in_windows, part
@@ -47,7 +47,7 @@ class Reader:
         found = [self.supported(request.messages) for request in requests]
         return [(-0.1, -2.0) if right else (-2.0, -0.1) for right in found]
 
-    def generate(self, conversations: Sequence[Sequence[Message]], **_: Any) -> list[Generation]:
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         replies = []
         for messages in conversations:
             score = "PASS" if self.supported(messages) else "FAIL"

@@ -1,6 +1,7 @@
 """A local teacher on an engine that holds replies to a schema and samples each by itself, as vLLM does."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from data_pipeline.config import DataConfig
 from data_pipeline.teachers.local import LocalClient
 from data_pipeline.teachers.room import Teachers
-from judge.backends.base import Generation
+from judge.backends.base import Decoding, Generation
 from judge.backends.vllm_engine import VLLMSettings
 from judge.configs import load_config
 from judge.errors import InputError
@@ -33,11 +34,10 @@ class Guided:
     def count_tokens(self, messages: Sequence[Message]) -> int:
         return len(messages[-1]["content"].split())
 
-    def generate(
-        self, conversations: Sequence[Sequence[Message]], guide: Any = None, **settings: Any
-    ) -> list[Generation]:
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         texts = [messages[-1]["content"] for messages in conversations]
-        self.batches.append({"texts": texts, "guide": guide, **settings})
+        guide = decoding.guide
+        self.batches.append({"texts": texts, **asdict(decoding)})
         name = next(iter(guide["properties"])) if guide else None
         return [Generation(f'{{"{name}":"{text}"}}' if guide else text, False, 1) for text in texts]
 

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from data_pipeline.teachers.local import CHUNK, LocalClient, outermost_json
-from judge.backends.base import Generation
+from judge.backends.base import Decoding, Generation
 from judge.remote.cache import CallCache
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Message
@@ -28,10 +29,10 @@ class Scripted:
     def count_tokens(self, messages: Sequence[Message]) -> int:
         return len(messages[-1]["content"].split())
 
-    def generate(self, conversations: Sequence[Sequence[Message]], **settings: Any) -> list[Generation]:
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         texts = [messages[-1]["content"] for messages in conversations]
-        self.batches.append({"texts": texts, **settings})
-        limit = settings["max_new_tokens"]
+        self.batches.append({"texts": texts, **asdict(decoding)})
+        limit = decoding.max_new_tokens
         replies = [self.answer(text).split(" ") for text in texts]
         return [
             Generation(" ".join(words[:limit]), len(words) > limit, len(words[:limit])) for words in replies

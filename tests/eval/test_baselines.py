@@ -8,7 +8,7 @@ import pytest
 from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, lines
 from eval.baselines.ragas import Ragas
 from eval.baselines.selfcheck import SelfCheck
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.judge import Judge
 from judge.types import LANGUAGES, Label, Message, Sample, Task
 
@@ -36,16 +36,9 @@ class Backend:
     def count_tokens(self, messages: Sequence[Message]) -> int:
         return len(messages[0]["content"].split())
 
-    def generate(
-        self,
-        conversations: Sequence[Sequence[Message]],
-        *,
-        max_new_tokens: int,
-        temperature: float = 0.0,
-        seed: int = 0,
-    ) -> list[Generation]:
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         self.asked += conversations
-        self.settings.append((temperature, seed))
+        self.settings.append((decoding.temperature, decoding.seed))
         texts = [self.reply(messages, number) for number, messages in enumerate(conversations)]
         return [Generation(text, False, len(text.split())) for text in texts]
 

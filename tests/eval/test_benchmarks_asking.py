@@ -18,7 +18,7 @@ from eval.benchmarks.halueval import GENERAL_PROMPT, HALUEVAL_GENERAL
 from eval.benchmarks.onioneval import LAYERS, ONIONEVAL, ONIONEVAL_EVIDENCE, ONIONEVAL_FEW_SHOT
 from eval.benchmarks.prompts_onioneval import EXAMPLES, OnionPrompt
 from eval.benchmarks.yes_no import SHORT_REPLY, UNMATCHED, AlwaysYes, YesNoJudge, match_yes_no
-from judge.backends.base import Generation, LabelRequest
+from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.floors.rules import FLOORS, make_floor
 from judge.judge import Judge
 from judge.prompting.prompts import BuiltinPrompt, Prompt, TemplatePrompt
@@ -43,13 +43,13 @@ class Scripted:
     reply: str | Callable[[str], str] = "yes"
     context_length: int = 10_000
     requests: list[LabelRequest] = field(default_factory=list)
-    settings: list[dict[str, Any]] = field(default_factory=list)
+    settings: list[Decoding] = field(default_factory=list)
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
         return sum(len(message["content"]) for message in messages)
 
-    def generate(self, conversations: Sequence[Sequence[Message]], **settings: Any) -> list[Generation]:
-        self.settings.append(settings)
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
+        self.settings.append(decoding)
         replies = [
             self.reply if isinstance(self.reply, str) else self.reply(messages[0]["content"])
             for messages in conversations
@@ -196,7 +196,7 @@ def test_yes_means_what_the_layer_asks(onions: list[Sample]) -> None:
     assert [verdict.p_fail for verdict in verdicts] == pytest.approx([0.75] * 2 + [0.25] * 4)
     assert {request.words for request in backend.requests} == {("Yes", "No")}
     assert {request.prefix for request in backend.requests} == {""}
-    assert backend.settings == [{"max_new_tokens": SHORT_REPLY, "temperature": 0.0, "seed": 0}]
+    assert backend.settings == [Decoding(SHORT_REPLY)]
     assert all(verdict.usage.completion_tokens == 1 and verdict.reasoning is None for verdict in verdicts)
 
 
@@ -206,7 +206,7 @@ def test_a_chain_of_thought_ends_with_its_answer(onions: list[Sample]) -> None:
     first, *_ = asked(ONIONEVAL, backend, "reason").iter_check(onions)
     assert (first.label, first.reasoning, first.p_fail) == (Label.PASS, thought, pytest.approx(0.75))
     assert backend.requests[0].prefix == thought.removesuffix("no")
-    assert backend.settings[0]["max_new_tokens"] == Judge(backend).max_new_tokens
+    assert backend.settings[0].max_new_tokens == Judge(backend).max_new_tokens
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -21,7 +21,7 @@ from eval.open_factual.scoring import is_graded, normalize, score
 from eval.open_factual.tasks import FactualTask, Kind, add_passages, exposure, load_tasks
 from eval.open_factual.tokens import added, tokenize
 from eval.resampling import wilson
-from judge.backends.base import Generation
+from judge.backends.base import Decoding, Generation
 from judge.errors import InputError
 from judge.types import Label, Message, Sample, Verdict
 
@@ -414,24 +414,16 @@ class Doubler:
     def count_tokens(self, messages: Sequence[Message]) -> int:
         return len(messages[0]["content"].split())
 
-    def generate(
-        self,
-        conversations: Sequence[Sequence[Message]],
-        *,
-        max_new_tokens: int,
-        temperature: float = 0.0,
-        seed: int = 0,
-    ) -> list[Generation]:
-        assert temperature == 0.0
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
+        assert decoding.temperature == 0.0
         self.calls -= 1
         if self.calls < 0:
             raise KeyboardInterrupt
         prompts = [turns[0]["content"] for turns in conversations]
         self.prompts += prompts
         # The reply tells of its batch: resuming must not change the company that a task has.
-        return [
-            Generation(f"{self._reply(prompt)} ({len(prompts)})", False, max_new_tokens) for prompt in prompts
-        ]
+        length = decoding.max_new_tokens
+        return [Generation(f"{self._reply(prompt)} ({len(prompts)})", False, length) for prompt in prompts]
 
     def _reply(self, prompt: str) -> str:
         words = prompt.rpartition("What is ")[2].split()

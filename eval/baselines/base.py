@@ -1,0 +1,42 @@
+"""What the baselines share: a published method on top of a model, which it asks in prompts of its own."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from eval.baselines.prompts import SupportPrompt
+from judge.checker import Checker
+from judge.judge import Judge
+from judge.types import Mode
+
+
+@dataclass(frozen=True)
+class Baseline(Checker):
+    """A method to compare judges with.
+
+    Args:
+        judge: the model, in verdict mode.
+    """
+
+    method: ClassVar[str]
+    judge: Judge
+    mode: Mode = "verdict"
+    chunk: int = 16
+
+    @property
+    def name(self) -> str:
+        """The method and the model."""
+        return f"{self.method}:{self.judge.name}"
+
+    @property
+    def supports(self) -> Judge:
+        """The model, asked whether a text bears out a statement."""
+        return replace(self.judge, prompt=SupportPrompt())
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What decides the verdicts beside model and prompts."""
+
+    def describe(self) -> dict[str, Any]:
+        """The model, the prompts and the method."""
+        return {**self.supports.describe(), "method": self.method, **self.settings()}
