@@ -1,16 +1,25 @@
-"""Judges that read a document, a question and an answer and say whether the answer is faithful."""
+"""Judges that read a document, a question and an answer and say whether the answer is faithful.
 
-from typing import TYPE_CHECKING, Any
+from judge import Sample, load_judge
+
+judge = load_judge("runs/demo/dpo")
+(verdict,) = judge.check([Sample(id="1", document="...", question="...", answer="...")])
+"""
+
+from typing import TYPE_CHECKING
 
 from judge.errors import InputError, JudgeError
+from judge.lazy import lazy
 from judge.types import Label, Message, Mode, Sample, Task, Usage, Verdict
 
 if TYPE_CHECKING:
+    from judge.checker import Checker
     from judge.judge import Judge
     from judge.load import load_judge
 
 __version__ = "0.1.0"
 __all__ = [
+    "Checker",
     "InputError",
     "Judge",
     "JudgeError",
@@ -23,16 +32,6 @@ __all__ = [
     "Verdict",
     "load_judge",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Names that are imported when they are first used, so that ``import judge`` stays fast."""
-    if name == "Judge":
-        from judge.judge import Judge
-
-        return Judge
-    if name == "load_judge":
-        from judge.load import load_judge
-
-        return load_judge
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy(
+    __name__, {"Checker": "judge.checker", "Judge": "judge.judge", "load_judge": "judge.load"}
+)

@@ -1,9 +1,14 @@
-"""Who may import whom, and what must not be loaded before it is needed; read from the syntax trees."""
+"""Who may import whom, without circles; what must not be loaded too early; what packages hand out.
+
+All of it is read from the syntax trees, so that imports within functions count too.
+"""
 
 import ast
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,20 @@ FORBIDDEN = {
     "data_pipeline": {"eval", "recipes"},
     "eval": {"data_pipeline", "recipes"},
 }
+LEVELS = (
+    {"errors", "types", "lazy"},
+    {"files"},
+    {"configs", "samples", "checker"},
+    {"prompting", "formats", "remote", "calibration", "floors"},
+    {"models", "injections"},
+    {"backends"},
+    {"judge"},
+    {"load"},
+    {"batch", "serving", "training", "adapters"},
+    {"cli"},
+    {"__main__"},
+)
+"""Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
 MAY_LOAD = {"judge/training/callbacks.py", "judge/training/trainer.py"}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
@@ -44,6 +63,26 @@ def at_load(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from at_load(handler.body)
 
 
+def dotted(module: Path) -> str:
+    """The name by which a module is imported."""
+    return ".".join(module.with_suffix("").parts).removesuffix(".__init__")
+
+
+NAMES = {dotted(module): module for module in MODULES}
+
+
+def imported(module: Path) -> set[str]:
+    """Modules of this project that a module imports by name, wherever in it, and for whatever reason."""
+    found = set()
+    for node in ast.walk(parse(module)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in NAMES else str(node.module) for name in names}
+    return found & set(NAMES)
+
+
 def parse(module: Path) -> ast.Module:
     return ast.parse((ROOT / module).read_text(encoding="utf-8"))
 
@@ -52,6 +91,43 @@ def parse(module: Path) -> ast.Module:
 def test_layers(module: Path) -> None:
     found = {root for node in ast.walk(parse(module)) for root in roots(node)}
     assert not found & FORBIDDEN[module.parts[0]]
+
+
+def test_no_circles() -> None:
+    TopologicalSorter({dotted(module): imported(module) for module in MODULES}).prepare()
+
+
+@pytest.mark.parametrize("module", [name for name in NAMES if name.startswith("judge.")])
+def test_levels_inside_judge(module: str) -> None:
+    level = {part: number for number, parts in enumerate(LEVELS) for part in parts}
+    own = module.split(".")[1]
+    others = {name.split(".")[1] for name in imported(NAMES[module]) if name.startswith("judge.")} - {own}
+    assert [other for other in others if level[other] >= level[own]] == []
+
+
+def test_the_top_of_judge_is_small() -> None:
+    assert len(list((ROOT / "judge").glob("*.py"))) <= 14
+
+
+FACES = [name for name, module in NAMES.items() if "\n__all__ = " in (ROOT / module).read_text("utf-8")]
+
+
+@pytest.mark.parametrize("package", FACES)
+def test_packages_hand_out_what_they_say(package: str) -> None:
+    face = importlib.import_module(package)
+    assert all(getattr(face, name) is not None for name in face.__all__)
+
+
+def test_the_public_names_of_judge() -> None:
+    import judge
+
+    assert judge.__all__ == [
+        "Checker", "InputError", "Judge", "JudgeError", "Label", "Message", "Mode", "Sample", "Task", "Usage",
+        "Verdict", "load_judge",
+    ]  # fmt: skip
+    assert {"Judge", "load_judge", "Checker"} <= set(dir(judge))
+    with pytest.raises(AttributeError, match="no attribute 'jugde'"):
+        judge.jugde  # noqa: B018
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)

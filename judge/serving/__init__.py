@@ -7,3 +7,15 @@ batching.py   requests that arrive together are judged together
 metrics.py    what Prometheus reads
 app.py        the endpoints
 """
+
+from typing import TYPE_CHECKING
+
+from judge.lazy import lazy
+from judge.serving.limits import Limits
+
+if TYPE_CHECKING:
+    from judge.serving.app import create_app
+
+__all__ = ["Limits", "create_app"]
+
+__getattr__, __dir__ = lazy(__name__, {"create_app": "judge.serving.app"})

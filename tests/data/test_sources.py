@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.config import DataConfig, SourceConfig
-from data_pipeline.sources import KINDS, READERS, read_source, take_documents
+from data_pipeline.config import DataConfig
+from data_pipeline.sources import KINDS, READERS, SourceConfig, read_source, take_documents
 from data_pipeline.starter import load_starter
 from judge.configs import load_config
 from judge.errors import InputError

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.config import SourceConfig
-from data_pipeline.sources import READERS, read_source
+from data_pipeline.sources import READERS, SourceConfig, read_source
 from judge.types import Label, Sample
 
 # (kind, split) to the samples of each (source, language, label), and the number of documents
