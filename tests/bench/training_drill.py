@@ -22,8 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from judge.files import write_jsonl
-from judge.types import Label
+from tests.towers import build_towers, training
 
 TOLERANCE = 1e-5
 INTERVAL = 2  # steps between checkpoints
@@ -57,35 +56,12 @@ class Drill:
 
 def prepare(folder: Path) -> None:
     """A tiny model, and a data set about two dozen short documents."""
-    from data_pipeline.build import build
-    from data_pipeline.config import DataConfig
     from tests.conftest import tiny_model, tiny_tokenizer
 
     tokenizer = tiny_tokenizer("chatml")
     tiny_model(tokenizer).save_pretrained(folder / "model")
     tokenizer.save_pretrained(folder / "model")
-    rows = [
-        {
-            "id": f"{number}-{label}",
-            "document": f"Tower {number} is {number + 20} m high.",
-            "question": "How high is it?",
-            "answer": f"It is {number + 20 + (label == 'FAIL')} m high.",
-            "label": label,
-            "meta": {"spans": [{"text": f"{number + 21} m"}]},
-        }
-        for number in range(24)
-        for label in Label
-    ]
-    write_jsonl(folder / "samples.jsonl", rows)
-    settings = {
-        "output": str(folder / "data"),
-        "sources": [{"kind": "file", "path": str(folder / "samples.jsonl")}],
-        "perturb": False,
-        "splits": {"validation": 0.2, "test": 0.2},
-        "modes": {"verdict": 1.0, "reason": 0.25},
-        "preferences": {"pairs": 24, "reason_share": 0.25},
-    }
-    build(DataConfig.model_validate(settings))
+    build_towers(folder, documents=24, pairs=24)
 
 
 def train(folder: Path, output: Path, stage: str, keep_best: bool, steps: int, resume: bool) -> None:
@@ -94,24 +70,19 @@ def train(folder: Path, output: Path, stage: str, keep_best: bool, steps: int, r
     from judge.training.dpo import train_dpo
     from judge.training.sft import train_sft
 
-    settings: dict[str, Any] = {
-        "model": str(folder / "model"),
-        "data": str(folder / "data"),
-        "output": str(output),
-        "without_leak_gate": True,
-        "precision": "float32",
-        "lora": {"rank": 4, "alpha": 8, "dropout": 0.1},
-        "batch_size": 2,
-        "gradient_accumulation": 2,
-        "max_steps": steps,
-        "learning_rate": 1e-3,
-        "logging_steps": 1,
-        "evaluations": 5,
-        "judged_samples": 8,
-        "keep_best": keep_best,
-        "checkpoints": steps // INTERVAL - 1,
-        "resume": resume,
-    }
+    settings = training(
+        folder / "model",
+        folder / "data",
+        output,
+        lora={"rank": 4, "alpha": 8, "dropout": 0.1},
+        gradient_accumulation=2,
+        max_steps=steps,
+        evaluations=5,
+        judged_samples=8,
+        keep_best=keep_best,
+        checkpoints=steps // INTERVAL - 1,
+        resume=resume,
+    )
     if stage == "sft":
         train_sft(SFTRecipe.model_validate(settings))
     else:

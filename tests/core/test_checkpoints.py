@@ -30,6 +30,7 @@ from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted, StopSignals
 from judge.training.weights import move_into
 from tests.bench.training_drill import difference, prepare
+from tests.towers import training
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
@@ -45,22 +46,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def recipe(folder: Path, output: Path, **changes: Any) -> SFTRecipe:
-    settings = {
-        "model": str(folder / "model"),
-        "data": str(folder / "data"),
-        "output": str(output),
-        "without_leak_gate": True,
-        "precision": "float32",
-        "lora": {"rank": 4, "alpha": 8, "dropout": 0.1},
-        "batch_size": 4,
-        "max_steps": STEPS,
-        "learning_rate": 1e-3,
-        "logging_steps": 1,
-        "evaluations": 0,
-        "checkpoints": 2,
-        **changes,
-    }
-    return SFTRecipe.model_validate(settings)
+    settings = training(
+        folder / "model",
+        folder / "data",
+        output,
+        lora={"rank": 4, "alpha": 8, "dropout": 0.1},
+        batch_size=4,
+        max_steps=STEPS,
+        checkpoints=2,
+    )
+    return SFTRecipe.model_validate({**settings, **changes})
 
 
 @pytest.fixture(scope="module")

@@ -14,21 +14,13 @@ from typing import Any
 
 import pytest
 
-from judge.cli.main import COMMANDS, main
+from judge.cli.main import COMMANDS
 from judge.types import Label, Sample, Verdict
+from tests.calling import call
 
 ROOT = Path(__file__).resolve().parents[2]
 PASS_FLOOR = "floor:always-pass"
 ModelFolder = Callable[[str], Path]
-
-
-def call(*arguments: object) -> int:
-    """Run ``judge`` here; returns the exit code."""
-    with pytest.raises(SystemExit) as caught:
-        main([str(item) for item in arguments])
-    code = caught.value.code
-    assert isinstance(code, int)
-    return code
 
 
 def write_samples(path: Path, count: int, first: int = 0) -> Path:

@@ -19,6 +19,7 @@ from judge.training.dpo import train_dpo
 from judge.training.merge import merge
 from judge.training.models import load_trainable, lora_config
 from judge.training.sft import train_sft
+from tests.towers import training
 
 ModelFolder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
@@ -47,22 +48,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def settings(model: Path, data: Path, output: Path, **changes: Any) -> dict[str, Any]:
-    return {
-        "model": str(model),
-        "data": str(data),
-        "output": str(output),
-        "without_leak_gate": True,
-        "quantization": "nf4",
-        "lora": {"rank": 4, "alpha": 8},
-        "batch_size": 2,
-        "max_steps": 6,
-        "learning_rate": 1e-2,
-        "scheduler": "constant",
-        "warmup_ratio": 0,
-        "logging_steps": 1,
-        "evaluations": 0,
-        **changes,
-    }
+    quantized = {"precision": "auto", "quantization": "nf4", "max_steps": 6, "learning_rate": 1e-2}
+    schedule = {"scheduler": "constant", "warmup_ratio": 0}
+    return training(model, data, output, **{**quantized, **schedule, **changes})
 
 
 @pytest.fixture

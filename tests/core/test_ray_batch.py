@@ -18,9 +18,9 @@ from judge.backends.vllm_engine import VLLMSettings
 from judge.batch.cluster import join_cluster
 from judge.batch.file import Counts, judge_file
 from judge.batch.ray import STARTS, RayEngine, _rows, settings_on
-from judge.cli.main import main
 from judge.errors import InputError, JudgeError
 from judge.types import Label, Mode, Sample, Verdict
+from tests.calling import call
 
 ROOT = Path(__file__).resolve().parents[2]
 CHUNK = 4
@@ -64,13 +64,6 @@ def write_samples(path: Path, count: int) -> Path:
 
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def call(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as caught:
-        main([str(item) for item in arguments])
-    assert isinstance(caught.value.code, int)
-    return caught.value.code
 
 
 class Noting:

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 import yaml
 
-from data_pipeline.build import build
-from data_pipeline.config import DataConfig
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import sha256_file, write_jsonl
@@ -25,6 +23,7 @@ from judge.training.merge import merge
 from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
+from tests.towers import build_towers, training
 
 ROOT = Path(__file__).resolve().parents[2]
 ModelFolder = Callable[[str], Path]
@@ -34,47 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to ea
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A built set about twelve short documents."""
-    root = tmp_path_factory.mktemp("training")
-    rows = [
-        {
-            "id": f"{number}-{label}",
-            "document": f"Tower {number} is {number + 20} m high.",
-            "question": "How high is it?",
-            "answer": f"It is {number + 20 + (label == 'FAIL')} m high.",
-            "label": label,
-            "meta": {"spans": [{"text": f"{number + 21} m"}]},
-        }
-        for number in range(12)
-        for label in Label
-    ]
-    write_jsonl(root / "samples.jsonl", rows)
-    settings = {
-        "output": str(root / "data"),
-        "sources": [{"kind": "file", "path": str(root / "samples.jsonl")}],
-        "perturb": False,
-        "splits": {"validation": 0.2, "test": 0.2},
-        "modes": {"verdict": 1.0, "reason": 0.25},
-        "preferences": {"pairs": 8, "reason_share": 0.25},
-    }
-    build(DataConfig.model_validate(settings))
-    return root / "data"
-
-
-def settings(model: Path, data: Path, output: Path, **changes: Any) -> dict[str, Any]:
-    return {
-        "model": str(model),
-        "data": str(data),
-        "output": str(output),
-        "without_leak_gate": True,
-        "precision": "float32",
-        "lora": {"rank": 4, "alpha": 8},
-        "batch_size": 2,
-        "max_steps": 2,
-        "learning_rate": 1e-3,
-        "logging_steps": 1,
-        "evaluations": 0,
-        **changes,
-    }
+    return build_towers(tmp_path_factory.mktemp("training"), documents=12, pairs=8)
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +44,9 @@ def trained(
     root = tmp_path_factory.mktemp("trained")
     sft, merged, dpo = root / "sft", root / "merged", root / "dpo"
     base = model_folder("chatml")
-    summary = train_sft(SFTRecipe.model_validate(settings(base, data, sft, evaluations=1)))
+    summary = train_sft(SFTRecipe.model_validate(training(base, data, sft, evaluations=1)))
     told = merge(str(sft), merged)
-    preferred = train_dpo(DPORecipe.model_validate(settings(merged, data, dpo, evaluations=1)))
+    preferred = train_dpo(DPORecipe.model_validate(training(merged, data, dpo, evaluations=1)))
     return {"sft": (sft, summary), "merged": (merged, told), "dpo": (dpo, preferred)}
 
 
@@ -145,7 +104,7 @@ def test_merging_moves_the_identity_along(trained: Any) -> None:
 
 
 def test_an_adapter_is_no_start(trained: Any, data: Path, tmp_path: Path) -> None:
-    recipe = DPORecipe.model_validate(settings(trained["sft"][0], data, tmp_path / "dpo"))
+    recipe = DPORecipe.model_validate(training(trained["sft"][0], data, tmp_path / "dpo"))
     with pytest.raises(InputError, match="merge it first: judge merge"):
         train_dpo(recipe)
 
@@ -154,7 +113,7 @@ def test_an_adapter_is_no_start(trained: Any, data: Path, tmp_path: Path) -> Non
 
 
 def losses(model: Path, data: Path, output: Path, **changes: Any) -> list[float]:
-    summary = train_sft(SFTRecipe.model_validate(settings(model, data, output, **changes)))
+    summary = train_sft(SFTRecipe.model_validate(training(model, data, output, **changes)))
     return [entry["loss"] for entry in summary["losses"] if "loss" in entry]
 
 
@@ -200,7 +159,7 @@ def test_prefix_sharing_changes_no_loss(
 def test_the_attention_that_is_wanted(
     attention: str, data: Path, model_folder: ModelFolder, tmp_path: Path
 ) -> None:
-    changes = settings(model_folder("chatml"), data, tmp_path, attention=attention)
+    changes = training(model_folder("chatml"), data, tmp_path, attention=attention)
     model, _ = load_trainable(SFTRecipe.model_validate(changes))
     assert model.config._attn_implementation == {"auto": "block_sparse", "sdpa": "sdpa"}[attention]
 
@@ -224,7 +183,7 @@ def test_a_loss_that_is_no_number_saves_nothing(
         return honest(*arguments, **keywords) * float("nan")
 
     monkeypatch.setattr(JudgeSFTTrainer, "compute_loss", compute_loss)
-    changes = settings(model_folder("chatml"), data, tmp_path / "out", logging_steps=logging_steps)
+    changes = training(model_folder("chatml"), data, tmp_path / "out", logging_steps=logging_steps)
     with pytest.raises(JudgeError, match=r"the loss became nan .*nothing was saved"):
         train_sft(SFTRecipe.model_validate(changes))
     assert not list((tmp_path / "out").glob("*.safetensors"))
@@ -234,13 +193,13 @@ def test_a_loss_that_is_no_number_saves_nothing(
 def test_flex_attention_has_no_backward_on_a_cpu(
     data: Path, model_folder: ModelFolder, tmp_path: Path
 ) -> None:
-    changes = settings(model_folder("chatml"), data, tmp_path / "out", attention="flex_attention")
+    changes = training(model_folder("chatml"), data, tmp_path / "out", attention="flex_attention")
     with pytest.raises(InputError, match="trains on GPUs alone"):
         train_sft(SFTRecipe.model_validate(changes))
 
 
 def test_the_time_limit(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
-    changes = settings(
+    changes = training(
         model_folder("chatml"), data, tmp_path / "out", max_steps=-1, epochs=100, max_minutes=1e-6
     )
     assert train_sft(SFTRecipe.model_validate(changes))["steps"] == 1
@@ -257,7 +216,7 @@ def test_shortened_documents(data: Path, model_folder: ModelFolder, tmp_path: Pa
     assert long != message["content"]
     rows = [row, {**row, "prompt": [{"role": "user", "content": long}]}]
     write_jsonl(tmp_path / "data" / "sft" / "train.jsonl", rows)
-    changes = settings(
+    changes = training(
         model_folder("chatml"), tmp_path / "data", tmp_path / "out", max_length=1500, max_steps=1
     )
     with pytest.raises(InputError, match="1 of 2 documents do not fit into max_length"):
@@ -267,13 +226,13 @@ def test_shortened_documents(data: Path, model_folder: ModelFolder, tmp_path: Pa
 
 
 def test_a_row_that_cannot_fit(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
-    changes = settings(model_folder("chatml"), data, tmp_path / "out", max_length=50)
+    changes = training(model_folder("chatml"), data, tmp_path / "out", max_length=50)
     with pytest.raises(InputError, match=r"train.jsonl:1: .*alone take"):
         train_sft(SFTRecipe.model_validate(changes))
 
 
 def test_data_that_was_not_built(model_folder: ModelFolder, tmp_path: Path) -> None:
-    changes = settings(model_folder("chatml"), tmp_path / "none", tmp_path / "out")
+    changes = training(model_folder("chatml"), tmp_path / "none", tmp_path / "out")
     with pytest.raises(InputError, match="build the data set first"):
         train_sft(SFTRecipe.model_validate(changes))
 
@@ -292,7 +251,7 @@ def test_data_that_was_not_built(model_folder: ModelFolder, tmp_path: Path) -> N
 )
 def test_wrong_rows(row: dict[str, Any], message: str, model_folder: ModelFolder, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "data" / "sft" / "train.jsonl", [row])
-    changes = settings(model_folder("chatml"), tmp_path / "data", tmp_path / "out")
+    changes = training(model_folder("chatml"), tmp_path / "data", tmp_path / "out")
     with pytest.raises(InputError, match=f"train.jsonl:1: {message}"):
         train_sft(SFTRecipe.model_validate(changes))
 

@@ -10,13 +10,13 @@ import pytest
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
 from data_pipeline.manifest import FILES
-from judge.cli.main import main
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import sha256_file
 from judge.prompting.parsing import parse
 from judge.samples import read_samples, row_from_sample
 from judge.types import Label, Sample
+from tests.calling import call
 
 Row = dict[str, Any]
 
@@ -393,14 +393,6 @@ def recipe_file(folder: Path) -> Path:
         "modes: {reason: 0}\npreferences: {pairs: 4, reason_share: 0}\nsplits: {validation: 0.2, test: 0.2}\n"
     )
     return path
-
-
-def call(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as caught:
-        main([str(item) for item in arguments])
-    code = caught.value.code
-    assert isinstance(code, int)
-    return code
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
