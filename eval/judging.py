@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from eval.benchmarks.base import Benchmark
-from eval.fingerprint import fingerprint
+from judge.models.fingerprint import fingerprint
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker, restart
 from judge.errors import JudgeError

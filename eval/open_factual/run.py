@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from eval.fingerprint import fingerprint
+from judge.models.fingerprint import fingerprint
 from eval.open_factual.answers import MAX_NEW_TOKENS, Answer, generate_answers, read_answers
 from eval.open_factual.judging import is_open, to_sample
 from eval.open_factual.prompts import PROMPT_VERSION, prompt_hash

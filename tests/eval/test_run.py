@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval.benchmarks.base import Benchmark
-from eval.fingerprint import fingerprint
+from judge.models.fingerprint import fingerprint
 from eval.judging import describe_run
 from eval.report import Report, as_json, read_reports, write_reports
 from eval.run import evaluate
