@@ -5,10 +5,10 @@ from itertools import islice
 from typing import Any
 
 from eval.benchmarks.base import Benchmark
-from judge.models.fingerprint import fingerprint
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker, restart
 from judge.errors import JudgeError
+from judge.models.base import model_fingerprint
 from judge.types import Sample, Verdict
 
 Progress = Callable[[int, int], None]
@@ -18,7 +18,7 @@ Progress = Callable[[int, int], None]
 def describe_judge(judge: Checker) -> dict[str, Any]:
     """What a judge says of itself; for a model in a local folder also a fingerprint of its weights."""
     found = judge.describe()
-    weights = fingerprint(str(found.get("model", "")))
+    weights = model_fingerprint(str(found.get("model", "")))
     return found | ({"weights": weights} if weights else {})
 
 

@@ -13,6 +13,9 @@ from typing import IO, Any
 
 from judge.errors import InputError, JudgeError
 
+JUDGE_FILE = "judge.json"
+"""Beside a judge's weights: how it is asked, where it comes from, its calibration."""
+
 
 @contextmanager
 def open_text(path: Path) -> Iterator[IO[str]]:

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge.models.fingerprint import fingerprint
 from eval.open_factual.answers import MAX_NEW_TOKENS, Answer, generate_answers, read_answers
 from eval.open_factual.judging import is_open, to_sample
 from eval.open_factual.prompts import PROMPT_VERSION, prompt_hash
@@ -32,6 +31,7 @@ from judge.backends.base import Backend
 from judge.checker import Checker
 from judge.errors import InputError
 from judge.files import Appender, sha256_file, write_json, write_text
+from judge.models.fingerprint import fingerprint
 
 TABLE = "report.md"
 CHUNK = 8

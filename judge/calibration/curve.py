@@ -14,12 +14,12 @@ from pydantic import Field, ValidationError, model_validator
 
 from judge.configs import StrictConfig
 from judge.errors import InputError
+from judge.files import JUDGE_FILE
 from judge.types import Mode
 
 Method = Literal["platt", "temperature", "isotonic"]
 Target = Literal["precision", "recall"]
 
-JUDGE_FILE = "judge.json"
 _SURE = 1e-12
 """Probabilities nearer to 0 or 1 count as this far away, so that their log-odds are finite."""
 

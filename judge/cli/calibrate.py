@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from judge.calibration.curve import JUDGE_FILE, Calibration, Method, Target
+from judge.calibration.curve import Calibration, Method, Target
 from judge.cli.options import MODEL, Settings, loads_judge
 from judge.errors import InputError
+from judge.files import JUDGE_FILE
 from judge.types import Label
 
 if TYPE_CHECKING:

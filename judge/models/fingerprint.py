@@ -1,6 +1,5 @@
 """Have the weights in a folder changed? Told from a part of their bytes, since all of them may be many."""
 
-import json
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -10,11 +9,15 @@ _PIECES = 64
 _PIECE = 2**16
 
 
-def fingerprint(model: str) -> str | None:
-    """A short hex digest of a local model: weights, configuration and tokenizer, and its base's if local.
+def fingerprint(model: str, base: str | None = None) -> str | None:
+    """A short hex digest of the files of a local model: weights, configuration, tokenizer.
 
     Files of up to 16 MiB count whole, larger ones by 64 pieces from beginning to end: training moves every
     weight. ``None`` for what is no folder, such as the name of a model on the Hub.
+
+    Args:
+        model: the folder.
+        base: digest of an adapter's base, which counts too.
     """
     folder = Path(model)
     if not model or not folder.is_dir():
@@ -25,11 +28,6 @@ def fingerprint(model: str) -> str | None:
             digest.update(f"{path.name} {path.stat().st_size}\n".encode())
             for piece in _pieces(path):
                 digest.update(piece)
-    try:
-        settings = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
-        base = fingerprint(str(settings["base_model_name_or_path"]))
-    except (OSError, ValueError, KeyError, TypeError):  # no adapter
-        base = None
     digest.update((base or "").encode())
     return digest.hexdigest()[:16]
 

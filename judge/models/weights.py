@@ -1,6 +1,5 @@
 """Loading a causal language model: from a local folder, a LoRA adapter on its base, or the Hub."""
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, Literal
 
 from judge.errors import InputError, JudgeError, unknown
 from judge.models import attention, hardware
+from judge.models.base import find_base, is_path
 from judge.models.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -55,27 +55,18 @@ def find_model(name: str) -> tuple[str, str | None]:
         Name of the base model, and the folder or Hub id of the LoRA adapter, if ``name`` is one.
 
     Raises:
-        InputError: ``name`` looks like a path and is no model folder.
+        InputError: ``name`` looks like a path and is no model folder, or its base is not there any more.
     """
     folder = Path(name)
-    settings = folder / "adapter_config.json"
-    if settings.is_file():
-        try:
-            base = json.loads(settings.read_text(encoding="utf-8"))["base_model_name_or_path"]
-        except json.JSONDecodeError as error:
-            raise InputError(f"is no JSON ({error.msg})", file=settings, line=error.lineno) from None
-        except (KeyError, TypeError):
-            base = None
-        if not base:
-            raise InputError("names no base model (base_model_name_or_path)", file=settings)
-        return base, name
+    if (folder / "adapter_config.json").is_file():
+        return find_base(folder), name
     if (folder / "config.json").is_file():
         return name, None
     if folder.is_dir():
         raise InputError(
             "holds neither config.json nor adapter_config.json; it is no model folder", file=folder
         )
-    if name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():
+    if is_path(name):
         siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
         models = [str(path) for path in siblings if any(path.glob("*config.json"))]
         raise InputError(unknown("model", name, models))
@@ -131,7 +122,7 @@ def load_weights(
         else:
             tokenizer = load_tokenizer(base, revision)
         model = AutoModelForCausalLM.from_pretrained(
-            base,
+            str(Path(base).absolute()) if Path(base).is_dir() else base,  # PEFT keeps this name in adapters
             revision=revision,
             dtype=getattr(torch, precision),
             use_safetensors=True,

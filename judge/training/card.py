@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from judge.files import sha256_file
+from judge.models.base import describe_base
+from judge.models.weights import find_model
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.config import TrainingConfig
 from judge.types import MODES
@@ -22,12 +24,14 @@ def judge_identity(recipe: TrainingConfig, summary: dict[str, Any], run: dict[st
         run: what decided its weights, see :func:`judge.training.checkpoints.describe_run`.
     """
     manifest = Path(recipe.data) / "manifest.json"
+    base = describe_base(find_model(recipe.model)[0], Path(recipe.output))
     return {
         **BuiltinPrompt().describe(),
         "label_words": {language: dict(words) for language, words in LABEL_WORDS.items()},
         "modes": list(MODES),
         "stage": run["stage"],
-        "base_model": recipe.model,
+        "base_model": base["name"],
+        "base": base,
         "data": recipe.data,
         "data_manifest_sha256": sha256_file(manifest) if manifest.is_file() else None,
         "data_sha256": run["data"],

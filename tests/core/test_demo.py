@@ -211,7 +211,7 @@ def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "_hub_answers", lambda: False)
+    monkeypatch.setattr(bundled, "hub_answers", lambda _: False)
     assert bundled._from_hub(tmp_path) is None
 
 

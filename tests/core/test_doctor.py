@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from judge.cli.doctor import parse_memory
 from judge.cli.main import main
 from judge.errors import InputError
+from judge.models import architecture
 from judge.models.architecture import Architecture, read_architecture
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
@@ -136,6 +137,37 @@ def test_overrides_and_another_config(ask: Any, qwen: Path, tmp_path: Path) -> N
     assert "owner/not-here, 1.56 billion" in text
     plain, longer = (needed(ask(QLORA, "--device", "h100", *more)[1]) for more in ([], ["max_length=8192"]))
     assert longer > plain
+
+
+@pytest.mark.parametrize(
+    ("model", "billions"),  # as their authors count them; Qwen's biases are not in the sizes
+    [
+        ("HuggingFaceTB/SmolLM2-135M-Instruct", 0.1345),
+        ("HuggingFaceTB/SmolLM2-360M-Instruct", 0.3618),
+        ("HuggingFaceTB/SmolLM2-1.7B-Instruct", 1.7114),
+        ("Qwen/Qwen2.5-0.5B-Instruct", 0.494),
+        ("Qwen/Qwen2.5-1.5B-Instruct", 1.5437),
+        ("Qwen/Qwen2.5-3B-Instruct", 3.0859),
+        ("Qwen/Qwen2.5-7B-Instruct", 7.6156),
+        ("Qwen/Qwen2.5-14B-Instruct", 14.77),
+        ("meta-llama/Meta-Llama-3-8B-Instruct", 8.0303),
+        ("meta-llama/Meta-Llama-3-70B-Instruct", 70.5537),
+    ],
+)
+def test_models_that_recipes_name_are_known_without_a_network(
+    model: str, billions: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(architecture, "_from_hub", lambda name: pytest.fail(f"asked the Hub for {name}"))
+    found = read_architecture(model)
+    assert (found.linear_parameters + found.other_parameters) / 1e9 == pytest.approx(billions, rel=1e-3)
+
+
+def test_a_hub_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(architecture, "hub_answers", lambda _: False)
+    # The client would try again for most of a minute.
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_: pytest.fail("asked the client"))
+    with pytest.raises(InputError, match="name a local one with --config"):
+        read_architecture("owner/not-here")
 
 
 # --- The device ---------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from eval.benchmarks.base import Benchmark
-from judge.models.fingerprint import fingerprint
 from eval.judging import describe_run
 from eval.report import Report, as_json, read_reports, write_reports
 from eval.run import evaluate
@@ -17,6 +16,7 @@ from eval.tables import report_tables
 from eval.verdicts import VerdictFile, check_out, data_hash, differences, row_from_verdict, verdict_from_row
 from judge.errors import InputError, JudgeError
 from judge.floors.rules import FLOORS, make_floor
+from judge.models.base import model_fingerprint as fingerprint
 from judge.types import Label, Mode, Sample, Usage, Verdict
 
 
@@ -307,6 +307,7 @@ def test_fingerprint_sees_weights_settings_and_base(tmp_path: Path) -> None:
     for folder in (base, adapter):
         folder.mkdir()
         (folder / "model.safetensors").write_bytes(bytes(20 * 2**20))
+    (base / "config.json").write_text("{}")
     (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(base)}))
     seen = {fingerprint(str(adapter))}
     (adapter / "adapter_model.safetensors").write_bytes(b"x")

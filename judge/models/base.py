@@ -1,0 +1,101 @@
+"""The base model of a LoRA adapter: what identifies it, and where it lies now.
+
+PEFT keeps a base's path as it was typed, which holds in one working directory of one machine. A judge keeps
+where its base lay, from the root and from the judge itself, and a fingerprint of its weights.
+"""
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError
+from judge.files import JUDGE_FILE
+from judge.models.fingerprint import fingerprint
+
+ORIGIN_FILE = "origin.json"
+"""Beside weights that were brought from elsewhere: the Hub id that they go by, as ``model``."""
+
+
+def describe_base(model: str, judge: Path) -> dict[str, Any]:
+    """What ``judge.json`` says of the model that a judge is trained from.
+
+    Args:
+        model: Hub id, or a folder as it was typed.
+        judge: folder of the judge.
+
+    Returns:
+        ``name`` is for people: the Hub id where there is one. ``beside`` is the way from the judge to a
+        folder, ``at`` the way from the root, ``fingerprint`` tells its weights from others.
+    """
+    folder = Path(model)
+    if not folder.is_dir():
+        return {"name": model}
+    origin = _read(folder / ORIGIN_FILE).get("model")
+    return {
+        "name": origin or folder.absolute().name,
+        "beside": os.path.relpath(folder.absolute(), judge.absolute()),
+        "at": str(folder.absolute()),
+        "fingerprint": fingerprint(model),
+    }
+
+
+def find_base(adapter: Path) -> str:
+    """The base of an adapter in a local folder: a Hub id, or a folder that is there.
+
+    It is looked for beside the adapter first, so that both can move together, then where it lay.
+
+    Raises:
+        InputError: the adapter names no base, or a folder that is not there any more.
+    """
+    settings = adapter / "adapter_config.json"
+    try:
+        named = json.loads(settings.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    except json.JSONDecodeError as error:
+        raise InputError(f"is no JSON ({error.msg})", file=settings, line=error.lineno) from None
+    except (KeyError, TypeError):
+        named = None
+    if not named:
+        raise InputError("names no base model (base_model_name_or_path)", file=settings)
+    kept = _read(adapter / JUDGE_FILE).get("base", {})
+    places = [adapter / kept["beside"], Path(kept["at"])] if "beside" in kept else []
+    there = [place for place in (*places, Path(named)) if (place / "config.json").is_file()]
+    if not there:
+        if is_path(named):
+            tried = ", ".join(str(place.absolute()) for place in places) or str(Path(named).absolute())
+            raise InputError(
+                f"the base model is not there any more (looked in {tried}); put it back, or merge the judge "
+                "where its base still is: judge merge",
+                file=settings,
+                field="base_model_name_or_path",
+            )
+        return str(named)
+    wanted = kept.get("fingerprint")
+    same = [place for place in there if wanted in (None, fingerprint(str(place)))]
+    if not same:
+        warnings.warn(f"{there[0]}: the weights are not those that {adapter} was trained on")
+    return os.path.normpath((same or there)[0].absolute())
+
+
+def model_fingerprint(model: str) -> str | None:
+    """Fingerprint of a local model, an adapter's with that of its base; ``None`` for a name on the Hub."""
+    try:
+        base = fingerprint(find_base(Path(model)))
+    except (OSError, InputError):  # no adapter, or one whose base is gone
+        base = None
+    return fingerprint(model, base)
+
+
+def is_path(name: str) -> bool:
+    """Whether a model's name can only be that of a folder, and of nothing on the Hub."""
+    return name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip()
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """A JSON object; empty where there is none."""
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
