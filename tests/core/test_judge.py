@@ -1,5 +1,6 @@
 """The judge on an engine that is told what to say, and the errors of ``load_judge``."""
 
+import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import pytest
 import judge.judge
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.errors import InputError, JudgeError
+from judge.floors.rules import FLOORS
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.types import Label, Message, Sample, Usage
@@ -180,6 +182,36 @@ def test_describe() -> None:
     assert "temperature" not in verdict
     reason = Judge(Scripted(), mode="reason", seed=4).describe()
     assert (reason["max_new_tokens"], reason["temperature"], reason["seed"]) == (512, 0.0, 4)
+
+
+def labelled() -> list[Sample]:
+    """Enough labelled samples about different documents for every floor to be fitted on."""
+    return [
+        Sample(
+            str(at), f"Tower {at} is {at} m high.", f"It is {at + at % 2} m high.", label=label, group=str(at)
+        )
+        for at, label in enumerate([Label.PASS, Label.FAIL] * 10)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", [*FLOORS, "model", "model in windows", "template", "text of a template's path"]
+)
+def test_whatever_load_judge_returns_is_asked_alike(name: str, model_folder: Any, tmp_path: Path) -> None:
+    template = tmp_path / "prompt.j2"
+    template.write_text("{{ document }} {{ answer }} PASS or FAIL?", encoding="utf-8")
+    settings: dict[str, Any] = {
+        "model in windows": {"long": "chunk"}, "template": {"template": template},
+        "text of a template's path": {"template": str(template)},
+    }.get(name, {})  # fmt: skip
+    judge = load_judge(name if name in FLOORS else str(model_folder("chatml")), **settings)
+    samples = labelled()
+    verdicts = judge.check(samples)
+    assert [verdict.label in Label for verdict in verdicts] == [True] * len(samples)
+    assert judge.check(item for item in samples) == verdicts  # a stream will do
+    assert list(judge.iter_check(samples)) == verdicts
+    assert asyncio.run(judge.acheck(samples)) == verdicts
+    assert judge.check([]) == []
 
 
 def test_unknown_mode() -> None:
