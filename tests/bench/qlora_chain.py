@@ -2,11 +2,11 @@
 
     python tests/bench/qlora_chain.py --model MODEL --data DATA --out DIR
 
-DATA is a set of ``judge data build`` with a test split, such as the demo's. Shown are how far DPO's policy and
-reference are from the SFT judge before the first step, in log-probability of a reply, and each judge on the
-test split: AUROC with a 95 % bootstrap interval over documents, and how far its p(FAIL) is from the SFT judge's.
-The last rows are what is wrong: the SFT adapter on weights that were not rounded, and its merged weights
-rounded once more, as DPO used to start from them.
+DATA is a set of ``judge data build`` with a test split, such as the demo's. Shown are how far DPO's policy
+and reference are from the SFT judge before the first step, in log-probability of a reply, and each judge on
+the test split: AUROC with a 95 % bootstrap interval over documents, and how far its p(FAIL) is from the SFT
+judge's. Two rows show what is wrong: the SFT adapter on weights that were not rounded, and its merged weights
+rounded once more, as DPO used to start from them. MODEL may be an adapter too, which SFT then goes on from.
 
 On two CPU cores, with SmolLM2-135M and the demo's data, it takes about a quarter of an hour.
 """
@@ -37,7 +37,6 @@ def recipe(options: argparse.Namespace, model: str, output: Path, **more: Any) -
         "output": str(output),
         "without_leak_gate": True,
         "quantization": "nf4",
-        "precision": "float32",  # rounding to 16 bits would be most of what is measured
         "max_length": 1024,
         "lora": {"rank": 16, "alpha": 32},
         "evaluations": 0,
@@ -104,32 +103,36 @@ def main() -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--sft-minutes", type=float, default=5.0)
+    parser.add_argument("--sft-steps", type=int, default=60)
+    parser.add_argument("--sft-minutes", type=float, default=8.0)
+    parser.add_argument("--learning-rate", type=float, default=5e-4, help="of SFT")
     parser.add_argument("--dpo-steps", type=int, default=6)
+    parser.add_argument("--documents", type=int, default=1000, help="judge the test samples of so many")
     options = parser.parse_args()
     sft, preferred = options.out / "sft", options.out / "dpo"
 
     began = time.monotonic()
     values = recipe(
-        options, options.model, sft, epochs=0.6, max_minutes=options.sft_minutes, batch_size=1,
-        sequence_tokens=1024, learning_rate=5e-4, betas=[0.9, 0.95], scheduler="cosine", warmup_ratio=0.05,
+        options, options.model, sft, max_steps=options.sft_steps, max_minutes=options.sft_minutes,
+        batch_size=1, sequence_tokens=1024, learning_rate=options.learning_rate, betas=[0.9, 0.95],
+        scheduler="cosine", warmup_ratio=0.05,
     )  # fmt: skip
     done = train_sft(SFTRecipe.model_validate(values))
     print(f"SFT: {done['steps']} steps, {time.monotonic() - began:.0f} s", flush=True)
 
-    judge = load_model(str(sft), precision="float32", quantization="nf4").model.eval()
+    plain = load_model(str(sft), precision="float32", quantization="nf4").model.eval()
     started: dict[str, float] = {}
     train_and_save = dpo.train_and_save
 
     def measured(trainer: Any, *arguments: Any, **named: Any) -> dict[str, Any]:
-        started.update(start_of_dpo(trainer, judge))
+        started.update(start_of_dpo(trainer, plain))
         return train_and_save(trainer, *arguments, **named)
 
     dpo.train_and_save = measured  # type: ignore[assignment]
     began = time.monotonic()
     values = recipe(
         options, str(sft), preferred, max_steps=options.dpo_steps, batch_size=4, learning_rate=2e-5,
-        logging_steps=1,
+        logging_steps=1, precision="float32",  # 16 bits would round away what is measured
     )  # fmt: skip
     done = dpo.train_dpo(DPORecipe.model_validate(values))
     losses = ", ".join(f"{entry['loss']:.4f}" for entry in done["losses"])
@@ -140,27 +143,28 @@ def main() -> None:
     merge(str(sft), options.out / "sft-merged")
     merge(str(preferred), options.out / "dpo-merged")
     samples = list(read_samples(options.data / "test.jsonl"))
+    kept = list(dict.fromkeys(sample.group for sample in samples))[: options.documents]
+    samples = [sample for sample in samples if sample.group in kept]
     rows: list[tuple[str, str, Any]] = [
-        ("base", options.model, "auto"),
         ("SFT, as trained (nf4)", str(sft), "auto"),
-        ("SFT, merged", str(options.out / "sft-merged"), "auto"),
         ("DPO, as trained (nf4)", str(preferred), "auto"),
+        ("SFT, merged", str(options.out / "sft-merged"), "auto"),
+        ("SFT, merged, nf4 again", str(options.out / "sft-merged"), "nf4"),
         ("DPO, merged", str(options.out / "dpo-merged"), "auto"),
         ("SFT on plain weights", str(sft), "none"),
-        ("SFT, merged, nf4 again", str(options.out / "sft-merged"), "nf4"),
+        ("what SFT started from", options.model, "auto"),
     ]
-    judged: dict[str, list[float]] = {}
-    for name, folder, quantization in rows:
-        verdicts = load_judge(folder, precision="float32", quantization=quantization).check(samples)
-        judged[name] = [verdict.p_fail or 0.0 for verdict in verdicts]
-    own = judged["SFT, as trained (nf4)"]
-    print(f"\n{len(samples)} test samples\n")
+    print(f"\n{len(samples)} test samples about {len(kept)} documents\n")
     print("| judge | AUROC | mean distance of p(FAIL) from SFT's | largest |\n| --- | ---: | ---: | ---: |")
-    for name, p_fail in judged.items():
+    own: list[float] = []
+    for name, folder, quantization in rows:
+        judge = load_judge(folder, precision="float32", quantization=quantization)
+        p_fail = [verdict.p_fail or 0.0 for verdict in judge.check(samples)]
+        own = own or p_fail
         value, low, high = auroc(samples, p_fail)
         apart = [abs(one - other) for one, other in zip(p_fail, own, strict=True)]
         print(f"| {name} | {100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}] | "
-              f"{sum(apart) / len(apart):.4f} | {max(apart):.4f} |")  # fmt: skip
+              f"{sum(apart) / len(apart):.4f} | {max(apart):.4f} |", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

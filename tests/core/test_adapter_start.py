@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from judge.errors import InputError
+from judge.backends.load import load_backend
+from judge.errors import InputError, JudgeWarning
 from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.models.weights import load_model
@@ -249,3 +251,36 @@ def test_what_an_adapter_cannot_start(
     values = settings(sft[name], data, tmp_path / "dpo", quantization=FORMATS[name])
     with pytest.raises(InputError, match=message):
         load_trainable(DPORecipe.model_validate({**values, **changes}))
+
+
+# --- Judging ------------------------------------------------------------------------------------------------
+
+
+def test_a_judge_loads_as_it_was_trained(sft: dict[str, Path], merged: Path) -> None:
+    def p_fail(folder: Path, **changes: Any) -> list[float]:
+        verdicts = load_judge(str(folder), precision="float32", **changes).check(SAMPLES)
+        return [verdict.p_fail or 0.0 for verdict in verdicts]
+
+    as_trained = p_fail(sft["nf4"])
+    assert as_trained == p_fail(sft["nf4"], quantization="nf4")
+    assert as_trained == pytest.approx(p_fail(merged), abs=1e-3)
+    assert as_trained != pytest.approx(p_fail(sft["nf4"], quantization="none"), abs=1e-3)
+    assert p_fail(sft["plain"]) == p_fail(sft["plain"], quantization="none")
+    assert json.loads((sft["nf4"] / "judge.json").read_text())["precision"] == "float32"
+
+
+def test_vllm_says_what_it_does_not_load(
+    sft: dict[str, Path], merged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr("judge.backends.vllm.VLLMBackend", lambda model, **given: asked.append(given))
+    with pytest.warns(JudgeWarning, match=r"in nf4, which vLLM does not load: .* judge merge .*nf4 -o DIR"):
+        load_backend(str(sft["nf4"]), "vllm")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_backend(str(sft["nf4"]), "vllm", quantization="none")
+        load_backend(str(sft["plain"]), "vllm")
+        load_backend(str(merged), "vllm")
+    assert [given["trained"] for given in asked] == ["float32"] * 4
+    with pytest.raises(InputError, match="quantization nf4 is for the backend transformers"):
+        load_backend(str(sft["nf4"]), "vllm", quantization="nf4")
