@@ -1,6 +1,7 @@
 """What both trainers need: the model to train, LoRA settings, the files of a data set."""
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +114,14 @@ def add_adapter(model: Any, adapter: str, recipe: TrainingConfig) -> Any:
         )
     config.lora_dropout = wanted.dropout
     # In float32, as TRL has the adapters that it makes; ZeRO-3 wants all weights in one number format.
-    return PeftModel.from_pretrained(
-        model, adapter, config=config, is_trainable=True, autocast_adapter_dtype=sharding() != "zero3"
+    widen = sharding() != "zero3"
+    model = PeftModel.from_pretrained(
+        model, adapter, config=config, is_trainable=True, autocast_adapter_dtype=widen
     )
+    model.add_adapter = partial(
+        model.add_adapter, autocast_adapter_dtype=widen
+    )  # by which TRL makes its copy
+    return model
 
 
 def shares_prefixes(recipe: SFTRecipe | DPORecipe, model: Any) -> bool:
