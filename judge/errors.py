@@ -4,6 +4,7 @@ JudgeError          the work failed (exit code 1)
 └── InputError      the call, a config or an input file is wrong (exit code 2)
 """
 
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -30,6 +31,15 @@ class InputError(JudgeError):
         where = "" if file is None else f"{file}:{line}" if line is not None else f"{file}"
         parts = [where, f"field {field!r}" if field is not None else "", message]
         super().__init__(": ".join(part for part in parts if part))
+
+
+class JudgeWarning(UserWarning):
+    """The work goes on, but not as one may think; the command line prints it as one line."""
+
+
+def warn(message: str) -> None:
+    """Tell a :class:`JudgeWarning`, where the caller of the caller stands."""
+    warnings.warn(message, JudgeWarning, stacklevel=3)
 
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> str:

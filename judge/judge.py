@@ -117,9 +117,13 @@ class Judge(Checker):
                 yield finish(next(verdicts), item.sample, self.mode, curve, self.threshold)
 
     def calibration(self) -> "Calibration | None":
-        """The calibration that holds for this mode and prompt, if there is one."""
+        """The calibration that holds for this mode, prompt and number format, if there is one."""
         found = self.calibrations.get(self.mode)
-        return found if found and found.prompt_hash == self.prompt.describe()["prompt_hash"] else None
+        return found if found and self.misfit(found) is None else None
+
+    def misfit(self, calibration: "Calibration") -> str | None:
+        """Why a calibration does not hold for this judge; ``None`` where it does."""
+        return calibration.misfit({**self.backend.describe(), **self.prompt.describe()})
 
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the judge: model, prompt, mode, decoding."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from judge.backends.load import Engine, load_backend
 from judge.checker import Checker
-from judge.errors import InputError, unknown
+from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
@@ -33,7 +33,7 @@ def load_judge(
     floor_data: Sequence[Sample] | None = None,
     backend: Engine = "transformers",
     vllm: "VLLMSettings | None" = None,
-    quantization: QuantizationChoice = "none",
+    quantization: QuantizationChoice = "auto",
     endpoint: "EndpointConfig | str | None" = None,
     call_cache: Path | str | None = None,
     long: Long = "fit",
@@ -48,14 +48,16 @@ def load_judge(
         mode: how it answers, see :class:`Judge`.
         template: a Jinja prompt to use instead of the project's own.
         revision: Hub revision.
-        precision: number format of the weights.
+        precision: number format of the weights; ``auto`` is the one that the judge was trained in where the
+            GPU has it, else what suits the device.
         max_length: upper bound on the context in tokens.
         max_new_tokens: limit of a reason-mode reply.
         batch_tokens: padded tokens that run in one batch.
         floor_data: labelled samples that a fitted floor learns from.
         backend: the engine that runs the model.
         vllm: how vLLM runs the model, where it is the engine.
-        quantization: ``nf4`` loads the base weights in 4 bits; transformers only.
+        quantization: ``nf4`` loads the base weights in 4 bits, ``none`` as they are, and ``auto`` as the
+            judge was trained, by its ``judge.json``; transformers only.
         endpoint: the server of the backend ``openai``, its address or settings; OpenAI's own by default.
         call_cache: file in which the responses of that server are kept; nothing is asked twice.
         long: what becomes of a document that is too long, see :class:`Judge`.
@@ -101,6 +103,12 @@ def load_judge(
         from judge.calibration.curve import read_calibrations
 
         judge = replace(judge, calibrations=read_calibrations(model, revision))
+        kept = judge.calibrations.get(mode)
+        if kept is not None and (why := judge.misfit(kept)):
+            warn(
+                f"{model}: its calibration for mode {mode} is set aside, because it was fitted to {why}; "
+                "judge calibrate fits another"
+            )
     if threshold is not None:
         from judge.calibration.curve import threshold_named
 

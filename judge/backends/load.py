@@ -1,11 +1,12 @@
 """Engines by name: which one runs a model, and the settings that each of them takes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from judge.backends.base import Backend
-from judge.errors import InputError
-from judge.models.quantization import QuantizationChoice
+from judge.errors import InputError, warn
+from judge.models.identity import read_identity, trained_precision, trained_quantization
+from judge.models.quantization import Quantization, QuantizationChoice
 from judge.models.weights import Precision
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def load_backend(
     *,
     revision: str | None = None,
     precision: Precision = "auto",
-    quantization: QuantizationChoice = "none",
+    quantization: QuantizationChoice = "auto",
     max_length: int | None = None,
     batch_tokens: int | None = None,
     vllm: "VLLMSettings | None" = None,
@@ -36,7 +37,7 @@ def load_backend(
         JudgeError: the engine cannot run the model.
     """
     for value, name, owner in (
-        (quantization != "none", f"quantization {quantization}", "transformers"),
+        (quantization == "nf4", "quantization nf4", "transformers"),
         (compiled, "--compile", "transformers"),
         (endpoint is not None, "an endpoint (--base-url)", "openai"),
         (call_cache is not None, "a call cache (--call-cache)", "openai"),
@@ -50,23 +51,37 @@ def load_backend(
         from judge.backends.openai import OpenAIBackend
 
         return OpenAIBackend(_endpoint(model, endpoint), max_length=max_length, call_cache=call_cache)
+    identity = read_identity(model, revision)
+    wanted = trained_quantization(identity) if quantization == "auto" else _named(quantization)
     if engine == "vllm":
         from judge.backends.vllm import VLLMBackend
 
+        if wanted is not None:
+            warn(
+                f"{model} was trained on weights in {wanted}, which vLLM does not load: it judges on plain "
+                f"weights, with other probabilities. judge merge {model} -o DIR makes plain weights of the "
+                "judge that was trained"
+            )
         return VLLMBackend(
-            model, revision=revision, precision=precision, max_length=max_length, settings=vllm
+            model,
+            revision=revision,
+            precision=precision,
+            trained=trained_precision(identity),
+            max_length=max_length,
+            settings=vllm,
         )
 
     from judge.backends.transformers import TransformersBackend
-    from judge.models.weights import load_model
+    from judge.models.weights import default_precision, load_model
 
-    loaded = load_model(
-        model,
-        revision=revision,
-        precision=precision,
-        quantization=None if quantization == "none" else quantization,
-    )
+    if precision == "auto":
+        precision = cast(Precision, default_precision(trained=trained_precision(identity)))
+    loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
     return TransformersBackend(loaded, max_length, batch_tokens, compiled)
+
+
+def _named(choice: QuantizationChoice) -> Quantization | None:
+    return "nf4" if choice == "nf4" else None
 
 
 def _endpoint(model: str, given: "EndpointConfig | str | None") -> "EndpointConfig":

@@ -37,7 +37,9 @@ class VLLMBackend:
     Args:
         model: a local folder (full weights or a LoRA adapter) or a Hub id.
         revision: Hub revision.
-        precision: number format of the weights; ``auto`` goes by what the device can do.
+        precision: number format of the weights; ``auto`` is the judge's own where the GPU has it, else what
+            suits the device.
+        trained: the number format that the judge was trained in, if that is known.
         max_length: upper bound on the context; the model's own by default.
         settings: how the engine runs.
 
@@ -55,6 +57,7 @@ class VLLMBackend:
         *,
         revision: str | None = None,
         precision: Precision = "auto",
+        trained: str | None = None,
         max_length: int | None = None,
         settings: VLLMSettings | None = None,
     ):
@@ -68,7 +71,7 @@ class VLLMBackend:
         self.renderer = Renderer(self.tokenizer)
         limit = int(getattr(config.get_text_config(), "max_position_embeddings", 0) or 2048)
         self.context_length = min(limit, max_length or limit)
-        self.dtype = device_precision() if precision == "auto" else precision
+        self.dtype = device_precision(trained) if precision == "auto" else precision
         self._about = {
             "backend": "vllm",
             "vllm": version,

@@ -53,12 +53,17 @@ def import_vllm() -> str:
     return str(vllm.__version__)
 
 
-def device_precision() -> str:
-    """The number format of this device, asked for in a way that leaves the GPU to the engine's process."""
+def device_precision(trained: str | None = None) -> str:
+    """The number format of this device, asked for in a way that leaves the GPU to the engine's process.
+
+    A GPU judges in the format that the judge was ``trained`` in, where vLLM has it there.
+    """
     from vllm.platforms import current_platform
 
-    best = current_platform.supported_dtypes[0]
-    return "float32" if current_platform.is_cpu() else str(best).removeprefix("torch.")
+    if current_platform.is_cpu():
+        return "float32"
+    formats = [str(dtype).removeprefix("torch.") for dtype in current_platform.supported_dtypes]
+    return trained if trained in formats else formats[0]
 
 
 def start_engine(model: str, *, settings: VLLMSettings, adapter: str | None = None, **arguments: Any) -> Any:

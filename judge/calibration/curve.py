@@ -4,17 +4,18 @@
 mode; :func:`judge.load.load_judge` applies it. A curve never falls, so it turns no ranking around.
 """
 
-import json
 import math
 from bisect import bisect_right
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
 from judge.configs import StrictConfig
 from judge.errors import InputError
-from judge.files import JUDGE_FILE
+from judge.models.identity import read_identity
+from judge.models.quantization import Quantization
 from judge.types import Mode
 
 Method = Literal["platt", "temperature", "isotonic"]
@@ -71,19 +72,41 @@ class Threshold(StrictConfig):
 class Calibration(StrictConfig):
     """A curve, thresholds, and what they were fitted on.
 
-    It holds for the prompt with ``prompt_hash`` alone. The two errors are of probabilities out of fold: each
-    sample's by a curve that saw no sample about its document.
+    It holds for the prompt with ``prompt_hash`` alone, and for the number format that the judge computed in:
+    ``precision`` and ``quantization``. Files without these are from before they were kept: their precision is
+    not known, and their weights were plain unless somebody asked for others.
+
+    The two errors are of probabilities out of fold: each sample's by a curve that saw no sample about its
+    document.
     """
 
     curve: Curve
     thresholds: dict[Target, Threshold] = Field(default_factory=dict)
     prompt_hash: str
+    precision: str | None = None
+    quantization: Quantization | None = None
     data_sha256: str
     samples: int
     fail: int
     groups: int
     ece_before: float
     ece_after: float
+
+    def misfit(self, description: Mapping[str, Any]) -> str | None:
+        """Why it does not hold for a judge, by what the judge's ``describe`` says; ``None`` where it does."""
+        if self.prompt_hash != description["prompt_hash"]:
+            return "another prompt"
+        quantization = description.get("quantization")
+        if self.quantization != quantization:
+            return f"{_weights(self.quantization)}, and the judge is loaded with {_weights(quantization)}"
+        precision = description.get("dtype")
+        if self.precision is not None and precision is not None and self.precision != precision:
+            return f"{self.precision}, and the judge computes in {precision}"
+        return None
+
+
+def _weights(quantization: Quantization | None) -> str:
+    return f"{quantization} weights" if quantization else "plain weights"
 
 
 def log_odds(p: float) -> float:
@@ -98,33 +121,16 @@ def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Cal
     Raises:
         InputError: the file is there and holds something else.
     """
-    if Path(model).is_dir():
-        file: Path | None = Path(model) / JUDGE_FILE
-    else:
-        file = _fetch(model, revision)
-    if file is None or not file.is_file():
-        return {}
     try:
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        found = stored.get("calibration", {}).items()
+        found = read_identity(model, revision).get("calibration", {}).items()
         return {mode: Calibration.model_validate(values) for mode, values in found}
-    except (ValueError, AttributeError, ValidationError) as error:
+    except (InputError, ValueError, AttributeError, ValidationError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(
             f"holds no calibration that can be read ({reason}); remove it, and run judge calibrate",
-            file=file,
+            file=Path(model) / JUDGE_FILE,
             field="calibration",
         ) from None
-
-
-def _fetch(model: str, revision: str | None) -> Path | None:
-    """``judge.json`` of a Hub repository; ``None`` where it has none or the Hub is out of reach."""
-    from transformers.utils import cached_file
-
-    try:
-        return Path(cached_file(model, JUDGE_FILE, revision=revision))
-    except OSError:  # what it raises for all of these
-        return None
 
 
 def threshold_named(threshold: str | None, calibration: Calibration | None) -> float | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from judge.calibration.curve import Calibration, Curve, Method, Target, Threshold, log_odds
 from judge.calibration.reliability import calibration_error
 from judge.errors import InputError, JudgeError
+from judge.models.quantization import Quantization
 
 FOLDS = 5
 SEED = 0
@@ -105,6 +106,8 @@ def fit_calibration(
     *,
     prompt_hash: str,
     data_sha256: str,
+    precision: str | None = None,
+    quantization: Quantization | None = None,
 ) -> tuple[Calibration, list[float]]:
     """Fit everything that ``judge.json`` keeps of a calibration.
 
@@ -116,6 +119,8 @@ def fit_calibration(
         wanted: the precision and the recall of FAIL for which a threshold is looked for.
         prompt_hash: of the prompt that the probabilities were read behind.
         data_sha256: of the file of samples.
+        precision: number format that the judge computed them in.
+        quantization: of its weights.
 
     Returns:
         The calibration, and the calibrated probabilities out of fold that its ``ece_after`` is of.
@@ -137,6 +142,8 @@ def fit_calibration(
         curve=curve,
         thresholds={target: threshold for target, threshold in found.items() if threshold is not None},
         prompt_hash=prompt_hash,
+        precision=precision,
+        quantization=quantization,
         data_sha256=data_sha256,
         samples=len(p_fail),
         fail=sum(fails),

@@ -1,17 +1,18 @@
 """``judge calibrate``: fit a judge's probabilities to labelled samples, and keep the fit beside it."""
 
-import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.calibration.curve import Calibration, Method, Target
 from judge.cli.options import MODEL, Settings, loads_judge
-from judge.errors import InputError
+from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
+from judge.models.identity import read_identity
 from judge.types import Label
 
 if TYPE_CHECKING:
@@ -53,15 +54,17 @@ def calibrate_command(
     folder = Path(model)
     if not folder.is_dir():
         raise InputError(f"{model} is no local folder; a calibration is kept in the judge's own {JUDGE_FILE}")
-    identity = _identity(folder / JUDGE_FILE)
+    identity = read_identity(model)
     samples = list(read_samples(data))
     for sample in samples:
         if sample.label is None:
             raise InputError(f"sample {sample.id!r} has no label to calibrate with", file=data, field="label")
-    judge = load_judge(model, **settings)
+    with warnings.catch_warnings():  # a calibration that does not hold is what this one replaces
+        warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
+        judge = load_judge(model, **settings)
     if not isinstance(judge, Judge):
         raise InputError(f"{model} is no model with probabilities of its own")
-    raw = replace(judge, calibrations={})
+    raw, loaded = replace(judge, calibrations={}), judge.backend.describe()
     verdicts = track(
         raw.iter_check(samples), description=data.name, total=len(samples), transient=True,
         console=Console(stderr=True),
@@ -81,6 +84,8 @@ def calibrate_command(
         [sample.group or sample.document_text for _, sample in scored],
         wanted,
         prompt_hash=judge.prompt.describe()["prompt_hash"],
+        precision=loaded.get("dtype"),
+        quantization=loaded.get("quantization"),
         data_sha256=sha256_file(data),
     )
     fitted = {settings["mode"]: calibration.model_dump(mode="json")}
@@ -93,19 +98,6 @@ def calibrate_command(
     for line in _summary(calibration, held_out, wanted):
         typer.echo(line)
     typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {settings['mode']}")
-
-
-def _identity(file: Path) -> dict[str, Any]:
-    """What the judge's file holds; nothing where there is none, as beside a base model."""
-    if not file.is_file():
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise InputError("is no JSON object", file=file)
-    return found
 
 
 def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool]) -> "Table":

@@ -3,9 +3,11 @@
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
-from judge.errors import JudgeError, unknown
+from judge.errors import JudgeError, JudgeWarning, unknown
 
 COMMANDS = {
     "check": ("judge.cli.check:app", "Judge one answer."),
@@ -37,6 +39,11 @@ commands:
 Exit codes: 0 done, 1 the work failed, 2 the call, a config or an input file is wrong."""
 
 
+def _one_line(message: Any, category: type[Warning], filename: str, lineno: int, line: Any = None) -> str:
+    place = "" if issubclass(category, JudgeWarning) else f"{filename}:{lineno}: {category.__name__}: "
+    return f"warning: {place}{message}\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
@@ -59,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Progress belongs to this program; the libraries' own bars and advice would bury its messages.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    warnings.formatwarning = _one_line
     module, attribute = COMMANDS[name][0].split(":")
     try:
         getattr(importlib.import_module(module), attribute)(args=rest, prog_name=f"judge {name}")

@@ -41,7 +41,9 @@ def _settings(
         Engine, _option("The engine that runs the model; openai is any such server.")
     ] = "transformers",
     precision: Annotated[Precision, _option("Number format of the weights.")] = "auto",
-    quantization: Annotated[QuantizationChoice, _option("Load the weights in 4 bits.")] = "none",
+    quantization: Annotated[
+        QuantizationChoice, _option("Weights as the judge was trained on, as they are, or in 4 bits.")
+    ] = "auto",
     compiled: Annotated[
         bool, _option("Compile the model's layers: a minute at first, faster after it.", "--compile")
     ] = False,

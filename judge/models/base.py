@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import JUDGE_FILE
 from judge.models.fingerprint import fingerprint
+from judge.models.identity import read_identity
 
 ORIGIN_FILE = "origin.json"
 """Beside weights that were brought from elsewhere: the Hub id that they go by, as ``model``."""
@@ -32,9 +32,10 @@ def describe_base(model: str, judge: Path) -> dict[str, Any]:
     folder = Path(model)
     if not folder.is_dir():
         return {"name": model}
-    origin = _read(folder / ORIGIN_FILE).get("model")
+    origin = folder / ORIGIN_FILE
+    known = json.loads(origin.read_text(encoding="utf-8"))["model"] if origin.is_file() else None
     return {
-        "name": origin or folder.absolute().name,
+        "name": known or folder.absolute().name,
         "beside": os.path.relpath(folder.absolute(), judge.absolute()),
         "at": str(folder.absolute()),
         "fingerprint": fingerprint(model),
@@ -58,7 +59,7 @@ def find_base(adapter: Path) -> str:
         named = None
     if not named:
         raise InputError("names no base model (base_model_name_or_path)", file=settings)
-    kept = _read(adapter / JUDGE_FILE).get("base", {})
+    kept = read_identity(str(adapter)).get("base", {})
     places = [adapter / kept["beside"], Path(kept["at"])] if "beside" in kept else []
     there = [place for place in (*places, Path(named)) if (place / "config.json").is_file()]
     if not there:
@@ -90,12 +91,3 @@ def model_fingerprint(model: str) -> str | None:
 def is_path(name: str) -> bool:
     """Whether a model's name can only be that of a folder, and of nothing on the Hub."""
     return name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip()
-
-
-def _read(file: Path) -> dict[str, Any]:
-    """A JSON object; empty where there is none."""
-    try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}

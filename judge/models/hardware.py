@@ -26,14 +26,17 @@ class Device:
     capability: tuple[int, int] | None = None
     bfloat16: bool = False
 
-    def precision(self, training: bool = False) -> str:
-        """The number format that suits the device.
+    def precision(self, training: bool = False, trained: str | None = None) -> str:
+        """The number format that suits the device, and a judge that was ``trained`` in one.
 
-        A GPU gets bfloat16 where it has it (from CUDA capability 8.0), else float16. A CPU judges in float32,
-        which gives the same probability in every batch; it trains in bfloat16 where it has instructions for
-        it, at twice the speed.
+        A GPU gets bfloat16 where it has it (from CUDA capability 8.0), else float16; it judges in the format
+        that the judge was trained in, if it has that. A CPU judges in float32, which gives the same
+        probability in every batch; it trains in bfloat16 where it has instructions for it, at twice the
+        speed.
         """
         if self.kind == "cuda":
+            if trained is not None and (trained != "bfloat16" or self.bfloat16):
+                return trained
             return "bfloat16" if self.bfloat16 else "float16"
         return "bfloat16" if training and self.bfloat16 else "float32"
 

@@ -8,8 +8,8 @@ from judge.errors import InputError
 
 Quantization = Literal["nf4"]
 """``nf4``: the linear layers in 4 bits, but for the LM head; embeddings and norms stay as they are."""
-QuantizationChoice = Literal["none", "nf4"]
-"""As a command or a call names it."""
+QuantizationChoice = Literal["auto", "none", "nf4"]
+"""As a command or a call names it; ``auto`` is what the judge was trained on."""
 
 # PEFT imports bitsandbytes wherever it is installed, which then tells of a kernel that nothing here uses.
 logging.getLogger("bitsandbytes").setLevel(logging.ERROR)

@@ -43,9 +43,9 @@ class LoadedModel:
         }
 
 
-def default_precision(training: bool = False) -> str:
+def default_precision(training: bool = False, trained: str | None = None) -> str:
     """The number format of this device, by what it can do; see :meth:`hardware.Device.precision`."""
-    return hardware.this_device().precision(training)
+    return hardware.this_device().precision(training, trained)
 
 
 def find_model(name: str) -> tuple[str, str | None]:

@@ -7,8 +7,10 @@ from typing import Any
 
 from judge.files import sha256_file
 from judge.models.base import describe_base
+from judge.models.identity import read_identity, rounded_base
 from judge.models.weights import find_model
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
+from judge.training.arguments import precision_of
 from judge.training.config import TrainingConfig
 from judge.types import MODES
 
@@ -24,14 +26,13 @@ def judge_identity(recipe: TrainingConfig, summary: dict[str, Any], run: dict[st
         run: what decided its weights, see :func:`judge.training.checkpoints.describe_run`.
     """
     manifest = Path(recipe.data) / "manifest.json"
-    base = describe_base(find_model(recipe.model)[0], Path(recipe.output))
     return {
         **BuiltinPrompt().describe(),
         "label_words": {language: dict(words) for language, words in LABEL_WORDS.items()},
         "modes": list(MODES),
         "stage": run["stage"],
-        "base_model": base["name"],
-        "base": base,
+        **start_of(recipe.model, Path(recipe.output)),
+        "precision": precision_of(recipe),
         "data": recipe.data,
         "data_manifest_sha256": sha256_file(manifest) if manifest.is_file() else None,
         "data_sha256": run["data"],
@@ -41,6 +42,21 @@ def judge_identity(recipe: TrainingConfig, summary: dict[str, Any], run: dict[st
         "training": summary,
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
     }
+
+
+def start_of(model: str, output: Path) -> dict[str, Any]:
+    """The model below a run's adapter, and the judge that the run started from where that is an adapter.
+
+    ``rounded_base`` is there where the weights were rounded to 4 bits once, so that they are not again.
+    """
+    name, adapter = find_model(model)
+    base = describe_base(name, output)
+    known: dict[str, Any] = {"base_model": base["name"], "base": base}
+    if adapter is not None:
+        known["started_from"] = adapter
+    if rounded := rounded_base(read_identity(model)):
+        known["rounded_base"] = rounded
+    return known
 
 
 def data_counts(manifest: Path) -> dict[str, Any]:
@@ -81,7 +97,7 @@ Scores belong beside their floors: `judge eval --model PATH --benchmarks haluben
 {_validation(training.get("best"))}
 ## Training
 
-Started from `{identity["base_model"]}` on the data set `{identity["data"]}`
+Started from `{identity.get("started_from", identity["base_model"])}` on the data set `{identity["data"]}`
 (manifest SHA-256 `{identity["data_manifest_sha256"]}`), prompt version {identity["prompt_version"]}
 (hash `{identity["prompt_hash"]}`).
 

@@ -21,7 +21,7 @@ class TrainingConfig(StrictConfig):
     """What supervised fine-tuning and DPO have in common."""
 
     model: str
-    """Hub id or local folder of the model to start from."""
+    """Hub id or local folder of the model to start from; a LoRA adapter's folder trains that adapter on."""
     data: str
     """Folder made by ``judge data build``."""
     without_leak_gate: bool = False
@@ -92,7 +92,7 @@ class SFTRecipe(TrainingConfig):
 
 
 class DPORecipe(TrainingConfig):
-    """Direct Preference Optimization (arXiv 2305.18290) from merged SFT weights."""
+    """Direct Preference Optimization (arXiv 2305.18290) from an SFT judge: its adapter, or merged weights."""
 
     batch_size: PositiveInt = 4
     learning_rate: PositiveFloat = 5e-6

@@ -1,7 +1,7 @@
-"""Direct Preference Optimization: the right judgement over a wrong one, from merged SFT weights.
+"""Direct Preference Optimization: the right judgement over a wrong one, from an SFT judge.
 
-With LoRA the reference model is the policy with its adapter switched off, which is the merged SFT model:
-an unmerged adapter as policy and as reference would leave nothing to prefer.
+The reference is the judge that it starts from. From merged weights that is the policy with its new adapter
+switched off; from an SFT adapter it is the same base with a frozen copy of that adapter, which TRL makes.
 """
 
 from collections.abc import Sequence

@@ -1,27 +1,30 @@
 """What both trainers need: the model to train, LoRA settings, the files of a data set."""
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
 from judge.models.hardware import local_rank
+from judge.models.identity import read_identity, rounded_base, trained_quantization
 from judge.models.prefix_tree import can_share
-from judge.models.weights import find_model, load_weights
-from judge.training.arguments import check_quantization, weight_precision_of
+from judge.models.weights import find_model, load_tokenizer, load_weights
+from judge.training.arguments import check_quantization, sharding, weight_precision_of
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.gate import check_leak_gate
 
 
 def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
-    """The base model and tokenizer of a recipe, weights in the number format that suits the device.
+    """The model and tokenizer that a recipe starts from, weights in the number format that suits the device.
 
+    Where that is a LoRA adapter, it is put beside its base and trained on.
     Norms and the LM head of a quantized model stay in the training's own format: the models compute their
     norms in float32 whatever their weights are in, and :mod:`judge.models.heads` does so with the head.
 
     Raises:
-        InputError: the model is unknown, or is an adapter that has to be merged first; or the recipe wants of
-            quantized weights or of the attention what they cannot do.
+        InputError: the model is unknown; or the recipe wants of it, of quantized weights or of the attention
+            what they cannot do.
         JudgeError: the weights cannot be loaded.
     """
     import torch
@@ -29,13 +32,10 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     check_quantization(recipe)
     if recipe.attention == "flex_attention" and not torch.cuda.is_available():
         raise InputError("attention flex_attention trains on GPUs alone; leave it at auto")
-    _, adapter = find_model(recipe.model)
-    if adapter is not None:
-        raise InputError(
-            f"{recipe.model} is a LoRA adapter; merge it first: judge merge {recipe.model} -o DIR"
-        )
+    base, adapter = find_model(recipe.model)
+    check_start(recipe, adapter)
     model, tokenizer = load_weights(
-        recipe.model,
+        base,
         precision=weight_precision_of(recipe),
         quantization=recipe.quantization,
         device=f"cuda:{local_rank()}" if torch.cuda.is_available() else "cpu",
@@ -46,9 +46,82 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
         model.is_loaded_in_4bit = False
     if recipe.attention != "auto":
         model.set_attn_implementation(recipe.attention)
+    if adapter is not None:
+        if (Path(adapter) / "tokenizer_config.json").is_file():
+            tokenizer = load_tokenizer(adapter)
+        model = add_adapter(model, adapter, recipe)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return model, tokenizer
+
+
+def check_start(recipe: TrainingConfig, adapter: str | None) -> None:
+    """Refuse a start that would not be the judge that the recipe names.
+
+    Args:
+        recipe: what is to be trained.
+        adapter: the LoRA adapter that it starts from, if it does.
+
+    Raises:
+        InputError: says what to set instead.
+    """
+    identity = read_identity(recipe.model)
+    rounded = rounded_base(identity)
+    if recipe.quantization is not None and recipe.quantization == rounded:
+        raise InputError(
+            f"{recipe.model} was merged from an adapter on {rounded} weights, and rounding it to {rounded} "
+            "again would take back nearly all that the adapter had learned; start from the adapter itself "
+            f"(model: {identity.get('merged_from', 'its folder')}), or set quantization: null",
+            field="quantization",
+        )
+    if adapter is None:
+        return
+    if recipe.lora is None:
+        raise InputError(
+            f"{recipe.model} is a LoRA adapter, and training all weights needs plain ones; merge it first: "
+            f"judge merge {recipe.model} -o DIR",
+            field="lora",
+        )
+    trained = trained_quantization(identity)
+    if identity and trained != recipe.quantization:
+        raise InputError(
+            f"{recipe.model} was trained with quantization: {trained or 'null'}, and on other weights it is "
+            "another judge; set that here too",
+            field="quantization",
+        )
+
+
+def add_adapter(model: Any, adapter: str, recipe: TrainingConfig) -> Any:
+    """Put a LoRA adapter beside the weights it was trained on, to be trained on.
+
+    DPO's reference is then a frozen copy of it that TRL makes, and never leaves the trainer: what is saved is
+    one adapter on the base.
+
+    Raises:
+        InputError: it is no LoRA adapter, or of another shape than the recipe says.
+    """
+    from peft import LoraConfig, PeftConfig, PeftModel
+
+    config = PeftConfig.from_pretrained(adapter)
+    if not isinstance(config, LoraConfig):
+        raise InputError(f"{adapter} is an adapter of the kind {config.peft_type}; LoRA alone is trained on")
+    wanted = recipe.lora
+    if wanted is None or (config.r, config.lora_alpha) != (wanted.rank, wanted.alpha):
+        raise InputError(
+            f"{adapter} has rank {config.r} and alpha {config.lora_alpha}, which stay as they are; set "
+            f"lora: {{rank: {config.r}, alpha: {config.lora_alpha}}}",
+            field="lora",
+        )
+    config.lora_dropout = wanted.dropout
+    # In float32, as TRL has the adapters that it makes; ZeRO-3 wants all weights in one number format.
+    widen = sharding() != "zero3"
+    model = PeftModel.from_pretrained(
+        model, adapter, config=config, is_trainable=True, autocast_adapter_dtype=widen
+    )
+    model.add_adapter = partial(
+        model.add_adapter, autocast_adapter_dtype=widen
+    )  # by which TRL makes its copy
+    return model
 
 
 def shares_prefixes(recipe: SFTRecipe | DPORecipe, model: Any) -> bool:
@@ -63,10 +136,10 @@ def shares_prefixes(recipe: SFTRecipe | DPORecipe, model: Any) -> bool:
 
 
 def lora_config(recipe: TrainingConfig) -> Any:
-    """PEFT's settings for the recipe's adapters, or ``None`` for full fine-tuning."""
+    """PEFT's settings for new adapters; ``None`` for full fine-tuning, and where training starts from one."""
     from peft import LoraConfig
 
-    if recipe.lora is None:
+    if recipe.lora is None or find_model(recipe.model)[1] is not None:
         return None
     return LoraConfig(
         r=recipe.lora.rank,

@@ -83,6 +83,7 @@ def share_prompts(model: Any) -> None:
     and of the token before it. Batches without trees run as before. Call it before a trainer wraps the
     model.
     """
+    model = getattr(model, "get_base_model", lambda: model)()  # without an adapter around it
     backbone = model.base_model
     own_forward = backbone.forward
 

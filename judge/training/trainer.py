@@ -6,16 +6,21 @@ its layers.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.data import Sampler
 from trl import DPOTrainer, SFTTrainer
+from trl.trainer import dpo_trainer
 
 from judge.models.attention import adapt_mask
 from judge.models.heads import float32_head
 from judge.training.data import IGNORED
+
+REFERENCE_ADAPTER = "ref"
+"""TRL's name for the frozen copy of the adapter that a DPO starts from."""
 
 POOL = 64
 """Batches that are made together: rows are shuffled, cut into pools, and sorted by length within each."""
@@ -126,7 +131,32 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
 
 
 class JudgeDPOTrainer(_Judge, DPOTrainer):
-    """TRL's DPO on pairs that already hold ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``."""
+    """TRL's DPO on pairs that already hold ``prompt_ids``, ``chosen_ids`` and ``rejected_ids``.
+
+    The LM head runs in float32 (see :mod:`judge.models.heads`), the reference's too.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        own = dpo_trainer.add_fused_lm_head
+        # TRL can do so, but its DPO has no argument for it, and may compute the reference before it returns.
+        dpo_trainer.add_fused_lm_head = partial(own, cast_lm_head_to_fp32=True)
+        try:
+            super().__init__(*args, **kwargs)
+        finally:
+            dpo_trainer.add_fused_lm_head = own
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        """Save the adapter in training alone: its copy, the reference, is made anew from where it started."""
+        model = self.accelerator.unwrap_model(self.model)
+        if REFERENCE_ADAPTER not in getattr(model, "peft_config", {}):
+            super()._save(output_dir, state_dict)
+            return
+        own = model.save_pretrained
+        model.save_pretrained = partial(own, selected_adapters=[model.active_adapter])
+        try:
+            super()._save(output_dir, state_dict)
+        finally:
+            del model.save_pretrained  # the class's own shows again
 
     def _prepare_dataset(self, dataset: Any, *_: Any, **__: Any) -> Any:
         """Nothing is left to tokenize, and nothing may be truncated."""

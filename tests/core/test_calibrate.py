@@ -3,6 +3,9 @@
 import json
 import math
 import random
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +19,7 @@ from judge.calibration.curve import Calibration, Curve, Method, read_calibration
 from judge.calibration.fit import FOLDS, cross_fitted, find_threshold, fit_calibration, fit_curve
 from judge.calibration.reliability import bins, calibration_error, chance_error
 from judge.cli.main import main
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.prompting.finishing import finish
@@ -329,6 +332,63 @@ def test_the_command(judged: tuple[Path, Path, list[Sample]], capsys: pytest.Cap
     assert call("calibrate", "--model", folder, "--data", data, "--method", "isotonic") == 0
     again = read_calibrations(str(folder))["verdict"]
     assert again.ece_before == pytest.approx(kept.ece_before) and again.curve.method == "isotonic"
+
+
+@pytest.mark.filterwarnings("error::judge.errors.JudgeWarning")
+def test_a_calibration_belongs_to_a_number_format(
+    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("bitsandbytes")
+    folder, data, samples = tmp_path / "judge", judged[1], judged[2][:4]
+    shutil.copytree(judged[0], folder)
+    assert call("calibrate", "--model", folder, "--data", data) == 0
+    stored = json.loads((folder / "judge.json").read_text())
+    [kept] = stored["calibration"].values()
+    assert (kept["precision"], kept["quantization"]) == ("float32", None)
+    assert "calibration" in load_judge(str(folder)).describe()
+    for changes, message in (
+        (
+            {"quantization": "nf4"},
+            "mode verdict is set aside, .* plain weights, .* with nf4 weights; judge cal",
+        ),
+        ({"precision": "bfloat16"}, "fitted to float32, and the judge computes in bfloat16"),
+    ):
+        with pytest.warns(JudgeWarning, match=message):
+            other = load_judge(str(folder), **changes)
+        raw = replace(other, calibrations={})
+        assert "calibration" not in other.describe() and other.check(samples) == raw.check(samples)
+
+    # Fitted to 4-bit weights it holds for these; the warning about the old one is not told.
+    assert call("calibrate", "--model", folder, "--data", data, "--quantization", "nf4") == 0
+    assert "set aside" not in capsys.readouterr().err
+    assert "calibration" in load_judge(str(folder), quantization="nf4").describe()
+    with pytest.warns(JudgeWarning, match="fitted to nf4 weights, and .* with plain weights"):
+        load_judge(str(folder))
+
+    # Before the number format was kept: of any precision, of plain weights.
+    for name in ("precision", "quantization"):
+        del kept[name]
+    (folder / "judge.json").write_text(json.dumps({**stored, "calibration": {"verdict": kept}}))
+    assert "calibration" in load_judge(str(folder), precision="bfloat16").describe()
+    with pytest.warns(JudgeWarning, match="is set aside"):
+        load_judge(str(folder), quantization="nf4")
+    (tmp_path / "other.jinja").write_text("{{ document }} {{ answer }}")
+    with pytest.warns(JudgeWarning, match="fitted to another prompt"):
+        load_judge(str(folder), template=tmp_path / "other.jinja")
+
+
+def test_the_command_line_warns_in_one_line(judged: tuple[Path, Path, list[Sample]], tmp_path: Path) -> None:
+    assert call("calibrate", "--model", judged[0], "--data", judged[1]) == 0
+    (tmp_path / "other.jinja").write_text("{{ document }} {{ answer }}")
+    model = ["--model", str(judged[0]), "--template", str(tmp_path / "other.jinja")]
+    done = subprocess.run(
+        [sys.executable, "-m", "judge", "batch", str(judged[1]), "-o", str(tmp_path / "out.jsonl"), *model],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [line] = [line for line in done.stderr.splitlines() if "set aside" in line]
+    assert line.startswith(f"warning: {judged[0]}: its calibration for mode verdict is set aside")
 
 
 def test_wrong_calls(

@@ -29,6 +29,21 @@ def test_number_formats_follow_from_capability(device: Device, training: str, ju
 
 
 @pytest.mark.parametrize(
+    ("device", "trained", "judging"),
+    [
+        (KNOWN_DEVICES["t4"], "bfloat16", "float16"),
+        (KNOWN_DEVICES["t4"], "float32", "float32"),
+        (KNOWN_DEVICES["l4"], "float16", "float16"),
+        (KNOWN_DEVICES["l4"], "bfloat16", "bfloat16"),
+        (Device("cpu", "CPU", GIB, bfloat16=True), "bfloat16", "float32"),
+    ],
+)
+def test_a_gpu_judges_in_the_format_of_the_training(device: Device, trained: str, judging: str) -> None:
+    """... where it has it; a CPU judges in float32."""
+    assert device.precision(trained=trained) == judging
+
+
+@pytest.mark.parametrize(
     ("device", "precision"),
     [(KNOWN_DEVICES["t4"], "bfloat16"), (Device("cpu", "CPU", GIB), "float16")],
 )

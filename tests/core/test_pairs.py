@@ -39,7 +39,14 @@ def make_pairs(lengths: Sequence[tuple[int, int, int]], seed: int = 0) -> list[d
 UNEQUAL = make_pairs([(60, 9, 3), (31, 2, 17), (84, 5, 5), (12, 1, 1), (45, 20, 2), (70, 2, 2)])
 
 
-def make_trainer(folder: Path, output: Path, sharing: bool, lora: bool = True, **changes: Any) -> Any:
+def make_trainer(
+    folder: Path,
+    output: Path,
+    sharing: bool,
+    lora: bool = True,
+    dtype: torch.dtype = torch.float32,
+    **changes: Any,
+) -> Any:
     """TRL's trainer on the tiny model, on trees or on rows of its own collator; the policy is random."""
     from datasets import Dataset
     from peft import LoraConfig
@@ -47,7 +54,7 @@ def make_trainer(folder: Path, output: Path, sharing: bool, lora: bool = True, *
     from trl import DPOConfig
 
     def load() -> Any:
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
         if sharing:
             share_prompts(model)
         return model
@@ -190,6 +197,41 @@ def inputs_of(batch: dict[str, torch.Tensor]) -> dict[str, Any]:
     labels = batch["input_ids"].masked_fill(batch["completion_mask"] == 0, -100)
     rest = {name: value for name, value in batch.items() if name != "completion_mask"}
     return {**rest, "labels": labels, "fused_lm_head": True}
+
+
+@pytest.mark.parametrize("sharing", [True, False], ids=["shared", "rows"])
+def test_the_head_runs_in_float32(sharing: bool, model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    """The policy's and the reference's, computed before training or in it; the layers stay in bfloat16."""
+    from trl.trainer import dpo_trainer, utils
+
+    trainer = make_trainer(
+        model_folder("chatml"), tmp_path, sharing, dtype=torch.bfloat16, precompute_ref_log_probs=True
+    )
+    assert dpo_trainer.add_fused_lm_head is utils.add_fused_lm_head  # TRL's own stays as it was
+    batch = trainer.data_collator([trainer.train_dataset[row] for row in range(len(UNEQUAL))])
+    plain = trainer.model.get_base_model()
+    inputs = inputs_of(batch)
+    labels = inputs.pop("labels")
+    inputs.pop("fused_lm_head")
+    rest = {name: value for name, value in inputs.items() if not name.startswith("ref_")}
+
+    def expected() -> torch.Tensor:
+        with torch.autocast("cpu", torch.bfloat16):
+            hidden = plain.base_model(**rest, use_cache=False).last_hidden_state[:, :-1]
+        assert hidden.dtype == torch.bfloat16
+        logps = (hidden.float() @ plain.lm_head.weight.float().T).log_softmax(-1)
+        return logps.gather(-1, labels[:, 1:].clamp(min=0).unsqueeze(-1)).squeeze(-1)
+
+    mask = labels[:, 1:] != -100
+    trainer.model.eval()
+    with torch.no_grad():
+        with torch.autocast("cpu", torch.bfloat16):
+            found = trainer.model(**rest, labels=labels, fused_lm_head=True).log_probs
+        torch.testing.assert_close(found[mask], expected()[mask], rtol=0, atol=1e-4)
+        with trainer.model.disable_adapter():
+            sums = (expected() * mask).sum(1).chunk(2)
+    for side, wanted in zip(("chosen", "rejected"), sums, strict=True):
+        torch.testing.assert_close(batch[f"ref_{side}_logps"], wanted, rtol=0, atol=0.05)
 
 
 def test_twenty_steps_run_alike(model_folder: Callable[[str], Path], tmp_path: Path) -> None:

@@ -103,12 +103,6 @@ def test_merging_moves_the_identity_along(trained: Any) -> None:
     assert identity["merged_from"] == str(trained["sft"][0]) and identity["stage"] == "sft"
 
 
-def test_an_adapter_is_no_start(trained: Any, data: Path, tmp_path: Path) -> None:
-    recipe = DPORecipe.model_validate(training(trained["sft"][0], data, tmp_path / "dpo"))
-    with pytest.raises(InputError, match="merge it first: judge merge"):
-        train_dpo(recipe)
-
-
 # --- The loss -----------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,73 @@
+"""``judge.json``, what lies beside a judge's weights: read for how the judge was trained.
+
+:func:`judge.training.card.judge_identity` writes it, ``judge merge`` carries it along, and
+``judge calibrate`` adds to it.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from judge.errors import InputError
+from judge.files import JUDGE_FILE
+from judge.models.quantization import Quantization
+
+
+def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
+    """The ``judge.json`` of a local folder or of a Hub repository; empty where there is none.
+
+    Raises:
+        InputError: the file is there and is no JSON object.
+    """
+    file = Path(model) / JUDGE_FILE if Path(model).is_dir() else _fetch(model, revision)
+    if file is None or not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError("is no JSON object", file=file)
+    return found
+
+
+def _fetch(model: str, revision: str | None) -> Path | None:
+    """``judge.json`` of a Hub repository; ``None`` where it has none or the Hub is out of reach."""
+    from transformers.utils import cached_file
+
+    try:
+        return Path(cached_file(model, JUDGE_FILE, revision=revision))
+    except OSError:  # what it raises for all of these
+        return None
+
+
+def trained_quantization(identity: Mapping[str, Any]) -> Quantization | None:
+    """The number format of the base weights that a judge learned on: what it has to be loaded on.
+
+    A merged judge is plain weights, whatever its adapter was trained on.
+    """
+    return None if "merged_from" in identity else _quantization(identity)
+
+
+def trained_precision(identity: Mapping[str, Any]) -> str | None:
+    """The number format that a judge computed in while it was trained; ``None`` where nothing says so."""
+    found = identity.get("precision")
+    return found if found in ("float32", "bfloat16", "float16") else None
+
+
+def rounded_base(identity: Mapping[str, Any]) -> Quantization | None:
+    """The 4-bit grid that a judge's plain weights were rounded to before something was merged into them.
+
+    Rounding such weights to the grid again takes back nearly all that was merged.
+    """
+    before: Quantization | None = identity.get("rounded_base")
+    if "merged_from" in identity and before is None:
+        return _quantization(identity)
+    return before
+
+
+def _quantization(identity: Mapping[str, Any]) -> Quantization | None:
+    recipe = identity.get("recipe")
+    found = recipe.get("quantization") if isinstance(recipe, Mapping) else None
+    return found if found in get_args(Quantization) else None
