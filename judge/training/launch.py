@@ -58,7 +58,8 @@ def use_one_gpu(arguments: Any) -> None:
         arguments._n_gpu = 1
         print(
             f"{visible} GPUs are visible and one process was started: it trains on the first. "
-            f"For all of them: accelerate launch --config_file accelerate_configs/ddp.yaml --num_processes {visible} ...",
+            "For all of them: accelerate launch --config_file accelerate_configs/ddp.yaml "
+            f"--num_processes {visible} ...",
             flush=True,
         )
 

@@ -67,9 +67,9 @@ class _Judge:
     args: Any  # rows name their length in ``length``
     train_dataset: Any
 
-    def __init__(self, *, args: Any, **settings: Any):
-        use_one_gpu(args)
-        super().__init__(args=args, **settings)
+    def __init__(self, **settings: Any):
+        use_one_gpu(settings["args"])
+        super().__init__(**settings)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> LengthSampler:
         rows = self.train_dataset if train_dataset is None else train_dataset

@@ -5,8 +5,8 @@
     python tests/bench/resolve_extras.py --only serve,vllm  # these together
 
 Versions that suit all extras suit every pair of them, so one resolution shows it for all. Prints a Markdown
-table: what was asked for, whether it resolves, and the versions chosen of what extras disagree about, or pip's
-reason.
+table: what was asked for, whether it resolves, and the versions chosen of what extras disagree about, or
+pip's reason.
 """
 
 import argparse
