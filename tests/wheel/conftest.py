@@ -5,14 +5,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT_FROM = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "judge", "data_pipeline", "eval", "recipes",
-              "accelerate_configs")  # fmt: skip
+BUILT_FROM = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "judge", "data_pipeline", "eval",
+              "recipes", "accelerate_configs")  # fmt: skip
 OWN = ("hallucination_judge", "__editable__")  # how what an installed checkout leaves is named
 
 Command = Callable[..., str]
@@ -27,39 +28,50 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, source)
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(source)]
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(out),
+        str(source),
+    ]
     subprocess.run(build, check=True, timeout=300)
     [built] = out.glob("*.whl")
     return built
 
 
-@pytest.fixture(scope="session")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a fresh environment: with this one's packages, and without the toolkit."""
+@dataclass(frozen=True)
+class Environment:
+    """An interpreter, and the variables with which its commands are found and the checkout is not."""
+
+    python: Path
+    variables: dict[str, str]
+
+
+def make_environment(folder: Path) -> Environment:
+    """A fresh virtual environment: with the packages of this one, and without the toolkit."""
     import yaml
 
-    environment = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=120)
-    packages = environment / "packages"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=120)
+    packages = folder / "packages"
     packages.mkdir()
     for path in Path(yaml.__file__).parents[1].iterdir():
         if not path.name.startswith(OWN) and not path.name.endswith(".pth"):
             (packages / path.name).symlink_to(path)
-    [library] = environment.glob("lib/python*/site-packages")
+    [library] = folder.glob("lib/python*/site-packages")
     (library / "packages.pth").write_text(f"{packages}\n")
-    found = environment / "bin" / "python"
-    launch = environment / "bin" / "accelerate"
-    launch.write_text(f"#!{found}\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n")
+    python = folder / "bin" / "python"
+    launch = folder / "bin" / "accelerate"
+    launch.write_text(f"#!{python}\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n")
     launch.chmod(0o755)
-    assert subprocess.run([str(found), "-I", "-c", "import judge"], capture_output=True).returncode
-    return found
-
-
-@pytest.fixture(scope="session")
-def environment(python: Path) -> dict[str, str]:
-    """Variables with which commands of the fresh environment are found, and the checkout is not."""
+    assert subprocess.run([str(python), "-I", "-c", "import judge"], capture_output=True).returncode
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    return {**kept, "PATH": f"{python.parent}{os.pathsep}{kept['PATH']}", "HF_HUB_OFFLINE": "1"}
+    path = f"{python.parent}{os.pathsep}{kept['PATH']}"
+    return Environment(python, {**kept, "PATH": path, "HF_HUB_OFFLINE": "1"})
 
 
 @pytest.fixture(scope="session")
@@ -89,16 +101,18 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def installed(python: Path, wheel: Path, environment: dict[str, str]) -> Command:
-    """Runs a command with the wheel installed, in a folder; returns what it printed."""
-    install = [str(python), "-m", "pip", "install", "--quiet", "--no-deps", str(wheel)]
-    subprocess.run(install, check=True, timeout=300, env=environment, cwd="/")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """Runs a command of an environment that has the wheel, in a folder; returns what it printed."""
+    environment = make_environment(tmp_path_factory.mktemp("installed"))
+    commands, variables = environment.python.parent, environment.variables
+    install = [str(environment.python), "-m", "pip", "install", "--quiet", "--no-deps", str(wheel)]
+    subprocess.run(install, check=True, timeout=300, env=variables, cwd="/")
 
     def run(folder: Path, *words: str) -> str:
         done = subprocess.run(
-            [str(python.parent / words[0]), *words[1:]],
+            [str(commands / words[0]), *words[1:]],
             cwd=folder,
-            env=environment,
+            env=variables,
             capture_output=True,
             text=True,
             timeout=600,
