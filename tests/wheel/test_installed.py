@@ -16,8 +16,32 @@ def test_nothing_comes_from_the_checkout(installed: Command, tmp_path: Path) -> 
     )
 
 
+DEMO = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from judge.cli import demo
+
+shorter = {
+    "data": ("--set", "sources.0.limit=60"),
+    "sft": ("max_steps=2",),
+    "dpo": ("max_steps=1",),
+    "eval": ("--limit", "4"),
+}
+if __name__ == "__main__":
+    demo.PROCESSES.set_forkserver_preload(demo.IMPORTED)
+    out = Path("runs/demo")
+    for step in demo.steps(out, sys.argv[1], "float32"):
+        demo.run(replace(step, command=(*step.command, *shorter.get(step.command[3], ()))))
+    demo.show(out)
+"""
+
+
 def test_the_demo(installed: Command, model: Path, tmp_path: Path) -> None:
-    printed = installed(tmp_path, "judge", "demo", "--model", str(model))
+    """Its own commands in its own way, each made short."""
+    (tmp_path / "short_demo.py").write_text(DEMO)
+    printed = installed(tmp_path, "python", "short_demo.py", str(model))
     assert "SFT + DPO" in printed and "floor:overlap" in printed
     out = tmp_path / "runs" / "demo"
     assert (out / "sft" / "judge.json").is_file() and (out / "dpo" / "judge.json").is_file()
