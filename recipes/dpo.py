@@ -1,4 +1,4 @@
-"""Direct Preference Optimization of a judge, from merged SFT weights: ``judge dpo`` as a script.
+"""Direct Preference Optimization of a judge, after its SFT: ``judge dpo`` as a script.
 
 judge merge runs/demo/sft -o runs/demo/sft-merged
 python recipes/dpo.py recipes/demo/dpo.yaml

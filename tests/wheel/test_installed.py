@@ -54,7 +54,7 @@ def test_the_demo(installed: Command, model: Path, tmp_path: Path) -> None:
     changes = (f"model={model}", "max_steps=1", "output=launched")
     printed = installed(
         tmp_path, "accelerate", "launch", "--config_file", "accelerate_configs/cpu_ddp.yaml",
-        "recipes/sft.py", "recipes/demo/sft.yaml", *changes,
+        "-m", "judge", "sft", "recipes/demo/sft.yaml", *changes,
     )  # fmt: skip
     assert "launched: rows" in printed
     assert json.loads((tmp_path / "launched" / "judge.json").read_text())["training"]["steps"] == 1
