@@ -6,7 +6,8 @@
 
 Versions that suit all extras suit every pair of them, so one resolution shows it for all. Prints a Markdown
 table: what was asked for, whether it resolves, and the versions chosen of what extras disagree about, or
-pip's reason.
+pip's reason. DeepEval is no extra: its click before 8.4 excludes every Hub client that transformers takes
+(docs/adapters.md).
 """
 
 import argparse
