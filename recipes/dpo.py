@@ -1,4 +1,4 @@
-"""Direct Preference Optimization of a judge, from merged SFT weights.
+"""Direct Preference Optimization of a judge, after its SFT: ``judge dpo`` as a script.
 
 judge merge runs/demo/sft -o runs/demo/sft-merged
 python recipes/dpo.py recipes/demo/dpo.yaml
@@ -6,13 +6,9 @@ python recipes/dpo.py RECIPE.yaml checkpoints=5      # and after a kill, or afte
 python recipes/dpo.py RECIPE.yaml checkpoints=5 --resume
 """
 
-from pathlib import Path
+import sys
 
-from judge.cli.train import run_recipe
-from judge.training.config import DPORecipe
-from judge.training.dpo import train_dpo
+from judge.cli.main import main
 
 if __name__ == "__main__":
-    raise SystemExit(
-        run_recipe(DPORecipe, train_dpo, Path(__file__).parent / "demo" / "dpo.yaml", __doc__ or "")
-    )
+    main(["dpo", *sys.argv[1:]])

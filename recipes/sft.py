@@ -1,4 +1,4 @@
-"""Supervised fine-tuning of a judge.
+"""Supervised fine-tuning of a judge: ``judge sft`` as a script, for launchers that want one.
 
 python recipes/sft.py recipes/demo/sft.yaml
 accelerate launch --config_file accelerate_configs/single_gpu.yaml recipes/sft.py RECIPE.yaml epochs=2
@@ -6,13 +6,9 @@ python recipes/sft.py RECIPE.yaml checkpoints=5      # and after a kill, or afte
 python recipes/sft.py RECIPE.yaml checkpoints=5 --resume
 """
 
-from pathlib import Path
+import sys
 
-from judge.cli.train import run_recipe
-from judge.training.config import SFTRecipe
-from judge.training.sft import train_sft
+from judge.cli.main import main
 
 if __name__ == "__main__":
-    raise SystemExit(
-        run_recipe(SFTRecipe, train_sft, Path(__file__).parent / "demo" / "sft.yaml", __doc__ or "")
-    )
+    main(["sft", *sys.argv[1:]])

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from judge.configs import StrictConfig
 from judge.errors import InputError
+from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
 from judge.models.quantization import Quantization
 from judge.types import Mode

@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import runpy
 import shlex
 import shutil
 import sys
@@ -15,12 +14,10 @@ from typing import Annotated, Any
 
 import typer
 
-from judge.errors import InputError, JudgeError
+from judge.errors import JudgeError
 
 app = typer.Typer(add_completion=False)
 
-ROOT = Path(__file__).resolve().parents[2]
-RECIPES = ROOT / "recipes"
 REASON_SAMPLES = 12  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
 PROCESSES = multiprocessing.get_context("forkserver")
 IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # between them, all that takes long
@@ -41,8 +38,7 @@ class Step:
 
 def steps(out: Path, model: str, precision: str) -> list[Step]:
     """The demo's commands in order, everything under the folder ``out``."""
-    python, data = sys.executable, str(out / "data")
-    judge = (python, "-m", "judge")
+    judge, data = (sys.executable, "-m", "judge"), str(out / "data")
     sft, merged, dpo = str(out / "sft"), str(out / "sft-merged"), str(out / "dpo")
 
     def calibrate(name: str, folder: str) -> Step:
@@ -55,13 +51,13 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
     plan = [
         Step(
             "build the data set",
-            (*judge, "data", "build", str(RECIPES / "demo" / "data.yaml"), "--out", data, "--set",
+            (*judge, "data", "build", "demo", "--out", data, "--set",
              f"preferences.model={model}"),
             50,
         ),
         Step(
             "supervised fine-tuning",
-            (python, str(RECIPES / "sft.py"), str(RECIPES / "demo" / "sft.yaml"), f"model={model}",
+            (*judge, "sft", "demo", f"model={model}",
              f"data={data}", f"output={sft}"),
             300,
             fresh=Path(sft),
@@ -70,7 +66,7 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
         Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 5, fresh=Path(merged)),
         Step(
             "preference optimization",
-            (python, str(RECIPES / "dpo.py"), str(RECIPES / "demo" / "dpo.yaml"), f"model={merged}",
+            (*judge, "dpo", "demo", f"model={merged}",
              f"data={data}", f"output={dpo}"),
             40,
             fresh=Path(dpo),
@@ -100,10 +96,6 @@ def demo_command(
     from judge.models.hardware import this_device
     from judge.models.weights import default_precision
 
-    if not (RECIPES / "demo").is_dir():
-        raise InputError(
-            "the demo runs from a checkout of the project, with its recipes beside it", file=RECIPES
-        )
     begin = time.monotonic()
     if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which survives no fork
         # What the commands import is imported once, while the model is brought, and not a dozen times.
@@ -149,15 +141,10 @@ def run(step: Step) -> float:
 
 
 def execute(command: Sequence[str]) -> None:
-    """Run ``python -m judge ...`` or ``python SCRIPT ...`` in this process."""
+    """Run ``python -m judge ...`` in this process."""
     from judge.cli.main import main
 
-    _, *arguments = command
-    if arguments[:2] == ["-m", "judge"]:
-        main(arguments[2:])
-    else:
-        sys.argv = arguments
-        runpy.run_path(arguments[0], run_name="__main__")
+    main(command[3:])
 
 
 def clear(folder: Path) -> None:

@@ -13,6 +13,7 @@ import typer
 from judge.configs import load_config
 from judge.errors import InputError, unknown
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device, this_device
+from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, LoraSettings, SFTRecipe, TrainingConfig
 from judge.training.memory import Memory, estimate, sequences_of
 
@@ -30,7 +31,8 @@ def doctor_command(
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Such as lora.rank=8.")
     ] = None,
     recipe: Annotated[
-        Path | None, typer.Option(help="Training recipe; a name with 'dpo' in it is a DPO recipe.")
+        Path | None,
+        typer.Option(help="Training recipe; a file with 'dpo' in its name, or NAME/dpo, is a DPO recipe."),
     ] = None,
     device: Annotated[
         str | None, typer.Option(help=f"Instead of the one at hand: {', '.join(KNOWN_DEVICES)}.")
@@ -47,6 +49,7 @@ def doctor_command(
             raise InputError(f"{overrides[0]!r} changes a recipe; name it with --recipe FILE")
         show_device(target)
         return
+    recipe = find_recipe(recipe, "sft")
     kind: type[TrainingConfig] = DPORecipe if "dpo" in recipe.stem else SFTRecipe
     if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config):
         raise typer.Exit(1)

@@ -1,54 +1,79 @@
-"""What both training entry points do: read a recipe, train, print where the judge lies, fail clearly."""
+"""``judge sft`` and ``judge dpo``: read a recipe, train, print where the judge lies."""
 
-import argparse
 import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from judge.configs import load_config
-from judge.errors import JudgeError
+from judge.shipped import find_recipe
 from judge.training.checkpoints import describe_run, finished_run
 from judge.training.config import DPORecipe, SFTRecipe
+from judge.training.launch import obey_launcher
+
+DEMO = Path("demo")
+"""What is trained where no recipe is named: it fits any machine."""
+
+WORDS = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[RECIPE] [KEY=VALUE]...",
+        help="A YAML file or a name that judge recipes lists (demo by default); such as learning_rate=1e-4.",
+    ),
+]
+RESUME = Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint (resume=true).")]
+
+sft = typer.Typer(add_completion=False)
+dpo = typer.Typer(add_completion=False)
+
+
+@sft.command("sft")
+def sft_command(words: WORDS = None, resume: RESUME = False) -> None:
+    """Fine-tune a model to a judge on a built data set.
+
+    On several GPUs: accelerate launch --config_file accelerate_configs/ddp.yaml -m judge sft RECIPE
+    """
+    from judge.training.sft import train_sft
+
+    run_recipe(SFTRecipe, train_sft, words or (), resume)
+
+
+@dpo.command("dpo")
+def dpo_command(words: WORDS = None, resume: RESUME = False) -> None:
+    """Direct Preference Optimization of a judge, after its supervised fine-tuning.
+
+    On several GPUs: accelerate launch --config_file accelerate_configs/ddp.yaml -m judge dpo RECIPE
+    """
+    from judge.training.dpo import train_dpo
+
+    run_recipe(DPORecipe, train_dpo, words or (), resume)
 
 
 def run_recipe(
     kind: type[SFTRecipe] | type[DPORecipe],
     train: Callable[[Any], dict[str, Any]],
-    default: Path,
-    description: str,
-    arguments: Sequence[str] | None = None,
-) -> int:
-    """Parse ``[RECIPE] [key=value ...] [--resume]``, train, print a summary; returns the exit code.
+    words: Sequence[str],
+    resume: bool = False,
+) -> None:
+    """Train by ``[RECIPE] [KEY=VALUE]...`` and print a summary.
 
-    Without a recipe the demo's is used, which fits any machine. A run that is to be resumed and is finished
-    ends well at once, so that a job may be started again and again until it is done.
+    A run that is to be resumed and is finished ends well at once, so that a job may be started again and
+    again until it is done.
     """
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument(
-        "recipe", nargs="?", type=Path, default=default, help="YAML file (the demo's by default)"
-    )
-    parser.add_argument("overrides", nargs="*", metavar="key=value", help="such as learning_rate=1e-4")
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint (resume=true)")
-    parsed = parser.parse_intermixed_args(arguments)
-    recipe, overrides = parsed.recipe, parsed.overrides
-    if "=" in str(recipe) and not recipe.exists():  # the recipe was left out
-        recipe, overrides = default, [str(recipe), *overrides]
-    if parsed.resume:
-        overrides = [*overrides, "resume=true"]
-    try:
-        config = load_config(kind, recipe, overrides)
-        finished = None
-        if config.resume:
-            finished = finished_run(config, describe_run(config, "sft" if kind is SFTRecipe else "dpo"))
-        summary = finished["training"] if finished else train(config)
-    except JudgeError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_code
+    obey_launcher()  # before anything asks what GPUs there are
+    stage = "sft" if kind is SFTRecipe else "dpo"
+    recipe, overrides = DEMO, [*words]
+    if words and ("=" not in words[0] or Path(words[0]).exists()):
+        recipe, *overrides = Path(words[0]), *words[1:]
+    if resume:
+        overrides.append("resume=true")
+    config = load_config(kind, find_recipe(recipe, stage), overrides)
+    finished = finished_run(config, describe_run(config, stage)) if config.resume else None
+    summary = finished["training"] if finished else train(config)
     if os.environ.get("RANK", "0") == "0":
         numbers = ", ".join(
             f"{name} {value}" for name, value in summary.items() if not isinstance(value, list | dict)
         )
         print(f"{config.output}: {'finished already; ' if finished else ''}{numbers}")
-    return 0

@@ -69,13 +69,20 @@ KNOWN_DEVICES = {
 
 
 def this_device() -> Device:
-    """The device at hand: the process's own GPU where there is one, else the CPU."""
+    """The device at hand: the process's own GPU where there is one, else, or where it was chosen, the CPU."""
     import torch
 
-    if torch.cuda.is_available():
+    if torch.cuda.is_available() and not cpu_is_chosen():
         properties = torch.cuda.get_device_properties(local_rank())
         return gpu(properties.name, properties.total_memory, (properties.major, properties.minor))
     return Device("cpu", "CPU", _main_memory(), bfloat16=_cpu_has_bfloat16())
+
+
+def cpu_is_chosen() -> bool:
+    """Whether somebody asked for the CPU: ``use_cpu: true`` of a launch config, or GPUs that are hidden."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip()
+    asked = os.environ.get("ACCELERATE_USE_CPU", "false").lower() in ("true", "1", "yes", "y", "on", "t")
+    return asked or visible == "" or visible.startswith("-")
 
 
 def local_rank() -> int:

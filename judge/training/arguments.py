@@ -9,6 +9,7 @@ from judge.errors import InputError
 from judge.models import hardware
 from judge.models.quantization import require_bitsandbytes
 from judge.training.config import TrainingConfig
+from judge.training.launch import check_gpu
 
 # The recipe's name of an optimizer: the trainer's name of it, and the decay rates of its running means.
 OPTIMIZERS: dict[str, tuple[str, tuple[float, float]]] = {
@@ -24,8 +25,9 @@ def precision_of(recipe: TrainingConfig) -> str:
     """The number format that a recipe multiplies in: its own, or what suits the device.
 
     Raises:
-        InputError: the device cannot train in the recipe's own.
+        InputError: the device cannot train in the recipe's own, or there is no GPU where one was asked for.
     """
+    check_gpu()
     device = hardware.this_device()
     if recipe.precision == "auto":
         return device.precision(training=True)
@@ -39,8 +41,9 @@ def weight_precision_of(recipe: TrainingConfig) -> str:
     Weights that are trained themselves stay in float32: an update of 1e-6 vanishes in a weight of 16 bits,
     and the gradient scaler of float16 asks for it. DeepSpeed and FSDP make such copies of their own.
     """
+    precision = precision_of(recipe)  # whichever is used, it refuses what the device cannot do before loading
     trained_whole = recipe.lora is None and sharding() is None
-    return "float32" if trained_whole else precision_of(recipe)
+    return "float32" if trained_whole else precision
 
 
 def sharding() -> str | None:

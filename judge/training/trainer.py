@@ -18,6 +18,7 @@ from trl.trainer import dpo_trainer
 from judge.models.attention import adapt_mask
 from judge.models.heads import float32_head
 from judge.training.data import IGNORED
+from judge.training.launch import use_one_gpu
 
 REFERENCE_ADAPTER = "ref"
 """TRL's name for the frozen copy of the adapter that a DPO starts from."""
@@ -66,10 +67,14 @@ class LengthSampler(Sampler[int]):
 
 
 class _Judge:
-    """What both trainers do: they draw batches of like length, and write no model card of their own."""
+    """What both trainers do: one GPU a process, batches of like length, no model card of their own."""
 
     args: Any  # rows name their length in ``length``
     train_dataset: Any
+
+    def __init__(self, **settings: Any):
+        use_one_gpu(settings["args"])
+        super().__init__(**settings)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> LengthSampler:
         rows = self.train_dataset if train_dataset is None else train_dataset
@@ -87,8 +92,8 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
     micro-batch that is accumulated.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
         self.loss_is_scaled_for_ga = True  # each micro-batch is divided by the weights of the whole step
 
     def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> torch.Tensor:

@@ -162,7 +162,7 @@ def test_what_it_leaves_is_one_adapter(
     assert before.keys() == after.keys()
     assert all(not torch.equal(weight, after[key]) for key, weight in before.items())
     identity = json.loads((output / "judge.json").read_text())
-    assert identity["base_model"] == str(model_folder("chatml")) and identity["started_from"] == str(
+    assert identity["base"]["at"] == str(model_folder("chatml")) and identity["started_from"] == str(
         sft[name]
     )
     assert f"Started from `{sft[name]}`" in (output / "README.md").read_text()

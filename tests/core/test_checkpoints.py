@@ -156,20 +156,21 @@ def test_the_command_ends_with_the_code_of_the_signal(
     file.write_text(recipe(folder, output, max_steps=2, checkpoints=0).model_dump_json())
     interrupt = at_step(1, lambda _: os.kill(os.getpid(), signal.SIGINT))
     train = partial(train_sft, callbacks=[interrupt])
-    assert run_recipe(SFTRecipe, train, file, "", [str(file)]) == 130
-    assert "error: stopped after step 1 of 2; resume=true goes on from" in capsys.readouterr().err
-    assert run_recipe(SFTRecipe, train_sft, file, "", [str(file)]) == 2
-    assert "holds checkpoint-1 of a run that is not finished" in capsys.readouterr().err
-    assert run_recipe(SFTRecipe, train_sft, file, "", ["--resume", str(file)]) == 0
+    with pytest.raises(JudgeError, match="stopped after step 1 of 2; resume=true goes on from") as stopped:
+        run_recipe(SFTRecipe, train, [str(file)])
+    assert stopped.value.exit_code == 130
+    with pytest.raises(InputError, match="holds checkpoint-1 of a run that is not finished"):
+        run_recipe(SFTRecipe, train_sft, [str(file)])
+    run_recipe(SFTRecipe, train_sft, [str(file)], resume=True)
     capsys.readouterr()
 
     def never(_: Any) -> dict[str, Any]:
         raise AssertionError("trained again")
 
-    assert run_recipe(SFTRecipe, never, file, "", [str(file), "--resume"]) == 0
+    run_recipe(SFTRecipe, never, [str(file)], resume=True)
     assert f"{output}: finished already; rows " in capsys.readouterr().out
-    assert run_recipe(SFTRecipe, never, file, "", [str(file), "seed=1", "--resume"]) == 2
-    assert "recipe.seed was 0, is 1" in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"recipe\.seed was 0, is 1"):
+        run_recipe(SFTRecipe, never, [str(file), "seed=1"], resume=True)
     with pytest.raises(InputError, match="is finished; nothing is left to resume"):
         train_sft(recipe(folder, output, max_steps=2, checkpoints=0, resume=True))
 

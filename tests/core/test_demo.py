@@ -14,11 +14,12 @@ from data_pipeline.config import DataConfig
 from eval.cli import app as eval_app
 from judge.cli import demo
 from judge.cli.calibrate import app as calibrate_app
-from judge.cli.main import main
+from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
 from judge.configs import load_config
 from judge.errors import JudgeError
 from judge.models import bundled
+from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, SFTRecipe
 
 OUT = Path("somewhere") / "demo"
@@ -39,21 +40,20 @@ def parsed(app: Any, arguments: tuple[str, ...]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("step", PLAN, ids=lambda step: step.title.replace(" ", "-"))
 def test_every_command_parses(step: demo.Step) -> None:
-    python, *rest = step.command
-    assert python == sys.executable and step.seconds > 0
-    if rest[:2] == ["-m", "judge"]:
-        _, _, name, *arguments = rest
-        app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app}[name]
-        values = parsed(app, tuple(arguments))
-        if name == "data":
-            recipe = load_config(DataConfig, Path(values["config"]), values["overrides"])
-            assert recipe.preferences.model == "somewhere/model" and values["out"] == OUT / "data"
-    else:
-        script, recipe_file, *overrides = rest
-        assert Path(script).is_file()
-        kind = {"sft.py": SFTRecipe, "dpo.py": DPORecipe}[Path(script).name]
-        training = load_config(kind, Path(recipe_file), overrides)
+    python, minus_m, judge, name, *arguments = step.command
+    assert (python, minus_m, judge) == (sys.executable, "-m", "judge") and step.seconds > 0
+    if name in ("sft", "dpo"):
+        assert name in COMMANDS
+        recipe_name, *overrides = arguments
+        kind = SFTRecipe if name == "sft" else DPORecipe
+        training = load_config(kind, find_recipe(Path(recipe_name), name), overrides)
         assert Path(training.data) == OUT / "data"
+        return
+    app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app}[name]
+    values = parsed(app, tuple(arguments))
+    if name == "data":
+        recipe = load_config(DataConfig, find_recipe(values["config"], "data"), values["overrides"])
+        assert recipe.preferences.model == "somewhere/model" and values["out"] == OUT / "data"
 
 
 def test_each_step_takes_what_the_one_before_made() -> None:
@@ -83,23 +83,17 @@ def test_an_unknown_option_would_be_noticed() -> None:
         parsed(eval_app, ("--model", "m", "--floor-dat", "x"))
 
 
-@pytest.fixture
-def failing(tmp_path: Path) -> tuple[str, ...]:
-    script = tmp_path / "failing.py"
-    script.write_text("import sys\nraise SystemExit(int(sys.argv[1]))")
-    return (sys.executable, str(script), "3")
+FAILING = (sys.executable, "-m", "judge", "merge", "no/such/folder", "-o", "nowhere")
 
 
-def test_a_failing_step_ends_the_demo(failing: tuple[str, ...]) -> None:
-    with pytest.raises(JudgeError, match="a step ended with exit code 3"):
-        demo.run(demo.Step("a step", failing, 1.0))
+def test_a_failing_step_ends_the_demo() -> None:
+    with pytest.raises(JudgeError, match="a step ended with exit code 2"):
+        demo.run(demo.Step("a step", FAILING, 1.0))
 
 
-def test_a_failing_step_that_is_not_needed_is_told(
-    failing: tuple[str, ...], capfd: pytest.CaptureFixture[str]
-) -> None:
-    demo.run(demo.Step("a step", failing, 1.0, needed=False))
-    assert "a step ended with exit code 3; the demo goes on without it" in capfd.readouterr().out
+def test_a_failing_step_that_is_not_needed_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    demo.run(demo.Step("a step", FAILING, 1.0, needed=False))
+    assert "a step ended with exit code 2; the demo goes on without it" in capfd.readouterr().out
 
 
 def test_a_module_gets_its_arguments() -> None:
@@ -213,12 +207,3 @@ def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundled, "hub_answers", lambda _: False)
     assert bundled._from_hub(tmp_path) is None
-
-
-def test_the_demo_needs_its_recipes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(demo, "RECIPES", tmp_path)
-    with pytest.raises(SystemExit) as caught:
-        main(["demo", "--out", str(tmp_path / "out")])
-    assert caught.value.code == 2 and "runs from a checkout" in capsys.readouterr().err

@@ -1,0 +1,77 @@
+"""The recipes and launch configs that come with the toolkit, in a checkout and in an installed wheel alike.
+
+A checkout has them at its top; the wheel carries the same folders inside this package (see ``setup.py``).
+"""
+
+import shutil
+from pathlib import Path
+
+from judge.errors import InputError, unknown
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+def _folder(name: str) -> Path:
+    installed = PACKAGE / name
+    return installed if installed.is_dir() else PACKAGE.parent / name
+
+
+RECIPES = _folder("recipes")
+LAUNCH_CONFIGS = _folder("accelerate_configs")
+
+
+def recipe_names() -> list[str]:
+    """Names of the recipes, in order."""
+    return sorted(path.parent.name for path in RECIPES.glob("*/data.yaml"))
+
+
+def find_recipe(given: Path, stage: str) -> Path:
+    """The file that a command is to read.
+
+    Args:
+        given: a file; or a shipped recipe by name (``demo``), with the file where it has several for a stage
+            (``lynx-llama3-8b/sft-corrected``).
+        stage: which of a recipe's files is meant by its name alone: ``data``, ``sft`` or ``dpo``.
+
+    Raises:
+        InputError: there is no such file, or the recipe has none for the stage.
+    """
+    name, *file = given.parts
+    if given.is_file() or len(file) > 1 or given.suffix == ".yaml" or given.is_absolute():
+        return given  # whoever reads it tells what is wrong with it
+    if name not in recipe_names():
+        raise InputError(f"is no file, and no recipe: {unknown('recipe', name, recipe_names())}", file=given)
+    path = RECIPES / name / f"{file[0] if file else stage}.yaml"
+    if not path.is_file():
+        there = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))
+        raise InputError(f"recipe {name} has no {path.stem}.yaml (it has: {there})")
+    return path
+
+
+def copy_recipes(names: list[str], folder: Path) -> list[Path]:
+    """Copy recipes, the training scripts and the launch configs, laid out as in the project's repository.
+
+    Files that are there already and are the same stay.
+
+    Returns:
+        The folders of the recipes.
+
+    Raises:
+        InputError: a name is unknown, or a file is there with other contents; nothing was copied.
+    """
+    known = recipe_names()
+    for name in names:
+        if name not in known:
+            raise InputError(unknown("recipe", name, known))
+    sources = [path for name in names for path in (RECIPES / name).iterdir()] + [*RECIPES.glob("*.py")]
+    copies = {path: folder / "recipes" / path.relative_to(RECIPES) for path in sources}
+    copies |= {path: folder / "accelerate_configs" / path.name for path in LAUNCH_CONFIGS.glob("*.yaml")}
+    copies = {path: copy for path, copy in copies.items() if path.is_file()}
+    for path, copy in copies.items():
+        if copy.exists() and (not copy.is_file() or copy.read_bytes() != path.read_bytes()):
+            raise InputError("is there already and was changed; copy to another folder", file=copy)
+    for path, copy in copies.items():
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+    return [folder / "recipes" / name for name in names]

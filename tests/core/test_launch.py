@@ -1,0 +1,200 @@
+"""Which device a process trains on: what the launcher asked for, what torch has, and nothing in silence."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from judge.cli.main import main
+from judge.errors import InputError
+from judge.models.hardware import GIB, this_device
+from judge.training import launch
+from judge.training.arguments import common_arguments, precision_of, weight_precision_of
+from judge.training.config import SFTRecipe
+from judge.training.launch import check_gpu, obey_launcher, use_one_gpu
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKS = ("ACCELERATE_MIXED_PRECISION", "ACCELERATE_USE_CPU", "LOCAL_RANK", "CUDA_VISIBLE_DEVICES")
+
+
+@pytest.fixture(autouse=True)
+def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in MARKS:
+        monkeypatch.setenv(name, "0")  # so that what a test sets is undone, whoever set it
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def cards(monkeypatch: pytest.MonkeyPatch) -> list[SimpleNamespace]:
+    """Two T4s, as Kaggle has them; a test may take one away."""
+    import bitsandbytes  # noqa: F401  (what looks for GPUs while it is imported comes first)
+    import torch
+    import trl.trainer.sft_trainer  # noqa: F401
+
+    cards = [SimpleNamespace(name="Tesla T4", total_memory=15 * GIB, major=7, minor=5) for _ in range(2)]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(cards))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(cards))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", cards.__getitem__)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
+    return cards
+
+
+def recipe(**more: Any) -> SFTRecipe:
+    return SFTRecipe.model_validate({"model": "m", "data": "d", "output": "o", **more})
+
+
+def environment_of(config: str) -> dict[str, str]:
+    """What ``accelerate launch`` with one of the project's configs puts into a process's environment."""
+    from accelerate.commands.launch import _validate_launch_command, launch_command_parser
+    from accelerate.utils.launch import prepare_multi_gpu_env, prepare_simple_launcher_cmd_env
+
+    path = ROOT / "accelerate_configs" / f"{config}.yaml"
+    parsed = launch_command_parser().parse_args(["--config_file", str(path), "recipes/sft.py"])
+    arguments, *_ = _validate_launch_command(parsed)
+    if arguments.multi_gpu:
+        found = {**prepare_multi_gpu_env(arguments), "LOCAL_RANK": "0"}  # this one by torch's own launcher
+    else:
+        _, found = prepare_simple_launcher_cmd_env(arguments)
+    return {name: found[name] for name in MARKS if name in found}
+
+
+# --- No quiet fall back to the CPU --------------------------------------------------------------------------
+
+
+def fake_torch(monkeypatch: pytest.MonkeyPatch, cuda: str | None, says: str, driver: str | None) -> None:
+    import torch
+
+    def init() -> None:
+        raise RuntimeError(says)
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "init", init)
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    monkeypatch.setattr(launch, "_driver", lambda: driver)
+
+
+def test_an_old_driver_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    says = "The NVIDIA driver on your system is too old (found version 12040).\nPlease update"
+    fake_torch(monkeypatch, "13.0", says, "550.54.15")
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "fp16")
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "False")
+    for ask in (precision_of, weight_precision_of, lambda recipe: common_arguments(recipe, 8)):
+        with pytest.raises(InputError) as caught:
+            ask(recipe(lora=None))
+    for part in ("CUDA 13.0", "550.54.15", "system is too old", "driver 580 or newer", "cpu.yaml"):
+        assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "driver", "parts"),
+    [
+        (None, "580.65.06", ("a build without CUDA", "580.65.06", "requirements/gpu.txt")),
+        ("12.6", None, ("CUDA 12.6", "nvidia-smi finds no driver", "driver 525.60 or newer")),
+    ],
+)
+def test_a_build_without_cuda_and_a_machine_without_a_driver(
+    cuda: str | None, driver: str | None, parts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_torch(monkeypatch, cuda, "no NVIDIA driver", driver)
+    monkeypatch.setenv("LOCAL_RANK", "0")  # torchrun
+    with pytest.raises(InputError) as caught:
+        obey_launcher()
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_the_command_refuses_before_it_reads_anything(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake_torch(monkeypatch, "13.0", "too old", "550.54.15")
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "no")
+    with pytest.raises(SystemExit) as caught:
+        main(["sft", "nowhere.yaml"])
+    error = capsys.readouterr().err
+    assert caught.value.code == 2 and "the launch config is for GPUs" in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {},  # no launcher
+        {"ACCELERATE_MIXED_PRECISION": "no", "ACCELERATE_USE_CPU": "True"},
+        {"ACCELERATE_MIXED_PRECISION": "no", "LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "-1,-1"},
+        {"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": ""},
+    ],
+)
+def test_the_cpu_can_be_chosen(chosen: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_torch(monkeypatch, "13.0", "too old", "550.54.15")
+    for name, value in chosen.items():
+        monkeypatch.setenv(name, value)
+    check_gpu()
+    assert common_arguments(recipe(), 8)["use_cpu"]
+
+
+def test_a_chosen_cpu_is_used_beside_gpus(
+    cards: list[SimpleNamespace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert this_device().kind == "cuda"
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "no")
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "True")
+    assert this_device().kind == "cpu" and common_arguments(recipe(), 8)["use_cpu"]
+    obey_launcher()  # for whoever asks torch itself
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "-1"
+
+
+@pytest.mark.parametrize(("config", "cpu"), [("cpu", True), ("cpu_ddp", True), ("t4", False), ("ddp", False)])
+def test_launch_configs_reach_the_process(config: str, cpu: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from judge.models.hardware import cpu_is_chosen
+
+    for name, value in environment_of(config).items():
+        monkeypatch.setenv(name, value)
+    assert launch.launched() and cpu_is_chosen() is cpu
+
+
+# --- Several GPUs, one process ------------------------------------------------------------------------------
+
+
+def test_one_process_uses_one_gpu(
+    cards: list[SimpleNamespace], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from transformers.training_args import ParallelMode
+    from trl import SFTConfig
+
+    def arguments() -> Any:
+        return SFTConfig(
+            bf16=False, output_dir=str(tmp_path), report_to="none", per_device_train_batch_size=3
+        )
+
+    several = arguments()
+    if several.n_gpu != 2:
+        pytest.fail("the trainer no longer counts GPUs as it did; what is tested here may be needless")
+    use_one_gpu(several)
+    assert several.n_gpu == 1 and several.train_batch_size == 3
+    assert several.parallel_mode is ParallelMode.NOT_PARALLEL
+    [line] = capsys.readouterr().out.splitlines()
+    assert "2 GPUs are visible" in line and "ddp.yaml --num_processes 2" in line
+    cards.pop()
+    use_one_gpu(arguments())
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("name", ["JudgeSFTTrainer", "JudgeDPOTrainer"])
+def test_both_trainers_use_one_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before TRL's own constructor, which refuses several."""
+    import trl
+
+    from judge.training import trainer
+
+    seen: list[int] = []
+    parent = getattr(trl, name.removeprefix("Judge"))
+    monkeypatch.setattr(parent, "__init__", lambda self, args: seen.append(args.n_gpu))
+
+    class Arguments:
+        _n_gpu = 2
+        n_gpu = property(lambda self: self._n_gpu)
+
+    getattr(trainer, name)(args=Arguments())
+    assert seen == [1]

@@ -1,0 +1,123 @@
+"""The toolkit as a wheel, built and installed elsewhere: nothing here may come from the checkout."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT_FROM = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "judge", "data_pipeline", "eval",
+              "recipes", "accelerate_configs")  # fmt: skip
+OWN = ("hallucination_judge", "__editable__")  # how what an installed checkout leaves is named
+
+Command = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy: what an earlier build left in the checkout would get into it."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in BUILT_FROM:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, source)
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(out),
+        str(source),
+    ]
+    subprocess.run(build, check=True, timeout=300)
+    [built] = out.glob("*.whl")
+    return built
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An interpreter, and the variables with which its commands are found and the checkout is not."""
+
+    python: Path
+    variables: dict[str, str]
+
+
+def make_environment(folder: Path) -> Environment:
+    """A fresh virtual environment: with the packages of this one, and without the toolkit."""
+    import yaml
+
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=120)
+    packages = folder / "packages"
+    packages.mkdir()
+    for path in Path(yaml.__file__).parents[1].iterdir():
+        if not path.name.startswith(OWN) and not path.name.endswith(".pth"):
+            (packages / path.name).symlink_to(path)
+    [library] = folder.glob("lib/python*/site-packages")
+    (library / "packages.pth").write_text(f"{packages}\n")
+    python = folder / "bin" / "python"
+    launch = folder / "bin" / "accelerate"
+    launch.write_text(f"#!{python}\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n")
+    launch.chmod(0o755)
+    assert subprocess.run([str(python), "-I", "-c", "import judge"], capture_output=True).returncode
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    path = f"{python.parent}{os.pathsep}{kept['PATH']}"
+    return Environment(python, {**kept, "PATH": path, "HF_HUB_OFFLINE": "1"})
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random model of two layers whose tokenizer knows the words of the starter corpus."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    from data_pipeline.starter import load_starter
+    from tests.conftest import CHATML, tiny_model
+
+    specials = ["<|im_end|>", "<|im_start|>"]
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer: Any = trainers.BpeTrainer(
+        vocab_size=6000, special_tokens=specials, initial_alphabet=alphabet, show_progress=False
+    )
+    core.train_from_iterator((sample.document_text for sample in load_starter()), trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=specials[0], model_max_length=4096)
+    tokenizer.chat_template = CHATML
+    folder = tmp_path_factory.mktemp("model")
+    tiny_model(tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """Runs a command of an environment that has the wheel, in a folder; returns what it printed."""
+    environment = make_environment(tmp_path_factory.mktemp("installed"))
+    commands, variables = environment.python.parent, environment.variables
+    install = [str(environment.python), "-m", "pip", "install", "--quiet", "--no-deps", str(wheel)]
+    subprocess.run(install, check=True, timeout=300, env=variables, cwd="/")
+
+    def run(folder: Path, *words: str) -> str:
+        done = subprocess.run(
+            [str(commands / words[0]), *words[1:]],
+            cwd=folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        return done.stdout
+
+    return run
