@@ -64,6 +64,20 @@ class Architecture:
         return self.num_hidden_layers * rank * sum(inputs + outputs for inputs, outputs in self.linear_shapes)
 
 
+KNOWN = {
+    architecture.name: architecture
+    for architecture in (
+        Architecture("HuggingFaceTB/SmolLM2-135M-Instruct", 576, 30, 9, 3, 64, 1536, 49152, True),
+        Architecture("Qwen/Qwen2.5-1.5B-Instruct", 1536, 28, 12, 2, 128, 8960, 151936, True),
+        Architecture("Qwen/Qwen2.5-7B-Instruct", 3584, 28, 28, 4, 128, 18944, 152064, False),
+        Architecture("Qwen/Qwen2.5-14B-Instruct", 5120, 48, 40, 8, 128, 13824, 152064, False),
+        Architecture("meta-llama/Meta-Llama-3-8B-Instruct", 4096, 32, 32, 8, 128, 14336, 128256, False),
+        Architecture("meta-llama/Meta-Llama-3-70B-Instruct", 8192, 80, 64, 8, 128, 28672, 128256, False),
+    )
+}
+"""Models that the shipped recipes name, as their ``config.json`` has them: planned for without a network."""
+
+
 def read_architecture(model: str, file: Path | None = None) -> Architecture:
     """The sizes of a model, from its ``config.json``.
 
@@ -78,6 +92,8 @@ def read_architecture(model: str, file: Path | None = None) -> Architecture:
         base, _ = find_model(model)
         file = Path(base) / "config.json"
         if not file.is_file():
+            if base in KNOWN:
+                return KNOWN[base]
             file = _from_hub(base)
     with open_text(file) as stream:
         try:

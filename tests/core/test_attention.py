@@ -14,7 +14,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from judge.errors import JudgeError
 from judge.models import attention
-from judge.models.prefix_tree import make_tree, tree_mask
+from judge.models.prefix_tree import make_tree, pad_parents, tree_mask
 
 FORWARD = AttentionInterface()[attention.register()]
 
@@ -68,7 +68,7 @@ def test_a_plan_leaves_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_trunk_of_a_tree_needs_no_mask(trunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "BLOCK", 4)
     tree = make_tree([[*range(trunk), 50, 51], [*range(trunk), 60]], [2, 1])
-    mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])
+    mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
     plan = attention.block_plan(mask)
     # The first branch goes on behind the trunk, so it is causal too; it begins with the trunk's last token.
     assert plan.causal == (trunk + 2 if trunk + 2 >= 4 else 0)
@@ -96,14 +96,14 @@ def test_flex_attention_gives_the_dense_result(model_folder: Callable[[str], Pat
     from transformers import AutoModelForCausalLM
 
     tree = make_tree([[*range(10, 200), 5, 6, 7], [*range(10, 200), 8, 9]], [4, 3])
-    mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])
+    nodes, parents = torch.tensor([tree.nodes]), pad_parents([tree.parents])
     inputs = {"input_ids": torch.tensor([tree.ids]), "position_ids": torch.tensor([tree.positions])}
     found = []
     for name in ("sdpa", "flex_attention"):
         model = AutoModelForCausalLM.from_pretrained(model_folder("chatml"), dtype=torch.float32)
         model.set_attn_implementation(name)
         with torch.inference_mode():
-            adapted = attention.adapt_mask(model, mask)
+            adapted = attention.tree_attention(model, nodes, parents)
             found.append(model(**inputs, attention_mask=adapted, use_cache=False).logits)
         assert isinstance(adapted, torch.Tensor) is (name == "sdpa")
     torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)

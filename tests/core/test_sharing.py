@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
-from judge.models.prefix_tree import added_tokens, make_tree, tree_mask
+from judge.models.prefix_tree import added_tokens, make_tree, pad_parents, tree_mask
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example
 from judge.training.sharing import SharedCollator, share
@@ -175,7 +175,7 @@ def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_b
 def row_logits(model: Any, rows: Sequence[Example]) -> list[torch.Tensor]:
     """The logits on each row's last four tokens in one packed sequence."""
     tree = make_tree([[*row.prompt, *row.completions[0]] for row in rows], [3] * len(rows))
-    mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])
+    mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
     with torch.no_grad():
         logits = model(
             input_ids=torch.tensor([tree.ids]),
@@ -273,7 +273,7 @@ def test_the_mask() -> None:
     assert collated["input_ids"].tolist() == [[1, 2, 3, 4, 5, 3, 6, 7], [1, 2] + [9] * 6]
     assert collated["position_ids"][0].tolist() == [0, 1, 2, 3, 4, 2, 3, 4]
     assert collated["labels"][0].tolist() == [IGNORED] * 4 + [5] + [IGNORED] * 2 + [7]
-    mask = collated["attention_mask"]
+    mask = tree_mask(collated["nodes"], collated["parents"])
     assert mask.shape == (2, 1, 8, 8) and mask.dtype == torch.bool
     assert mask[0, 0].int().tolist() == [
         [1, 0, 0, 0, 0, 0, 0, 0],
