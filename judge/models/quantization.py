@@ -14,6 +14,9 @@ Quantization = Literal["nf4"]
 QuantizationChoice = Literal["none", "nf4"]
 """As a command or a call names it."""
 
+NF4_BYTES = 1 / 2 + 1 / 64 + 4 / (64 * 256)
+"""Of one weight: four bits, a byte of scale for 64 weights, and a float32 scale for 256 of these scales."""
+
 # PEFT imports bitsandbytes wherever it is installed, which then tells of a kernel that nothing here uses.
 logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
 

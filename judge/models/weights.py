@@ -176,12 +176,16 @@ def load_model(
     A LoRA adapter is added to the weights, where these are not of 4 bits: beside them it would cost as much
     time as the layers do.
 
-    Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do.
+    Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do. Weights that are too
+    large for the device are refused before they are read (:mod:`judge.models.room`).
     """
     _, adapter = find_model(name)  # a wrong path is told before anything large is imported
     import torch
 
+    from judge.models.room import check_room
+
     wanted = default_precision() if precision == "auto" else precision
+    check_room(name, wanted, quantization)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, tokenizer = load_weights(
         name, precision=wanted, revision=revision, quantization=quantization, device=device

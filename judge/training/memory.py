@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from judge.models.architecture import Architecture
 from judge.models.attention import BLOCK
 from judge.models.hardware import GIB, Device
+from judge.models.room import weight_bytes
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.spread import ALONE, Spread
 
@@ -21,9 +22,6 @@ TAIL = 1 / 4
 
 OPTIMIZER_BYTES = {"adamw": 8, "adamw_8bit": 2, "paged_adamw_8bit": 2, "lion": 4, "paged_lion_8bit": 1}
 """State of one trained parameter."""
-
-NF4_BYTES = 1 / 2 + 1 / 64 + 4 / (64 * 256)
-"""Of one weight: four bits, a byte of scale for 64 weights, and a float32 scale for 256 of these scales."""
 
 TILE = 32_768
 """Columns of the vocabulary that TRL's DPO head computes at once."""
@@ -79,8 +77,7 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device, spread
         states += 4 if deepspeed else 0
     else:
         trained = model.adapter_parameters(recipe.lora.rank)
-        linear = NF4_BYTES if recipe.quantization else size
-        weights, adapter = linear * model.linear_parameters + size * model.other_parameters, 4.0 * trained
+        weights, adapter = weight_bytes(model, precision, recipe.quantization), 4.0 * trained
 
     rows, tokens = sequences_of(recipe)
     batch = rows * tokens
