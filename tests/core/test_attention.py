@@ -14,7 +14,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from judge.errors import JudgeError
 from judge.models import attention
-from judge.models.prefix_tree import make_tree, pad_parents, tree_mask
+from judge.models.prefix_tree import lineage, make_tree, pad_parents, tree_mask
 
 FORWARD = AttentionInterface()[attention.register()]
 
@@ -75,6 +75,36 @@ def test_the_trunk_of_a_tree_needs_no_mask(trunk: int, monkeypatch: pytest.Monke
     assert sum(stop - start for start, stop, *_ in plan.blocks) == len(tree.ids) - plan.causal
     for got, wanted in zip(attend(FORWARD, mask, 0), attend(sdpa_attention_forward, mask, 0), strict=True):
         torch.testing.assert_close(got, wanted)
+
+
+@given(st.lists(st.lists(st.integers(-1, 20), min_size=1, max_size=20), min_size=1, max_size=3))
+def test_a_branch_looks_back_to_its_root(drawn: list[list[int]]) -> None:
+    """Beside following the parents one by one; padding, the last line, sees itself alone."""
+    trees = [[parent if parent < node else -1 for node, parent in enumerate(tree)] for tree in drawn]
+    found = lineage(pad_parents(trees))
+    for tree, visible in zip(trees, found.tolist(), strict=True):
+        for node in range(len(tree)):
+            seen, at = set(), node
+            while at >= 0:
+                seen.add(at)
+                at = tree[at]
+            assert {other for other, sees in enumerate(visible[node]) if sees} == seen
+        assert visible[-1] == [False] * (len(visible) - 1) + [True]
+
+
+@pytest.mark.parametrize("tokens", [16, 37])
+def test_numbers_give_what_the_boolean_mask_gives(tokens: int) -> None:
+    """What a GPU's kernels get: gradients too, and lines that begin where the kernel wants them."""
+    tree = make_tree([[*range(tokens - 9), 50, 51], [*range(tokens - 9), 60, 61, 62, 63, 64, 65]], [2, 6])
+    mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
+    numbers = attention.as_numbers(mask, torch.float32)
+    assert numbers.shape == mask.shape and numbers.dtype == torch.float32
+    assert all(stride % attention.ALIGNED == 0 for stride in numbers.stride()[:-1])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert attention.as_numbers(mask, torch.float32).dtype == torch.bfloat16
+    wanted = attend(sdpa_attention_forward, mask, 0)
+    for got, expected in zip(attend(sdpa_attention_forward, numbers, 0), wanted, strict=True):
+        torch.testing.assert_close(got, expected)
 
 
 def test_a_mask_of_numbers_is_refused() -> None:

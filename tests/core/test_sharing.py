@@ -262,6 +262,23 @@ def test_a_single_row_is_never_split() -> None:
     assert sequence["labels"] == [IGNORED] * 100 + [1, 2]
 
 
+def test_a_tree_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its mask grows with their square; a longer row alone needs none."""
+    monkeypatch.setattr("judge.training.sharing.TREE_TOKENS", 60)
+    rows = [example(range(40), [100 + number] * 5) for number in range(10)]
+    sequences = [*share(rows, 10_000), *share([example(range(100), [1])], 10_000)]
+    assert all(len(row["input_ids"]) <= 60 or row["parents"] == [-1] for row in sequences)
+    assert sum(weight > 0 for row in sequences for weight in row["weights"]) == 51
+    assert SharedCollator(0)(sequences[-1:])["attention_mask"].shape == (1, 101)
+
+
+def test_what_is_collated_grows_with_the_tokens_alone() -> None:
+    rows = [example(range(2000), [1, 2]), example([*range(2000), 7], [3])]
+    [sequence] = share(rows, 10_000)
+    batch = SharedCollator(0)([sequence])
+    assert sum(tensor.numel() for tensor in batch.values()) < 6 * 2010
+
+
 def test_groups_never_share() -> None:
     assert len(share([example([1, 2, 3], [4], "g"), example([1, 2, 3], [4], "h")], 10_000)) == 2
 
