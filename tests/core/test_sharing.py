@@ -141,6 +141,15 @@ def test_prefixes_of_every_kind(rows: list[Example], model: Any, compute_loss: A
     assert_same_training(model, rows, compute_loss, 10_000)
 
 
+def test_the_head_runs_on_labels_alone(model: Any, compute_loss: Any) -> None:
+    """Rows of a batch have theirs at different places; doctor counts one logit vector a label token."""
+    rows = draw_rows([(20, 3, 2), (45, 3, 5), (33, 4, 1)])
+    batch = SharedCollator(0)(share(rows, 0, compute_loss.loss_mean))
+    _, outputs = compute_loss(model, batch, return_outputs=True)
+    assert len(batch["labels"]) == 3
+    assert outputs.logits.shape[:-1] == (sum(len(row.completions[0]) for row in rows),)
+
+
 def test_micro_batches_add_up_to_the_step(model: Any, compute_loss: Any) -> None:
     rows = draw_rows([(20, 3, 2), (20, 3, 5), (20, 4, 1), (9, 3, 3), (20, 1, 2)])
     sequences = share(rows, 60, compute_loss.loss_mean)
