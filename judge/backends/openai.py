@@ -6,6 +6,7 @@ the verdict is the text of the reply, without a probability.
 """
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,15 @@ from typing import Any
 
 from judge.backends.alternatives import read_words
 from judge.backends.base import WORD_TOKENS, Decoding, Generation, Guide, LabelRequest
-from judge.backends.vllm_server import Step, VLLMServer, step_request, step_scores, turn
+from judge.backends.vllm_server import (
+    COARSE,
+    Step,
+    VLLMServer,
+    looks_coarse,
+    step_request,
+    step_scores,
+    turn,
+)
 from judge.errors import InputError
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
 from judge.types import Message
@@ -63,6 +72,7 @@ class OpenAIBackend:
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)
         self._lists: bool | None = None  # does the server list alternatives to tokens? Not known yet.
+        self._warned = False
         self._said: dict[tuple[str, ...], list[Reply]] = {}  # replies of the last call, by conversation
         self._count = lru_cache(maxsize=512)(self._count_tokens)
 
@@ -181,6 +191,9 @@ class OpenAIBackend:
             step_request(requests[place], said, sorted(tokens)) for (place, said), tokens in wanted.items()
         )
         told = dict(zip(wanted, map(step_scores, self._client.run(asked)), strict=True)) if wanted else {}
+        if not self._warned and looks_coarse(told.values()):
+            self._warned = True
+            print(COARSE.format(url=self.endpoint.base_url), file=sys.stderr, flush=True)
         for place, words in steps.items():
             first, second = (
                 sum(told[place, step.said].get(step.token, math.nan) for step in word) for word in words

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
 from judge.backends.label_tokens import stem_and_tails
-from judge.models.attention import adapt_mask
+from judge.models.attention import tree_attention
 from judge.models.heads import float32_head
-from judge.models.prefix_tree import PrefixTree, added_tokens, can_share, make_tree, tree_mask
+from judge.models.prefix_tree import (
+    TREE_TOKENS,
+    PrefixTree,
+    added_tokens,
+    can_share,
+    make_tree,
+    pad_parents,
+)
 from judge.prompting.rendering import Renderer
 from judge.types import Message
 
@@ -171,8 +178,8 @@ class TransformersBackend:
         positions, _ = self._pad([tree.positions for tree in trees], filler=0)
         if any(len(tree.parents) > 1 for tree in trees):
             nodes, _ = self._pad([tree.nodes for tree in trees], filler=-1)
-            mask = tree_mask(nodes.cpu(), [tree.parents for tree in trees]).to(ids.device)
-            mask = adapt_mask(self.model, mask)
+            parents = pad_parents([tree.parents for tree in trees]).to(ids.device)
+            mask = tree_attention(self.model, nodes, parents)
         return self.model(
             input_ids=ids,
             attention_mask=mask,
@@ -184,14 +191,14 @@ class TransformersBackend:
     def _trees(self, rows: Sequence[tuple[int, ...]], own: Sequence[int]) -> list[list[int]]:
         """Group rows that share at least half of their tokens into trees of limited size."""
         groups: list[list[int]] = []
-        size = 0
+        size, limit = 0, min(self.batch_tokens, TREE_TOKENS)
         for index in sorted(range(len(rows)), key=lambda index: rows[index]):  # rows that begin alike meet
             row = rows[index]
             added = len(row)
             if groups and self.shares:
                 last = groups[-1]
                 added = added_tokens(row, own[index], [rows[last[-1]]], [own[last[-1]]])
-            if groups and added <= len(row) / 2 and size + added <= self.batch_tokens:
+            if groups and added <= len(row) / 2 and size + added <= limit:
                 groups[-1].append(index)
                 size += added
             else:

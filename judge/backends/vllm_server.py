@@ -4,11 +4,13 @@ With them a label word is scored as in process (:mod:`judge.backends.vllm`): for
 generated token, with the log-probabilities, over the whole vocabulary, of those that are asked for.
 """
 
+import math
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import LabelRequest
@@ -26,6 +28,16 @@ TIMEOUT = 30.0
 NO_THINKING: Mapping[str, Any] = {
     "enable_thinking": False
 }  # as judge/prompting/rendering.py; other templates ignore it
+
+
+GRID = 1024
+"""Logits of 16 bits are multiples of ``1 / GRID`` from 1 on: of 1/128 in bfloat16, of 1/1024 in float16."""
+ROUNDING = 4e-6
+"""How far a difference of log-probabilities may be off by float32's own rounding."""
+COARSE = (
+    "warning: {url} computes its logits in 16 bits, in steps that move p_fail by a few hundredths; start "
+    """the server with --hf-overrides '{{"head_dtype": "float32"}}' (docs/serving.md)"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +161,25 @@ def step_scores(reply: Reply) -> dict[int, float]:
     """The log-probabilities that the reply to a :func:`step_request` tells, by token id."""
     listed = reply.logprobs[0]["top_logprobs"] if reply.logprobs else []
     return {int(str(item["token"]).removeprefix("token_id:")): float(item["logprob"]) for item in listed}
+
+
+def looks_coarse(told: Iterable[Mapping[int, float]]) -> bool:
+    """Do log-probabilities come from logits of 16 bits?
+
+    At one place they differ as their logits do, which then are multiples of a coarse step. Of float32's one
+    difference in a hundred looks so.
+
+    Args:
+        told: for each of some places the log-probabilities of a few tokens; places with one tell nothing.
+    """
+    steps = [
+        abs(high - low) * GRID
+        for scores in told
+        for low, high in pairwise(sorted(scores.values()))
+        if math.isfinite(low)
+    ]
+    on_grid = sum(abs(step - round(step)) < ROUNDING * GRID for step in steps)
+    return bool(steps) and on_grid >= 0.8 * len(steps)
 
 
 class _NoAnswer(Exception):

@@ -16,6 +16,7 @@ from judge.models.hardware import GIB, KNOWN_DEVICES, Device, this_device
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, LoraSettings, SFTRecipe, TrainingConfig
 from judge.training.memory import Memory, estimate, sequences_of
+from judge.training.spread import ALONE, Spread, read_spread
 
 app = typer.Typer(add_completion=False)
 
@@ -41,17 +42,22 @@ def doctor_command(
     config: Annotated[
         Path | None, typer.Option(help="The model's config.json, where it is not at hand.")
     ] = None,
+    launch: Annotated[
+        Path | None, typer.Option(help="A config of accelerate launch: how the model is spread over GPUs.")
+    ] = None,
 ) -> None:
     """Does a training recipe fit the device? Exit code 0 yes, 1 no. Without a recipe, shows the device."""
     target = choose_device(device, memory)
     if recipe is None:
-        if overrides:
-            raise InputError(f"{overrides[0]!r} changes a recipe; name it with --recipe FILE")
+        if overrides or launch:
+            given = f"{overrides[0]!r} changes" if overrides else "--launch is for"
+            raise InputError(f"{given} a recipe; name it with --recipe FILE")
         show_device(target)
         return
     recipe = find_recipe(recipe, "sft")
     kind: type[TrainingConfig] = DPORecipe if "dpo" in recipe.stem else SFTRecipe
-    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config):
+    spread = ALONE if launch is None else read_spread(launch)
+    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config, spread):
         raise typer.Exit(1)
 
 
@@ -96,7 +102,9 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-def examine(recipe: TrainingConfig, name: str, device: Device, config: Path | None) -> bool:
+def examine(
+    recipe: TrainingConfig, name: str, device: Device, config: Path | None, spread: Spread = ALONE
+) -> bool:
     """Print the estimate of a recipe, and what to change where it does not fit; returns whether it does.
 
     Raises:
@@ -108,10 +116,10 @@ def examine(recipe: TrainingConfig, name: str, device: Device, config: Path | No
     check_quantization(recipe)
     device.check_precision(recipe.precision)
     model = read_architecture(recipe.model, config)
-    memory = estimate(recipe, model, device)
+    memory = estimate(recipe, model, device, spread)
 
     def fits(changed: TrainingConfig) -> bool:
-        return estimate(changed, model, device).total <= device.memory_bytes
+        return estimate(changed, model, device, spread).total <= device.memory_bytes
 
     rows, tokens = sequences_of(recipe)
     parameters = (model.linear_parameters + model.other_parameters) / 1e9
@@ -124,7 +132,7 @@ def examine(recipe: TrainingConfig, name: str, device: Device, config: Path | No
     table.add_row(f"there is ({device.name}, {precision})", f"{device.memory_bytes / GIB:.2f}")
     _print(table)
     typer.echo(
-        f"for one process without sharding; {rows} x {tokens} tokens in a micro-batch, the most there can be"
+        f"for one process ({spread}); {rows} x {tokens} tokens in a micro-batch, the most there can be"
     )
     if fits(recipe):
         typer.echo("yes: it fits")

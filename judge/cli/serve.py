@@ -10,7 +10,7 @@ import typer
 
 from judge.cli.options import MODEL, Settings, loads_judge
 from judge.errors import InputError
-from judge.serving.limits import Limits
+from judge.serving.limits import PROMPT_TOKENS, Limits
 
 TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
 CONNECTIONS = 1024
@@ -43,6 +43,8 @@ def serve_command(
 ) -> None:
     """Serve a judge over HTTP until SIGTERM or Ctrl-C; what was accepted by then is answered.
 
+    Without --max-length a prompt takes 32,768 tokens at most, whatever the model's context.
+
     With the environment variable JUDGE_API_TOKEN, clients must send it as a bearer token.
     """
     try:
@@ -61,7 +63,7 @@ def serve_command(
     if model in FLOORS and model not in CONSTANT:
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
     with _listener(host, port) as listener:  # before the model, which takes long to load
-        judge = load_judge(model, **settings)
+        judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         config = uvicorn.Config(
             create_app(judge, limits, token),
             log_level="warning",

@@ -1,7 +1,8 @@
 """The language model under a judge: weights and number formats, attention over prefix trees, the head.
 
-``architecture`` and ``hardware`` tell what a model and a device are without loading either; ``bundled``
-brings the demo's model.
+``architecture`` and ``hardware`` tell what a model and a device are without loading either, ``room`` whether
+the one fits the other; ``checkpoint`` reads and changes files of weights by tensor; ``bundled`` brings the
+demo's model.
 """
 
 from judge.models.architecture import Architecture, read_architecture

@@ -20,6 +20,9 @@ NAME = "block_sparse"
 BLOCK = 256
 """Queries of one block. Fewer skip more, and cost more calls."""
 
+ALIGNED = 16
+"""Numbers between the lines of a mask that PyTorch's memory-efficient kernel takes as they are."""
+
 
 def register() -> str:
     """Make the implementation known to transformers; returns its name."""
@@ -106,22 +109,46 @@ def block_plan(mask: "torch.Tensor") -> BlockPlan:
     return BlockPlan(causal, tuple(blocks))
 
 
-def adapt_mask(model: Any, mask: "torch.Tensor") -> Any:
-    """A mask of tokens by tokens in the form that a model's attention takes.
+def tree_attention(model: Any, nodes: "torch.Tensor", parents: "torch.Tensor") -> Any:
+    """The mask of a batch of prefix trees in the form that a model's attention takes.
+
+    It is made on the trees' device, once for all layers. PyTorch's kernels on a GPU would make numbers of a
+    boolean mask in every layer, and keep them for the backward pass, so they get numbers.
 
     Args:
         model: it names its attention in its config.
-        mask: ``(rows, tokens)``, which every attention takes, or boolean ``(rows, 1, queries, keys)``.
+        nodes: branch of each token, ``(trees, tokens)``.
+        parents: the parents of the branches, ``(trees, branches)``.
 
     Returns:
-        The mask; for FlexAttention the blocks of it that hold a true entry.
+        A mask ``(trees, 1, tokens, tokens)``; for FlexAttention the blocks of it that hold a true entry.
     """
-    if mask.dim() != 4 or model.config.get_text_config()._attn_implementation != "flex_attention":
-        return mask
-    from torch.nn.attention.flex_attention import create_block_mask
+    from judge.models.prefix_tree import lineage, tree_mask
 
-    def visible(row: Any, head: Any, query: Any, key: Any) -> Any:
-        return mask[row, 0, query, key]
+    if model.config.get_text_config()._attn_implementation == "flex_attention":
+        from torch.nn.attention.flex_attention import create_block_mask
 
-    rows, _, queries, keys = mask.shape
-    return create_block_mask(visible, rows, None, queries, keys, device=str(mask.device))
+        visible = lineage(parents)
+
+        def looks(row: Any, head: Any, query: Any, key: Any) -> Any:
+            return visible[row, nodes[row, query], nodes[row, key]] & (key <= query)
+
+        trees, tokens = nodes.shape
+        return create_block_mask(looks, trees, None, tokens, tokens, device=str(nodes.device))
+    mask = tree_mask(nodes, parents)
+    return as_numbers(mask, model.dtype) if mask.is_cuda else mask
+
+
+def as_numbers(mask: "torch.Tensor", dtype: "torch.dtype") -> "torch.Tensor":
+    """A boolean mask as what is added to the scores, in the number format of the queries.
+
+    Its lines begin at multiples of 16 numbers: PyTorch would copy another one in every layer.
+    """
+    import torch
+
+    kind = mask.device.type
+    if torch.is_autocast_enabled(kind):
+        dtype = torch.get_autocast_dtype(kind)
+    *rest, keys = mask.shape
+    numbers = torch.zeros(*rest, -(-keys // ALIGNED) * ALIGNED, dtype=dtype, device=mask.device)[..., :keys]
+    return numbers.masked_fill_(~mask, -torch.inf)

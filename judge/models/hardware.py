@@ -75,7 +75,7 @@ def this_device() -> Device:
     if torch.cuda.is_available() and not cpu_is_chosen():
         properties = torch.cuda.get_device_properties(local_rank())
         return gpu(properties.name, properties.total_memory, (properties.major, properties.minor))
-    return Device("cpu", "CPU", _main_memory(), bfloat16=_cpu_has_bfloat16())
+    return Device("cpu", "CPU", main_memory(), bfloat16=_cpu_has_bfloat16())
 
 
 def cpu_is_chosen() -> bool:
@@ -90,7 +90,7 @@ def local_rank() -> int:
     return int(os.environ.get("LOCAL_RANK", "0"))
 
 
-def _main_memory() -> int:
+def main_memory() -> int:
     """Bytes of main memory, or of the container's share of it."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = MEMORY_LIMIT.read_text().strip() if MEMORY_LIMIT.is_file() else "max"

@@ -16,11 +16,16 @@ CHUNK = 16_384
 
 
 @contextmanager
-def float32_head(model: Any) -> Iterator[None]:
+def float32_head(model: Any, kept: "torch.Tensor | None" = None) -> Iterator[None]:
     """Within the block, the head of a causal language model computes and returns float32 logits.
 
     What a model does to its logits afterwards (scaling, soft-capping) stays. Heads that are no plain linear
     layer are left alone.
+
+    Args:
+        model: the language model.
+        kept: boolean ``(rows, tokens)``, of the hidden states that reach the head those to go on with; the
+            logits are then of shape ``(kept, vocabulary)``.
     """
     import torch
     from torch.utils.checkpoint import checkpoint
@@ -34,6 +39,7 @@ def float32_head(model: Any) -> Iterator[None]:
         return torch.nn.functional.linear(hidden.float(), rows.float())
 
     def forward(hidden: "torch.Tensor") -> "torch.Tensor":
+        hidden = hidden if kept is None else hidden[kept]
         with torch.autocast(hidden.device.type, enabled=False):
             # Made again in the backward pass: kept, the copies of a head's rows would be twice its size.
             parts = [

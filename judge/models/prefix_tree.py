@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 TokenRow = Sequence[int]
 
+TREE_TOKENS = 16_384
+"""The most tokens of a tree of several rows. Its mask has a byte for each two of them, a quarter of a GiB; a
+row that is longer runs alone, and needs none."""
+
 
 @dataclass(frozen=True, slots=True)
 class PrefixTree:
@@ -90,30 +94,52 @@ def added_tokens(row: TokenRow, own: int, others: Sequence[TokenRow], others_own
     return len(row) - max(shared - 1, 0)
 
 
-def tree_mask(nodes: "torch.Tensor", parents: Sequence[Sequence[int]]) -> "torch.Tensor":
+def pad_parents(parents: Sequence[Sequence[int]]) -> "torch.Tensor":
+    """The parents of the branches of some trees as one tensor ``(trees, branches)``, filled up with -1."""
+    import torch
+
+    width = max(len(above) for above in parents)
+    return torch.tensor([[*above, *[-1] * (width - len(above))] for above in parents])
+
+
+def lineage(parents: "torch.Tensor") -> "torch.Tensor":
+    """Which branches a branch goes on from, itself included.
+
+    Args:
+        parents: as :func:`pad_parents` makes them.
+
+    Returns:
+        Boolean ``(trees, branches + 1, branches + 1)``; the last line is that of padding, which is node -1.
+    """
+    import torch
+
+    trees, branches = parents.shape
+    above = torch.eye(branches + 1, device=parents.device).repeat(trees, 1, 1)
+    tree, branch = (parents >= 0).nonzero(as_tuple=True)
+    above[tree, branch, parents[tree, branch]] = 1
+    for _ in range(branches.bit_length()):  # each step doubles how far a branch looks back
+        above = (above @ above).clamp(max=1)
+    return above.bool()
+
+
+def tree_mask(nodes: "torch.Tensor", parents: "torch.Tensor") -> "torch.Tensor":
     """Where each token of a batch of trees may look: back along its own branch.
 
     Args:
         nodes: branch of each token, ``(trees, tokens)``; -1 is padding.
-        parents: for each tree the parents of its branches.
+        parents: the parents of the branches, on the same device; see :func:`pad_parents`.
 
     Returns:
-        Boolean ``(trees, 1, tokens, tokens)``. Padding sees padding alone: a row of a mask without any true
-        entry would turn into NaN.
+        Boolean ``(trees, 1, tokens, tokens)``, on that device. Padding sees padding alone: a row of a mask
+        without any true entry would turn into NaN.
     """
     import torch
 
-    width = nodes.shape[1]
-    causal = torch.ones(width, width, dtype=torch.bool).tril()
-    masks = []
-    for row, above in zip(nodes, parents, strict=True):
-        size = len(above)
-        visible = torch.eye(size + 1, dtype=torch.bool)  # the last line is that of padding, node -1
-        for node, parent in enumerate(above):
-            if parent >= 0:
-                visible[node] |= visible[parent]
-        masks.append(visible[row][:, row] & causal)
-    return torch.stack(masks).unsqueeze(1)
+    trees, width = nodes.shape
+    tree = torch.arange(trees, device=nodes.device)[:, None, None]
+    mask = lineage(parents)[tree, nodes[:, :, None], nodes[:, None, :]]
+    mask &= torch.ones(width, width, dtype=torch.bool, device=nodes.device).tril_()
+    return mask.unsqueeze(1)
 
 
 def can_share(model: Any) -> bool:

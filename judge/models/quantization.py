@@ -2,14 +2,20 @@
 
 import logging
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from judge.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
 
 Quantization = Literal["nf4"]
 """``nf4``: the linear layers in 4 bits, but for the LM head; embeddings and norms stay as they are."""
 QuantizationChoice = Literal["auto", "none", "nf4"]
 """As a command or a call names it; ``auto`` is what the judge was trained on."""
+
+NF4_BYTES = 1 / 2 + 1 / 64 + 4 / (64 * 256)
+"""Of one weight: four bits, a byte of scale for 64 weights, and a float32 scale for 256 of these scales."""
 
 # PEFT imports bitsandbytes wherever it is installed, which then tells of a kernel that nothing here uses.
 logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
@@ -41,6 +47,36 @@ def quantized_loading(precision: str, device: str) -> dict[str, Any]:
         bnb_4bit_compute_dtype=precision,
     )
     return {"quantization_config": config, "device_map": {"": device}}
+
+
+def quantized_layers(skeleton: Any) -> dict[str, bool]:
+    """The weights of a model that loading it in NF4 quantizes, and whether each is stored transposed.
+
+    Args:
+        skeleton: the model on PyTorch's meta device; its linear layers are replaced.
+    """
+    from transformers.pytorch_utils import Conv1D
+    from transformers.quantizers import AutoHfQuantizer
+
+    settings = quantized_loading("float32", "cpu")
+    quantizer = AutoHfQuantizer.from_config(settings["quantization_config"], pre_quantized=False)
+    quantizer.preprocess_model(skeleton, device_map=settings["device_map"])
+    return {
+        f"{name}.weight": module.source_cls is Conv1D
+        for name, module in skeleton.named_modules()
+        if hasattr(module, "source_cls")  # what the layer was before
+    }
+
+
+def round_to_nf4(weight: "torch.Tensor", transposed: bool = False) -> "torch.Tensor":
+    """The values that a float32 weight has in NF4, on the CPU."""
+    from bitsandbytes.functional import dequantize_4bit
+    from bitsandbytes.nn import Params4bit
+
+    if transposed:
+        return round_to_nf4(weight.T.contiguous()).T
+    packed = Params4bit(weight, requires_grad=False, quant_type="nf4", compress_statistics=True).to("cpu")
+    return dequantize_4bit(packed.data, packed.quant_state)
 
 
 def keep_4_bit_layout(model: Any) -> None:

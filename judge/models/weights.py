@@ -73,6 +73,15 @@ def find_model(name: str) -> tuple[str, str | None]:
     return name, None
 
 
+def unknown_model(name: str, base: str, adapter: str | None, error: OSError) -> InputError:
+    """What to raise where the Hub client gave no model; the other arguments as of :func:`find_model`."""
+    return InputError(
+        f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "
+        "no folder of that name here, and the Hub gave none "
+        f"({str(error).splitlines()[0]:.160})"
+    )
+
+
 def load_tokenizer(name: str, revision: str | None = None) -> Any:
     """The tokenizer of a model folder or Hub id."""
     from transformers import AutoTokenizer
@@ -140,11 +149,7 @@ def load_weights(
             # Its weights in the model's own number format: casts to and fro would halve the speed.
             model = PeftModel.from_pretrained(model, adapter, autocast_adapter_dtype=False)
     except OSError as error:  # what the Hub client raises for an unknown name or without a network
-        raise InputError(
-            f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "
-            "no folder of that name here, and the Hub gave none "
-            f"({str(error).splitlines()[0]:.160})"
-        ) from error
+        raise unknown_model(name, base, adapter, error) from error
     except (ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise JudgeError(f"{name}: the weights could not be loaded ({error})") from error
     return model, tokenizer
@@ -162,12 +167,16 @@ def load_model(
     A LoRA adapter is added to the weights, where these are not of 4 bits: beside them it would cost as much
     time as the layers do.
 
-    Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do.
+    Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do. Weights that are too
+    large for the device are refused before they are read (:mod:`judge.models.room`).
     """
     _, adapter = find_model(name)  # a wrong path is told before anything large is imported
     import torch
 
+    from judge.models.room import check_room
+
     wanted = default_precision() if precision == "auto" else precision
+    check_room(name, wanted, quantization)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, tokenizer = load_weights(
         name, precision=wanted, revision=revision, quantization=quantization, device=device

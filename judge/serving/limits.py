@@ -4,6 +4,10 @@ from dataclasses import dataclass
 
 from judge.errors import InputError
 
+PROMPT_TOKENS = 32_768
+"""Tokens of one prompt, unless the command says otherwise: a model with a longer context would take memory in
+proportion for one request. Longer documents are shortened, or judged in windows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -9,7 +9,9 @@ from dataclasses import dataclass, fields
 from judge.models.architecture import Architecture
 from judge.models.attention import BLOCK
 from judge.models.hardware import GIB, Device
+from judge.models.room import weight_bytes
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
+from judge.training.spread import ALONE, Spread
 
 LABEL_SHARE = 1 / 8
 """Share of a sequence's tokens that are replies, and so have a loss. A verdict has two, a reasoning about
@@ -21,11 +23,11 @@ TAIL = 1 / 4
 OPTIMIZER_BYTES = {"adamw": 8, "adamw_8bit": 2, "paged_adamw_8bit": 2, "lion": 4, "paged_lion_8bit": 1}
 """State of one trained parameter."""
 
-NF4_BYTES = 1 / 2 + 1 / 64 + 4 / (64 * 256)
-"""Of one weight: four bits, a byte of scale for 64 weights, and a float32 scale for 256 of these scales."""
-
 TILE = 32_768
 """Columns of the vocabulary that TRL's DPO head computes at once."""
+
+BUCKET = 500_000_000
+"""Numbers that DeepSpeed sends at once."""
 
 OVERHEAD = {"cpu": 0.2 * GIB, "cuda": 0.6 * GIB}
 """Tokenizer, data set and libraries; on a GPU its context."""
@@ -36,7 +38,11 @@ GAPS = {"cpu": 1.2, "cuda": 1.1}
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes at the peak of a training run, by what they hold; ``casts`` are autocast's of trained weights."""
+    """Bytes at the peak of a training run, by what they hold.
+
+    ``casts`` are autocast's of trained weights or, of a model that is cut into shards, what is put together
+    of it at once. ``masks`` are those of prefix trees.
+    """
 
     weights: float
     adapter: float
@@ -44,6 +50,7 @@ class Memory:
     gradients: float
     optimizer: float
     activations: float
+    masks: float
     logits: float
     overhead: float
 
@@ -53,21 +60,24 @@ class Memory:
         return sum(getattr(self, field.name) for field in fields(self))
 
 
-def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Memory:
-    """The peak memory of one process that trains without sharding.
+def estimate(recipe: TrainingConfig, model: Architecture, device: Device, spread: Spread = ALONE) -> Memory:
+    """The peak memory of one process, which holds all of the model unless ``spread`` cuts it.
 
     Every micro-batch is taken to hold the longest sequences that the recipe allows.
     """
     precision = device.precision(training=True) if recipe.precision == "auto" else recipe.precision
     size = 4 if precision == "float32" else 2
+    states = OPTIMIZER_BYTES[recipe.optimizer]
     if recipe.lora is None:
         trained = model.linear_parameters + model.other_parameters
         references = 2 if isinstance(recipe, DPORecipe) and not recipe.precompute_reference else 1
-        weights, adapter = 4.0 * trained * references, 0.0
+        # DeepSpeed keeps weights of 16 bits, and their float32 copies with the optimizer's states.
+        deepspeed = spread.kind.startswith("zero") and size == 2
+        weights, adapter = (2.0 if deepspeed else 4.0) * trained * references, 0.0
+        states += 4 if deepspeed else 0
     else:
         trained = model.adapter_parameters(recipe.lora.rank)
-        linear = NF4_BYTES if recipe.quantization else size
-        weights, adapter = linear * model.linear_parameters + size * model.other_parameters, 4.0 * trained
+        weights, adapter = weight_bytes(model, precision, recipe.quantization), 4.0 * trained
 
     rows, tokens = sequences_of(recipe)
     batch = rows * tokens
@@ -83,16 +93,40 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Mem
         kept = layer * model.num_hidden_layers
     logits = head_bytes(recipe, model, device, size)
     return Memory(
-        weights=weights,
-        adapter=adapter,
-        casts=2.0 * trained if size == 2 else 0.0,
-        gradients=4.0 * trained,
-        optimizer=float(OPTIMIZER_BYTES[recipe.optimizer] * trained),
+        weights=weights / spread.weights,
+        adapter=adapter / spread.weights,
+        casts=cast_bytes(model, trained, size, spread),
+        gradients=4.0 * trained / spread.gradients,
+        optimizer=float(states * trained) / spread.optimizer,
         # The logits are gone when the layers go backward.
         activations=GAPS[device.kind] * (kept + max(working - logits, 0)),
+        masks=mask_bytes(recipe, device, size),
         logits=logits,
         overhead=OVERHEAD[device.kind],
     )
+
+
+def cast_bytes(model: Architecture, trained: int, size: int, spread: Spread) -> float:
+    """What autocast keeps of trained weights, or what is put together of weights that are cut into shards.
+
+    Of shards these are the layer at work and the next one, embeddings and head, and the gradients of the
+    largest of them before they are cut in turn; of DeepSpeed's other stages the two buckets that it sends.
+    """
+    if spread.weights > 1:
+        layer = model.linear_parameters / model.num_hidden_layers
+        whole = size * (2 * layer + model.other_parameters)
+        return float(whole + 4 * min(max(layer, model.other_parameters), trained))
+    if spread.kind:
+        return float(2 * size * min(BUCKET, trained))
+    return 2.0 * trained if size == 2 else 0.0
+
+
+def mask_bytes(recipe: TrainingConfig, device: Device, size: int) -> float:
+    """A tree's mask of tokens by tokens; on a GPU once more as numbers, for all layers together."""
+    rows, tokens = sequences_of(recipe)
+    if not getattr(recipe, "prefix_sharing", False):
+        return 0.0
+    return float(rows * tokens**2 * (1 if device.kind == "cpu" else 1 + size))
 
 
 def sequences_of(recipe: TrainingConfig) -> tuple[int, int]:
@@ -121,12 +155,15 @@ def layer_bytes(recipe: TrainingConfig, model: Architecture, device: Device, siz
         norms = 2 * 8 * hidden + 5 * size * hidden
     attention = float(size * 2 * (queries + keys))
     if rows > 1 or getattr(recipe, "prefix_sharing", False):
-        # Under a mask every head has keys and values of its own, and the mask is kept as numbers. On a CPU a
-        # tree's trunk has none (judge.models.attention), and what is behind it runs in blocks, each with a
-        # copy of all keys that it sees.
-        tail = TAIL if device.kind == "cpu" else 1
-        copies = tail * tokens / BLOCK if device.kind == "cpu" else 0
-        attention = size * (5 * queries + 2 * copies * queries + tail * tokens)
+        # Under a mask every head has keys and values of its own. On a CPU a tree's trunk has no mask
+        # (judge.models.attention), and what is behind it runs in blocks, each with a copy of all keys that it
+        # sees and of its mask as numbers. On a GPU all layers share a tree's mask (mask_bytes); that of
+        # padded rows is made to numbers in each of them.
+        if device.kind == "cpu":
+            attention = size * (5 * queries + 2 * TAIL * tokens / BLOCK * queries + TAIL * tokens)
+        else:
+            shared = getattr(recipe, "prefix_sharing", False)
+            attention = float(size * (5 * queries + (0 if shared else tokens)))
     mlp = size * 4 * wide
     adapters = 0
     if recipe.lora is not None:

@@ -1,17 +1,34 @@
-"""Merging a LoRA adapter into its base: plain weights that any engine loads, and the start of DPO."""
+"""Merging a LoRA adapter into its base: plain weights that any engine loads, and the start of DPO.
+
+No model is loaded. The base's files are copied, and of the copy the adapted tensors are written over, one at
+a time: memory holds one of them, whatever the size of the model.
+"""
 
 import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError, JudgeError
 from judge.files import write_json, write_text
-from judge.models.weights import find_model, load_weights
+from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
+from judge.models.quantization import quantized_layers, round_to_nf4
+from judge.models.weights import find_model, load_tokenizer, unknown_model
 from judge.training.card import model_card
+
+if TYPE_CHECKING:
+    import torch
+
+STARTS = (True, False, "gaussian", "eva", "orthogonal")
+"""PEFT's ways to begin an adapter that leave the base's weights as they are."""
 
 
 def merge(adapter: str, output: Path) -> dict[str, Any]:
-    """Write an adapter's base model with the adapter merged in, as safetensors in the base's number format.
+    """Write an adapter's base model with the adapter merged in: the base's files, names and number formats.
 
     The merge is computed in float32, on the CPU. ``judge.json`` and the model card move along.
 
@@ -20,12 +37,10 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
     the judge that was trained, in plain weights.
 
     Raises:
-        InputError: ``adapter`` is no LoRA adapter, or ``output`` holds something already.
-        JudgeError: the disk is full or cannot be written.
+        InputError: ``adapter`` is no LoRA adapter, or of a kind that cannot be merged tensor by tensor; or
+            its base is not there; or ``output`` holds something already.
+        JudgeError: the disk is full or cannot be written. Nothing is left in ``output`` then.
     """
-    import torch
-    from transformers import AutoConfig
-
     base, found = find_model(adapter)
     if found is None:
         raise InputError(f"{adapter} is no LoRA adapter (no adapter_config.json); there is nothing to merge")
@@ -34,17 +49,152 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
     identity_file = Path(adapter) / "judge.json"
     identity = json.loads(identity_file.read_text(encoding="utf-8")) if identity_file.is_file() else None
     quantization = identity["recipe"].get("quantization") if identity else None
-    model, tokenizer = load_weights(adapter, precision="float32", quantization=quantization, dequantize=True)
-    merged = model.merge_and_unload()
-    stored = AutoConfig.from_pretrained(base).dtype
-    merged = merged.to(stored if isinstance(stored, torch.dtype) else torch.float32)
     try:
-        merged.save_pretrained(output, safe_serialization=True)
-        tokenizer.save_pretrained(output)
+        source, beside = find_checkpoint(base)
+        own = (Path(adapter) / "tokenizer_config.json").is_file()
+        tokenizer = load_tokenizer(adapter if own else base)
+        skeleton = _skeleton(base)
     except OSError as error:
-        raise JudgeError(f"{output}: could not be written ({error.strerror})") from error
-    if identity is not None:
-        identity = {**identity, "merged_from": adapter}
-        write_json(output / "judge.json", identity)
-        write_text(output / "README.md", model_card(identity))
-    return {"base": base, "adapter": adapter, "dtype": str(merged.dtype).removeprefix("torch.")}
+        raise unknown_model(adapter, base, found, error) from error
+    stored = _stored_names(skeleton, source)
+    rounded = quantized_layers(_skeleton(base)) if quantization else {}
+    factors = _factors(Path(adapter))
+    layers = adapted_layers(Path(adapter), skeleton, factors)
+    if missing := sorted(set(layers) - set(stored)):
+        raise InputError(f"{adapter} adapts {missing[0]}, which {base} does not hold as a tensor of its own")
+    with _appearing(output) as folder:
+        for file in beside:
+            shutil.copyfile(file, folder / file.name)
+        target = source.copy(folder)
+        for name in sorted({*rounded, *layers} & {*stored}):
+            weight = source.read(stored[name]).float()
+            if name in rounded:
+                weight = round_to_nf4(weight, rounded[name])
+            if name in layers:
+                weight += layers[name].update(factors)
+            target.write(stored[name], weight)
+        tokenizer.save_pretrained(folder)
+        if identity is not None:
+            identity = {**identity, "merged_from": adapter}
+            write_json(folder / "judge.json", identity)
+            write_text(folder / "README.md", model_card(identity))
+    formats = {FORMATS[source.tensors[stored[name]].format] for name in layers}
+    return {"base": base, "adapter": adapter, "dtype": " and ".join(sorted(formats))}
+
+
+@dataclass(frozen=True, slots=True)
+class LoraLayer:
+    """The adapter of one linear layer: names of its two factors in the adapter's file, and their scale."""
+
+    down: str
+    up: str
+    scale: float
+    transposed: bool
+
+    def update(self, factors: Checkpoint) -> "torch.Tensor":
+        """What it adds to the layer's weight, in float32 (LoRA, arXiv 2106.09685, section 4.1)."""
+        change = factors.read(self.up).float() @ factors.read(self.down).float()
+        return (change.T if self.transposed else change) * self.scale
+
+
+def adapted_layers(adapter: Path, skeleton: Any, factors: Checkpoint) -> dict[str, LoraLayer]:
+    """What an adapter changes, by the names of the weights; PEFT says which layers, and how much.
+
+    Args:
+        adapter: folder of the adapter.
+        skeleton: the base model without its numbers; PEFT puts its layers into it.
+        factors: what the adapter's file holds.
+
+    Raises:
+        InputError: it holds anything but the two factors of linear layers, such as DoRA's magnitudes or whole
+            layers that were trained beside them.
+    """
+    from peft import LoraConfig, PeftConfig, get_peft_model
+    from peft.tuners.lora import Linear
+
+    config = PeftConfig.from_pretrained(adapter)
+    if not isinstance(config, LoraConfig):
+        raise InputError(f"is of the kind {config.peft_type}; LoRA adapters can be merged", file=adapter)
+    if config.init_lora_weights not in STARTS:
+        raise InputError(
+            f"began as {config.init_lora_weights!r}, which changes the base too; merge it with PEFT",
+            file=adapter,
+        )
+    names = {id(module): name for name, module in skeleton.named_modules()}
+    model = get_peft_model(skeleton, config)
+    layers, known = {}, set()
+    for path, module in model.named_modules():
+        if isinstance(module, Linear):
+            if module.lora_variant:
+                raise InputError("is a variant of LoRA (such as DoRA); merge it with PEFT", file=adapter)
+            layer = LoraLayer(
+                f"{path}.lora_A.weight",
+                f"{path}.lora_B.weight",
+                module.scaling["default"],
+                module.fan_in_fan_out,
+            )
+            layers[f"{names[id(module.base_layer)]}.weight"] = layer
+            known |= {layer.down, layer.up}
+    if strange := sorted(known ^ set(factors.tensors)):
+        verb = "holds" if strange[0] in factors.tensors else "lacks"
+        raise InputError(
+            f"{verb} {strange[0]}; only the two factors of linear layers (lora_A, lora_B) can be merged",
+            file=adapter,
+        )
+    return layers
+
+
+def _skeleton(base: str) -> Any:
+    """The model's modules without numbers."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    config = AutoConfig.from_pretrained(base, trust_remote_code=False)
+    if getattr(config, "quantization_config", None) is not None:
+        raise InputError(f"the weights of {base} are stored quantized; name a base with plain ones")
+    with torch.device("meta"):
+        return AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+
+
+def _stored_names(skeleton: Any, source: Checkpoint) -> dict[str, str]:
+    """Names of the model's weights, and those that they have in the files.
+
+    transformers renames some as it loads them. Left out is what it makes of several stored tensors, and what
+    is another tensor once more, as the head of many small models is.
+    """
+    from transformers.conversion_mapping import get_model_conversion_mapping
+    from transformers.core_model_loading import WeightConverter, rename_source_key
+
+    changes = get_model_conversion_mapping(skeleton)
+    renamings = [change for change in changes if not isinstance(change, WeightConverter)]
+    makings = [change for change in changes if isinstance(change, WeightConverter)]
+    wanted = skeleton.state_dict()
+    names = {}
+    for key in source.tensors:
+        name, made = rename_source_key(key, renamings, makings, skeleton.base_model_prefix, wanted)
+        if made is None and name not in skeleton.all_tied_weights_keys:
+            names[name] = key
+    return names
+
+
+def _factors(adapter: Path) -> Checkpoint:
+    file = adapter / "adapter_model.safetensors"
+    if not file.is_file():
+        raise InputError("is not there; an adapter's weights are wanted as safetensors", file=file)
+    return Checkpoint([file])
+
+
+@contextmanager
+def _appearing(output: Path) -> Iterator[Path]:
+    """A folder to write in that gets its name when the block ends well, and else is gone."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=f".{output.name}.", dir=output.parent, ignore_cleanup_errors=True
+        ) as scratch:
+            folder = Path(scratch) / output.name
+            folder.mkdir()
+            yield folder
+            folder.replace(output)
+    except OSError as error:
+        raise JudgeError(f"{output}: could not be written ({error.strerror or error})") from error

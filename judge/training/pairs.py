@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from judge.models.attention import adapt_mask
-from judge.models.prefix_tree import make_tree, tree_mask
+from judge.models.attention import tree_attention
+from judge.models.prefix_tree import TREE_TOKENS, make_tree, pad_parents
 
 if TYPE_CHECKING:
     import torch
@@ -28,8 +28,10 @@ class SharedPairCollator:
     Returns tensors for :func:`share_prompts`. Of ``2 * pairs`` rows, first the chosen, then the rejected
     ones, each a token before the completion and the completion: ``input_ids`` and ``completion_mask``, and
     in ``columns`` where in the pair's tree that token stands. Of ``pairs`` trees: ``tree_ids``,
-    ``tree_positions``, the boolean ``tree_mask`` of shape ``(pairs, 1, tokens, tokens)``, and
-    ``attention_mask``, which is one on tokens and nought on padding.
+    ``tree_positions``, ``tree_nodes`` and ``tree_parents``, of which the mask is made on the device that
+    trains, and ``attention_mask``, which is one on tokens and nought on padding.
+
+    A batch with a pair of more than :data:`TREE_TOKENS` tokens is what TRL makes of it: two rows a pair.
     """
 
     pad_id: int
@@ -46,6 +48,11 @@ class SharedPairCollator:
             )
             for pair, chosen, rejected in zip(pairs, *sides, strict=True)
         ]
+        if any(len(tree.ids) > TREE_TOKENS for tree in trees):
+            from trl.trainer.dpo_trainer import DataCollatorForPreference
+
+            rows_of_pairs: dict[str, torch.Tensor] = DataCollatorForPreference(self.pad_id)([*pairs])
+            return rows_of_pairs
         completions = sides[0] + sides[1]
         ends = [tree.ends[0] for tree in trees] + [tree.ends[1] for tree in trees]
         rows = [
@@ -60,7 +67,8 @@ class SharedPairCollator:
             "columns": _pad(columns, 0),
             "tree_ids": _pad([tree.ids for tree in trees], self.pad_id),
             "tree_positions": _pad([tree.positions for tree in trees], 0),
-            "tree_mask": tree_mask(nodes, [tree.parents for tree in trees]),
+            "tree_nodes": nodes,
+            "tree_parents": pad_parents([tree.parents for tree in trees]),
             "attention_mask": (nodes >= 0).long(),
         }
         for name in REFERENCE:
@@ -93,7 +101,7 @@ def share_prompts(model: Any) -> None:
         columns = inputs.pop("columns")
         inputs["input_ids"] = inputs.pop("tree_ids")
         inputs["position_ids"] = inputs.pop("tree_positions")
-        inputs["attention_mask"] = adapt_mask(model, inputs.pop("tree_mask"))
+        inputs["attention_mask"] = tree_attention(model, inputs.pop("tree_nodes"), inputs.pop("tree_parents"))
         output = own_forward(*args, **inputs)
         trees = output.last_hidden_state
         # Rows are first all chosen, then all rejected ones, so the tree of row i is i modulo their number.

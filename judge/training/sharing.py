@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from judge.models.prefix_tree import added_tokens, make_tree, tree_mask
+from judge.models.attention import tree_attention
+from judge.models.prefix_tree import TREE_TOKENS, added_tokens, make_tree, pad_parents
 from judge.training.data import IGNORED, Example
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def share(
 
     Args:
         examples: rows with one completion each.
-        sequence_tokens: longest sequence; a group that needs more is split, a single row never is.
+        sequence_tokens: longest sequence, :data:`TREE_TOKENS` at most; a group that needs more is split, a
+            single row never is.
         loss_mean: what label tokens weigh: 1 each, or in ``row`` so that those of a row add up to 1.
 
     Returns:
@@ -44,7 +46,7 @@ def share(
             added = added_tokens(
                 _tokens(example), _own(example), [*map(_tokens, pending)], [*map(_own, pending)]
             )
-            if pending and length + added > sequence_tokens:
+            if pending and length + added > min(sequence_tokens, TREE_TOKENS):
                 sequences.append(_pack(pending, loss_mean))
                 pending, length, added = [], 0, len(_tokens(example))
             pending.append(example)
@@ -84,11 +86,11 @@ def _pack(examples: Sequence[Example], loss_mean: LossMean) -> dict[str, Any]:
 
 @dataclass
 class SharedCollator:
-    """Pads packed sequences and makes their mask.
+    """Pads packed sequences.
 
-    Returns ``input_ids``, ``labels``, ``weights``, ``position_ids`` of shape ``(rows, tokens)`` and an
-    ``attention_mask``: where every sequence is a single row, the plain one of shape ``(rows, tokens)``; else
-    a boolean one of shape ``(rows, 1, tokens, tokens)`` that is true where a token may look.
+    Returns ``input_ids``, ``labels``, ``weights``, ``position_ids`` of shape ``(rows, tokens)``. Where every
+    sequence is a single row, also their ``attention_mask`` of that shape; else ``nodes`` of that shape and
+    ``parents``, of which :func:`attention_mask` makes the mask on the device that trains.
     """
 
     pad_id: int
@@ -109,8 +111,16 @@ class SharedCollator:
             name: torch.tensor([row[name] + [filler] * (width - len(row[name])) for row in rows])
             for name, filler in fillers.items()
         }
-        nodes = batch.pop("nodes")
         parents = [row["parents"] for row in rows]
-        single = all(len(branches) == 1 for branches in parents)
-        batch["attention_mask"] = (nodes >= 0).long() if single else tree_mask(nodes, parents)
+        if all(len(branches) == 1 for branches in parents):
+            batch["attention_mask"] = (batch.pop("nodes") >= 0).long()
+        else:
+            batch["parents"] = pad_parents(parents)
         return batch
+
+
+def attention_mask(model: Any, batch: "dict[str, torch.Tensor]") -> Any:
+    """The mask of what :class:`SharedCollator` made, in the form that the model's attention takes."""
+    if "nodes" not in batch:
+        return batch["attention_mask"]
+    return tree_attention(model, batch["nodes"], batch["parents"])

@@ -15,10 +15,10 @@ from torch.utils.data import Sampler
 from trl import DPOTrainer, SFTTrainer
 from trl.trainer import dpo_trainer
 
-from judge.models.attention import adapt_mask
 from judge.models.heads import float32_head
 from judge.training.data import IGNORED
 from judge.training.launch import use_one_gpu
+from judge.training.sharing import attention_mask
 
 REFERENCE_ADAPTER = "ref"
 """TRL's name for the frozen copy of the adapter that a DPO starts from."""
@@ -112,22 +112,20 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
         targets = inputs["labels"][:, 1:]
         # Columns in which any row of the batch has a label; a token is predicted one position before it.
         columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
+        targets = targets[:, columns]
+        labelled = targets != IGNORED  # rows have their labels in different columns
         plain = self.accelerator.unwrap_model(model)
-        with float32_head(plain):
+        with float32_head(plain, labelled):
             outputs = model(
                 input_ids=inputs["input_ids"],
-                attention_mask=adapt_mask(plain, inputs["attention_mask"]),
+                attention_mask=attention_mask(plain, inputs),
                 position_ids=inputs["position_ids"],
                 logits_to_keep=columns,
                 use_cache=False,
             )
-        losses = cross_entropy(
-            outputs.logits.float().flatten(0, 1),
-            targets[:, columns].flatten(),
-            ignore_index=IGNORED,
-            reduction="none",
-        )
-        weights = inputs["weights"][:, 1:][:, columns].flatten()
+        logits = outputs.logits if outputs.logits.dim() == 2 else outputs.logits[labelled]
+        losses = cross_entropy(logits.float(), targets[labelled], reduction="none")
+        weights = inputs["weights"][:, 1:][:, columns][labelled]
         if num_items_in_batch is None:
             loss = (losses * weights).sum() / weights.sum()
         else:  # processes average their gradients, and each has divided by the weight of all

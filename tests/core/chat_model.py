@@ -25,6 +25,7 @@ class ChatModel:
     def __init__(self, backend: TransformersBackend, kind: str, replies: Sequence[str] = ()):
         self.backend, self.kind = backend, kind
         self.replies = list(replies)
+        self.logits = torch.float32  # number format of the head
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.lock = Lock()
 
@@ -58,7 +59,8 @@ class ChatModel:
         finish = "length"
         while len(ids) - prompt < body["max_tokens"]:
             with torch.inference_mode():
-                scores = self.backend.model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+                logits = self.backend.model(torch.tensor([ids])).logits[0, -1]
+            scores = logits.to(self.logits).float().log_softmax(-1)
             allowed = body.get("allowed_token_ids") or range(len(scores))
             token = scripted.pop(0) if scripted else max(allowed, key=lambda item: scores[item].item())
             if token in self.backend.renderer.stop_ids() and "allowed_token_ids" not in body:

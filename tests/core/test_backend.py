@@ -43,6 +43,25 @@ def reference(backend: TransformersBackend, request: LabelRequest) -> list[float
     return sums
 
 
+def test_long_rows_run_alone_and_without_a_dense_mask(
+    tiny_backend: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever ``batch_tokens`` allows: a tree's mask grows with the square of its tokens."""
+    monkeypatch.setattr("judge.backends.transformers.TREE_TOKENS", 300)
+    backend = tiny_backend("chatml", batch_tokens=100_000)
+    requests = [LabelRequest(user("a b c " * 200 + end), WORDS[0], "") for end in ("x", "y")]
+    expected = [reference(backend, request) for request in requests]
+    seen: list[int] = []
+    hook = backend.model.register_forward_pre_hook(
+        lambda _, args, inputs: seen.append(inputs["attention_mask"].dim()), with_kwargs=True
+    )
+    scores = backend.label_logprobs(requests)
+    hook.remove()
+    for found, wanted in zip(scores, expected, strict=True):
+        assert found == pytest.approx(wanted, abs=1e-4)
+    assert set(seen) == {2}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_label_logprobs_equal_the_naive_reference(name: str, tiny_backend: Make) -> None:
     backend = tiny_backend(name)

@@ -22,6 +22,7 @@ from judge.models.architecture import Architecture, read_architecture
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
+from judge.training.spread import Spread, read_spread
 
 ModelFolder = Callable[[str], Path]
 QWEN_7B = {
@@ -41,6 +42,7 @@ QLORA = {
     "max_length": 2048,
     "sequence_tokens": 2048,
 }
+LAUNCH = Path(__file__).resolve().parents[2] / "accelerate_configs"
 BASE = {"model": "m", "data": "d", "output": "o"}
 
 
@@ -210,6 +212,7 @@ def test_amounts_of_memory(text: str, value: float) -> None:
         (["--memory", "16XB"], "'16XB' is no amount of memory"),
         (["--device", "t5"], "unknown device 't5'; did you mean 't4'"),
         (["--device", "t4", "batch_size=1"], "name it with --recipe"),
+        (["--launch", "zero3.yaml"], "--launch is for a recipe; name it with --recipe"),
         (["--device", "t4", "--recipe", "/no/such.yaml"], "no such file"),
     ],
 )
@@ -293,7 +296,7 @@ def test_activations_are_those_that_autograd_keeps(precision: str, shared: bool)
 
     from judge.models.attention import register
     from judge.models.heads import float32_head
-    from judge.models.prefix_tree import make_tree, tree_mask
+    from judge.models.prefix_tree import make_tree, pad_parents, tree_mask
 
     tokens = 1024
     recipe = SFTRecipe.model_validate(
@@ -330,7 +333,8 @@ def test_activations_are_those_that_autograd_keeps(precision: str, shared: bool)
     if shared:  # a trunk, and three branches of which the first goes on from it without a break
         trunk, branch = [*range(640)], 128
         tree = make_tree([[*trunk, *range(start, start + branch)] for start in (0, 200, 400)], [branch] * 3)
-        mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])[:, :, :tokens, :tokens]
+        mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
+        mask = mask[:, :, :tokens, :tokens]
     with (
         torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
         float32_head(base),
@@ -387,6 +391,65 @@ def test_what_saves_memory() -> None:
     assert total(kind=DPORecipe) < total(kind=DPORecipe, prefix_sharing=False)
     both, one = (total(kind=DPORecipe, lora=None, precompute_reference=once) for once in (False, True))
     assert both - one == 4 * (MIDDLE.linear_parameters + MIDDLE.other_parameters)
+
+
+@pytest.mark.parametrize("kind", ["fsdp", "zero2", "zero3"])
+def test_shards_take_less_the_more_there_are(kind: str) -> None:
+    """Of full fine-tuning: never less than its share, and never less than what one step puts together."""
+    recipe = SFTRecipe.model_validate({**BASE, "lora": None, "precision": "bfloat16"})
+    model, device = read_architecture_of(QWEN_7B), KNOWN_DEVICES["h100"]
+    alone = estimate(recipe, model, device)
+    spread = [estimate(recipe, model, device, Spread(kind, count)) for count in (2, 8, 64)]
+    totals = [memory.total for memory in spread]
+    assert totals == sorted(totals, reverse=True) and alone.total > totals[1]
+    parameters = model.linear_parameters + model.other_parameters
+    for memory, count in zip(spread, (2, 8, 64), strict=True):
+        assert memory.gradients == 4 * parameters / count
+        kept = memory.weights + memory.optimizer
+        share = {"fsdp": 12 / count, "zero2": 2 + 12 / count, "zero3": 14 / count}[kind]
+        assert kept == pytest.approx(share * parameters)
+        assert memory.activations == alone.activations and memory.logits == alone.logits
+        assert memory.casts > 0
+
+
+def test_masks_of_trees_are_counted() -> None:
+    memory = {
+        sharing: estimate(
+            SFTRecipe.model_validate({**BASE, **QLORA, "prefix_sharing": sharing}),
+            MIDDLE,
+            KNOWN_DEVICES["t4"],
+        )
+        for sharing in (True, False)
+    }
+    assert memory[True].masks == 2048**2 * 3 and memory[False].masks == 0
+
+
+@pytest.mark.parametrize(
+    ("config", "spread"),
+    [
+        ("fsdp2", Spread("fsdp", 8)),
+        ("zero2", Spread("zero2", 8)),
+        ("zero3", Spread("zero3", 8)),
+        ("multinode_zero3", Spread("zero3", 32)),
+        ("ddp", Spread("", 8)),
+        ("single_gpu", Spread("", 1)),
+    ],
+)
+def test_launch_configs_are_understood(config: str, spread: Spread) -> None:
+    assert read_spread(LAUNCH / f"{config}.yaml") == spread
+
+
+def test_launch_configs_that_cannot_be_planned(tmp_path: Path, ask: Any) -> None:
+    with pytest.raises(InputError, match="moves a part of the model to the host"):
+        read_spread(LAUNCH / "zero3_offload.yaml")
+    for text, message in (("[", "is no YAML"), ("a: 1", "distributed_type"), ("- a", "distributed_type")):
+        (tmp_path / "launch.yaml").write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_spread(tmp_path / "launch.yaml")
+    whole = {"lora": None, "precision": "bfloat16", "gradient_checkpointing": True, "batch_size": 1}
+    assert ask(whole, "--device", "h100")[0] == 1
+    code, text = ask(whole, "--device", "h100", "--launch", str(LAUNCH / "zero3.yaml"))
+    assert code == 0 and "for one process (zero3, 8 processes)" in text
 
 
 def test_the_parts_of_a_known_case() -> None:

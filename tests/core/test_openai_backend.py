@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.openai import OpenAIBackend
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
+from judge.backends.vllm_server import looks_coarse
 from judge.cli.main import main
 from judge.errors import InputError, JudgeError
 from judge.judge import Judge
@@ -56,6 +58,45 @@ def user(text: str) -> list[Message]:
 
 def calls(model: ChatModel) -> list[dict[str, Any]]:
     return [body for path, body in model.asked if path.endswith("completions")]
+
+
+# --- The head's number format -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("logits", ["float32", "bfloat16"])
+def test_a_vllm_server_with_logits_of_16_bits_is_warned_about_once(
+    logits: str, serve: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, endpoint = serve("vllm")
+    model.logits = getattr(torch, logits)
+    judge = Judge(OpenAIBackend(endpoint))
+    for _ in range(2):
+        assert len(judge.check(SAMPLES)) == len(SAMPLES)
+    said = capsys.readouterr().err
+    if logits == "float32":
+        assert said == ""
+    else:
+        assert said.count("computes its logits in 16 bits") == 1
+        assert """--hf-overrides '{"head_dtype": "float32"}'""" in said
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    places=st.integers(1, 40),
+    size=st.sampled_from([8.0, 20.0]),
+    dtype=st.sampled_from([torch.bfloat16, torch.float16]),
+)
+def test_steps_of_16_bits_are_seen(seed: int, places: int, size: float, dtype: Any) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    logits = size + torch.randn(places, 1000, generator=generator)
+
+    def told(logits: Any) -> list[dict[int, float]]:
+        scores = logits.float().log_softmax(-1)
+        return [dict(enumerate(row.tolist())) for row in scores[:, :2]]
+
+    assert looks_coarse(told(logits.to(dtype)))
+    assert not looks_coarse(told(logits)) or places < 4  # a few differences may happen to be even
+    assert not looks_coarse([{1: -0.5}])
 
 
 # --- Words among alternatives -------------------------------------------------------------------------------

@@ -192,6 +192,17 @@ def test_lengths_of_every_kind(lengths: list[tuple[int, int, int]], seed: int, b
         torch.testing.assert_close(mine[mask], own[own_mask], rtol=1e-5, atol=1e-5)
 
 
+def test_a_pair_that_is_too_long_for_a_tree_trains_as_two_rows(
+    both: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = make_pairs([(30, 4, 3), (80, 5, 9)])
+    monkeypatch.setattr("judge.training.pairs.TREE_TOKENS", 60)
+    assert "tree_ids" in SharedPairCollator(0)(pairs[:1])
+    batch = SharedPairCollator(0)(pairs)
+    assert "tree_ids" not in batch and batch["input_ids"].shape == (4, 89)
+    assert_same_step(*both, pairs)
+
+
 def inputs_of(batch: dict[str, torch.Tensor]) -> dict[str, Any]:
     """What the trainer gives the model for a batch."""
     labels = batch["input_ids"].masked_fill(batch["completion_mask"] == 0, -100)

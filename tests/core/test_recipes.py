@@ -2,6 +2,7 @@
 README."""
 
 import importlib
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +12,15 @@ import yaml
 from typer.main import get_command
 
 from data_pipeline.config import DataConfig
-from judge.cli.main import COMMANDS
+from judge.cli.main import COMMANDS, main
 from judge.configs import StrictConfig, load_config
+from judge.models.hardware import KNOWN_DEVICES
 from judge.training.config import DPORecipe, SFTRecipe
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = sorted((ROOT / "recipes").glob("*/*.yaml"))
 LAUNCH = sorted((ROOT / "accelerate_configs").glob("*.yaml"))
+LAUNCH_FILES = [path.relative_to(ROOT) for path in LAUNCH]
 READMES = sorted((ROOT / "recipes").glob("*/README.md"))
 TRAINED = ("demo", "t4-qlora-qwen2.5-7b", "bian-qwen2.5-7b", "bian-qwen2.5-14b", "lynx-llama3-8b",
            "lynx-llama3-70b", "own-domain")  # fmt: skip
@@ -114,6 +117,50 @@ def check_judge(words: list[str]) -> None:
         command, rest = command.commands[rest[0]], rest[1:]
     values = command.make_context(name, list(rest)).params
     for value in values.values():
+        if value in LAUNCH_FILES:
+            continue
         if isinstance(value, Path) and value.suffix == ".yaml":
             overrides = values.get("overrides") or values.get("settings") or ()
             load_config(kind_of(value), value, list(overrides))
+
+
+# --- What READMEs promise -----------------------------------------------------------------------------------
+
+SIZED = [readme for readme in READMES if re.search(r"\b[0-9]+ GB\b", readme.read_text(encoding="utf-8"))]
+
+
+def test_recipes_that_name_a_gpu() -> None:
+    assert {readme.parent.name for readme in SIZED} == set(TRAINED) - {"demo"}
+
+
+@pytest.mark.parametrize("readme", SIZED, ids=lambda path: path.parent.name)
+def test_every_recipe_fits_what_its_readme_says(readme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the doctor commands that it names: one a stage, on a GPU of the size that it promises."""
+    text = readme.read_text(encoding="utf-8")
+    promised = min(int(size) for size in re.findall(r"\b([0-9]+) GB\b", text))
+    examined = set()
+    for words in commands_of(readme):
+        if words[:2] == ["judge", "doctor"]:
+            device = KNOWN_DEVICES[words[words.index("--device") + 1]]
+            assert 0.9 * promised * 1e9 <= device.memory_bytes <= promised * 2**30
+            with pytest.raises(SystemExit) as stop:
+                main(words[1:])
+            said = capsys.readouterr()
+            assert not stop.value.code and "yes: it fits" in said.out, said
+            examined.add(Path(words[words.index("--recipe") + 1]))
+    stages = [path for path in readme.parent.glob("*.yaml") if path.stem != "data"]
+    assert examined == {path.relative_to(ROOT) for path in stages}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("bian-qwen2.5-7b", 4), ("bian-qwen2.5-14b", 4), ("lynx-llama3-8b", 256), ("lynx-llama3-70b", 256)],
+)
+def test_a_step_has_as_many_sequences_as_the_paper_says(name: str, wanted: int) -> None:
+    """Whatever memory asks of micro-batches. Bi'an (Table 15) and Lynx (appendix B)."""
+    for path in sorted((ROOT / "recipes" / name).glob("*.yaml")):
+        if path.stem != "data":
+            recipe = load_config(kind_of(path), path).model_dump()
+            launch = ROOT / re.findall(r"accelerate_configs/\S+", path.read_text())[0]
+            processes = yaml.safe_load(launch.read_text())["num_processes"]
+            assert recipe["batch_size"] * recipe["gradient_accumulation"] * processes == wanted

@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
+from judge.cli.main import main
 from judge.errors import InputError
 from judge.floors.rules import make_floor
 from judge.judge import Judge
-from judge.serving.limits import Limits
+from judge.serving.limits import PROMPT_TOKENS, Limits
 from judge.types import Label, Mode, Sample, Verdict
 
 httpx2 = pytest.importorskip("httpx2")
@@ -420,6 +421,23 @@ def test_stopping_answers_what_was_accepted(run: Callable[..., Running]) -> None
     server.thread.join(10)
     with pytest.raises(httpx2.ConnectError):
         httpx2.get(f"{server.url}/health")
+
+
+@pytest.mark.parametrize(("options", "bound"), [([], PROMPT_TOKENS), (["--max-length", "99"], 99)])
+def test_the_command_bounds_the_tokens_of_a_prompt(
+    options: list[str], bound: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model with a longer context would take memory in proportion for a single request."""
+    asked: list[Any] = []
+
+    def load(model: str, **settings: Any) -> None:
+        asked.append(settings["max_length"])
+        raise InputError("this is enough")
+
+    monkeypatch.setattr("judge.load.load_judge", load)
+    with pytest.raises(SystemExit):
+        main(["serve", "--model", "m", "--port", "0", *options])
+    assert asked == [bound]
 
 
 def test_the_command_answers_and_ends_well_on_sigterm() -> None:

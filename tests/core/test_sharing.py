@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
-from judge.models.prefix_tree import added_tokens, make_tree, tree_mask
+from judge.models.prefix_tree import added_tokens, make_tree, pad_parents, tree_mask
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example
 from judge.training.sharing import SharedCollator, share
@@ -141,6 +141,15 @@ def test_prefixes_of_every_kind(rows: list[Example], model: Any, compute_loss: A
     assert_same_training(model, rows, compute_loss, 10_000)
 
 
+def test_the_head_runs_on_labels_alone(model: Any, compute_loss: Any) -> None:
+    """Rows of a batch have theirs at different places; doctor counts one logit vector a label token."""
+    rows = draw_rows([(20, 3, 2), (45, 3, 5), (33, 4, 1)])
+    batch = SharedCollator(0)(share(rows, 0, compute_loss.loss_mean))
+    _, outputs = compute_loss(model, batch, return_outputs=True)
+    assert len(batch["labels"]) == 3
+    assert outputs.logits.shape[:-1] == (sum(len(row.completions[0]) for row in rows),)
+
+
 def test_micro_batches_add_up_to_the_step(model: Any, compute_loss: Any) -> None:
     rows = draw_rows([(20, 3, 2), (20, 3, 5), (20, 4, 1), (9, 3, 3), (20, 1, 2)])
     sequences = share(rows, 60, compute_loss.loss_mean)
@@ -175,7 +184,7 @@ def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_b
 def row_logits(model: Any, rows: Sequence[Example]) -> list[torch.Tensor]:
     """The logits on each row's last four tokens in one packed sequence."""
     tree = make_tree([[*row.prompt, *row.completions[0]] for row in rows], [3] * len(rows))
-    mask = tree_mask(torch.tensor([tree.nodes]), [tree.parents])
+    mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
     with torch.no_grad():
         logits = model(
             input_ids=torch.tensor([tree.ids]),
@@ -262,6 +271,23 @@ def test_a_single_row_is_never_split() -> None:
     assert sequence["labels"] == [IGNORED] * 100 + [1, 2]
 
 
+def test_a_tree_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its mask grows with their square; a longer row alone needs none."""
+    monkeypatch.setattr("judge.training.sharing.TREE_TOKENS", 60)
+    rows = [example(range(40), [100 + number] * 5) for number in range(10)]
+    sequences = [*share(rows, 10_000), *share([example(range(100), [1])], 10_000)]
+    assert all(len(row["input_ids"]) <= 60 or row["parents"] == [-1] for row in sequences)
+    assert sum(weight > 0 for row in sequences for weight in row["weights"]) == 51
+    assert SharedCollator(0)(sequences[-1:])["attention_mask"].shape == (1, 101)
+
+
+def test_what_is_collated_grows_with_the_tokens_alone() -> None:
+    rows = [example(range(2000), [1, 2]), example([*range(2000), 7], [3])]
+    [sequence] = share(rows, 10_000)
+    batch = SharedCollator(0)([sequence])
+    assert sum(tensor.numel() for tensor in batch.values()) < 6 * 2010
+
+
 def test_groups_never_share() -> None:
     assert len(share([example([1, 2, 3], [4], "g"), example([1, 2, 3], [4], "h")], 10_000)) == 2
 
@@ -273,7 +299,7 @@ def test_the_mask() -> None:
     assert collated["input_ids"].tolist() == [[1, 2, 3, 4, 5, 3, 6, 7], [1, 2] + [9] * 6]
     assert collated["position_ids"][0].tolist() == [0, 1, 2, 3, 4, 2, 3, 4]
     assert collated["labels"][0].tolist() == [IGNORED] * 4 + [5] + [IGNORED] * 2 + [7]
-    mask = collated["attention_mask"]
+    mask = tree_mask(collated["nodes"], collated["parents"])
     assert mask.shape == (2, 1, 8, 8) and mask.dtype == torch.bool
     assert mask[0, 0].int().tolist() == [
         [1, 0, 0, 0, 0, 0, 0, 0],

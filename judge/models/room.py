@@ -1,0 +1,45 @@
+"""Do a model's weights fit where they would be loaded? Asked before anything large is read."""
+
+from judge.errors import InputError
+from judge.models import hardware
+from judge.models.architecture import Architecture, read_architecture
+from judge.models.quantization import NF4_BYTES, Quantization
+
+FREE = 0.9
+"""Share of several GPUs' memory that their parts of a model may take."""
+
+
+def weight_bytes(model: Architecture, precision: str, quantization: Quantization | None = None) -> float:
+    """Bytes of a model's weights; of a quantized one only the layers' linear maps are in 4 bits."""
+    size = 4 if precision == "float32" else 2
+    return (NF4_BYTES if quantization else size) * model.linear_parameters + size * model.other_parameters
+
+
+def check_room(name: str, precision: str, quantization: Quantization | None = None) -> None:
+    """Refuse to load weights that are larger than the device, or than the host that they pass through.
+
+    A model whose sizes cannot be told, as one of experts, is let pass.
+
+    Raises:
+        InputError: they do not fit; says what to do.
+    """
+    try:
+        needed = weight_bytes(read_architecture(name), precision, quantization)
+    except InputError:  # loading it will tell what is wrong with it, if anything is
+        return
+    device = hardware.this_device()
+    # Quantized weights are made on the device, one after the other; others are read on the host first.
+    host = device.memory_bytes if quantization else hardware.main_memory()
+    room, where = min((device.memory_bytes, device.name), (host, "this machine's main memory"))
+    if needed <= room:
+        return
+    gib = hardware.GIB
+    message = f"{name}: its weights take {needed / gib:.0f} GiB in {quantization or precision}, and "
+    message += f"{where} has {room / gib:.0f} GiB; "
+    if device.kind == "cuda":
+        count = 2
+        while needed > FREE * count * device.memory_bytes:
+            count *= 2
+        message += f"spread it over {count} GPUs: --backend vllm --vllm tensor_parallel_size={count}"
+        raise InputError(message)
+    raise InputError(f"{message}ask a server that runs it: --backend openai --base-url URL")

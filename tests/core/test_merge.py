@@ -1,0 +1,170 @@
+"""``judge merge``: tensor by tensor, with the bytes of PEFT's own merge of the whole model."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.errors import InputError, JudgeError
+from judge.models.checkpoint import Checkpoint
+from judge.training.merge import merge
+
+ModelFolder = Callable[[str], Path]
+
+
+@pytest.fixture
+def make(model_folder: ModelFolder, tmp_path: Path) -> Callable[..., tuple[Path, Path]]:
+    """A base and an adapter of it: settings of the base, of how it is saved, and of the adapter."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    def call(
+        dtype: str = "float32",
+        shard: str = "50GB",
+        tied: bool = False,
+        quantization: str | None = None,
+        **lora: Any,
+    ) -> tuple[Path, Path]:
+        base, adapter = tmp_path / "base", tmp_path / "adapter"
+        shutil.copytree(model_folder("chatml"), base)
+        model = AutoModelForCausalLM.from_pretrained(base, dtype=getattr(torch, dtype))
+        if tied:
+            model.config.tie_word_embeddings = True
+            model.tie_weights()
+        (base / "model.safetensors").unlink()
+        model.save_pretrained(base, max_shard_size=shard)
+        keys = {"r": 4, "target_modules": "all-linear", "init_lora_weights": False, **lora}
+        peft = get_peft_model(model.float(), LoraConfig(task_type="CAUSAL_LM", **keys))
+        peft.peft_config["default"].base_model_name_or_path = str(base)
+        peft.save_pretrained(adapter, save_embedding_layers=False)
+        if quantization:
+            recipe = {"recipe": {"quantization": quantization}, "versions": {}}
+            (adapter / "judge.json").write_text(json.dumps(recipe))
+        return base, adapter
+
+    return call
+
+
+def merge_whole(adapter: Path, folder: Path, dtype: str, shard: str, quantization: str | None) -> None:
+    """The same with all of the model in memory, by transformers and PEFT."""
+    import torch
+
+    from judge.models.weights import load_weights
+
+    model, tokenizer = load_weights(
+        str(adapter),
+        precision="float32",
+        quantization="nf4" if quantization else None,
+        dequantize=True,
+    )
+    model.merge_and_unload().to(getattr(torch, dtype)).save_pretrained(folder, max_shard_size=shard)
+    tokenizer.save_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("stored", "lora"),
+    [
+        ({}, {}),
+        ({"dtype": "bfloat16", "shard": "20KB"}, {"r": 3, "lora_alpha": 5}),
+        ({"dtype": "float16", "tied": True}, {"target_modules": ["q_proj", "down_proj"]}),
+        (
+            {"dtype": "bfloat16"},
+            {
+                "use_rslora": True,
+                "rank_pattern": {"q_proj": 2, "layers.1.mlp.up_proj": 8},
+                "alpha_pattern": {"k_proj": 3},
+                "layers_to_transform": [1],
+                "target_modules": ["q_proj", "k_proj", "up_proj"],
+            },
+        ),
+        ({}, {"target_modules": ["q_proj", "lm_head"]}),
+        ({"dtype": "bfloat16", "shard": "20KB", "quantization": "nf4"}, {}),
+        ({"dtype": "bfloat16", "tied": True, "quantization": "nf4"}, {"target_modules": ["v_proj"]}),
+    ],
+    ids=["plain", "shards", "tied", "patterns", "head", "nf4-shards", "nf4-some"],
+)
+def test_the_bytes_are_those_of_the_merge_in_one_piece(
+    stored: dict[str, Any],
+    lora: dict[str, Any],
+    make: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base, adapter = make(**stored, **lora)
+    dtype, shard = stored.get("dtype", "float32"), stored.get("shard", "50GB")
+    merge_whole(adapter, tmp_path / "whole", dtype, shard, stored.get("quantization"))
+    monkeypatch.setattr("judge.training.merge.model_card", lambda identity: "")
+    told = merge(str(adapter), tmp_path / "merged")
+    assert told["dtype"] == dtype and told["base"] == str(base)
+    files = sorted(path.name for path in (tmp_path / "whole").glob("*.safetensors*"))
+    assert files == sorted(path.name for path in (tmp_path / "merged").glob("*.safetensors*"))
+    assert len(files) > 3 if "shard" in stored else files == ["model.safetensors"]
+    changed = 0
+    for name in files:
+        merged = (tmp_path / "merged" / name).read_bytes()
+        assert merged == (tmp_path / "whole" / name).read_bytes(), name
+        changed += merged != (base / name).read_bytes()
+    assert changed
+    for name in ("config.json", "generation_config.json"):
+        assert (tmp_path / "merged" / name).read_bytes() == (base / name).read_bytes()
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("lora", "message"),
+    [
+        ({"use_dora": True}, "is a variant of LoRA"),
+        ({"modules_to_save": ["lm_head"], "target_modules": ["q_proj"]}, "lm_head.weight; only the two"),
+        ({"init_lora_weights": "olora"}, "began as 'olora', which changes the base too"),
+        ({"tied": True, "target_modules": ["lm_head"]}, "adapts lm_head.weight, which .* does not hold"),
+        ({"target_modules": ["embed_tokens"]}, "embed"),
+    ],
+)
+def test_what_is_not_plain_is_refused(lora: dict[str, Any], message: str, make: Any, tmp_path: Path) -> None:
+    _, adapter = make(**lora)
+    with pytest.raises(InputError, match=message):
+        merge(str(adapter), tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()
+
+
+def test_refuses_what_it_has_not(make: Any, tmp_path: Path) -> None:
+    base, adapter = make()
+    config = json.loads((base / "config.json").read_text())
+    quantized = {"quant_method": "bitsandbytes", "load_in_4bit": True}
+    (base / "config.json").write_text(json.dumps({**config, "quantization_config": quantized}))
+    with pytest.raises(InputError, match=r"stored quantized; name a base with plain ones"):
+        merge(str(adapter), tmp_path / "merged")
+    (adapter / "adapter_model.safetensors").unlink()
+    (base / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=r"wanted as safetensors"):
+        merge(str(adapter), tmp_path / "merged")
+    shutil.rmtree(base)
+    with pytest.raises(InputError, match=r"unknown base model of .*adapter"):
+        merge(str(adapter), tmp_path / "merged")
+
+
+def test_a_full_disk_leaves_nothing(make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, adapter = make()
+    left = iter(range(5))
+
+    def write(self: Checkpoint, name: str, value: Any) -> None:
+        if next(left, None) is None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Checkpoint, "write", write)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(JudgeError, match=r"merged: could not be written \(No space left on device\)"):
+        merge(str(adapter), tmp_path / "merged")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_damaged_file_is_named(make: Any, tmp_path: Path) -> None:
+    base, adapter = make()
+    whole = (base / "model.safetensors").read_bytes()
+    (base / "model.safetensors").write_bytes(whole[:-10])
+    with pytest.raises(JudgeError, match=r"model.safetensors: the weights could not be loaded"):
+        merge(str(adapter), tmp_path / "merged")
