@@ -23,7 +23,7 @@ FORBIDDEN = {
 LEVELS = (
     {"errors", "types", "lazy"},
     {"files"},
-    {"configs", "samples", "checker"},
+    {"configs", "samples", "checker", "shipped"},
     {"prompting", "formats", "remote", "floors"},
     {"models", "injections"},
     {"backends", "calibration"},

@@ -46,7 +46,8 @@ def row_tokens(folder: Path, model: str) -> dict[str, Any]:
 def _load(model: str) -> tuple[Any, int]:
     from transformers import AutoConfig
 
-    from judge.models.weights import find_model, load_tokenizer
+    from judge.models.base import find_model
+    from judge.models.weights import load_tokenizer
 
     base, adapter = find_model(model)
     try:

@@ -16,7 +16,8 @@ from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.label_tokens import Tokens, stem_and_tails
 from judge.backends.vllm_engine import VLLMSettings, device_precision, import_vllm, start_engine
 from judge.errors import InputError, JudgeError
-from judge.models.weights import Precision, find_model, load_tokenizer
+from judge.models.base import find_model
+from judge.models.weights import Precision, load_tokenizer
 from judge.prompting.rendering import Renderer
 from judge.types import Message
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import open_text
+from judge.models.base import find_model
 from judge.models.hub import hub_answers
 from judge.models.known import known_config
-from judge.models.weights import find_model
 
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 

@@ -1,4 +1,4 @@
-"""The base model of a LoRA adapter: what identifies it, and where it lies now.
+"""A model by its name: a folder, a Hub id, or a LoRA adapter and the base that it belongs on.
 
 PEFT keeps a base's path as it was typed, which holds in one working directory of one machine. A judge keeps
 where its base lay, from the root and from the judge itself, and a fingerprint of its weights.
@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError
+from judge.errors import InputError, unknown
 from judge.models.fingerprint import fingerprint
 from judge.models.identity import read_identity
 
@@ -40,6 +40,40 @@ def describe_base(model: str, judge: Path) -> dict[str, Any]:
         "at": str(folder.absolute()),
         "fingerprint": fingerprint(model),
     }
+
+
+def find_model(name: str) -> tuple[str, str | None]:
+    """Tell a model's base weights from its adapter.
+
+    Returns:
+        Name of the base model, and the folder or Hub id of the LoRA adapter, if ``name`` is one.
+
+    Raises:
+        InputError: ``name`` looks like a path and is no model folder, or its base is not there any more.
+    """
+    folder = Path(name)
+    if (folder / "adapter_config.json").is_file():
+        return find_base(folder), name
+    if (folder / "config.json").is_file():
+        return name, None
+    if folder.is_dir():
+        raise InputError(
+            "holds neither config.json nor adapter_config.json; it is no model folder", file=folder
+        )
+    if is_path(name):
+        siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
+        models = [str(path) for path in siblings if any(path.glob("*config.json"))]
+        raise InputError(unknown("model", name, models))
+    return name, None
+
+
+def unknown_model(name: str, base: str, adapter: str | None, error: OSError) -> InputError:
+    """What to raise where the Hub client gave no model; the other arguments as of :func:`find_model`."""
+    return InputError(
+        f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "
+        "no folder of that name here, and the Hub gave none "
+        f"({str(error).splitlines()[0]:.160})"
+    )
 
 
 def find_base(adapter: Path) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from judge.errors import InputError, JudgeError, unknown
+from judge.errors import JudgeError
 from judge.models import attention, hardware
-from judge.models.base import find_base, is_path
+from judge.models.base import find_model, unknown_model
 from judge.models.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -46,40 +46,6 @@ class LoadedModel:
 def default_precision(training: bool = False, trained: str | None = None) -> str:
     """The number format of this device, by what it can do; see :meth:`hardware.Device.precision`."""
     return hardware.this_device().precision(training, trained)
-
-
-def find_model(name: str) -> tuple[str, str | None]:
-    """Tell a model's base weights from its adapter.
-
-    Returns:
-        Name of the base model, and the folder or Hub id of the LoRA adapter, if ``name`` is one.
-
-    Raises:
-        InputError: ``name`` looks like a path and is no model folder, or its base is not there any more.
-    """
-    folder = Path(name)
-    if (folder / "adapter_config.json").is_file():
-        return find_base(folder), name
-    if (folder / "config.json").is_file():
-        return name, None
-    if folder.is_dir():
-        raise InputError(
-            "holds neither config.json nor adapter_config.json; it is no model folder", file=folder
-        )
-    if is_path(name):
-        siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
-        models = [str(path) for path in siblings if any(path.glob("*config.json"))]
-        raise InputError(unknown("model", name, models))
-    return name, None
-
-
-def unknown_model(name: str, base: str, adapter: str | None, error: OSError) -> InputError:
-    """What to raise where the Hub client gave no model; the other arguments as of :func:`find_model`."""
-    return InputError(
-        f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "
-        "no folder of that name here, and the Hub gave none "
-        f"({str(error).splitlines()[0]:.160})"
-    )
 
 
 def load_tokenizer(name: str, revision: str | None = None) -> Any:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from judge.files import sha256_file
-from judge.models.base import describe_base
+from judge.models.base import describe_base, find_model
 from judge.models.identity import read_identity, rounded_base
-from judge.models.weights import find_model
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.arguments import precision_of
 from judge.training.config import TrainingConfig

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError, JudgeError
 from judge.files import write_json, write_text
+from judge.models.base import find_model, unknown_model
 from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
 from judge.models.quantization import quantized_layers, round_to_nf4
-from judge.models.weights import find_model, load_tokenizer, unknown_model
+from judge.models.weights import load_tokenizer
 from judge.training.card import model_card
 
 if TYPE_CHECKING:

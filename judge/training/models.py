@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
+from judge.models.base import find_model
 from judge.models.hardware import local_rank
 from judge.models.identity import read_identity, rounded_base, trained_quantization
 from judge.models.prefix_tree import can_share
-from judge.models.weights import find_model, load_tokenizer, load_weights
+from judge.models.weights import load_tokenizer, load_weights
 from judge.training.arguments import check_quantization, sharding, weight_precision_of
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.gate import check_leak_gate

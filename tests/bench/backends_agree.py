@@ -27,7 +27,7 @@ from urllib.request import urlopen
 
 from eval.sampling import take
 from judge.files import read_jsonl, write_jsonl
-from judge.models.weights import find_model
+from judge.models.base import find_model
 from judge.samples import read_samples
 
 LIMIT = 0.02

@@ -46,7 +46,8 @@ def merge_whole(adapter: str, output: Path, shard: str, quantized: bool) -> None
     """All of the model in memory, in float32."""
     from transformers import AutoConfig
 
-    from judge.models.weights import find_model, load_weights
+    from judge.models.base import find_model
+    from judge.models.weights import load_weights
 
     model, tokenizer = load_weights(
         adapter, precision="float32", quantization="nf4" if quantized else None, dequantize=True

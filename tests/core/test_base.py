@@ -9,8 +9,7 @@ import pytest
 
 from judge.errors import InputError
 from judge.load import load_judge
-from judge.models.base import ORIGIN_FILE, describe_base, find_base
-from judge.models.weights import find_model
+from judge.models.base import ORIGIN_FILE, describe_base, find_base, find_model
 from judge.training.config import SFTRecipe
 from judge.training.merge import merge
 from judge.training.sft import train_sft

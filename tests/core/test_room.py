@@ -61,8 +61,7 @@ def test_what_fits_is_let_pass(here: Callable[[Device, float], None], tmp_path: 
 
 
 def test_bytes_of_weights() -> None:
-    assert weight_bytes(read_architecture(LYNX), "bfloat16") == pytest.approx(141.1e9, rel=0.001)
-    assert weight_bytes(read_architecture(LYNX), "float32") == 2 * weight_bytes(
-        read_architecture(LYNX), "float16"
-    )
-    assert weight_bytes(read_architecture(LYNX), "bfloat16", "nf4") == pytest.approx(39.5e9, rel=0.01)
+    lynx = read_architecture(LYNX)
+    assert weight_bytes(lynx, "bfloat16") == pytest.approx(141.1e9, rel=0.001)
+    assert weight_bytes(lynx, "float32") == 2 * weight_bytes(lynx, "float16")
+    assert weight_bytes(lynx, "bfloat16", "nf4") == pytest.approx(39.5e9, rel=0.01)
