@@ -8,7 +8,12 @@ from judge.errors import InputError
 from judge.models.hardware import local_rank
 from judge.models.prefix_tree import can_share
 from judge.models.weights import find_model, load_weights
-from judge.training.arguments import check_quantization, weight_precision_of
+from judge.training.arguments import (
+    check_optimizer,
+    check_quantization,
+    sharded_loading,
+    weight_precision_of,
+)
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.gate import check_leak_gate
 
@@ -27,6 +32,7 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     import torch
 
     check_quantization(recipe)
+    check_optimizer(recipe)
     if recipe.attention == "flex_attention" and not torch.cuda.is_available():
         raise InputError("attention flex_attention trains on GPUs alone; leave it at auto")
     _, adapter = find_model(recipe.model)
@@ -34,12 +40,13 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
         raise InputError(
             f"{recipe.model} is a LoRA adapter; merge it first: judge merge {recipe.model} -o DIR"
         )
-    model, tokenizer = load_weights(
-        recipe.model,
-        precision=weight_precision_of(recipe),
-        quantization=recipe.quantization,
-        device=f"cuda:{local_rank()}" if torch.cuda.is_available() else "cpu",
-    )
+    with sharded_loading(recipe):
+        model, tokenizer = load_weights(
+            recipe.model,
+            precision=weight_precision_of(recipe),
+            quantization=recipe.quantization,
+            device=f"cuda:{local_rank()}" if torch.cuda.is_available() else "cpu",
+        )
     if recipe.quantization is not None:
         # TRL casts the adapters of a model that says so to bfloat16. A T4 has none, its gradient scaler wants
         # float32, and anywhere else an update of less than 1/256 of a weight would round to nothing.

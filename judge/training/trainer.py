@@ -11,11 +11,14 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.data import Sampler
+from transformers import EvalPrediction, Trainer
+from transformers.training_args import OptimizerNames
 from trl import DPOTrainer, SFTTrainer
 
 from judge.models.attention import adapt_mask
 from judge.models.heads import float32_head
 from judge.training.data import IGNORED
+from judge.training.lion import Lion
 
 POOL = 64
 """Batches that are made together: rows are shuffled, cut into pools, and sorted by length within each."""
@@ -71,6 +74,13 @@ class _Judge:
         batch = self.args.train_batch_size * self.args.world_size
         return LengthSampler(list(rows["length"]), batch, self.args.data_seed)
 
+    @staticmethod
+    def get_optimizer_cls_and_kwargs(args: Any, model: Any = None) -> tuple[Any, dict[str, Any]]:
+        """transformers' choice, but for Lion: bitsandbytes' cannot be sharded by FSDP."""
+        if args.optim == OptimizerNames.LION:
+            return Lion, {"lr": args.learning_rate, "betas": (args.adam_beta1, args.adam_beta2)}
+        return Trainer.get_optimizer_cls_and_kwargs(args, model)
+
     def create_model_card(self, *_: Any, **__: Any) -> None:
         """TRL's would overwrite the card of an earlier judge at every checkpoint."""
 
@@ -79,11 +89,11 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
     """Cross-entropy over label positions; takes what :class:`judge.training.sharing.SharedCollator` makes.
 
     The loss of a step is the weighted mean over all its label tokens: those of every process and of every
-    micro-batch that is accumulated.
+    micro-batch that is accumulated; that of an evaluation over those of the whole split.
     """
 
     def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, compute_metrics=mean_loss, **kwargs)
         self.loss_is_scaled_for_ga = True  # each micro-batch is divided by the weights of the whole step
 
     def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> torch.Tensor:
@@ -99,6 +109,30 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
         num_items_in_batch: torch.Tensor | None = None,
     ) -> Any:
         """Loss of one micro-batch; ``num_items_in_batch`` is the label tokens' weight in the whole step."""
+        losses, weights, outputs = self._weighted_losses(model, inputs)
+        if num_items_in_batch is None:
+            loss = losses.sum() / weights.sum()
+        else:  # processes average their gradients, and each has divided by the weight of all
+            loss = losses.sum() * (self.accelerator.num_processes / num_items_in_batch)
+        return (loss, outputs) if return_outputs else loss
+
+    def prediction_step(
+        self, model: Any, inputs: dict[str, torch.Tensor], *_: Any, **__: Any
+    ) -> tuple[None, torch.Tensor, torch.Tensor]:
+        """No loss, but the sums of which :func:`mean_loss` makes it, by row.
+
+        A mean of the batches' means would depend on what rows are evaluated together, and in how many
+        processes.
+        """
+        inputs = self._prepare_inputs(inputs)
+        with torch.no_grad(), self.compute_loss_context_manager():
+            losses, weights, _outputs = self._weighted_losses(model, inputs)
+        return None, losses.sum(1), weights.sum(1)
+
+    def _weighted_losses(
+        self, model: Any, inputs: dict[str, torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor, Any]:
+        """Losses times weights, and weights, both of shape (rows, columns with a label); the outputs."""
         targets = inputs["labels"][:, 1:]
         # Columns in which any row of the batch has a label; a token is predicted one position before it.
         columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
@@ -111,18 +145,17 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
                 logits_to_keep=columns,
                 use_cache=False,
             )
+        targets = targets[:, columns]
         losses = cross_entropy(
-            outputs.logits.float().flatten(0, 1),
-            targets[:, columns].flatten(),
-            ignore_index=IGNORED,
-            reduction="none",
+            outputs.logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="none"
         )
-        weights = inputs["weights"][:, 1:][:, columns].flatten()
-        if num_items_in_batch is None:
-            loss = (losses * weights).sum() / weights.sum()
-        else:  # processes average their gradients, and each has divided by the weight of all
-            loss = (losses * weights).sum() * (self.accelerator.num_processes / num_items_in_batch)
-        return (loss, outputs) if return_outputs else loss
+        weights = inputs["weights"][:, 1:][:, columns]
+        return losses.view_as(weights) * weights, weights, outputs
+
+
+def mean_loss(evaluation: EvalPrediction) -> dict[str, float]:
+    """The loss of an evaluation, of each row's sum of weighted losses and sum of weights."""
+    return {"loss": float(evaluation.predictions.sum() / evaluation.label_ids.sum())}
 
 
 class JudgeDPOTrainer(_Judge, DPOTrainer):

@@ -3,14 +3,15 @@
     python -m tests.bench.launch
     python -m tests.bench.launch --setups FSDP2 optimizer=lion gradient_checkpointing=true
 
-Every setup is an ``accelerate launch`` with the project's own config, on two GPUs where there are two, else on
-the CPU over gloo. Runs are in float32 at the same global batch, on a tiny random model, with evaluations and
-checkpoints; each is done once without a break, and once stopped half-way by a SIGTERM to one process, then
-resumed. Prints a Markdown table: the loss of the last step; how far the losses of all steps and evaluations
-are from those of one process, and the weights; how far the resumed run is from the unbroken one, in both. A
-combination that is refused shows why.
+Every setup is an ``accelerate launch`` with the project's own config, on two GPUs where there are two, else
+on the CPU over gloo. Runs are in float32 at the same global batch, on a tiny random model, with evaluations
+and checkpoints; each is done once without a break, once stopped half-way by a SIGTERM to one process and then
+resumed, and once with a weight that becomes no number in one process, which has to end it. Prints a Markdown
+table: the loss of the last step; how far the losses of all steps and evaluations are from those of one
+process, and the weights; how far the resumed run is from the unbroken one, in both; whether the broken weight
+was found. A combination that is refused shows why.
 
-Within a launch every run is a fork of its process, so that the libraries, which take seconds, are loaded once.
+Within a launch every run is a fork of its process: the libraries, which take seconds, are loaded once.
 accelerate runs FSDP on GPUs alone; on a CPU this bench tells it that gloo is a GPU's backend.
 """
 
@@ -40,7 +41,7 @@ SETUPS = {  # the launch config on a CPU, and on GPUs
 }
 KINDS = {"sft LoRA": True, "sft full": False, "dpo LoRA": True, "dpo full": False}
 GLOBAL_BATCH, ACCUMULATION = 4, 2
-TOLERANCE = 1e-3
+TOLERANCE, SAME = 1e-3, 1e-6  # of losses from one process; of a resumed run
 LIMIT = 300  # seconds for one run
 
 
@@ -56,7 +57,7 @@ def work(folder: Path, setup: str, steps: int, overrides: list[str]) -> None:
     port = int(os.environ.get("MASTER_PORT", "29500"))
     os.environ.pop("TORCHELASTIC_USE_AGENT_STORE", None)  # each run meets at a port of its own
     for name in KINDS:
-        for life in ("whole", "stopped", "resumed"):
+        for life in ("whole", "stopped", "resumed", "spoiled"):
             if setup == "one process" and life != "whole":
                 continue
             port += 1
@@ -70,7 +71,8 @@ def work(folder: Path, setup: str, steps: int, overrides: list[str]) -> None:
 
 def live(folder: Path, setup: str, name: str, life: str, steps: int, overrides: list[str]) -> None:
     """One run, or its part before or after a stop, with its output in a file beside the judge."""
-    from judge.cli.train import run_recipe
+    from judge.configs import make_config
+    from judge.errors import JudgeError
     from judge.training import callbacks
     from judge.training.config import DPORecipe, SFTRecipe
     from judge.training.dpo import train_dpo
@@ -84,16 +86,8 @@ def live(folder: Path, setup: str, name: str, life: str, steps: int, overrides: 
         os.dup2(log.fileno(), 2)
     if setup == "FSDP2":
         let_fsdp_run_on_a_cpu()
-    if life == "stopped" and rank == processes - 1:
-
-        class Stopped(callbacks.Durability):
-            def on_step_end(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
-                if state.global_step == steps // 2:
-                    signal.raise_signal(signal.SIGTERM)
-                super().on_step_end(args, state, control, **parts)
-
-        callbacks.Durability = Stopped  # type: ignore[misc]
-
+    if life in ("stopped", "spoiled") and rank == processes - 1:
+        callbacks.Durability = meddling(life, steps)  # type: ignore[misc]
     recipe = {
         "model": str(folder / "model"),
         "data": str(folder / "data"),
@@ -111,14 +105,32 @@ def live(folder: Path, setup: str, name: str, life: str, steps: int, overrides: 
         "checkpoints": 2,
         "resume": life == "resumed",
     }
-    file = output.with_name(f"{output.name}-{rank}.yaml")
-    file.write_text(yaml.safe_dump(recipe), encoding="utf-8")
-    arguments = [str(file), *overrides]
-    if name.startswith("sft"):
-        code = run_recipe(SFTRecipe, train_sft, file, "", arguments)
-    else:
-        code = run_recipe(DPORecipe, train_dpo, file, "", arguments)
-    os._exit(code)
+    try:
+        if name.startswith("sft"):
+            train_sft(make_config(SFTRecipe, recipe, overrides))
+        else:
+            train_dpo(make_config(DPORecipe, recipe, overrides))
+    except JudgeError as error:
+        print(f"error: {error}", flush=True)
+        os._exit(error.exit_code)
+    os._exit(0)
+
+
+def meddling(life: str, steps: int) -> Any:
+    """Durability in a process that gets a SIGTERM half-way, or has a broken weight before a checkpoint."""
+    from judge.training.callbacks import Durability
+    from judge.training.weights import own_part
+
+    class Meddling(Durability):
+        def on_step_end(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
+            if life == "stopped" and state.global_step == steps // 2:
+                signal.raise_signal(signal.SIGTERM)
+            super().on_step_end(args, state, control, **parts)
+            if life == "spoiled" and control.should_save:
+                own = (own_part(value) for value in parts["model"].parameters() if value.requires_grad)
+                next(part for part in own if part.numel()).data[0] = float("nan")
+
+    return Meddling
 
 
 def let_fsdp_run_on_a_cpu() -> None:
@@ -143,7 +155,7 @@ def let_fsdp_run_on_a_cpu() -> None:
 
 def output_of(folder: Path, setup: str, name: str, life: str) -> Path:
     """Where a run leaves its judge; a stopped run and its resumption are one."""
-    return folder / f"{setup} {name} {'whole' if life == 'whole' else 'broken'}".replace(" ", "-")
+    return folder / f"{setup} {name} {'resumed' if life == 'stopped' else life}".replace(" ", "-")
 
 
 def launch(folder: Path, setup: str, settings: argparse.Namespace) -> None:
@@ -158,12 +170,21 @@ def launch(folder: Path, setup: str, settings: argparse.Namespace) -> None:
     (folder / file.name).write_text(yaml.safe_dump(config), encoding="utf-8")
     command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(folder / file.name)]
     command += ["-m", "tests.bench.launch", "--work", str(folder), setup, "--steps", str(settings.steps)]
-    environment = {**os.environ, "TQDM_DISABLE": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+    environment = {
+        **os.environ,
+        "TQDM_DISABLE": "1",
+        "HF_HUB_OFFLINE": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
     if not gpus:
         environment |= {"OMP_NUM_THREADS": "1", "DS_ACCELERATOR": "cpu", "CUDA_VISIBLE_DEVICES": ""}
-        environment |= {"ACCELERATE_USE_CPU": "true"} if setup != "FSDP2" else {}
     done = subprocess.run(
-        [*command, *settings.overrides], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [*command, *settings.overrides],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}")
@@ -201,29 +222,29 @@ def failure(output: Path) -> str:
 
 def row(folder: Path, setup: str, name: str) -> tuple[str, bool]:
     """A line of the table, and whether it is as it should be."""
-    whole, broken, alone = (
-        output_of(folder, setup, name, "whole"),
-        output_of(folder, setup, name, "resumed"),
-        output_of(folder, "one process", name, "whole"),
+    whole, resumed, spoiled = (
+        output_of(folder, setup, name, life) for life in ("whole", "resumed", "spoiled")
     )
     if not (whole / "judge.json").is_file():
         why = failure(whole)
-        return f"| {name} | {setup} | {why} | | | | |", why.startswith("refused")
+        return f"| {name} | {setup} | {why} | | | | | |", why.startswith("refused")
     losses = losses_of(whole)
-    cells = [f"{losses[-2]:.5f}"]
-    good = True
-    if setup != "one process":
-        apart = max(abs(mine - other) for mine, other in zip(losses, losses_of(alone), strict=True))
-        cells += [f"{apart:.1e}", f"{weights_apart(whole, alone):.1e}"]
-        good = apart <= TOLERANCE
-        if (broken / "judge.json").is_file():
-            again = max(abs(mine - other) for mine, other in zip(losses_of(broken), losses, strict=True))
-            cells += [f"{again:.1e}", f"{weights_apart(broken, whole):.1e}"]
-            good &= again <= 1e-6
-        else:
-            cells += [failure(broken), ""]
-            good = False
-    return f"| {name} | {setup} | {' | '.join(cells + [''] * (5 - len(cells)))} |", good
+    if setup == "one process":
+        return f"| {name} | {setup} | {losses[-2]:.5f} | | | | | |", True
+    alone = output_of(folder, "one process", name, "whole")
+    apart = furthest(losses, losses_of(alone))
+    start = f"| {name} | {setup} | {losses[-2]:.5f} | {apart:.1e} | {weights_apart(whole, alone):.1e}"
+    if not (resumed / "judge.json").is_file():
+        return f"{start} | {failure(resumed)} | | |", False
+    again = furthest(losses_of(resumed), losses), weights_apart(resumed, whole)
+    found = "a weight became no number" in failure(spoiled) and not (spoiled / "judge.json").exists()
+    line = f"{start} | {again[0]:.1e} | {again[1]:.1e} | {'yes' if found else 'NO: ' + failure(spoiled)} |"
+    return line, apart <= TOLERANCE and max(again) <= SAME and found
+
+
+def furthest(one: list[float], other: list[float]) -> float:
+    """Largest absolute difference of two lists of losses."""
+    return max(abs(mine - its) for mine, its in zip(one, other, strict=True))
 
 
 def main() -> int:
@@ -238,8 +259,8 @@ def main() -> int:
     if settings.work:
         work(Path(settings.work[0]), settings.work[1], settings.steps, settings.overrides)
         return 0
-    print("| run | setup | last loss | from one process: losses | weights | resumed: losses | weights |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
+    print("| run | setup | last loss | off alone: losses | weights | resumed: losses | weights | NaN found |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
     good = True
     with tempfile.TemporaryDirectory() as name:
         folder = settings.keep or Path(name)
