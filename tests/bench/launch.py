@@ -53,6 +53,8 @@ def work(folder: Path, setup: str, steps: int, overrides: list[str]) -> None:
     import judge.training.callbacks
     import judge.training.trainer  # noqa: F401 (loaded here, the forks need not)
 
+    if setup.startswith("ZeRO"):
+        leave_cpus_to_gloo()
     fork = multiprocessing.get_context("fork")
     port = int(os.environ.get("MASTER_PORT", "29500"))
     os.environ.pop("TORCHELASTIC_USE_AGENT_STORE", None)  # each run meets at a port of its own
@@ -131,6 +133,13 @@ def meddling(life: str, steps: int) -> Any:
                 next(part for part in own if part.numel()).data[0] = float("nan")
 
     return Meddling
+
+
+def leave_cpus_to_gloo() -> None:
+    """DeepSpeed has all-reduce kernels of its own for CPUs, which it would compile first, for minutes."""
+    import deepspeed.comm.torch
+
+    deepspeed.comm.torch.build_shm_op = lambda: None
 
 
 def let_fsdp_run_on_a_cpu() -> None:

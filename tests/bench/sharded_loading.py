@@ -4,8 +4,8 @@
 
 Two processes (``accelerate launch`` with ``accelerate_configs/zero3.yaml``, on the CPU) load the model in
 float32: once as the trainers do, by ``judge.training.models.load_trainable``, and once in the order of
-before, without training arguments until the model is there. Memory is what a process has of its own (RssAnon of
-/proc, so not the checkpoint's pages, which processes share), beyond what it had before loading.
+before, without training arguments until the model is there. Memory is what a process has of its own (RssAnon
+of /proc, so not the checkpoint's pages, which processes share), beyond what it had before loading.
 """
 
 import argparse
@@ -42,13 +42,15 @@ def work(model: str, folder: Path, order: str) -> None:
     from judge.training import models
     from judge.training.arguments import common_arguments
     from judge.training.config import SFTRecipe
+    from tests.bench.launch import leave_cpus_to_gloo
 
+    leave_cpus_to_gloo()
     recipe = SFTRecipe(model=model, data="", output=str(folder / "out"), lora=None, precision="float32")
     # What both orders need, so that it counts for neither: the process group, and the libraries.
     settings = common_arguments(recipe, sequences=1)
     del settings["max_length"]
     TrainingArguments(**settings)
-    deepspeed.comm.barrier()
+    deepspeed.init_distributed(dist_backend=torch.distributed.get_backend())
     if order == "afterwards":
         models.sharded_loading = lambda _: nullcontext()  # type: ignore[assignment]
 
@@ -102,13 +104,11 @@ def main() -> None:
         print("| cut into shards | process | peak | after loading | of the model's float32 size |")
         print("| --- | ---: | ---: | ---: | ---: |")
         for order in ("afterwards", "while loading"):
-            subprocess.run(
-                [*command, order],
-                cwd=ROOT,
-                env={**environment, "ACCELERATE_USE_CPU": "true"},
-                capture_output=True,
-                check=True,
+            done = subprocess.run(
+                [*command, order], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
             )
+            if done.returncode:
+                raise SystemExit(done.stderr)
             found = [json.loads((folder / f"{order}-{rank}.json").read_text()) for rank in range(PROCESSES)]
             peaks[order] = max(process["peak"] for process in found)
             for rank, process in enumerate(found):
