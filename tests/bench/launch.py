@@ -24,6 +24,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def work(folder: Path, setup: str, steps: int, overrides: list[str]) -> None:
     import judge.training.callbacks
     import judge.training.trainer  # noqa: F401 (loaded here, the forks need not)
 
-    if setup.startswith("ZeRO"):
+    if setup.startswith("ZeRO") and not os.environ.get("CUDA_VISIBLE_DEVICES", "all"):
         leave_cpus_to_gloo()
     fork = multiprocessing.get_context("fork")
     port = int(os.environ.get("MASTER_PORT", "29500"))
@@ -137,9 +138,8 @@ def meddling(life: str, steps: int) -> Any:
 
 def leave_cpus_to_gloo() -> None:
     """DeepSpeed has all-reduce kernels of its own for CPUs, which it would compile first, for minutes."""
-    import deepspeed.comm.torch
-
-    deepspeed.comm.torch.build_shm_op = lambda: None
+    backend = import_module("deepspeed.comm.torch")  # as an attribute the name is torch's
+    backend.build_shm_op = lambda: None  # type: ignore[attr-defined]
 
 
 def let_fsdp_run_on_a_cpu() -> None:
@@ -185,6 +185,7 @@ def launch(folder: Path, setup: str, settings: argparse.Namespace) -> None:
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
     }
+    environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # asks for GPUs without starting CUDA before a fork
     if not gpus:
         environment |= {"OMP_NUM_THREADS": "1", "DS_ACCELERATOR": "cpu", "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(
