@@ -16,7 +16,7 @@ FORBIDDEN = {
     "eval": {"data_pipeline", "recipes"},
 }
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
-MAY_LOAD = {"judge/training/callbacks.py", "judge/training/trainer.py"}
+MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "lion", "trainer")}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 

@@ -1,7 +1,7 @@
 """One process against two: {SFT, DPO} x {LoRA, full} under DDP, ZeRO-2, ZeRO-3 and FSDP2, resumed runs too.
 
     python -m tests.bench.launch
-    python -m tests.bench.launch --setups FSDP2 optimizer=lion gradient_checkpointing=true
+    python -m tests.bench.launch optimizer=lion gradient_checkpointing=true learning_rate=1e-4 --setups FSDP2
 
 Every setup is an ``accelerate launch`` with the project's own config, on two GPUs where there are two, else
 on the CPU over gloo. Runs are in float32 at the same global batch, on a tiny random model, with evaluations
