@@ -35,7 +35,7 @@ LEVELS = (
 )
 """Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
-MAY_LOAD = {"judge/training/callbacks.py", "judge/training/trainer.py"}
+MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "lion", "trainer")}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from judge.training.config import TrainingConfig
 from judge.training.launch import check_gpu
 
 # The recipe's name of an optimizer: the trainer's name of it, and the decay rates of its running means.
+# lion_32bit is bitsandbytes' to transformers; judge.training.trainer takes judge.training.lion in its place.
 OPTIMIZERS: dict[str, tuple[str, tuple[float, float]]] = {
     "adamw": ("adamw_torch_fused", (0.9, 0.999)),
     "adamw_8bit": ("adamw_8bit", (0.9, 0.999)),
@@ -56,6 +59,20 @@ def sharding() -> str | None:
     if config := os.environ.get("ACCELERATE_DEEPSPEED_CONFIG_FILE"):
         stage = json.loads(Path(config).read_text(encoding="utf-8"))["zero_optimization"]["stage"]
     return f"zero{stage}"
+
+
+def check_optimizer(recipe: TrainingConfig) -> None:
+    """Refuse under FSDP an optimizer whose kernels cannot take its shards.
+
+    Raises:
+        InputError: names the ones that can.
+    """
+    if sharding() == "fsdp" and "8bit" in recipe.optimizer:
+        raise InputError(
+            f"{recipe.optimizer} cannot run under FSDP: bitsandbytes takes no sharded tensors; set adamw or "
+            "lion, or launch with accelerate_configs/zero2.yaml or zero3.yaml",
+            field="optimizer",
+        )
 
 
 def check_quantization(recipe: TrainingConfig) -> None:
@@ -126,10 +143,29 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def sharded_loading(recipe: TrainingConfig) -> Iterator[None]:
+    """Within the block, ZeRO-3 cuts a model into shards as it is loaded, so that no process holds all of it.
+
+    transformers does so while training arguments are alive. The trainer's own count the rows of the data set,
+    whose number the tokenizer decides, so they come after the model.
+    """
+    if sharding() != "zero3":
+        yield
+        return
+    from transformers import TrainingArguments
+
+    settings = common_arguments(recipe, sequences=1)
+    del settings["max_length"]  # which is TRL's
+    alive = TrainingArguments(**settings)
+    yield
+    del alive
+
+
 def optimizer_arguments(recipe: TrainingConfig) -> dict[str, Any]:
     """The optimizer, its rates and its decay. Raises ``InputError`` where it is not installed."""
     name, betas = OPTIMIZERS[recipe.optimizer]
-    if recipe.optimizer != "adamw":
+    if "8bit" in recipe.optimizer:
         require_bitsandbytes(f"optimizer {recipe.optimizer}")
     beta1, beta2 = recipe.betas or betas
     return {

@@ -16,7 +16,7 @@ from judge.training.checkpoints import Checkpoint
 from judge.training.config import TrainingConfig
 from judge.training.stopping import StopSignals
 from judge.training.validation import MEASURES, Evaluation, judge_live, measure
-from judge.training.weights import save_weights
+from judge.training.weights import own_part, save_weights
 from judge.types import Sample
 
 
@@ -147,7 +147,10 @@ class Durability(TrainerCallback):
         self._check_weights(state, model)
 
     def _check_weights(self, state: Any, model: Any) -> None:
-        finite = all(bool(value.isfinite().all()) for value in model.parameters() if value.requires_grad)
+        trained = (value for value in model.parameters() if value.requires_grad)
+        finite = all(
+            bool(own_part(value).isfinite().all()) for value in trained
+        )  # of what this process holds
         if self._any(not finite):
             self._not_finite(f"a weight became no number by step {state.global_step}")
 

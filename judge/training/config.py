@@ -47,7 +47,8 @@ class TrainingConfig(StrictConfig):
     batch_size: PositiveInt = 8
     gradient_accumulation: PositiveInt = 1
     optimizer: Literal["adamw", "adamw_8bit", "paged_adamw_8bit", "lion", "paged_lion_8bit"] = "adamw"
-    """The 8-bit ones need less memory; paged ones move their state to the host when the GPU is full."""
+    """The 8-bit ones need less memory; paged ones move their state to the host when the GPU is full; neither
+    runs under FSDP."""
     betas: tuple[float, float] | None = None
     """Decay rates of the optimizer's running means; its own by default (Adam 0.9, 0.999; Lion 0.9, 0.99)."""
     learning_rate: PositiveFloat = 2e-4

@@ -11,7 +11,13 @@ from judge.models.hardware import local_rank
 from judge.models.identity import read_identity, rounded_base, trained_quantization
 from judge.models.prefix_tree import can_share
 from judge.models.weights import load_tokenizer, load_weights
-from judge.training.arguments import check_quantization, sharding, weight_precision_of
+from judge.training.arguments import (
+    check_optimizer,
+    check_quantization,
+    sharded_loading,
+    sharding,
+    weight_precision_of,
+)
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.gate import check_leak_gate
 
@@ -31,16 +37,18 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     import torch
 
     check_quantization(recipe)
+    check_optimizer(recipe)
     if recipe.attention == "flex_attention" and not torch.cuda.is_available():
         raise InputError("attention flex_attention trains on GPUs alone; leave it at auto")
     base, adapter = find_model(recipe.model)
     check_start(recipe, adapter)
-    model, tokenizer = load_weights(
-        base,
-        precision=weight_precision_of(recipe),
-        quantization=recipe.quantization,
-        device=f"cuda:{local_rank()}" if torch.cuda.is_available() else "cpu",
-    )
+    with sharded_loading(recipe):
+        model, tokenizer = load_weights(
+            base,
+            precision=weight_precision_of(recipe),
+            quantization=recipe.quantization,
+            device=f"cuda:{local_rank()}" if torch.cuda.is_available() else "cpu",
+        )
     if recipe.quantization is not None:
         # TRL casts the adapters of a model that says so to bfloat16. A T4 has none, its gradient scaler wants
         # float32, and anywhere else an update of less than 1/256 of a weight would round to nothing.

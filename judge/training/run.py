@@ -5,8 +5,10 @@ from pathlib import Path
 from signal import SIGTERM
 from typing import Any
 
+from judge.errors import InputError
 from judge.files import write_json, write_text
 from judge.training import checkpoints
+from judge.training.arguments import sharding
 from judge.training.card import judge_identity, model_card
 from judge.training.config import TrainingConfig
 from judge.training.hub import hub_token, push
@@ -32,12 +34,18 @@ def train_and_save(
         logged: figures of the trainer's log that are kept beside the losses.
 
     Raises:
-        InputError: what lies in the output cannot be resumed, or would be lost, or no token is there to push.
+        InputError: what lies in the output cannot be resumed, or would be lost, or no token is there to push,
+            or the launch config shards and accelerate does not.
         Interrupted: a signal stopped the run; it can be resumed.
         JudgeError: the loss became no number, the disk is full, or the Hub refused the judge.
     """
     from judge.training.callbacks import Durability, Validation
 
+    if sharding() and not (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
+        raise InputError(
+            f"{sharding()} was asked for, but accelerate shards nothing on this device and would train as "
+            "DDP; on a CPU launch with accelerate_configs/cpu_ddp.yaml"
+        )
     if recipe.push_to_hub:
         hub_token()  # better missing now than after hours
     leave_casts_to_autocast(trainer)

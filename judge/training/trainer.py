@@ -12,12 +12,15 @@ from typing import Any
 import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.data import Sampler
+from transformers import EvalPrediction, Trainer
+from transformers.training_args import OptimizerNames
 from trl import DPOTrainer, SFTTrainer
 from trl.trainer import dpo_trainer
 
 from judge.models.heads import float32_head
 from judge.training.data import IGNORED
 from judge.training.launch import use_one_gpu
+from judge.training.lion import Lion
 from judge.training.sharing import attention_mask
 
 REFERENCE_ADAPTER = "ref"
@@ -81,6 +84,13 @@ class _Judge:
         batch = self.args.train_batch_size * self.args.world_size
         return LengthSampler(list(rows["length"]), batch, self.args.data_seed)
 
+    @staticmethod
+    def get_optimizer_cls_and_kwargs(args: Any, model: Any = None) -> tuple[Any, dict[str, Any]]:
+        """transformers' choice, but for Lion: bitsandbytes' cannot be sharded by FSDP."""
+        if args.optim == OptimizerNames.LION:
+            return Lion, {"lr": args.learning_rate, "betas": (args.adam_beta1, args.adam_beta2)}
+        return Trainer.get_optimizer_cls_and_kwargs(args, model)
+
     def create_model_card(self, *_: Any, **__: Any) -> None:
         """TRL's would overwrite the card of an earlier judge at every checkpoint."""
 
@@ -89,11 +99,11 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
     """Cross-entropy over label positions; takes what :class:`judge.training.sharing.SharedCollator` makes.
 
     The loss of a step is the weighted mean over all its label tokens: those of every process and of every
-    micro-batch that is accumulated.
+    micro-batch that is accumulated; that of an evaluation over those of the whole split.
     """
 
     def __init__(self, **settings: Any):
-        super().__init__(**settings)
+        super().__init__(compute_metrics=mean_loss, **settings)
         self.loss_is_scaled_for_ga = True  # each micro-batch is divided by the weights of the whole step
 
     def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> torch.Tensor:
@@ -109,6 +119,30 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
         num_items_in_batch: torch.Tensor | None = None,
     ) -> Any:
         """Loss of one micro-batch; ``num_items_in_batch`` is the label tokens' weight in the whole step."""
+        losses, weights, outputs = self._weighted_losses(model, inputs)
+        if num_items_in_batch is None:
+            loss = losses.sum() / weights.sum()
+        else:  # processes average their gradients, and each has divided by the weight of all
+            loss = losses.sum() * (self.accelerator.num_processes / num_items_in_batch)
+        return (loss, outputs) if return_outputs else loss
+
+    def prediction_step(
+        self, model: Any, inputs: dict[str, torch.Tensor], *_: Any, **__: Any
+    ) -> tuple[None, torch.Tensor, torch.Tensor]:
+        """No loss, but the sums of which :func:`mean_loss` makes it, by row.
+
+        A mean of the batches' means would depend on what rows are evaluated together, and in how many
+        processes.
+        """
+        inputs = self._prepare_inputs(inputs)
+        with torch.no_grad(), self.compute_loss_context_manager():
+            losses, weights, _outputs = self._weighted_losses(model, inputs)
+        return None, losses.sum(1), weights.sum(1)
+
+    def _weighted_losses(
+        self, model: Any, inputs: dict[str, torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor, Any]:
+        """Losses times weights, and weights, both of shape (rows, columns with a label); the outputs."""
         targets = inputs["labels"][:, 1:]
         # Columns in which any row of the batch has a label; a token is predicted one position before it.
         columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
@@ -124,13 +158,14 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
                 use_cache=False,
             )
         logits = outputs.logits if outputs.logits.dim() == 2 else outputs.logits[labelled]
-        losses = cross_entropy(logits.float(), targets[labelled], reduction="none")
-        weights = inputs["weights"][:, 1:][:, columns][labelled]
-        if num_items_in_batch is None:
-            loss = (losses * weights).sum() / weights.sum()
-        else:  # processes average their gradients, and each has divided by the weight of all
-            loss = (losses * weights).sum() * (self.accelerator.num_processes / num_items_in_batch)
-        return (loss, outputs) if return_outputs else loss
+        weights = inputs["weights"][:, 1:][:, columns]
+        losses = cross_entropy(logits.float(), targets[labelled], reduction="none") * weights[labelled]
+        return torch.zeros_like(weights).masked_scatter(labelled, losses), weights, outputs
+
+
+def mean_loss(evaluation: EvalPrediction) -> dict[str, float]:
+    """The loss of an evaluation, of each row's sum of weighted losses and sum of weights."""
+    return {"loss": float(evaluation.predictions.sum() / evaluation.label_ids.sum())}
 
 
 class JudgeDPOTrainer(_Judge, DPOTrainer):

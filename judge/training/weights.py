@@ -69,6 +69,19 @@ def _whole_weights(trainer: Any) -> Iterator[None]:
         plugin.set_state_dict_type(before)
 
 
+def own_part(parameter: Any) -> Any:
+    """What this process holds of a weight: its shard under ZeRO-3 and FSDP, else all of it.
+
+    Under ZeRO-3 the parameter itself is empty between two passes, and its shard is filled up to a common
+    length with numbers that mean nothing.
+    """
+    if hasattr(parameter, "ds_tensor"):
+        shard = parameter.ds_tensor.flatten()
+        return shard[: max(0, parameter.ds_numel - parameter.ds_zero_partition_rank * shard.numel())]
+    held = parameter.detach()
+    return held.to_local() if hasattr(held, "to_local") else held
+
+
 def move_into(output: Path, ready: Path) -> None:
     """Rename every file of a finished folder into the output, over what lay there."""
     names = {path.name for path in ready.iterdir()}
