@@ -119,7 +119,7 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
         num_items_in_batch: torch.Tensor | None = None,
     ) -> Any:
         """Loss of one micro-batch; ``num_items_in_batch`` is the label tokens' weight in the whole step."""
-        losses, weights, outputs = self._weighted_losses(model, inputs)
+        losses, weights, outputs = weighted_losses(self.accelerator, model, inputs)
         if num_items_in_batch is None:
             loss = losses.sum() / weights.sum()
         else:  # processes average their gradients, and each has divided by the weight of all
@@ -136,31 +136,34 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
         """
         inputs = self._prepare_inputs(inputs)
         with torch.no_grad(), self.compute_loss_context_manager():
-            losses, weights, _outputs = self._weighted_losses(model, inputs)
+            losses, weights, _outputs = weighted_losses(self.accelerator, model, inputs)
         return None, losses.sum(1), weights.sum(1)
 
-    def _weighted_losses(
-        self, model: Any, inputs: dict[str, torch.Tensor]
-    ) -> tuple[torch.Tensor, torch.Tensor, Any]:
-        """Losses times weights, and weights, both of shape (rows, columns with a label); the outputs."""
-        targets = inputs["labels"][:, 1:]
-        # Columns in which any row of the batch has a label; a token is predicted one position before it.
-        columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
-        targets = targets[:, columns]
-        labelled = targets != IGNORED  # rows have their labels in different columns
-        plain = self.accelerator.unwrap_model(model)
-        with float32_head(plain, labelled):
-            outputs = model(
-                input_ids=inputs["input_ids"],
-                attention_mask=attention_mask(plain, inputs),
-                position_ids=inputs["position_ids"],
-                logits_to_keep=columns,
-                use_cache=False,
-            )
-        logits = outputs.logits if outputs.logits.dim() == 2 else outputs.logits[labelled]
-        weights = inputs["weights"][:, 1:][:, columns]
-        losses = cross_entropy(logits.float(), targets[labelled], reduction="none") * weights[labelled]
-        return torch.zeros_like(weights).masked_scatter(labelled, losses), weights, outputs
+
+def weighted_losses(
+    accelerator: Any, model: Any, inputs: dict[str, torch.Tensor]
+) -> tuple[torch.Tensor, torch.Tensor, Any]:
+    """Losses times weights, and weights, both of shape (rows, columns with a label); the model's outputs."""
+    targets = inputs["labels"][:, 1:]
+    # Columns in which any row of the batch has a label; a token is predicted one position before it.
+    columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
+    targets = targets[:, columns]
+    labelled = targets != IGNORED  # rows have their labels in different columns
+    plain = accelerator.unwrap_model(model)
+    with accelerator.autocast():  # a mask in another format than the layers' would be copied in each of them
+        mask = attention_mask(plain, inputs)
+    with float32_head(plain, labelled):
+        outputs = model(
+            input_ids=inputs["input_ids"],
+            attention_mask=mask,
+            position_ids=inputs["position_ids"],
+            logits_to_keep=columns,
+            use_cache=False,
+        )
+    logits = outputs.logits if outputs.logits.dim() == 2 else outputs.logits[labelled]
+    weights = inputs["weights"][:, 1:][:, columns]
+    losses = cross_entropy(logits.float(), targets[labelled], reduction="none") * weights[labelled]
+    return torch.zeros_like(weights).masked_scatter(labelled, losses), weights, outputs
 
 
 def mean_loss(evaluation: EvalPrediction) -> dict[str, float]:

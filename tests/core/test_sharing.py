@@ -1,6 +1,7 @@
 """Prefix sharing is exact: packed rows give the loss and the gradients of separate rows."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,7 +57,7 @@ def compute_loss(request: pytest.FixtureRequest) -> Callable[..., torch.Tensor]:
     """The trainer's loss, of either mean, without a trainer around it."""
     from judge.training.trainer import JudgeSFTTrainer
 
-    accelerator = SimpleNamespace(num_processes=1, unwrap_model=lambda model: model)
+    accelerator = SimpleNamespace(num_processes=1, unwrap_model=lambda model: model, autocast=nullcontext)
     trainer: Any = SimpleNamespace(accelerator=accelerator)
 
     def compute(model: Any, inputs: dict[str, torch.Tensor], **settings: Any) -> torch.Tensor:
