@@ -1,6 +1,7 @@
 # make install   the environment, in .venv
 # make demo      build, train and measure a small judge, end to end (about 16 minutes on two cores, install included)
 # make test      the tests
+# make test-gpu  the measurements on a GPU (about 40 minutes), with the environment GPU_VENV; skipped without CUDA
 # make lint      ruff and mypy
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
 # make test-adapters the tests that need DeepEval, RAGAS, LangChain, lm-eval and Inspect, in .venv-adapters
@@ -10,12 +11,13 @@ PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.installed
 
+GPU_VENV ?= $(VENV)
 VLLM_VENV := .venv-vllm
 VLLM_STAMP := $(VLLM_VENV)/.installed
 ADAPTERS_VENV := .venv-adapters
 ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
 
-.PHONY: install demo test lint install-vllm test-vllm install-adapters test-adapters
+.PHONY: install demo test test-gpu lint install-vllm test-vllm install-adapters test-adapters
 
 install: $(STAMP)
 
@@ -30,6 +32,9 @@ demo: install
 
 test: install
 	$(VENV)/bin/python -m pytest
+
+test-gpu: install
+	$(GPU_VENV)/bin/python -m pytest tests/gpu
 
 lint: install
 	$(VENV)/bin/ruff check .
