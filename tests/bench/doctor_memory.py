@@ -3,9 +3,9 @@
     python tests/bench/doctor_memory.py MODEL... [--tokens 1024]
 
 Each run is a few steps on synthetic rows, in a fresh process. Its peak on a CPU is the resident memory above
-what the process took after its imports; on a GPU it is what PyTorch reserved and what was taken before it did.
-Rows fill ``--tokens`` tokens, and an eighth of them is completion, as the estimate supposes. Prints a Markdown
-table.
+what the process took after its imports; on a GPU it is what PyTorch reserved and what was taken before.
+Rows fill ``--tokens`` tokens, and an eighth of them is completion, as the estimate supposes. Prints a
+Markdown table.
 """
 
 import argparse

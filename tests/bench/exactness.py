@@ -48,7 +48,7 @@ def one_step(trainer: Any, batch: dict[str, torch.Tensor]) -> tuple[float, torch
     """Loss and all gradients of a batch."""
     trainer.model.train()
     trainer.model.zero_grad()
-    with trainer.compute_loss_context_manager():
+    with trainer.accelerator.autocast():
         loss = trainer.compute_loss(trainer.model, trainer._prepare_inputs(batch))
     loss.backward()
     trained = [parameter for parameter in trainer.model.parameters() if parameter.requires_grad]
@@ -66,7 +66,7 @@ def log_probabilities(trainer: Any, batch: dict[str, torch.Tensor]) -> torch.Ten
     mask = batch["completion_mask"]
     labels = batch["input_ids"].masked_fill(mask == 0, -100)
     inputs = {name: value for name, value in batch.items() if not name.startswith(("ref_", "completion"))}
-    with torch.no_grad(), trainer.compute_loss_context_manager():
+    with torch.no_grad(), trainer.accelerator.autocast():
         found = trainer.model(**inputs, labels=labels, fused_lm_head=True).log_probs
     return found[mask[:, 1:].bool()].float().cpu()
 

@@ -57,7 +57,7 @@ TABLES = {
     "training": Table(
         "Training speed and memory against TRL",
         "LoRA rank 16 on random weights; pairs (`dpo-`) or rows (`sft-`) a second, peak memory in MiB; the "
-        "ratio is that of the faster kernel. An empty cell did not fit.",
+        "ratio is that of the faster kernel. An empty cell did not fit, or did not run.",
         {
             "batch": ("batch", "d"),
             "precision": ("precision", "s"),

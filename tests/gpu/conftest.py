@@ -4,7 +4,8 @@ Each module has so many ``MINUTES``, 40 together; what does not fit is skipped a
 ``results/gpu.json``, or where ``JUDGE_GPU_RESULTS`` says, as soon as they are measured; run again, a test
 replaces its own. ``python -m tests.bench.performance_page`` puts them into ``docs/performance.md``.
 
-``JUDGE_GPU_TESTS=cpu`` runs everything at toy size on the CPU. Its figures mean nothing and are thrown away.
+``JUDGE_GPU_TESTS=cpu`` runs everything at toy size on the CPU. Its figures mean nothing and are thrown away,
+and a slow machine gets five times the minutes.
 """
 
 import os
@@ -17,7 +18,7 @@ import pytest
 
 from tests.gpu.child import in_process
 from tests.gpu.results import Results
-from tests.gpu.world import REHEARSAL
+from tests.gpu.world import REHEARSAL, size
 
 FILE = Path("results/gpu.json")
 
@@ -30,7 +31,7 @@ _used: Counter[str] = Counter()  # seconds of each module
 
 def _left(item: pytest.Item) -> float:
     module = item.getparent(pytest.Module).obj
-    return 60 * module.MINUTES - _used[module.__name__]
+    return 60 * module.MINUTES * size(1, 5) - _used[module.__name__]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # before pytest-timeout, which reads the marker

@@ -1,4 +1,4 @@
-"""The T4's own recipe, SFT and then DPO, in float16 under a cap of 15 GB: it stands for a T4 on a larger card.
+"""The T4's own recipe, SFT and then DPO, in float16 under a cap of 15 GB, which stands for a T4.
 
 The model is the recipe's, 7B, with random weights; rows are as long as the recipe allows.
 """

@@ -5,7 +5,7 @@ import pytest
 from tests.bench.exactness import differences
 from tests.bench.training_rows import make_rows
 from tests.gpu.child import in_process
-from tests.gpu.world import size
+from tests.gpu.world import REHEARSAL
 
 MINUTES = 3
 CASES = ("dpo-short", "sft-700")
@@ -23,7 +23,7 @@ def compared(case: str, model: str, precision: str, attention: str) -> dict[str,
 @pytest.mark.parametrize(
     "attention",
     [
-        "sdpa" if size(True, False) else "auto",
+        "auto" if REHEARSAL else "sdpa",
         pytest.param("flex_attention", marks=pytest.mark.cuda_only("FlexAttention trains on GPUs alone")),
     ],
 )

@@ -61,7 +61,7 @@ def start_of_dpo(trainer: Any, judge: Any) -> dict[str, float]:
     labels = batch["input_ids"].masked_fill(batch["completion_mask"] == 0, -100)
     inputs = {name: value for name, value in batch.items() if name != "completion_mask"}
     trainer.model.eval()
-    with torch.no_grad(), trainer.compute_loss_context_manager():
+    with torch.no_grad(), trainer.accelerator.autocast():
         policy = trainer.model(**inputs, labels=labels, fused_lm_head=True, use_cache=False)
         reference = trainer.compute_ref_log_probs(trainer.model, batch)
     own = [reply_log_probability(judge, pair, side) for side in ("chosen", "rejected") for pair in pairs]

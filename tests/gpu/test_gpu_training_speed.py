@@ -7,7 +7,7 @@ import pytest
 from tests.bench import training_speed
 from tests.bench.training_rows import make_rows
 from tests.gpu.child import OutOfMemory, in_process
-from tests.gpu.world import size
+from tests.gpu.world import REHEARSAL, size
 
 MINUTES = 10
 SIDES = {"trees_sdpa": ("shared", "sdpa"), "trees_flex": ("shared", "flex_attention"), "trl": ("trl", "auto")}
@@ -29,18 +29,22 @@ def test_trees_train_faster_than_rows(model, case, record, results, model_of, pr
     small = results.device["memory_gib"] < SMALL_CARD_GIB
     batch = BATCH[model] // 2 if small else BATCH[model]
     found: dict[str, dict[str, float]] = {}
+    failures = []
     for name, (side, attention) in SIDES.items():
-        if name == "trees_flex" and size(False, True):
+        if name == "trees_flex" and REHEARSAL:
             continue  # it trains on GPUs alone
         try:
             found[name] = in_process(
                 "tests.gpu.test_gpu_training_speed:measure",
                 case=case, side=side, model=model_of(model), batch=batch, precision=precision,
-                attention="auto" if size(False, True) else attention,
+                attention="auto" if REHEARSAL else attention,
                 steps=size(8, 1), warmup=size(4, 1),
             )  # fmt: skip
         except OutOfMemory:
             found[name] = {}
+        except RuntimeError as error:  # the figures of the other sides are kept all the same
+            found[name] = {}
+            failures.append(str(error))
     figures = {f"{name}_rate": values.get("rate") for name, values in found.items()}
     peaks = {f"{name}_mib": values.get("peak") for name, values in found.items()}
     tokens = next((values["tokens"] for values in found.values() if values), None)
@@ -51,5 +55,6 @@ def test_trees_train_faster_than_rows(model, case, record, results, model_of, pr
         f"training/{model}, {case}",
         batch=batch, precision=precision, tokens=tokens, **figures, **peaks, ratio=ratio,
     )  # fmt: skip
+    assert not failures, failures
     assert rates, "trees do not fit"
-    assert size(False, True) or ratio is None or ratio > 1
+    assert REHEARSAL or ratio is None or ratio > 1
