@@ -48,17 +48,19 @@ def write_rows(folder: Path, model: str, tokens: int) -> None:
     from judge.models.weights import load_tokenizer
     from judge.prompting.rendering import Renderer
 
-    renderer = Renderer(load_tokenizer(model))
+    tokenizer = load_tokenizer(model)
+    renderer = Renderer(tokenizer)
     word = " tower"
+    length = len(tokenizer(word * 8)["input_ids"]) / 8
 
     def prompt(limit: int) -> list[dict[str, str]]:
-        text = word * limit
+        text = word * int(limit / length)
         while renderer.count([{"role": "user", "content": text}]) > limit - 8:
             text = text[: -len(word)]
         return [{"role": "user", "content": text}]
 
     def reply(first: str, count: int) -> list[dict[str, str]]:
-        return [{"role": "assistant", "content": first + word * (count - 8)}]
+        return [{"role": "assistant", "content": first + word * int((count - 8) / length)}]
 
     replies = tokens // 8
     rows: dict[str, list[dict[str, Any]]] = {

@@ -64,14 +64,15 @@ def test_engines_agree(engine, kind, record, run, judged_model, adapter_of):
         pytest.fail(f"{engine} did not run: {error}")
     same, apart = backends_agree.agreement(rows, reference)
     scores = [row["p_fail"] for row in reference]
+    spread = max(scores) - min(scores)
     record(
         f"agree/{kind}, {engine}",
         samples=len(rows),
         same_labels=same,
         p_fail_apart=apart,
-        p_fail_spread=max(scores) - min(scores),
+        p_fail_spread=spread,
         seconds=seconds,
     )
     unsure = sum(abs(score - 0.5) <= apart for score in scores)  # may fall either way
     assert same >= len(rows) - unsure
-    assert apart <= backends_agree.LIMIT
+    assert apart <= min(backends_agree.LIMIT, spread / 4)  # random weights have weak opinions
