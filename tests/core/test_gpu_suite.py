@@ -43,7 +43,7 @@ def run_out() -> None:
 
 def test_a_made_model_and_its_adapter_load_whole(tmp_path, monkeypatch):
     from peft import PeftModel
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
     monkeypatch.setattr(world, "REHEARSAL", True)
     monkeypatch.setattr(world, "SHARD_BYTES", 2**20)
@@ -53,6 +53,7 @@ def test_a_made_model_and_its_adapter_load_whole(tmp_path, monkeypatch):
     assert len([*Path(base).glob("*.safetensors")]) > 1
     model, found = AutoModelForCausalLM.from_pretrained(base, output_loading_info=True)
     assert not found["missing_keys"] and not found["unexpected_keys"]
+    assert AutoTokenizer.from_pretrained(base).chat_template
     adapted = PeftModel.from_pretrained(model, adapter)
     second = [weight for name, weight in adapted.named_parameters() if "lora_B" in name]
     assert len(second) == 7 * world.TOY["num_hidden_layers"]

@@ -27,7 +27,7 @@ def measure(case: str, side: str, model: str, **settings: object) -> dict[str, f
 @pytest.mark.parametrize("model", ["0.5B", "1.5B"])
 def test_trees_train_faster_than_rows(model, case, record, results, model_of, precision):
     small = results.device["memory_gib"] < SMALL_CARD_GIB
-    batch = BATCH[model] // 2 if small else BATCH[model]
+    batch = size(BATCH[model] // 2 if small else BATCH[model], 1)
     found: dict[str, dict[str, float]] = {}
     failures = []
     for name, (side, attention) in SIDES.items():

@@ -41,9 +41,9 @@ def write_tokenizer(folder: Path) -> Any:
     from tests.conftest import tiny_tokenizer
 
     texts = [f"{sample.document_text}\n{sample.question}\n{sample.answer}" for sample in load_starter()]
-    tokenizer = tiny_tokenizer("chatml").train_new_from_iterator(
-        texts, vocab_size=size(8192, 1024), show_progress=False
-    )
+    small = tiny_tokenizer("chatml")
+    tokenizer = small.train_new_from_iterator(texts, vocab_size=size(8192, 1024), show_progress=False)
+    tokenizer.chat_template = small.chat_template
     tokenizer.model_max_length = CONTEXT
     tokenizer.save_pretrained(folder)
     return tokenizer
