@@ -2,6 +2,7 @@
 # make install-gpu, install-cpu   the same with and without CUDA, whatever the machine has
 # make demo      build, train and measure a small judge, end to end (about 16 minutes on two cores, install included)
 # make test      the tests
+# make test-gpu  the measurements on a GPU (about 40 minutes); skipped without CUDA
 # make lint      ruff and mypy
 # make test-wheel the demo's commands and the Colab notebook from a built wheel, in environments of their own
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
@@ -24,7 +25,7 @@ VLLM_STAMP := $(VLLM_VENV)/.installed
 ADAPTERS_VENV := .venv-adapters
 ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
 
-.PHONY: install install-gpu install-cpu demo test lint test-wheel install-vllm test-vllm install-adapters test-adapters
+.PHONY: install install-gpu install-cpu demo test test-gpu lint test-wheel install-vllm test-vllm install-adapters test-adapters
 
 install: $(STAMP)
 
@@ -49,6 +50,9 @@ test: install
 
 test-wheel: install
 	$(VENV)/bin/python -m pytest tests/wheel
+
+test-gpu: install
+	$(VENV)/bin/python -m pytest tests/gpu
 
 lint: install
 	$(VENV)/bin/ruff check .

@@ -86,9 +86,18 @@ def run(engine: str, model: str, samples: Path, folder: Path) -> tuple[list[dict
     """All verdicts of one engine."""
     out = folder / f"{engine}.jsonl"
     if engine != "server":
-        return judge(samples, out, model, "--backend", engine, "--precision", "float32")
+        quick = ["--vllm", "enforce_eager=true"] if engine == "vllm" else []  # as the server
+        return judge(samples, out, model, "--backend", engine, "--precision", "float32", *quick)
     with server(model, folder) as url:
         return judge(samples, out, "judge", "--backend", "openai", "--base-url", url)
+
+
+def agreement(rows: list[dict[str, Any]], reference: list[dict[str, Any]]) -> tuple[int, float]:
+    """How many labels are those of the reference, and by how much ``p_fail`` differs at most."""
+    pairs = list(zip(rows, reference, strict=True))
+    same = sum(row["label"] is not None and row["label"] == other["label"] for row, other in pairs)
+    scores = [(row["p_fail"], other["p_fail"]) for row, other in pairs]
+    return same, max(1.0 if None in both else abs(both[0] - both[1]) for both in scores)
 
 
 def main() -> None:
@@ -109,18 +118,7 @@ def main() -> None:
             for engine in ENGINES:
                 rows, seconds = run(engine, model, folder / "samples.jsonl", folder)
                 reference = reference or rows
-                pairs = list(zip(rows, reference, strict=True))
-                same = sum(
-                    row["label"] is not None and row["label"] == other["label"] for row, other in pairs
-                )
-                apart = max(
-                    (
-                        abs(row["p_fail"] - other["p_fail"])
-                        if None not in (row["p_fail"], other["p_fail"])
-                        else 1.0
-                    )
-                    for row, other in pairs
-                )
+                same, apart = agreement(rows, reference)
                 failed |= same < len(rows) or apart > LIMIT
                 print(
                     f"{model} on {engine}: {same} of {len(rows)} labels are the same, "

@@ -1,10 +1,11 @@
-"""How near ``judge doctor`` comes: its estimate beside the peak memory of real training runs on a CPU.
+"""How near ``judge doctor`` comes: its estimate beside the peak memory of real training runs.
 
-    python tests/bench/doctor_memory.py MODEL... [--tokens 1024] [--out table.md]
+    python tests/bench/doctor_memory.py MODEL... [--tokens 1024]
 
-Each run is a few steps on synthetic rows, in a fresh process. Its peak is the resident memory above what the
-process took after its imports. Rows fill ``--tokens`` tokens, and an eighth of them is completion, as the
-estimate supposes. Prints a Markdown table.
+Each run is a few steps on synthetic rows, in a fresh process. Its peak on a CPU is the resident memory above
+what the process took after its imports; on a GPU it is what PyTorch reserved and what was taken before.
+Rows fill ``--tokens`` tokens, and an eighth of them is completion, as the estimate supposes. Prints a
+Markdown table.
 """
 
 import argparse
@@ -15,6 +16,11 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from judge.models.architecture import read_architecture
+from judge.models.hardware import GIB, this_device
+from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
+from judge.training.memory import estimate
 
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "SFT": ("sft", {}),
@@ -42,17 +48,19 @@ def write_rows(folder: Path, model: str, tokens: int) -> None:
     from judge.models.weights import load_tokenizer
     from judge.prompting.rendering import Renderer
 
-    renderer = Renderer(load_tokenizer(model))
+    tokenizer = load_tokenizer(model)
+    renderer = Renderer(tokenizer)
     word = " tower"
+    length = len(tokenizer(word * 8)["input_ids"]) / 8
 
     def prompt(limit: int) -> list[dict[str, str]]:
-        text = word * limit
+        text = word * int(limit / length)
         while renderer.count([{"role": "user", "content": text}]) > limit - 8:
             text = text[: -len(word)]
         return [{"role": "user", "content": text}]
 
     def reply(first: str, count: int) -> list[dict[str, str]]:
-        return [{"role": "assistant", "content": first + word * (count - 8)}]
+        return [{"role": "assistant", "content": first + word * int((count - 8) / length)}]
 
     replies = tokens // 8
     rows: dict[str, list[dict[str, Any]]] = {
@@ -94,24 +102,34 @@ def settings(stage: str, model: str, folder: Path, tokens: int, changes: dict[st
     }
 
 
-def measure(stage: str, recipe: dict[str, Any]) -> int:
-    """Train in this process; returns the peak above what the imports took, in bytes."""
+def measure(stage: str, recipe: dict[str, Any]) -> dict[str, float]:
+    """Train in this process; returns the ``peak`` and the ``estimate`` in bytes."""
+    kind = SFTRecipe if stage == "sft" else DPORecipe
+    values = kind.model_validate(recipe)
+    peak = measured(stage, values)
+    return {"peak": peak, "estimate": estimate(values, read_architecture(values.model), this_device()).total}
+
+
+def measured(stage: str, recipe: TrainingConfig) -> int:
+    """Train in this process; returns the peak in bytes."""
     import datasets  # noqa: F401 (its memory belongs to the baseline)
     import peft  # noqa: F401
+    import torch
     from transformers import AutoModelForCausalLM  # noqa: F401
     from trl import DPOConfig, SFTConfig  # noqa: F401
 
     import judge.training.trainer  # noqa: F401
-    from judge.training.config import DPORecipe, SFTRecipe
     from judge.training.dpo import train_dpo
     from judge.training.sft import train_sft
 
+    train: Any = train_sft if stage == "sft" else train_dpo
+    if torch.cuda.is_available():
+        free, total = torch.cuda.mem_get_info()  # the context is there from here on
+        train(recipe)
+        return total - free + torch.cuda.max_memory_reserved()
     base = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the imports
-    if stage == "sft":
-        train_sft(SFTRecipe.model_validate(recipe))
-    else:
-        train_dpo(DPORecipe.model_validate(recipe))
+    train(recipe)
     return resident("VmHWM") - base
 
 
@@ -125,15 +143,9 @@ def main() -> None:
     parsed = parser.parse_args()
     if parsed.child:
         stage, recipe = parsed.child
-        print(f"\npeak {measure(stage, json.loads(recipe))}")
+        print(f"\n{json.dumps(measure(stage, json.loads(recipe)))}")
         return
 
-    from judge.models.architecture import read_architecture
-    from judge.models.hardware import GIB, this_device
-    from judge.training.config import DPORecipe, SFTRecipe
-    from judge.training.memory import estimate
-
-    device = this_device()
     print("| model | run | measured GiB | estimate GiB | off |\n| --- | --- | --- | --- | --- |")
     for model in parsed.models:
         with tempfile.TemporaryDirectory() as scratch:
@@ -147,9 +159,8 @@ def main() -> None:
                 done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
                 if done.returncode:
                     raise SystemExit(done.stderr)
-                peak = int(done.stdout.split()[-1])
-                kind = SFTRecipe if stage == "sft" else DPORecipe
-                expected = estimate(kind.model_validate(recipe), read_architecture(model), device).total
+                found = json.loads(done.stdout.splitlines()[-1])
+                peak, expected = found["peak"], found["estimate"]
                 print(
                     f"| {Path(model).name} | {name} | {peak / GIB:.2f} | {expected / GIB:.2f} "
                     f"| {100 * (expected / peak - 1):+.0f} % |",

@@ -22,9 +22,16 @@ LOSSES = ("sigmoid", "ipo", "hinge", "sigmoid_norm")
 
 
 def both_sides(case: str, rows: list[dict[str, Any]], model: str, steps: int, **changes: Any) -> list[Any]:
-    """The trainer of each side, with the same adapters."""
+    """The trainer of each side, with the same adapters; ``changes`` are settings of ``make_trainer``."""
     settings = SimpleNamespace(
-        model=model, precision="float32", batch=2, steps=steps - 1, gradient_checkpointing=False, **changes
+        **{
+            "model": model,
+            "precision": "float32",
+            "batch": 2,
+            "steps": steps - 1,
+            "gradient_checkpointing": False,
+            **changes,
+        }
     )
     trainers = [make_trainer(case, side, rows, settings) for side in ("shared", "trl")]
     for trainer in trainers:
@@ -32,7 +39,8 @@ def both_sides(case: str, rows: list[dict[str, Any]], model: str, steps: int, **
         with torch.no_grad():
             for parameter in trainer.model.parameters():
                 if parameter.requires_grad:
-                    parameter.add_(torch.randn_like(parameter) * 0.01)
+                    # Drawn on the host: a GPU would draw other numbers.
+                    parameter.add_(0.01 * torch.randn(parameter.shape).to(parameter))
     return trainers
 
 
@@ -40,10 +48,11 @@ def one_step(trainer: Any, batch: dict[str, torch.Tensor]) -> tuple[float, torch
     """Loss and all gradients of a batch."""
     trainer.model.train()
     trainer.model.zero_grad()
-    loss = trainer.compute_loss(trainer.model, batch)
+    with trainer.accelerator.autocast():
+        loss = trainer.compute_loss(trainer.model, trainer._prepare_inputs(batch))
     loss.backward()
-    grads = [parameter.grad.flatten() for parameter in trainer.model.parameters() if parameter.requires_grad]
-    return loss.item(), torch.cat(grads)
+    trained = [parameter for parameter in trainer.model.parameters() if parameter.requires_grad]
+    return loss.item(), torch.cat([parameter.grad.float().cpu().flatten() for parameter in trained])
 
 
 def relative(found: torch.Tensor, expected: torch.Tensor) -> float:
@@ -53,17 +62,23 @@ def relative(found: torch.Tensor, expected: torch.Tensor) -> float:
 
 def log_probabilities(trainer: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
     """Those of all completion tokens, row after row."""
+    batch = trainer._prepare_inputs(batch)
     mask = batch["completion_mask"]
     labels = batch["input_ids"].masked_fill(mask == 0, -100)
     inputs = {name: value for name, value in batch.items() if not name.startswith(("ref_", "completion"))}
-    with torch.no_grad():
+    with torch.no_grad(), trainer.accelerator.autocast():
         found = trainer.model(**inputs, labels=labels, fused_lm_head=True).log_probs
-    return found[mask[:, 1:].bool()]
+    return found[mask[:, 1:].bool()].float().cpu()
 
 
-def compare(case: str, rows: list[dict[str, Any]], model: str, **dpo: Any) -> str:
-    """The figures of one row of the table."""
-    sides = both_sides(case, rows, model, 1, dpo=dpo)
+def differences(
+    case: str, rows: list[dict[str, Any]], model: str, **changes: Any
+) -> dict[str, tuple[float, float]]:
+    """Relative differences of ``loss``, ``log-probabilities`` (DPO) and ``gradients``.
+
+    Of each two: prefix sharing against TRL, and TRL against itself with its rows padded otherwise.
+    """
+    sides = both_sides(case, rows, model, 1, **changes)
     count = 3 if case.startswith("dpo") else 6  # twins are two rows of TRL's
     sizes = (3, count)
     picked = [
@@ -75,13 +90,19 @@ def compare(case: str, rows: list[dict[str, Any]], model: str, **dpo: Any) -> st
     sides.append(sides[1])
     results = [one_step(side, batch) for side, batch in zip(sides, batches, strict=True)]
     losses = [loss for loss, _ in results]
-    figures = [[abs(losses[at] - losses[1]) / abs(losses[1]) for at in (0, 2)]]
+    found = {"loss": tuple(abs(losses[at] - losses[1]) / abs(losses[1]) for at in (0, 2))}
     if case.startswith("dpo"):
         tokens = [log_probabilities(side, batch) for side, batch in zip(sides, batches, strict=True)]
-        figures.append([relative(tokens[at], tokens[1]) for at in (0, 2)])
-    figures.append([relative(results[at][1], results[1][1]) for at in (0, 2)])
-    cells = [f"{mine:.1e} ({own:.1e})" for mine, own in figures]
-    return " | ".join(cells if len(cells) == 3 else [cells[0], "", cells[1]])
+        found["log-probabilities"] = tuple(relative(tokens[at], tokens[1]) for at in (0, 2))
+    found["gradients"] = tuple(relative(results[at][1], results[1][1]) for at in (0, 2))
+    return found
+
+
+def compare(case: str, rows: list[dict[str, Any]], model: str, **dpo: Any) -> str:
+    """The figures of one row of the table."""
+    found = differences(case, rows, model, dpo=dpo)
+    figures = [found.get(name) for name in ("loss", "log-probabilities", "gradients")]
+    return " | ".join("" if pair is None else f"{pair[0]:.1e} ({pair[1]:.1e})" for pair in figures)
 
 
 def main() -> None:

@@ -94,10 +94,14 @@ class Load:
         """Requests that were neither answered nor refused."""
         return self.outcomes.total() - self.outcomes["200"] - self.outcomes["429"]
 
-    def latency(self) -> str:
-        """Percentiles of the answered requests."""
+    def percentiles(self) -> dict[str, float]:
+        """Seconds that the answered requests took."""
         cuts = statistics.quantiles(self.seconds, n=100)
-        return ", ".join(f"p{cut} {1000 * cuts[cut - 1]:.0f} ms" for cut in (50, 95, 99))
+        return {f"p{cut}": cuts[cut - 1] for cut in (50, 95, 99)}
+
+    def latency(self) -> str:
+        """The same in words."""
+        return ", ".join(f"{name} {1000 * seconds:.0f} ms" for name, seconds in self.percentiles().items())
 
 
 def direct(model: str, samples: list[Sample], seconds: float) -> float:
@@ -130,6 +134,46 @@ async def stop_under_load(load: Load, server: "subprocess.Popen[str]") -> Counte
     return load.outcomes - before
 
 
+def measure(
+    model: str, samples: list[Sample], seconds: float, connections: int, requests: int
+) -> tuple[dict[str, Any], bool]:
+    """Measure and print; returns the figures, and whether all is as it is wanted."""
+    speed = direct(model, samples, seconds / 2)
+    print(f"direct    {speed:.1f} samples/s")
+    command = [sys.executable, "-m", "judge", "serve", "--model", model, "--port", "0"]
+    environment = {name: value for name, value in os.environ.items() if name != "JUDGE_API_TOKEN"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[-1]
+
+        load = Load(url, samples, connections)
+        end = time.perf_counter() + seconds
+        asyncio.run(load.run(lambda: time.perf_counter() < end))
+        rate = load.outcomes["200"] / (time.perf_counter() - end + seconds)
+        print(f"server    {rate:.1f} samples/s ({rate / speed:.0%} of direct), {load.latency()}")
+        print(f"          outcomes: {dict(load.outcomes)}")
+        good = load.failures == 0 and rate >= THROUGHPUT * speed
+
+        if requests:
+            first = Load(url, samples, connections)
+            asyncio.run(first.run(lambda: first.sent < requests // 10))
+            begin = resident(server.pid)
+            rest = Load(url, samples, connections)
+            asyncio.run(rest.run(lambda: rest.sent < requests * 9 // 10))
+            finish = resident(server.pid)
+            print(
+                f"memory    {begin:.0f} MiB after {first.sent} requests, {finish:.0f} after {rest.sent} more"
+            )
+            good = good and first.failures + rest.failures == 0 and finish <= GROWTH * begin
+
+        last = asyncio.run(stop_under_load(Load(url, samples, connections), server))
+        code = server.wait(300)
+        print(f"SIGTERM   exit code {code}, outcomes: {dict(last)}")
+        good = good and code == 0 and set(last) <= {"200", "429", "not accepted"}
+    figures = {"direct": speed, "server": rate, "failures": load.failures, "exit_code": code}
+    return figures | load.percentiles(), good
+
+
 def main() -> int:
     """Measure, print, and compare with what is wanted."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -140,39 +184,7 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=10_000, help="For the memory; 0 leaves that out.")
     settings = parser.parse_args()
     samples = draw(settings.data, 512)
-
-    speed = direct(settings.model, samples, settings.seconds / 2)
-    print(f"direct    {speed:.1f} samples/s")
-    command = [sys.executable, "-m", "judge", "serve", "--model", settings.model, "--port", "0"]
-    environment = {name: value for name, value in os.environ.items() if name != "JUDGE_API_TOKEN"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stdout is not None
-        url = server.stdout.readline().split()[-1]
-
-        load = Load(url, samples, settings.connections)
-        end = time.perf_counter() + settings.seconds
-        asyncio.run(load.run(lambda: time.perf_counter() < end))
-        rate = load.outcomes["200"] / (time.perf_counter() - end + settings.seconds)
-        print(f"server    {rate:.1f} samples/s ({rate / speed:.0%} of direct), {load.latency()}")
-        print(f"          outcomes: {dict(load.outcomes)}")
-        good = load.failures == 0 and rate >= THROUGHPUT * speed
-
-        if settings.requests:
-            first = Load(url, samples, settings.connections)
-            asyncio.run(first.run(lambda: first.sent < settings.requests // 10))
-            begin = resident(server.pid)
-            rest = Load(url, samples, settings.connections)
-            asyncio.run(rest.run(lambda: rest.sent < settings.requests * 9 // 10))
-            finish = resident(server.pid)
-            print(
-                f"memory    {begin:.0f} MiB after {first.sent} requests, {finish:.0f} after {rest.sent} more"
-            )
-            good = good and first.failures + rest.failures == 0 and finish <= GROWTH * begin
-
-        last = asyncio.run(stop_under_load(Load(url, samples, settings.connections), server))
-        code = server.wait(300)
-        print(f"SIGTERM   exit code {code}, outcomes: {dict(last)}")
-        good = good and code == 0 and set(last) <= {"200", "429", "not accepted"}
+    _, good = measure(settings.model, samples, settings.seconds, settings.connections, settings.requests)
     return 0 if good else 1
 
 

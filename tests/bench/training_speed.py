@@ -9,8 +9,9 @@ twins (a faithful and a hallucinated answer, verdict mode) about documents of 70
 rows of RAGTruth's training split and of XQuAD. TRL's side is its trainer as it comes: its collator, its LM
 head, transformers' default attention. Both sides see the same token ids, in the same number format, with as
 many rows in a batch. Every measurement is a process of its own; the sides take turns, and the first step of
-each is left out. Prints a Markdown table with the median of the rounds: pairs or rows a second, and peak
-memory (above that before training; of the GPU where there is one).
+each is left out, or more of them (``--warmup``): FlexAttention compiles. Prints a Markdown table with the
+median of the rounds: pairs or rows a second, and peak memory (above that before training; of the GPU where
+there is one).
 """
 
 import argparse
@@ -54,6 +55,8 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
     gpu = torch.cuda.is_available()
     if side == "shared":
         model, tokenizer = load_weights(settings.model, precision=settings.precision)
+        if getattr(settings, "attention", "auto") != "auto":
+            model.set_attn_implementation(settings.attention)
         assert can_share(model)
     else:
         dtype = getattr(torch, settings.precision)
@@ -62,9 +65,10 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
     common: dict[str, Any] = {
         "output_dir": tempfile.gettempdir(),
-        "max_steps": settings.steps + 1,
+        "max_steps": settings.steps + getattr(settings, "warmup", 1),
         "learning_rate": 1e-5,
         "bf16": settings.precision == "bfloat16",
+        "fp16": settings.precision == "float16",
         "use_cpu": not gpu,
         "report_to": "none",
         "save_strategy": "no",
@@ -121,7 +125,7 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
     return trainer
 
 
-def measure(case: str, side: str, rows: list[dict[str, Any]], settings: argparse.Namespace) -> dict[str, Any]:
+def measure(case: str, side: str, rows: list[dict[str, Any]], settings: Any) -> dict[str, float]:
     """Train a few steps in this process; pairs or rows a second, and peak memory in MiB."""
     import torch
     from transformers import TrainerCallback
@@ -135,7 +139,7 @@ def measure(case: str, side: str, rows: list[dict[str, Any]], settings: argparse
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             if gpu:
                 torch.cuda.synchronize()
-            if state.global_step == 1:
+            if state.global_step == settings.warmup:
                 self.begin = time.perf_counter()
             self.end = time.perf_counter()
 
@@ -153,15 +157,24 @@ def measure(case: str, side: str, rows: list[dict[str, Any]], settings: argparse
     return {"rate": units * settings.steps / (clock.end - clock.begin), "peak": peak}
 
 
+def mean_tokens(rows: list[dict[str, Any]]) -> float:
+    """Tokens of a row, its prompt counted once."""
+    return statistics.mean(
+        sum(len(value) for value in row.values() if isinstance(value, list)) for row in rows
+    )
+
+
 def main() -> None:
     """Measure every case on both sides, in turns, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--model", required=True)
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES[:3])
-    parser.add_argument("--precision", choices=["float32", "bfloat16"], default="float32")
+    parser.add_argument("--precision", choices=["float32", "bfloat16", "float16"], default="float32")
+    parser.add_argument("--attention", choices=["auto", "sdpa", "flex_attention"], default="auto")
     parser.add_argument("--batch", type=int, default=2, help="pairs, or twins, of a batch")
     parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--warmup", type=int, default=1, help="steps before these that do not count")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--gradient-checkpointing", action="store_true")
     parser.add_argument("--one", nargs=3, metavar=("CASE", "SIDE", "ROWS"), help=argparse.SUPPRESS)
@@ -189,9 +202,7 @@ def main() -> None:
                 {side: statistics.median(result[name] for result in found[side]) for side in SIDES}
                 for name in ("rate", "peak")
             )
-            tokens = statistics.mean(
-                sum(len(value) for value in row.values() if isinstance(value, list)) for row in rows
-            )
+            tokens = mean_tokens(rows)
             print(
                 f"| {case} | {tokens:.0f} | {rate['shared']:.3f} | {rate['trl']:.3f} "
                 f"| {rate['shared'] / rate['trl']:.2f} | {peak['shared']:.0f} | {peak['trl']:.0f} |",
