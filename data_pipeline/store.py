@@ -119,7 +119,8 @@ class SampleStore:
                     dump(row_from_sample(sample)),
                 )  # fmt: skip
 
-        columns = "id, document, pair, source, task, language, domain, licence, label, edit_type, from_document, row"
+        columns = "id, document, pair, source, task, language, domain, licence"
+        columns += ", label, edit_type, from_document, row"
         try:
             self.table.executemany(
                 f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608

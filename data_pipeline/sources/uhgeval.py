@@ -27,6 +27,7 @@ def read(data_dir: Path) -> Iterator[Sample]:
     Rows of which one ends in a question or a colon are left out: there is little to judge in them.
     ``meta["spans"]`` holds the wrong keywords, each at its first place in the answer, with the annotator's
     reason."""
+    seen: set[tuple[str, str]] = set()
     for row in read_lines(find_file(data_dir, "uhgeval", NAMES, ORIGINAL)):
         name = row.name("id")
         document = (row.text("newsBeginning") + row.text("newsRemainder")).strip()
@@ -35,12 +36,16 @@ def read(data_dir: Path) -> Iterator[Sample]:
         found = list(_spans(row, answer))
         if not found or real.endswith(_NO_STATEMENT) or answer.endswith(_NO_STATEMENT):
             continue
+        group = group_of("".join(document.split()))  # some articles come twice, cut at two places
         shared: dict[str, Any] = {"pair": f"uhgeval-{name}", "type": row.text("type")}
         hallucinated = {**shared, "model": row.text("generatedBy"), "spans": found}
         for label, text, meta in (
             (Label.PASS, real, shared),
             (Label.FAIL, answer, hallucinated),
         ):
+            if (group, text) in seen:
+                continue
+            seen.add((group, text))
             yield Sample(
                 id=f"uhgeval-{name}-{label.value.lower()}",
                 document=document,
@@ -48,7 +53,7 @@ def read(data_dir: Path) -> Iterator[Sample]:
                 language="zh",
                 label=label,
                 source="uhgeval",
-                group=group_of("".join(document.split())),  # some articles come cut at two places
+                group=group,
                 meta=meta,
             )
 
