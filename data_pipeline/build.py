@@ -23,9 +23,9 @@ from data_pipeline.modes import assign_modes
 from data_pipeline.perturb import Perturbation, RulePerturber
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.sampling import draw
-from data_pipeline.sources import read_source
+from data_pipeline.sources import places_of, read_source
 from data_pipeline.splits import assign_splits
-from data_pipeline.store import SampleStore
+from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
 from data_pipeline.twins import Perturb, make_twins
@@ -66,7 +66,12 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         clear(folder)
         for source in config.sources:
             perturbs = config.perturb if source.perturb is None else source.perturb
-            (golds if perturbs else store).add(read_source(source, config.seed))
+            try:
+                (golds if perturbs else store).add(
+                    read_source(source, config.seed, config.licences, dropped.add)
+                )
+            except DuplicateId as error:
+                raise error.at(places_of(config.sources, config.seed, error.id)) from None
         check_labels(golds, store)
         say(f"{golds.count() + store.count()} samples in the sources")
         gate = LeakGate(config.leaks) if config.leaks is not None else None

@@ -151,6 +151,9 @@ class DataConfig(StrictConfig):
     output: str
     """Folder for the data set."""
     sources: list[SourceConfig] = Field(min_length=1)
+    licences: list[str] | None = Field(default=None, min_length=1)
+    """Only samples under these licences (``meta.licence``); those that name none are left out too, and
+    counted."""
     perturb: bool = True
     """Make perturbed twins of gold answers. ``false`` takes labelled samples as they are."""
     edit_types: tuple[str, ...] = EDIT_TYPES

@@ -1,5 +1,6 @@
 """The leak gate of a build: drops and lists what occurs in a benchmark, and signs what was let through."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,8 @@ class LeakGate:
                 "similarity": leak.similarity,
             }
             self.rows += [
-                {"id": name, "group": group, **found} for name in store.ids("document = ?", (group,))
+                {"id": sample.id, "source": sample.source, "group": group, **found}
+                for sample in store.samples("document = ?", (group,))
             ]
             store.drop("document = ?", (group,))
 
@@ -54,5 +56,6 @@ class LeakGate:
             "not_at_hand": sorted(self.absent),
             "settings": SETTINGS,
             "dropped": len(self.rows),
+            "dropped_by_source": dict(sorted(Counter(row["source"] for row in self.rows).items())),
             "data": {name: sha256_file(folder / name) for name in files},
         }

@@ -70,7 +70,7 @@ def make_manifest(
         stages: what the stages tell of themselves: the leak gate, teachers, cost.
     """
     edits = store.count("from_document IS NOT NULL")
-    columns = ("split", "source", "task", "language", "label", "edit_type")
+    columns = ("split", "source", "task", "language", "label", "edit_type", "licence")
     return {
         "config": config.model_dump(mode="json"),
         "version": judge.__version__,
@@ -79,6 +79,7 @@ def make_manifest(
         "documents": store.documents(),
         "samples": store.count(),
         "counts": {column: store.counts(column) for column in columns},
+        "licences": store.counts_by("source", "licence"),
         "rows": {
             name.removesuffix(".jsonl"): count_rows(folder / name)
             for name in FILES
@@ -107,6 +108,9 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         if table:
             lines += ["", f"## {name}", "", "| what | number |", "| --- | --- |"]
             lines += [f"| {key} | {value} |" for key, value in table.items()]
+    lines += ["", "## licences by source", "", "| source | licence | number |", "| --- | --- | --- |"]
+    for source, licences in manifest["licences"].items():
+        lines += [f"| {source} | {licence} | {number} |" for licence, number in licences.items()]
     lines += ["", "## judgements in reason mode", "", yield_markdown(manifest["yield"]).rstrip()]
     if manifest["teachers"]:
         names = ("calls", "prompt_tokens", "completion_tokens", "cost")

@@ -6,12 +6,13 @@ SQLite file for as long as the build works, in the order in which they came.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from data_pipeline.licences import licence_of
 from judge.errors import InputError, JudgeError
 from judge.files import dump
 from judge.samples import row_from_sample, sample_from_row
@@ -24,6 +25,7 @@ CREATE TABLE samples (
     document TEXT NOT NULL,   -- the group: document or seed item
     pair TEXT NOT NULL,       -- what twins have in common
     source TEXT NOT NULL, task TEXT NOT NULL, language TEXT NOT NULL, domain TEXT NOT NULL,
+    licence TEXT NOT NULL,
     label TEXT, edit_type TEXT, from_document INTEGER,
     split TEXT,
     verdict INTEGER NOT NULL DEFAULT 0,  -- is there to be a row in this mode?
@@ -45,6 +47,21 @@ def rank(seed: str, name: str) -> str:
 def pair_of(sample: Sample) -> str:
     """The name that twins share; a sample without a twin is a pair of its own."""
     return str(sample.meta.get("pair", sample.id))
+
+
+class DuplicateId(InputError):
+    """An id occurs twice; ``places`` are the files and lines where it stands, as far as they are known."""
+
+    def __init__(self, name: str, places: Sequence[str] = ()):
+        self.id = name
+        where = f" ({', '.join(places)})" if places else ""
+        super().__init__(
+            f"id {name!r} occurs twice, in one source or in two{where}; ids name samples across a data set"
+        )
+
+    def at(self, places: Sequence[str]) -> "DuplicateId":
+        """The same error with the places."""
+        return DuplicateId(self.id, places)
 
 
 class SampleStore:
@@ -95,24 +112,22 @@ class SampleStore:
                 edit_type, from_document = (sample.meta.get(key) for key in ("edit_type", "from_document"))
                 yield (
                     sample.id, sample.group, pair_of(sample), sample.source, sample.task.value,
-                    sample.language, str(sample.meta.get("domain", "")),
+                    sample.language, str(sample.meta.get("domain", "")), licence_of(sample),
                     None if sample.label is None else sample.label.value,
                     None if edit_type is None else str(edit_type),
                     None if from_document is None else bool(from_document),
                     dump(row_from_sample(sample)),
                 )  # fmt: skip
 
-        columns = "id, document, pair, source, task, language, domain, label, edit_type, from_document, row"
+        columns = "id, document, pair, source, task, language, domain, licence"
+        columns += ", label, edit_type, from_document, row"
         try:
             self.table.executemany(
-                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 values(),
             )
         except sqlite3.IntegrityError:
-            raise InputError(
-                f"id {current[0].id!r} occurs twice, in one source or in two; "
-                "ids name samples across a data set"
-            ) from None
+            raise DuplicateId(current[0].id) from None
 
     def samples(
         self, where: str = "TRUE", values: tuple[Any, ...] = (), order: str = "number"
@@ -167,6 +182,14 @@ class SampleStore:
         known = f"FROM samples WHERE {column} IS NOT NULL"
         query = f"SELECT {column}, COUNT(*) {known} GROUP BY {column} ORDER BY {column}"
         return dict(self.table.execute(query))
+
+    def counts_by(self, first: str, second: str) -> dict[str, dict[str, int]]:
+        """How many samples have each value of a column, by the values of another."""
+        query = f"SELECT {first}, {second}, COUNT(*) FROM samples GROUP BY 1, 2 ORDER BY 1, 2"  # noqa: S608
+        found: dict[str, dict[str, int]] = {}
+        for one, two, count in self.table.execute(query):
+            found.setdefault(one, {})[two] = count
+        return found
 
     def documents(self) -> int:
         """How many documents the samples are about."""

@@ -2,12 +2,13 @@
 
 from typing import Self
 
-from pydantic import PositiveInt, field_validator, model_validator
+from pydantic import Field, PositiveInt, field_validator, model_validator
 
+from data_pipeline.sources.forms import FORMS, LABELLED, plain_label
 from data_pipeline.sources.readers import KINDS, READERS
 from judge.configs import StrictConfig
 from judge.errors import unknown
-from judge.types import Language, Task
+from judge.types import Label, Language, Task
 
 
 class ConstantsConfig(StrictConfig):
@@ -24,19 +25,33 @@ class SourceConfig(StrictConfig):
     """``starter``: the bundled corpus. ``file``: samples of your own. ``squad``: a file in SQuAD's form.
     ``hub``: a data set of the Hub. Or the name of a public set (:data:`~data_pipeline.sources.READERS`)."""
     path: str | None = None
-    """``file``: a .jsonl, .csv or .parquet file. ``squad``: a .json file. ``hub``: ``owner/name``.
-    Public sets: the folder that holds one folder for each set; ``JUDGE_DATA_DIR`` by default."""
+    """``file``: a .jsonl, .csv or .parquet file, a folder of such files, or a glob. ``squad``: a .json file.
+    ``hub``: ``owner/name``. Public sets: the folder that holds one folder for each set; ``JUDGE_DATA_DIR`` by
+    default."""
     split: str | None = None
     """Public sets that have several, and ``hub``: which one; by default the first, usually ``train``."""
     subset: str | None = None
     """``hub``: the configuration, where the data set has several."""
     columns: dict[str, str] | None = None
-    """``file``, ``hub``: where columns have other names, {field of a sample: column}; others are left out."""
+    """``file``, ``hub``: where columns have other names, {field of a sample, or of the form: column}; others
+    are left out."""
+    form: str | None = None
+    """``file``, ``hub``: the form that rows come in, if they are no samples yet
+    (:data:`~data_pipeline.sources.forms.FORMS`). ``squad``: ``unanswerable``."""
+    distractors: PositiveInt = 1
+    """``multiple_choice``: how many wrong options of a question are taken, chosen by the seed."""
+    labels: dict[str, Label | None] | None = None
+    """``nli``, ``claims``: what words or numbers beside the usual ones mean; ``null`` leaves such rows
+    out."""
     constants: ConstantsConfig = ConstantsConfig()
     """``file``, ``hub``, ``squad``: the task and the language of all samples, which rows rarely name."""
     languages: list[Language] | None = None
     tasks: list[Task] | None = None
     """Only samples of these languages and tasks; all by default."""
+    licence: str | None = Field(default=None, min_length=1)
+    """Licence of the samples that name none themselves (``meta.licence``)."""
+    licences: list[str] | None = Field(default=None, min_length=1)
+    """Only samples under these licences; other than the recipe's ``licences``."""
     limit: PositiveInt | None = None
     """At most so many samples, whole documents, chosen by the seed."""
     perturb: bool | None = None
@@ -48,6 +63,38 @@ class SourceConfig(StrictConfig):
         if kind not in KINDS:
             raise ValueError(unknown("kind", kind, KINDS))
         return kind
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _labels_by_word(cls, labels: object) -> object:
+        """YAML reads 0 and false as what they are; a set's labels are words here."""
+        if not isinstance(labels, dict):
+            return labels
+        return {plain_label(str(word)): label for word, label in labels.items()}
+
+    @model_validator(mode="after")
+    def _form_fits(self) -> Self:
+        if self.form is None:
+            if self.distractors != 1 or self.labels is not None:
+                raise ValueError("distractors and labels are for sources with a form")
+            return self
+        if self.form not in FORMS:
+            raise ValueError(unknown("form", self.form, FORMS))
+        forms = {"file": tuple(FORMS), "hub": tuple(FORMS), "squad": ("unanswerable",)}.get(self.kind, ())
+        if self.form not in forms:
+            raise ValueError(f"kind {self.kind} takes no form{f' but {forms[0]}' if forms else ''}")
+        if self.distractors != 1 and self.form != "multiple_choice":
+            raise ValueError(f"form {self.form} takes no distractors")
+        if self.labels is not None and self.form not in LABELLED:
+            raise ValueError(f"form {self.form} takes no labels")
+        form = FORMS[self.form]
+        for name in self.columns or ():
+            if name not in form.fields:
+                raise ValueError(unknown(f"field of form {self.form}", name, form.fields))
+        for name in form.needs:
+            if self.columns is not None and name not in self.columns:
+                raise ValueError(f"form {self.form} needs a column for {name}")
+        return self
 
     @model_validator(mode="after")
     def _keys_fit_the_kind(self) -> Self:

@@ -1,52 +1,41 @@
-"""Any data set of the Hub, streamed, by a mapping of its columns to the fields of a sample."""
+"""Rows of any data set of the Hub, streamed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from judge.errors import InputError, unknown
-from judge.samples import sample_from_row
-from judge.types import Sample
+from judge.errors import InputError
 
 
-def read(
-    path: str, subset: str | None, split: str, columns: Mapping[str, str] | None = None
-) -> Iterator[Sample]:
-    """The samples of one split.
+def read_rows(path: str, subset: str | None, split: str) -> Iterator[dict[str, Any]]:
+    """The rows of one split as plain dictionaries, labels by their names where the set declares them.
 
     Args:
         path: name on the Hub, ``owner/name``, or a local folder that the ``datasets`` library reads.
         subset: its configuration, where it has several.
-        columns: ``{field of a sample: column}``; without it, the columns have the names of the fields.
 
     Raises:
-        InputError: it cannot be fetched, a row is wrong, or it holds no row.
+        InputError: it cannot be fetched, or it holds no row.
     """
-    number = 0
-    for number, values in enumerate(_rows(path, subset, split), start=1):
-        row = values
-        if columns is not None:
-            for field, column in columns.items():
-                if column not in values:
-                    raise InputError(unknown("column", column, values), file=path, line=number, field=field)
-            row = {field: values[column] for field, column in columns.items()}
-        row.setdefault("id", f"{path.rstrip('/').rpartition('/')[2]}-{split}-{number}")
-        row.setdefault("source", path)
-        yield sample_from_row(row, file=path, line=number)
-    if number == 0:
-        raise InputError(f"split {split!r} holds no row", file=path)
-
-
-def _rows(path: str, subset: str | None, split: str) -> Iterator[dict[str, Any]]:
-    """Rows as plain dictionaries; whatever goes wrong on the way to them is one clear error."""
     try:
-        from datasets import load_dataset
+        from datasets import ClassLabel, load_dataset
     except ImportError:
         raise InputError("kind hub needs the 'datasets' library: pip install datasets") from None
+    empty = True
     try:
-        yield from map(dict, load_dataset(path, subset, split=split, streaming=True))
+        rows = load_dataset(path, subset, split=split, streaming=True)
+        kinds = getattr(rows, "features", None) or {}
+        names = {column: kind.names for column, kind in kinds.items() if isinstance(kind, ClassLabel)}
+        for row in map(dict, rows):
+            empty = False
+            for column, known in names.items():
+                if type(place := row.get(column)) is int:  # -1 where the annotators did not agree
+                    row[column] = known[place] if place >= 0 else None
+            yield row
     except Exception as error:  # the library's own, the Hub client's, httpx's, the system's
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise InputError(
             f"data set {path}, split {split!r}, could not be read from the Hub ({reason:.300}); "
             "check its name, subset and split, or download it and use kind file"
         ) from None
+    if empty:
+        raise InputError(f"split {split!r} holds no row", file=path)

@@ -24,7 +24,9 @@ from data_pipeline.sources import (
     pdc,
     pubmedqa,
     ragtruth,
+    rgb,
     tablebench,
+    uhgeval,
     webcpm,
     webnlg,
     webqa,
@@ -41,32 +43,39 @@ class Reader:
     read: Callable[..., Iterator[Sample]]
     splits: tuple[str, ...] = ()
     """The first one is read unless another is named."""
+    licence: str | None = None
+    """As its authors name it, where they do; it is theirs to say, and covers what they made."""
 
 
 READERS: Mapping[str, Reader] = {
     "asqa": Reader(asqa.read, asqa.SPLITS),
-    "cmrc2018": Reader(cmrc2018.read, cmrc2018.SPLITS),
-    "conflictqa": Reader(conflictqa.read),
-    "covid_qa": Reader(covid_qa.read),
+    "cmrc2018": Reader(cmrc2018.read, cmrc2018.SPLITS, licence="CC BY-SA 4.0"),
+    "conflictqa": Reader(conflictqa.read, licence="Apache-2.0"),
+    "covid_qa": Reader(covid_qa.read, licence="Apache-2.0"),
     "crud": Reader(crud.read),
     "csds": Reader(csds.read, csds.SPLITS),
-    "drcd": Reader(drcd.read, drcd.SPLITS),
+    "drcd": Reader(drcd.read, drcd.SPLITS, licence="CC BY-SA 3.0"),
     "drop": Reader(drop.read, drop.SPLITS),
     "fib": Reader(fib.read),
     "financebench": Reader(financebench.read),
-    "halueval": Reader(halueval.read, halueval.SPLITS),
+    "halueval": Reader(halueval.read, halueval.SPLITS, licence="MIT"),
     "ifqa": Reader(ifqa.read, ifqa.SPLITS),
-    "lawbench": Reader(lawbench.read),
+    "lawbench": Reader(lawbench.read, licence="Apache-2.0"),
     "pdc": Reader(pdc.read),
-    "pubmedqa": Reader(pubmedqa.read, pubmedqa.SPLITS),
-    "ragtruth": Reader(ragtruth.read),
+    "pubmedqa": Reader(pubmedqa.read, pubmedqa.SPLITS, licence="MIT"),
+    "ragtruth": Reader(ragtruth.read, licence="MIT"),
+    "rgb": Reader(rgb.read),
     "tablebench": Reader(tablebench.read),
+    "uhgeval": Reader(uhgeval.read, licence="Apache-2.0"),
     "webcpm": Reader(webcpm.read),
-    "webnlg": Reader(webnlg.read, webnlg.SPLITS),
+    "webnlg": Reader(webnlg.read, webnlg.SPLITS, licence="CC BY-NC-SA 4.0"),
     "webqa": Reader(webqa.read, webqa.SPLITS),
     "wmt21": Reader(wmt21.read),
-    "xquad": Reader(xquad.read),
+    "xquad": Reader(xquad.read, licence="CC BY-SA 4.0"),
 }
 """Name of a public set (the ``kind`` of a source) to its reader."""
 
-KINDS = ("starter", "file", "squad", "hub", *READERS)
+OWN = ("file", "squad", "hub")
+"""Kinds whose data the recipe names itself."""
+
+KINDS = ("starter", *OWN, *READERS)

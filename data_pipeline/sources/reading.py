@@ -2,33 +2,63 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from data_pipeline.sources import hub, squad
+from data_pipeline.licences import licence_of, plain_licence
+from data_pipeline.sources import own
 from data_pipeline.sources.config import SourceConfig
-from data_pipeline.sources.readers import READERS
+from data_pipeline.sources.forms import LeftOut
+from data_pipeline.sources.readers import OWN, READERS
 from data_pipeline.starter import load_starter
 from judge.errors import InputError
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
-from judge.samples import read_samples
 from judge.types import Sample
 
+Note = Callable[[str, str], None]
+"""Is told of what is left out: the reason, and the id."""
 
-def read_source(source: SourceConfig, seed: int) -> Iterator[Sample]:
+
+def read_source(
+    source: SourceConfig,
+    seed: int,
+    licences: Sequence[str] | None = None,
+    note: Note = lambda reason, name: None,
+) -> Iterator[Sample]:
     """Stream the samples of one source, filtered and limited.
 
     With a limit the source is read twice: first to choose documents, then to yield theirs.
 
+    Args:
+        source: where they come from.
+        seed: decides which documents and distractors are taken.
+        licences: only samples under these, unless the source names others.
+        note: is told, once each, of rows that a form or the licences leave out.
+
     Raises:
         InputError: a file is missing or wrong, or no sample is left after filtering.
     """
+    allowed = source.licences or licences
     if source.limit is None:
-        yield from _wanted(source)
+        yield from _wanted(source, seed, allowed, note)
         return
-    chosen = _choose(Counter(sample.group for sample in _wanted(source)), source.limit, seed)
-    yield from (sample for sample in _wanted(source) if sample.group in chosen)
+    sizes = Counter(sample.group for sample in _wanted(source, seed, allowed, note))
+    chosen = _choose(sizes, source.limit, seed)
+    again = _wanted(source, seed, allowed, lambda reason, name: None)
+    yield from (sample for sample in again if sample.group in chosen)
+
+
+def places_of(sources: Sequence[SourceConfig], seed: int, name: str) -> list[str]:
+    """Files and lines of the samples with an id, in all files that the recipe names itself."""
+    found = (
+        (record, item) for source in sources if source.kind in OWN for record, item in own.read(source, seed)
+    )
+    return [
+        f"{record.file}:{record.line}" if record.line is not None else str(record.file)
+        for record, item in found
+        if item.id == name and not isinstance(item, LeftOut)
+    ]
 
 
 def take_documents(samples: Sequence[Sample], limit: int, seed: int) -> list[Sample]:
@@ -50,23 +80,41 @@ def _choose(sizes: Mapping[str, int], limit: int, seed: int) -> set[str]:
     return chosen
 
 
-def _wanted(source: SourceConfig) -> Iterator[Sample]:
-    """The samples of the wanted languages and tasks; at least one."""
+def _wanted(source: SourceConfig, seed: int, licences: Sequence[str] | None, note: Note) -> Iterator[Sample]:
+    """The samples of the wanted languages, tasks and licences; at least one."""
+    allowed = None if licences is None else {plain_licence(name) for name in licences}
     total = kept = 0
-    for total, sample in enumerate(_all(source), start=1):  # noqa: B007 (the count is for the message)
-        if (source.languages is None or sample.language in source.languages) and (
-            source.tasks is None or sample.task in source.tasks
+    for item in _all(source, seed):
+        total += 1
+        if isinstance(item, LeftOut):
+            note(item.reason, item.id)
+        elif (source.languages is None or item.language in source.languages) and (
+            source.tasks is None or item.task in source.tasks
         ):
+            if allowed is not None and plain_licence(licence_of(item)) not in allowed:
+                note(f"licence: {licence_of(item)}", item.id)
+                continue
             kept += 1
-            yield sample
+            yield item
     if not kept:
+        under = f" and one of the licences {', '.join(licences)}" if licences is not None else ""
         raise InputError(
-            f"source {source.kind}: none of its {total} samples has the wanted language and task"
+            f"source {source.kind}: none of its {total} samples has the wanted language and task{under}",
+            file=source.path,
         )
 
 
-def _all(source: SourceConfig) -> Iterator[Sample]:
-    """Everything that the source holds."""
+def _all(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
+    """Everything that the source holds, and what its form leaves out, under the licence of each."""
+    licence = source.licence or (READERS[source.kind].licence if source.kind in READERS else None)
+    for item in _read(source, seed):
+        if licence is not None and isinstance(item, Sample) and not item.meta.get("licence"):
+            yield replace(item, meta={**item.meta, "licence": licence})
+        else:
+            yield item
+
+
+def _read(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
     if source.kind in READERS:
         reader = READERS[source.kind]
         folder = _data_folder(source)
@@ -75,23 +123,17 @@ def _all(source: SourceConfig) -> Iterator[Sample]:
     elif source.kind == "starter":
         yield from load_starter()
     else:
-        for sample in _own(source, source.path or ""):
-            yield replace(
-                sample,
-                task=source.constants.task or sample.task,
-                language=source.constants.language or sample.language,
+        constants = source.constants
+        for _, item in own.read(source, seed):
+            yield (
+                item
+                if isinstance(item, LeftOut)
+                else replace(
+                    item,
+                    task=constants.task or item.task,
+                    language=constants.language or item.language,
+                )
             )
-
-
-def _own(source: SourceConfig, path: str) -> Iterator[Sample]:
-    """Samples of a file or a Hub data set that the recipe names."""
-    if source.kind == "hub":
-        yield from hub.read(path, source.subset, source.split or "train", source.columns)
-    elif source.kind == "squad":
-        yield from squad.read(Path(path), Path(path).name.split(".json")[0], "en")
-    else:
-        for sample in read_samples(Path(path), source.columns, check_ids=False):
-            yield replace(sample, source=sample.source or Path(path).stem)
 
 
 def _data_folder(source: SourceConfig) -> Path:

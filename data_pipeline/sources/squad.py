@@ -1,6 +1,7 @@
 """Files in SQuAD's form (arXiv 1606.05250): paragraphs, questions, and answers cut from the paragraph."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from judge.formats.files import group_of
@@ -27,6 +28,22 @@ def read(path: Path, source: str, language: Language, prefix: str | None = None)
             source=source,
             group=group_of(document),
         )
+
+
+def read_rows(path: Path) -> Iterator[Record]:
+    """All questions of one file as flat rows, with the plausible answers of those that have no answer (SQuAD
+    2.0)."""
+    for article in read_object(path).records("data"):
+        for paragraph in article.records("paragraphs"):
+            for question in paragraph.records("qas", empty=True):
+                row = {
+                    "id": question.name("id"),
+                    "document": paragraph.text("context"),
+                    "question": question.text("question").strip(),
+                    "answers": question.get("answers"),
+                    "plausible_answers": question.values.get("plausible_answers", []),
+                }
+                yield replace(question, values=row)
 
 
 def read_questions(path: Path) -> Iterator[tuple[str, Record]]:

@@ -8,12 +8,13 @@ from judge.files import read_jsonl
 from judge.types import Label, Sample, Task
 
 HERE = Path(__file__).parent
+LICENCE = "Apache-2.0"
 
 
 def _documents(language: str) -> Iterator[Sample]:
     """Questions with gold answers, and gold summaries, about the documents of one language."""
     for _, row in read_jsonl(HERE / f"{language}.jsonl"):
-        meta = {"domain": row["domain"]}
+        meta = {"domain": row["domain"], "licence": LICENCE}
         for number, pair in enumerate(row["questions"], start=1):
             yield Sample(
                 id=f"{row['id']}-q{number}",
@@ -53,7 +54,7 @@ def _records() -> Iterator[Sample]:
             label=Label.PASS,
             source="starter_data2text",
             group=row["id"],
-            meta={"domain": row["domain"]},
+            meta={"domain": row["domain"], "licence": LICENCE},
         )
 
 
@@ -70,7 +71,7 @@ def _translations() -> Iterator[Sample]:
                 label=Label.PASS,
                 source="starter_translation",
                 group=row["id"],
-                meta={"domain": row["domain"]},
+                meta={"domain": row["domain"], "licence": LICENCE},
             )
 
 

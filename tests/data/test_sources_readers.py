@@ -202,6 +202,68 @@ RAGTRUTH_RESPONSES = [
     {"id": "5", "source_id": "1", "model": "m", "labels": [], "split": "train", "response": "x"},
     {"id": "6", "source_id": "1", "model": "m", "labels": [], "split": "test", "response": "y"},
 ]
+RGB_EN = [
+    {
+        "id": 4,
+        "query": "Who won in 2019?",
+        "answer": "Ann Bell",
+        "fakeanswer": "Cid Drew",
+        "positive": ["Ann Bell won.", "She won.", "Ann Bell beat Cid Drew."],
+        "positive_wrong": ["Cid Drew won.", "She won.", "Ann Bell and Cid Drew won."],
+        "negative": ["Tickets for 2019.", " "],
+    }
+]
+RGB_ZH = [
+    {
+        "id": 0,
+        "query": "有多少个议席？",
+        "answer": [["70个", "70"]],
+        "fakeanswer": "170",
+        "positive": ["共有70个议席"],
+        "positive_wrong": ["共有170个议席"],
+        "negative": ["1970年有70人"],
+    },
+    {
+        "id": 1,
+        "query": "在哪举办？",
+        "answer": ["澳大利亚", "悉尼"],
+        "fakeanswer": ["中国", "北京"],
+        "positive": ["在澳大利亚的悉尼"],
+        "positive_wrong": ["在中国"],
+        "negative": [],
+    },
+    {
+        "id": 2,
+        "query": "谁?",
+        "answer": "甲甲",
+        "fakeanswer": "甲甲",
+        "positive": ["甲甲"],
+        "positive_wrong": ["甲甲"],
+        "negative": ["乙"],
+    },
+]
+UHGEVAL = [
+    {
+        "id": "num_1",
+        "type": "num",
+        "newsBeginning": "  桥长9米。",
+        "newsRemainder": "\n  桥宽2米。桥很老。",
+        "realContinuation": "\n  桥宽2米。",
+        "hallucinatedContinuation": "**桥高5米，宽2米。",
+        "generatedBy": "m",
+        "annotations": ["桥<sep>合理", "高5米<sep>不合理，没有提到"],
+    },
+    {
+        "id": "num_2",
+        "type": "num",
+        "newsBeginning": "河长9米。",
+        "newsRemainder": "有多宽？",
+        "realContinuation": "有多宽？",
+        "hallucinatedContinuation": "河宽5米。",
+        "generatedBy": "m",
+        "annotations": ["5米<sep>不合理，没有提到"],
+    },
+]
 WEBNLG = """<?xml version='1.0' encoding='utf-8'?>
 <benchmark><entries><entry category="Airport" eid="Id1" size="2">
 <originaltripleset><otriple>a | b | c</otriple></originaltripleset>
@@ -240,7 +302,9 @@ JSON: dict[str, dict[str, Any]] = {
         "ragtruth/response.jsonl": RAGTRUTH_RESPONSES,
         "ragtruth/source_info.jsonl": RAGTRUTH_SOURCES,
     },
+    "rgb": {"rgb/en_fact.json": RGB_EN, "rgb/zh_fact.json": RGB_ZH},
     "tablebench": {"tablebench/TableBench.jsonl": TABLEBENCH},
+    "uhgeval": {"uhgeval/dataset_uhgeval_concise.jsonl": UHGEVAL},
     "webcpm": {"webcpm/interactive_data/data.json": WEBCPM},
     "webqa": {"webqa/me_train.json": WEBQA},
     "xquad": {"xquad/xquad.en.json": squad(), "xquad/xquad.zh.json": squad("zh")},
@@ -259,7 +323,7 @@ PLAIN: dict[str, Texts] = {
         "wmt21/newstest2021.zh-en.ref.A.en": "The hill.\n",
     },
 }
-JSON_LINES = ("conflictqa", "fib", "financebench", "halueval", "ragtruth", "tablebench")
+JSON_LINES = ("conflictqa", "fib", "financebench", "halueval", "ragtruth", "rgb", "tablebench", "uhgeval")
 
 
 def texts_of(kind: str, values: dict[str, Any]) -> Texts:
@@ -439,6 +503,50 @@ EXPECTED: dict[str, list[Row]] = {
         ("pubmedqa-101", "qa", "en", "We gave it.\n\nHalf got well.", "Does it help?", "It helps half.", None)
     ],
     "ragtruth": [("5", "qa", "en", "passage 1: x", "q?", "x", Label.PASS)],
+    "rgb": [
+        (f"rgb-{name}", "qa", name[:2], document, question, answer, Label(name.rpartition("-")[2].upper()))
+        for question, rows in (
+            (
+                "Who won in 2019?",
+                [
+                    ("en-4-positive-pass", "Ann Bell won.", "Ann Bell"),
+                    ("en-4-positive-fail", "Ann Bell won.", "Cid Drew"),
+                    ("en-4-counterfactual-pass", "Cid Drew won.", "Cid Drew"),
+                    ("en-4-counterfactual-fail", "Cid Drew won.", "Ann Bell"),
+                    ("en-4-negative-fail", "Tickets for 2019.", "Ann Bell"),
+                ],
+            ),
+            (
+                "有多少个议席？",
+                [
+                    ("zh-0-positive-pass", "共有70个议席", "70个"),
+                    ("zh-0-positive-fail", "共有70个议席", "170"),
+                    ("zh-0-counterfactual-pass", "共有170个议席", "170"),
+                    ("zh-0-counterfactual-fail", "共有170个议席", "70个"),
+                ],
+            ),
+            (
+                "在哪举办？",
+                [
+                    ("zh-1-positive-pass", "在澳大利亚的悉尼", "澳大利亚，悉尼"),
+                    ("zh-1-positive-fail", "在澳大利亚的悉尼", "中国，北京"),
+                ],
+            ),
+        )
+        for name, document, answer in rows
+    ],
+    "uhgeval": [
+        (
+            f"uhgeval-num_1-{label.value.lower()}",
+            "qa",
+            "zh",
+            "桥长9米。\n  桥宽2米。桥很老。",
+            "",
+            answer,
+            label,
+        )
+        for answer, label in (("桥宽2米。", Label.PASS), ("桥高5米，宽2米。", Label.FAIL))
+    ],
     "tablebench": [
         (
             f"tablebench-{name}",
@@ -690,6 +798,14 @@ def test_whatever_a_file_holds_there_are_samples_or_one_clear_error(tmp_path: Pa
             "<!DOCTYPE x [<!ENTITY y 'z'>]><benchmark>",
             "declares a document type",
         ),
+        (
+            "rgb",
+            "zh_fact.json",
+            '["澳大利亚", "悉尼"]',
+            "[[]]",
+            r"zh_fact\.json:2: field 'answer': holds \[\[\]\]",
+        ),
+        ("uhgeval", "concise.jsonl", "<sep>合理", "合理", r"jsonl:1: field 'annotations': has '桥合理'"),
         ("wmt21", "src.zh", "\n", "\n水。\n", r"ref\.A\.en:2: has no such line"),
         ("pdc", "pdc.en", "\n\nOne.", "One.", r"pdc\.en: has 1 articles, but .*pdc\.zh has more"),
     ],
@@ -752,3 +868,10 @@ def test_halueval_parts(tmp_path: Path) -> None:
         Task.SUMMARIZATION,
         "Wrong.",
     )
+
+
+def test_uhgeval_keeps_the_wrong_keywords_as_spans(tmp_path: Path) -> None:
+    right, wrong = read("uhgeval", put(tmp_path, ORIGINALS["uhgeval"]))
+    assert wrong.meta["spans"] == [{"start": 1, "end": 4, "text": "高5米", "reason": "没有提到"}]
+    assert right.group == wrong.group and right.meta["pair"] == wrong.meta["pair"]
+    assert "spans" not in right.meta

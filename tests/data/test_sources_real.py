@@ -45,6 +45,16 @@ REAL: dict[tuple[str, str | None], tuple[dict[tuple[str, str, Label | None], int
         {("ragtruth_qa", "en", Label.PASS): 1903, ("ragtruth_qa", "en", Label.FAIL): 1453},
         839,
     ),
+    ("rgb", None): (
+        {
+            ("rgb", "en", Label.PASS): 200,
+            ("rgb", "en", Label.FAIL): 244,
+            ("rgb", "zh", Label.PASS): 196,
+            ("rgb", "zh", Label.FAIL): 271,
+        },
+        198,
+    ),
+    ("uhgeval", None): ({("uhgeval", "zh", Label.PASS): 973, ("uhgeval", "zh", Label.FAIL): 981}, 973),
     ("webnlg", "train"): ({("webnlg", "en", GOLD): 34259}, 12792),
     ("webnlg", "test"): ({("webnlg", "en", GOLD): 4928}, 1862),
     ("wmt21", None): ({("wmt21", "zh", GOLD): 2004, ("wmt21", "en", GOLD): 1948}, 2950),
@@ -121,3 +131,33 @@ def test_only_train_of_ragtruth(shared_data: Path) -> None:
     measured = {sample.id for sample in load(shared_data)}
     assert not measured & {sample.id for sample in real(shared_data, "ragtruth", None)}
     assert READERS["ragtruth"].splits == ()
+
+
+def test_rgb_labels_follow_from_its_passages(shared_data: Path) -> None:
+    samples = real(shared_data, "rgb", None)
+    whole = [s for s in samples if s.label is Label.PASS and s.language == "zh" and "，" not in s.answer]
+    assert len(whole) > 150 and all(s.answer in s.document_text for s in whole)
+    wrong = [s for s in samples if s.label is Label.FAIL]
+    assert not any(f" {s.answer.lower()} " in f" {s.document_text.lower()} " for s in wrong)
+    assert not any(s.answer in s.document_text for s in wrong if not s.answer[0].isdigit())
+
+
+def test_the_wrong_keywords_of_uhgeval_stand_in_its_answers(shared_data: Path) -> None:
+    for sample in real(shared_data, "uhgeval", None):
+        if sample.label is Label.PASS:
+            assert sample.answer in sample.document_text
+        else:
+            spans = sample.meta["spans"]
+            assert spans and all(sample.answer[s["start"] : s["end"]] == s["text"] for s in spans)
+
+
+def test_labelled_sets_in_a_folder_are_read_as_one(shared_data: Path) -> None:
+    """All 30, streamed: every row with its own licence, source and group."""
+    folder = shared_data / "human"
+    if not folder.is_dir():
+        pytest.skip("no folder of labelled sets")
+    counts: Counter[str] = Counter()
+    for sample in read_source(SourceConfig(kind="file", path=str(folder)), seed=0):
+        counts[sample.source] += 1
+        assert sample.meta["licence"] and sample.group.startswith(sample.source) and sample.label
+    assert counts.keys() == {path.name.removesuffix(".jsonl.gz") for path in folder.iterdir()}

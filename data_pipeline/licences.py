@@ -1,0 +1,18 @@
+"""Licences of samples: ``meta["licence"]``, in the words of whoever made the set."""
+
+import re
+
+from judge.types import Sample
+
+NO_LICENCE = "none named"
+
+
+def licence_of(sample: Sample) -> str:
+    """The licence that a sample names, or :data:`NO_LICENCE`."""
+    return str(sample.meta.get("licence") or "").strip() or NO_LICENCE
+
+
+def plain_licence(name: str) -> str:
+    """A name to compare: ``CC-BY-4.0`` is ``cc by 4.0``. Nothing more: ``MIT and per part`` is not
+    ``MIT``."""
+    return re.sub(r"[\s_-]+", " ", name.strip().casefold())

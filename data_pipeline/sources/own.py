@@ -1,0 +1,118 @@
+"""Sources that a recipe names itself: files, data sets of the Hub, and files in SQuAD's form.
+
+Their rows are samples, by a mapping of columns, or come in one of the
+:data:`~data_pipeline.sources.forms.FORMS`.
+"""
+
+import glob
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from data_pipeline.sources import hub, squad
+from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.forms import Asked, LeftOut, read_row
+from judge.errors import InputError, unknown
+from judge.formats.records import Record
+from judge.samples import read_rows, sample_from_row
+from judge.types import Sample
+
+SUFFIXES = (".jsonl", ".csv", ".parquet")
+"""Files of samples; the first two also with ``.gz``."""
+
+
+def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | LeftOut]]:
+    """Every sample of the source, in order, with the row that it comes from.
+
+    Ids stay as the rows name them. Rows without one are numbered: by their line, after the file's name where
+    a source has several files, so that they name samples across all of them.
+
+    Raises:
+        InputError: naming file, line and field.
+    """
+    if source.kind == "squad" and source.form is None:
+        path = Path(source.path or "")
+        for sample in squad.read(path, _stem(path), "en"):
+            yield Record({}, path), sample
+        return
+    asked = Asked(source.distractors, source.labels or {}, seed)
+    for record in _records(source):
+        if source.form is None:
+            yield record, sample_from_row(record.values, file=record.file, line=record.line)
+        else:
+            found = read_row(source.form, record, asked)
+            for item in [found] if isinstance(found, LeftOut) else found:
+                yield record, item
+
+
+def files_of(path: str) -> list[Path]:
+    """The files that a path stands for, in the order of their names: a file, a folder of them, or a glob.
+
+    Raises:
+        InputError: a folder holds no file of samples, or nothing matches the glob.
+    """
+    named = Path(path)
+    if named.is_dir():
+        found = sorted(item for item in named.iterdir() if item.is_file() and _kind(item) in SUFFIXES)
+        if not found:
+            raise InputError(f"is a folder without a file of samples ({', '.join(SUFFIXES)})", file=path)
+        return found
+    if not named.exists() and glob.has_magic(path):
+        matches = glob.iglob(path, recursive=True)  # noqa: PTH207 (a pattern may start anywhere)
+        found = sorted(Path(item) for item in matches if Path(item).is_file())
+        if not found:
+            raise InputError("matches no file", file=path)
+        return found
+    return [named]
+
+
+def _records(source: SourceConfig) -> Iterator[Record]:
+    """The rows of a source, columns by the names of fields, with an id and the name of the set."""
+    path = source.path or ""
+    if source.kind == "squad":
+        name = _stem(Path(path))
+        for record in squad.read_rows(Path(path)):
+            values = {**record.values, "id": f"{name}-{record.name('id')}", "source": name}
+            yield Record(values, record.file, None, record.place)
+    elif source.kind == "hub":
+        split = source.split or "train"
+        start = f"{path.rstrip('/').rpartition('/')[2]}-{split}"
+        for number, row in enumerate(hub.read_rows(path, source.subset, split), start=1):
+            yield _record(source, row, path, number, f"{start}-{number}", path)
+    else:
+        files = files_of(path)
+        for file in files:
+            empty = True
+            plain = len(files) == 1 and source.form is None
+            for line, row in read_rows(file):
+                empty = False
+                identifier = f"row-{line}" if plain else f"{_stem(file)}-{line}"
+                yield _record(source, row, file, line, identifier, _stem(file))
+            if empty:
+                raise InputError("holds no sample", file=file)
+
+
+def _record(
+    source: SourceConfig, row: dict[str, Any], file: object, line: int, identifier: str, name: str
+) -> Record:
+    if source.columns:
+        for field, column in source.columns.items():
+            if column not in row:
+                raise InputError(unknown("column", column, row), file=file, line=line, field=field)
+        row = {field: row[column] for field, column in source.columns.items()}
+    if row.get("id") in (None, ""):
+        row["id"] = identifier
+    row["source"] = row.get("source") or name
+    return Record(row, file, line)
+
+
+def _kind(path: Path) -> str:
+    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+
+
+def _stem(path: Path) -> str:
+    """A file's name without what says its type."""
+    name = path.name.removesuffix(".gz")
+    return next(
+        (name.removesuffix(end) for end in (*SUFFIXES, ".json") if name.endswith(end)), Path(name).stem
+    )
