@@ -28,7 +28,7 @@ from data_pipeline.splits import assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, make_twins
+from data_pipeline.twins import Perturb, Shares, make_twins
 from data_pipeline.write import write_files
 from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
@@ -139,11 +139,10 @@ def add_twins(
     else:
         perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
     finder = Additions(golds, config.seed)
+    shares = Shares(config.edits, config.additions, config.document_edits)
 
     def samples() -> Iterator[Sample]:
-        for twins in make_twins(
-            golds.samples(), perturb, finder, config.edits, config.additions, config.seed
-        ):
+        for twins in make_twins(golds.samples(), perturb, finder, shares, config.seed):
             if twins.dropped is not None:
                 dropped.add(twins.dropped, twins.gold.id)
             yield from inject_twins(twins.samples, config.injections, config.seed)

@@ -163,6 +163,8 @@ class DataConfig(StrictConfig):
     """Share of gold answers that get a pair with one edited fact."""
     additions: Share = Field(default=0.5, ge=0, le=1)
     """Share of gold answers that get a pair with an added sentence: the easy ones, to start from."""
+    document_edits: Share = Field(default=0.0, ge=0, le=1)
+    """Share of gold answers that get a pair of documents: one answer, which one of them no longer bears."""
     injections: Share = Field(default=0.0, ge=0, le=1)
     """Share of pairs that meet a prompt injection, in the document or the hallucinated answer."""
     perturber: str = "rules"

@@ -61,8 +61,8 @@ def explain(sample: Sample) -> str | None:
     meta = sample.meta
     if sample.label is Label.PASS:
         return _fill(sample, "supported", sample.answer)
-    if meta.get("edit_type") == "addition":
-        return _fill(sample, "added", sample.answer, inserted=meta["inserted"])
+    if meta.get("edit_type") in ("addition", "deletion"):
+        return _fill(sample, "added", sample.answer, inserted=short(meta["inserted"]))
     if meta.get("edit_type"):
         gold = sample.answer.replace(meta["inserted"], meta["replaced"], 1)
         return _fill(

@@ -1,6 +1,7 @@
 """From gold answers to labelled twins: a faithful answer (PASS) and one that its document does not bear.
 
-Twins share document, question and group, so they never part: not between splits, not between modes.
+Twins share question and group, so they never part: not between splits, not between modes. They share the
+document and differ in the answer, or share the answer and differ in the document.
 """
 
 import random
@@ -11,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from data_pipeline.additions import Additions
+from data_pipeline.documents import edit_document
 from data_pipeline.perturb import Perturbation
 from data_pipeline.perturb.verify import Rejected
 from judge.types import Label, Sample
@@ -32,17 +34,26 @@ class Twins:
     dropped: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Shares of gold answers that get a pair of each kind: an edited fact, an added sentence, an edited
+    document."""
+
+    edits: float
+    additions: float
+    documents: float = 0.0
+
+
 def make_twins(
-    golds: Iterable[Sample], perturb: Perturb, finder: Additions, edits: float, additions: float, seed: int
+    golds: Iterable[Sample], perturb: Perturb, finder: Additions, shares: Shares, seed: int
 ) -> Iterator[Twins]:
-    """Make pairs of gold answers: an edited fact, an added sentence, or both kinds.
+    """Make pairs of gold answers: with an edited fact, an added sentence, an edited document, or several.
 
     Args:
         golds: samples whose answers are faithful.
         perturb: edits single facts.
         finder: adds sentences.
-        edits: share of golds that get a pair with one edited fact.
-        additions: share of golds that get a pair with an added sentence.
+        shares: how many golds get which kind of pair.
         seed: decides which.
 
     Yields:
@@ -52,36 +63,45 @@ def make_twins(
     """
     stream = iter(golds)
     while chunk := list(islice(stream, CHUNK)):
-        yield from _twins_of(chunk, perturb, finder, edits, additions, seed)
+        yield from _twins_of(chunk, perturb, finder, shares, seed)
 
 
 def _twins_of(
-    golds: Sequence[Sample], perturb: Perturb, finder: Additions, edits: float, additions: float, seed: int
+    golds: Sequence[Sample], perturb: Perturb, finder: Additions, shares: Shares, seed: int
 ) -> Iterator[Twins]:
     waiting: deque[tuple[Sample, tuple[Sample, ...], bool]] = deque()
 
     def to_edit() -> Iterator[Sample]:
         for gold in golds:
             rng = random.Random(f"twin:{seed}:{gold.id}")
-            wants_edit, wants_addition = rng.random() < edits, rng.random() < additions
-            if wants_edit or wants_addition:
-                waiting.append((gold, _with_addition(gold, finder) if wants_addition else (), wants_edit))
+            wants_edit, wants_addition = rng.random() < shares.edits, rng.random() < shares.additions
+            wants_document = rng.random() < shares.documents
+            if wants_edit or wants_addition or wants_document:
+                others = _with_addition(gold, finder) if wants_addition else ()
+                others += _with_document(gold, seed) if wants_document else ()
+                waiting.append((gold, others, wants_edit))
             if wants_edit:
                 yield gold
 
     def without_edit() -> Iterator[Twins]:
         while waiting and not waiting[0][2]:
-            gold, added, _ = waiting.popleft()
-            yield Twins(gold, added, None if added else "no addition")
+            gold, others, _ = waiting.popleft()
+            yield Twins(gold, others, None if others else _why_none(shares))
 
     for found in perturb(to_edit()):
         yield from without_edit()
-        gold, added, _ = waiting.popleft()
+        gold, others, _ = waiting.popleft()
         if isinstance(found, Rejected):
-            yield Twins(gold, added, found.reason)
+            yield Twins(gold, others, found.reason)
         else:
-            yield Twins(gold, (*_with_edit(gold, found), *added))
+            yield Twins(gold, (*_with_edit(gold, found), *others))
     yield from without_edit()
+
+
+def _why_none(shares: Shares) -> str:
+    """Why a gold answer that no fact was to be edited of has no pair."""
+    wanted = {"no addition": shares.additions, "no safe edit of the document": shares.documents}
+    return ", ".join(reason for reason, share in wanted.items() if share)
 
 
 def _with_addition(gold: Sample, finder: Additions) -> tuple[Sample, ...]:
@@ -101,6 +121,22 @@ def _with_addition(gold: Sample, finder: Additions) -> tuple[Sample, ...]:
         "from_document": False,
     }
     return _pair(replace(gold, id=f"{gold.id}-long"), found.faithful, found.hallucinated, edit)
+
+
+def _with_document(gold: Sample, seed: int) -> tuple[Sample, ...]:
+    """The same answer to two documents."""
+    found = edit_document(gold, seed)
+    if found is None:
+        return ()
+    edit = {
+        "edit_type": found.edit_type,
+        "change": found.change,
+        "replaced": found.replaced,
+        "inserted": found.inserted,
+        "from_document": False,
+    }
+    faithful, hallucinated = _pair(replace(gold, id=f"{gold.id}-document"), gold.answer, gold.answer, edit)
+    return replace(faithful, document=found.faithful), replace(hallucinated, document=found.hallucinated)
 
 
 def _with_edit(gold: Sample, found: Perturbation) -> tuple[Sample, ...]:

@@ -63,12 +63,12 @@ def starter_twins(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     from data_pipeline.starter import load_starter
     from data_pipeline.store import SampleStore
     from data_pipeline.teachers.rules import RulesTeacher
-    from data_pipeline.twins import make_twins
+    from data_pipeline.twins import Shares, make_twins
 
     with SampleStore(tmp_path_factory.mktemp("starter") / "golds.sqlite") as golds:
         golds.add(take_documents(load_starter(), 300, seed=0))
         perturb, finder = RulesTeacher(RulePerturber(0)).perturb, Additions(golds, seed=0)
-        found = make_twins(golds.samples(), perturb, finder, edits=1.0, additions=1.0, seed=0)
+        found = make_twins(golds.samples(), perturb, finder, Shares(edits=1.0, additions=1.0), seed=0)
         return [sample for twins in found for sample in twins.samples]
 
 

@@ -13,7 +13,7 @@ from data_pipeline.perturb.verify import Rejected
 from data_pipeline.starter import load_starter
 from data_pipeline.store import SampleStore
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, Twins, make_twins
+from data_pipeline.twins import Perturb, Shares, Twins, make_twins
 from judge.types import Label, Sample
 
 Pair = tuple[Sample, Sample]
@@ -141,7 +141,7 @@ def twins_of(
     store: SampleStore, perturb: Perturb, edits: float, additions: float, seed: int = 0
 ) -> list[Twins]:
     finder = Additions(store, seed)
-    return list(make_twins(store.samples(), perturb, finder, edits, additions, seed))
+    return list(make_twins(store.samples(), perturb, finder, Shares(edits, additions), seed))
 
 
 def test_shares(store_of: StoreOf) -> None:
