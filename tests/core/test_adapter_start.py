@@ -26,6 +26,7 @@ from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted
 from judge.types import Sample
+from tests.towers import training
 
 ModelFolder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
@@ -53,22 +54,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def settings(model: Path, data: Path, output: Path, **changes: Any) -> dict[str, Any]:
-    return {
-        "model": str(model),
-        "data": str(data),
-        "output": str(output),
-        "without_leak_gate": True,
-        "precision": "float32",
-        "lora": {"rank": 4, "alpha": 8},
-        "batch_size": 2,
-        "max_steps": 6,
-        "learning_rate": 1e-2,
-        "scheduler": "constant",
-        "warmup_ratio": 0,
-        "logging_steps": 1,
-        "evaluations": 0,
-        **changes,
-    }
+    steady = {"max_steps": 6, "learning_rate": 1e-2, "scheduler": "constant", "warmup_ratio": 0}
+    return training(model, data, output, **{**steady, **changes})
 
 
 @pytest.fixture(scope="module")

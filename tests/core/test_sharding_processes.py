@@ -14,6 +14,7 @@ from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.training.weights import own_part
 from tests.bench.training_drill import prepare
+from tests.towers import training
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
 
@@ -117,18 +118,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def recipe(folder: Path, output: Path, **changes: Any) -> dict[str, Any]:
-    return {
-        "model": str(folder / "model"),
-        "data": str(folder / "data"),
-        "output": str(output),
-        "without_leak_gate": True,
-        "precision": "float32",
-        "lora": {"rank": 4, "alpha": 8},
-        "batch_size": 2,
-        "max_steps": 1,
-        "evaluations": 1,
-        **changes,
-    }
+    return training(
+        folder / "model", folder / "data", output, **{"max_steps": 1, "evaluations": 1, **changes}
+    )
 
 
 def test_fsdp_refuses_what_it_cannot_shard(

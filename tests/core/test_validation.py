@@ -22,6 +22,7 @@ from judge.training.sft import train_sft
 from judge.training.validation import MEASURES, Evaluation, judge_live, measure, validation_samples
 from judge.types import Label, Sample, Verdict
 from tests.bench.training_drill import difference, prepare
+from tests.towers import training
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
 
@@ -35,23 +36,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def settings(folder: Path, output: Path, **changes: Any) -> dict[str, Any]:
-    return {
-        "model": str(folder / "model"),
-        "data": str(folder / "data"),
-        "output": str(output),
-        "without_leak_gate": True,
-        "precision": "float32",
-        "lora": {"rank": 4, "alpha": 8},
-        "batch_size": 2,
-        "max_steps": 4,
-        "learning_rate": 1e-2,
-        "scheduler": "constant",
-        "warmup_ratio": 0,
-        "logging_steps": 1,
-        "evaluations": 2,
-        "judged_samples": 6,
-        **changes,
-    }
+    steady = {"max_steps": 4, "learning_rate": 1e-2, "scheduler": "constant", "warmup_ratio": 0}
+    judged = {"evaluations": 2, "judged_samples": 6}
+    return training(folder / "model", folder / "data", output, **{**steady, **judged, **changes})
 
 
 def sft(folder: Path, output: Path, **changes: Any) -> dict[str, Any]:
