@@ -14,7 +14,7 @@ On two CPU cores, with SmolLM2-135M and the demo's data, it takes about a quarte
 import argparse
 import random
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,40 +44,39 @@ def recipe(options: argparse.Namespace, model: str, output: Path, **more: Any) -
     }
 
 
-def reply_logps(model: Any, pairs: Iterable[dict[str, Any]], side: str) -> list[float]:
-    """Log-probability of each reply, row by row, by the model's own forward pass."""
-    import torch
-
-    found = []
-    for pair in pairs:
-        prompt, reply = pair["prompt_ids"], pair[f"{side}_ids"]
-        with torch.inference_mode():
-            ids = torch.tensor([[*prompt, *reply]])
-            logits = model(input_ids=ids, use_cache=False).logits[0, len(prompt) - 1 : -1].float()
-        found.append(logits.log_softmax(-1).gather(1, torch.tensor(reply).unsqueeze(1)).sum().item())
-    return found
-
-
 def start_of_dpo(trainer: Any, judge: Any) -> dict[str, float]:
-    """The largest distance of policy and reference from the SFT judge, over the replies of all pairs."""
+    """Largest distance of policy and reference from the judge, in log-probability of a reply."""
     import torch
 
-    pairs = [trainer.train_dataset[row] for row in range(len(trainer.train_dataset))]
-    wanted = [reply_logps(judge, pairs, side) for side in ("chosen", "rejected")]
-    batch = trainer.data_collator(pairs)
-    rest = {name: value for name, value in batch.items() if name != "completion_mask"}
+    pairs = [trainer.train_dataset[row] for row in range(min(8, len(trainer.train_dataset)))]
+    batch = trainer._prepare_inputs(trainer.data_collator(pairs))
     labels = batch["input_ids"].masked_fill(batch["completion_mask"] == 0, -100)
+    inputs = {name: value for name, value in batch.items() if name != "completion_mask"}
     trainer.model.eval()
-    with torch.no_grad():
-        policy = trainer.model(**rest, labels=labels, fused_lm_head=True, use_cache=False).log_probs.sum(1)
-    reference = trainer.compute_ref_log_probs(trainer.model, batch)
-    found = {"policy": policy.chunk(2), "reference": reference}
+    with torch.no_grad(), trainer.accelerator.autocast():
+        policy = trainer.model(**inputs, labels=labels, fused_lm_head=True, use_cache=False)
+        reference = trainer.compute_ref_log_probs(trainer.model, batch)
+    own = [reply_log_probability(judge, pair, side) for side in ("chosen", "rejected") for pair in pairs]
     return {
-        name: max(
-            (side - torch.tensor(own)).abs().max().item() for side, own in zip(sides, wanted, strict=True)
-        )
-        for name, sides in found.items()
+        "policy": largest(policy.log_probs.sum(1), own),
+        "reference": largest(torch.cat(list(reference)), own),
     }
+
+
+def largest(found: Any, expected: Sequence[float]) -> float:
+    """The largest distance between log-probabilities."""
+    return max(abs(one - two) for one, two in zip(found.float().tolist(), expected, strict=True))
+
+
+def reply_log_probability(judge: Any, pair: dict[str, Any], side: str) -> float:
+    """Of one reply, by the judge's own forward pass on one row."""
+    import torch
+
+    prompt, reply = pair["prompt_ids"], pair[f"{side}_ids"]
+    ids = torch.tensor([[*prompt, *reply]], device=judge.device)
+    with torch.inference_mode():
+        scores = judge(input_ids=ids, use_cache=False).logits[0, len(prompt) - 1 : -1].float().log_softmax(-1)
+    return float(scores.gather(1, ids[0, len(prompt) :].unsqueeze(1)).sum())
 
 
 def auroc(samples: Sequence[Sample], p_fail: Sequence[float]) -> tuple[float, float, float]:
