@@ -9,19 +9,20 @@ from data_pipeline.documents.bearing import (
     is_gone,
     is_span,
     parts_of,
-    telling,
 )
 from data_pipeline.documents.types import DocumentEdit
+from data_pipeline.perturb.edit import occurs
+from data_pipeline.perturb.facts import find_facts
 from judge.floors.overlap import content_tokens, units
 from judge.prompting.sentences import sentence_spans
-from judge.types import Language, Sample
+from judge.types import Sample
 
 MOST = 3
 """Parts of a document that are taken out at most."""
 LARGEST_SHARE = 0.5
 """Of all parts, at most so many: what is left must still be a document."""
 UNTOUCHED = 0.2
-"""Share of an answer's telling words that a part may hold at most to be taken out of the faithful twin."""
+"""Share of words, the answer's or its own, that a part may share with an answer which does not need it."""
 SHORTEST_CLAIM = 6
 """Words of a sentence that is worth while to be looked for; twice as many characters in Chinese."""
 
@@ -67,15 +68,14 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
 
 def _elsewhere(gold: Sample, bearing: Sequence[int], rng: Random) -> list[int]:
     """As many parts that the answer does not need: not the first, nor one that leads up to what bears it."""
-    parts = parts_of(gold.document_text)
-    wanted = telling(gold.answer, "", gold.document_text, gold.language)
+    document = gold.document_text
+    parts = parts_of(document)
     free = [
         number
         for number in range(1, len(parts))
         if number not in bearing
         and number + 1 not in bearing
-        and _share(wanted, gold.document_text[parts[number].start : parts[number].end], gold.language)
-        <= UNTOUCHED
+        and not _needs(gold, document[parts[number].start : parts[number].end])
     ]
     rng.shuffle(free)
     size = sum(parts[number].end - parts[number].start for number in bearing) / len(bearing)
@@ -83,5 +83,12 @@ def _elsewhere(gold: Sample, bearing: Sequence[int], rng: Random) -> list[int]:
     return sorted(free[: len(bearing)])
 
 
-def _share(wanted: set[str], text: str, language: Language) -> float:
-    return len(wanted & content_tokens(units(text, language), language)) / len(wanted) if wanted else 0.0
+def _needs(gold: Sample, part: str) -> bool:
+    """May the answer, or one of its claims, rest on a part of the document? Shared words or a fact tell."""
+    language = gold.language
+    said = content_tokens(units(gold.answer, language), language)
+    held = content_tokens(units(part, language), language)
+    shared = len(said & held)
+    if shared > UNTOUCHED * min(len(said), len(held)):
+        return True
+    return any(occurs(fact.text, gold.answer) for fact in find_facts(part, language))

@@ -6,7 +6,7 @@ from random import Random
 
 from data_pipeline.documents.bearing import parts_of
 from data_pipeline.documents.types import DocumentEdit
-from data_pipeline.perturb.edit import digits_of, listed_together, occurs
+from data_pipeline.perturb.edit import Edit, digits_of, listed_together, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import document_facts, find_facts
 from data_pipeline.perturb.names_en import GENERIC
@@ -18,8 +18,10 @@ from judge.types import Language, Sample
 NEAR = {"number": foreign_number, "date": foreign_date}
 """Edits of a text that put a near number or date, which the document lacks, in the place of a true one."""
 _STOP = frozenset(words("stop_words_en"))
-EXCHANGED = ("person", "place")
-"""Kinds of names that change places with each other."""
+FURTHEST = 15
+"""Years from a true year to a wrong one at most: others tell themselves from their document."""
+MOST_MENTIONS = 6
+"""Of a name that changes places."""
 
 
 def swap(gold: Sample, rng: Random) -> Iterator[DocumentEdit]:
@@ -43,17 +45,19 @@ def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, str]
     if edit is None or occurs(edit.replaced, gold.question) or not occurs(edit.replaced, document):
         return
     changed = replace_words(document, {edit.replaced: edit.inserted})
-    if _can_change(edit.replaced, document) and not _lingers(edit.replaced, changed, gold.language):
+    if _can_change(edit, document) and not _lingers(edit.replaced, changed, gold.language):
         yield edit.replaced, edit.inserted, changed
 
 
 def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, str]]:
     """A name of the answer that changes places with another one of its kind, all over the document."""
     document, language = gold.document_text, gold.language
+    if language != "en":  # what is found in Chinese is too often half a name, or an office
+        return
     names = {fact.text: fact for fact in document_facts("entity", gold.answer, document, language)}
     told = f"{gold.question}\n{gold.answer}"
     mine = [
-        fact for fact in names.values() if fact.form.startswith(EXCHANGED) and occurs(fact.text, gold.answer)
+        fact for fact in names.values() if fact.form.startswith("person") and occurs(fact.text, gold.answer)
     ]
     rng.shuffle(mine)
     for fact in mine:
@@ -62,10 +66,9 @@ def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, str]]:
         others = [
             other
             for other in names.values()
-            if (other.form, other.unit) == (fact.form, fact.unit)
+            if _alike(fact, other, document)
             and not _parts(other.text) & _parts(told)
             and not listed_together(fact.text, other.text, document)
-            and fact.text[:2] != other.text[:2]
             and _whole(other, document)
         ]
         rng.shuffle(others)
@@ -73,6 +76,20 @@ def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, str]]:
             other = others[0]
             changed = replace_words(document, _exchange(fact.text, other.text, document))
             yield fact.text, other.text, changed
+
+
+def _alike(one: Fact, two: Fact, document: str) -> bool:
+    """May two names change places, and the text stay one that somebody might write?
+
+    Two persons by first and last name; rules are not sure enough of other names. One that stands everywhere
+    is the topic, and stays.
+    """
+    return (
+        (one.form, one.unit) == (two.form, two.unit)
+        and one.text[:2] != two.text[:2]
+        and len(one.text.split()) == len(two.text.split()) == 2
+        and max(document.count(one.text), document.count(two.text)) <= MOST_MENTIONS
+    )
 
 
 def _exchange(one: str, two: str, document: str) -> dict[str, str]:
@@ -118,12 +135,15 @@ def _lingers(old: str, changed: str, language: Language) -> bool:
     return bool(digits) and any(digits_of(fact.text) == digits for fact in find_facts(changed, language))
 
 
-def _can_change(number: str, document: str) -> bool:
+def _can_change(edit: Edit, document: str) -> bool:
     """Has a number two digits at least, and is it never part of a name, as in "Apollo 11" or "7 Wall Street"?
 
     A small one may be said in words too, or mean other things in other places.
     """
-    found = re.escape(number)
+    years = [re.fullmatch(r"(?:1\d|20)\d\d", text.strip()) for text in (edit.replaced, edit.inserted)]
+    if years[0] and years[1] and abs(int(years[0][0]) - int(years[1][0])) > FURTHEST:
+        return False
+    number, found = edit.replaced, re.escape(edit.replaced)
     before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
     after = re.search(rf"(?<!\w){found} [A-Z][a-z]", document)
     named = after is not None or any(word.lower() not in _STOP for word in before)
@@ -142,7 +162,7 @@ def _elsewhere(gold: Sample, rng: Random) -> str:
             if edit is None or any(occurs(edit.replaced, said) for said in (gold.answer, gold.question)):
                 continue
             changed = replace_words(document, {edit.replaced: edit.inserted})
-            if _can_change(edit.replaced, document) and not _lingers(edit.replaced, changed, gold.language):
+            if _can_change(edit, document) and not _lingers(edit.replaced, changed, gold.language):
                 return changed
     return document
 
