@@ -190,7 +190,7 @@ def test_both_trainers_use_one_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -
 
     seen: list[int] = []
     parent = getattr(trl, name.removeprefix("Judge"))
-    monkeypatch.setattr(parent, "__init__", lambda self, args: seen.append(args.n_gpu))
+    monkeypatch.setattr(parent, "__init__", lambda self, args, **_: seen.append(args.n_gpu))
 
     class Arguments:
         _n_gpu = 2
