@@ -36,16 +36,13 @@ class Step:
     """Whether the demo ends where the command fails: a judge that learned nothing cannot be calibrated."""
 
 
-def steps(out: Path, model: str, precision: str) -> list[Step]:
+def steps(out: Path, model: str) -> list[Step]:
     """The demo's commands in order, everything under the folder ``out``."""
     judge, data = (sys.executable, "-m", "judge"), str(out / "data")
     sft, merged, dpo = str(out / "sft"), str(out / "sft-merged"), str(out / "dpo")
 
     def calibrate(name: str, folder: str) -> Step:
-        command = (
-            *judge, "calibrate", "--model", folder, "--data", f"{data}/validation.jsonl",
-            "--precision", precision,
-        )  # fmt: skip
+        command = (*judge, "calibrate", "--model", folder, "--data", f"{data}/validation.jsonl")
         return Step(f"calibrate {name}", command, 20, needed=False)
 
     plan = [
@@ -77,7 +74,7 @@ def steps(out: Path, model: str, precision: str) -> list[Step]:
         for mode in ("verdict", "reason"):
             command = [
                 *judge, "eval", "--model", path, "--samples", f"{data}/test.jsonl", "--floor-data",
-                f"{data}/samples.jsonl", "--mode", mode, "--precision", precision, "--overwrite", "--out",
+                f"{data}/samples.jsonl", "--mode", mode, "--overwrite", "--out",
                 str(out / "eval" / f"{name}-{mode}"),
             ]  # fmt: skip
             if mode == "reason":
@@ -94,7 +91,6 @@ def demo_command(
     """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its floors."""
     from judge.models.bundled import bring_model
     from judge.models.hardware import this_device
-    from judge.models.weights import default_precision
 
     begin = time.monotonic()
     if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which survives no fork
@@ -103,7 +99,7 @@ def demo_command(
         forkserver.ensure_running()
     say("step 0: bring the model")
     start_from = model or str(bring_model(out / "model"))
-    plan = steps(out, start_from, default_precision(training=True))
+    plan = steps(out, start_from)
     expected = sum(step.seconds for step in plan)
     done, spent = 0.0, 0.0
     for number, step in enumerate(plan, start=1):

@@ -23,7 +23,7 @@ from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, SFTRecipe
 
 OUT = Path("somewhere") / "demo"
-PLAN = demo.steps(OUT, "somewhere/model", "float32")
+PLAN = demo.steps(OUT, "somewhere/model")
 
 
 def parsed(app: Any, arguments: tuple[str, ...]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ shorter = {
 if __name__ == "__main__":
     demo.PROCESSES.set_forkserver_preload(demo.IMPORTED)
     out = Path("runs/demo")
-    for step in demo.steps(out, sys.argv[1], "float32"):
+    for step in demo.steps(out, sys.argv[1]):
         demo.run(replace(step, command=(*step.command, *shorter.get(step.command[3], ()))))
     demo.show(out)
 """
