@@ -8,7 +8,8 @@ the test split: AUROC with a 95 % bootstrap interval over documents, and how far
 judge's. Two rows show what is wrong: the SFT adapter on weights that were not rounded, and its merged weights
 rounded once more, as DPO used to start from them. MODEL may be an adapter too, which SFT then goes on from.
 
-On two CPU cores, with SmolLM2-135M and the demo's data, it takes about a quarter of an hour.
+On two CPU cores, from the demo's SFT adapter (without its judge.json, since it was trained on other weights)
+with ``--sft-steps 4 --learning-rate 1e-4 --dpo-steps 2 --documents 7``, it took three and a half minutes.
 """
 
 import argparse
