@@ -37,7 +37,7 @@ def build_towers(folder: Path, documents: int, pairs: int) -> Path:
     return folder / "data"
 
 
-def training(model: Path, data: Path, output: Path, **changes: Any) -> dict[str, Any]:
+def training(model: Path, data: Path, output: Path, /, **changes: Any) -> dict[str, Any]:
     """Values of a training recipe that takes a second with a tiny model."""
     return {
         "model": str(model),

@@ -102,4 +102,4 @@ def test_a_base_that_is_gone_is_told_with_the_places(tmp_path: Path) -> None:
         find_base(judge)
     assert caught.value.exit_code == 2
     with pytest.raises(InputError, match="not there any more"):
-        find_base(adapter(tmp_path / "foreign", "runs/demo/model"))
+        find_base(adapter(tmp_path / "foreign", "no/such/model"))
