@@ -47,13 +47,11 @@ def _load(model: str) -> tuple[Any, int]:
     from transformers import AutoConfig
 
     from judge.models.base import find_model
-    from judge.models.weights import load_tokenizer
+    from judge.models.weights import tokenizer_of
 
     base, adapter = find_model(model)
     try:
-        tokenizer = load_tokenizer(
-            adapter if adapter and (Path(adapter) / "tokenizer_config.json").is_file() else base
-        )
+        tokenizer = tokenizer_of(base, adapter)
         config = AutoConfig.from_pretrained(base).get_text_config()
     except (OSError, ValueError) as error:
         raise InputError(f"model {model!r} could not be read ({str(error).splitlines()[0]:.160})") from None

@@ -16,8 +16,8 @@ from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.label_tokens import Tokens, stem_and_tails
 from judge.backends.vllm_engine import VLLMSettings, device_precision, import_vllm, start_engine
 from judge.errors import InputError, JudgeError
-from judge.models.base import find_model
-from judge.models.weights import Precision, load_tokenizer
+from judge.models.base import find_model, unknown_model
+from judge.models.weights import Precision, tokenizer_of
 from judge.prompting.rendering import Renderer
 from judge.types import Message
 
@@ -190,16 +190,11 @@ def _read(name: str, base: str, adapter: str | None, revision: str | None) -> tu
     """Tokenizer and configuration of a model: what tells an unknown one before an engine starts."""
     from transformers import AutoConfig
 
-    own = adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file()
     try:
-        tokenizer = load_tokenizer(adapter) if adapter and own else load_tokenizer(base, revision)
+        tokenizer = tokenizer_of(base, adapter, revision)
         return tokenizer, AutoConfig.from_pretrained(base, revision=revision, trust_remote_code=False)
     except OSError as error:
-        raise InputError(
-            f"unknown {'model' if adapter is None else f'base model of {name}:'} {base!r}: "
-            "no folder of that name here, and the Hub gave none "
-            f"({str(error).splitlines()[0]:.160})"
-        ) from error
+        raise unknown_model(name, base, adapter, error) from error
 
 
 def _structured(guide: Mapping[str, Any] | str | None) -> "StructuredOutputsParams | None":

@@ -6,11 +6,10 @@ where its base lay, from the root and from the judge itself, and a fingerprint o
 
 import json
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError, unknown
+from judge.errors import InputError, unknown, warn
 from judge.models.fingerprint import fingerprint
 from judge.models.identity import read_identity
 
@@ -95,10 +94,11 @@ def find_base(adapter: Path) -> str:
         raise InputError("names no base model (base_model_name_or_path)", file=settings)
     kept = read_identity(str(adapter)).get("base", {})
     places = [adapter / kept["beside"], Path(kept["at"])] if "beside" in kept else []
-    there = [place for place in (*places, Path(named)) if (place / "config.json").is_file()]
+    nominated = dict.fromkeys(os.path.normpath(Path(place).absolute()) for place in (*places, named))
+    there = [place for place in nominated if Path(place, "config.json").is_file()]
     if not there:
         if is_path(named):
-            tried = ", ".join(str(place.absolute()) for place in places) or str(Path(named).absolute())
+            tried = ", ".join(nominated)
             raise InputError(
                 f"the base model is not there any more (looked in {tried}); put it back, or merge the judge "
                 "where its base still is: judge merge",
@@ -107,10 +107,10 @@ def find_base(adapter: Path) -> str:
             )
         return str(named)
     wanted = kept.get("fingerprint")
-    same = [place for place in there if wanted in (None, fingerprint(str(place)))]
-    if not same:
-        warnings.warn(f"{there[0]}: the weights are not those that {adapter} was trained on")
-    return os.path.normpath((same or there)[0].absolute())
+    found = next((place for place in there if wanted in (None, fingerprint(place))), None)
+    if found is None:
+        warn(f"{there[0]}: the weights are not those that {adapter} was trained on")
+    return found or there[0]
 
 
 def model_fingerprint(model: str) -> str | None:

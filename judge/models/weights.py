@@ -55,6 +55,13 @@ def load_tokenizer(name: str, revision: str | None = None) -> Any:
     return AutoTokenizer.from_pretrained(name, revision=revision)
 
 
+def tokenizer_of(base: str, adapter: str | None, revision: str | None = None) -> Any:
+    """The tokenizer that an adapter brings along, else that of its base (see :func:`find_model`)."""
+    if adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file():
+        return load_tokenizer(adapter)
+    return load_tokenizer(base, revision)
+
+
 def load_weights(
     name: str,
     *,
@@ -92,10 +99,7 @@ def load_weights(
     disable_progress_bar()
     settings = {} if quantization is None else quantized_loading(precision, device)
     try:
-        if adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file():
-            tokenizer = load_tokenizer(adapter)
-        else:
-            tokenizer = load_tokenizer(base, revision)
+        tokenizer = tokenizer_of(base, adapter, revision)
         model = AutoModelForCausalLM.from_pretrained(
             str(Path(base).absolute()) if Path(base).is_dir() else base,  # PEFT keeps this name in adapters
             revision=revision,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import sha256_file, write_json
+from judge.files import JUDGE_FILE, sha256_file, write_json
 from judge.training.config import TrainingConfig
 
 MARK = "complete.json"
@@ -101,7 +101,7 @@ def finished_run(recipe: TrainingConfig, run: dict[str, Any]) -> dict[str, Any] 
     Raises:
         InputError: the finished judge came from another recipe or other data.
     """
-    file = Path(recipe.output) / "judge.json"
+    file = Path(recipe.output) / JUDGE_FILE
     if not recipe.resume or not file.is_file() or complete_checkpoints(file.parent):
         return None
     identity: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

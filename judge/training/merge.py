@@ -4,7 +4,6 @@ No model is loaded. The base's files are copied, and of the copy the adapted ten
 a time: memory holds one of them, whatever the size of the model.
 """
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError, JudgeError
-from judge.files import write_json, write_text
+from judge.files import JUDGE_FILE, write_json, write_text
 from judge.models.base import find_model, unknown_model
 from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
+from judge.models.identity import read_identity, trained_quantization
 from judge.models.quantization import quantized_layers, round_to_nf4
-from judge.models.weights import load_tokenizer
+from judge.models.weights import tokenizer_of
 from judge.training.card import model_card
 
 if TYPE_CHECKING:
@@ -47,13 +47,11 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
         raise InputError(f"{adapter} is no LoRA adapter (no adapter_config.json); there is nothing to merge")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise InputError("exists and is not empty; give another folder", file=output)
-    identity_file = Path(adapter) / "judge.json"
-    identity = json.loads(identity_file.read_text(encoding="utf-8")) if identity_file.is_file() else None
-    quantization = identity["recipe"].get("quantization") if identity else None
+    identity = read_identity(adapter)
+    quantization = trained_quantization(identity)
     try:
         source, beside = find_checkpoint(base)
-        own = (Path(adapter) / "tokenizer_config.json").is_file()
-        tokenizer = load_tokenizer(adapter if own else base)
+        tokenizer = tokenizer_of(base, adapter)
         skeleton = _skeleton(base)
     except OSError as error:
         raise unknown_model(adapter, base, found, error) from error
@@ -75,9 +73,9 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
                 weight += layers[name].update(factors)
             target.write(stored[name], weight)
         tokenizer.save_pretrained(folder)
-        if identity is not None:
-            identity = {**identity, "merged_from": adapter}
-            write_json(folder / "judge.json", identity)
+        if identity:
+            identity["merged_from"] = adapter
+            write_json(folder / JUDGE_FILE, identity)
             write_text(folder / "README.md", model_card(identity))
     formats = {FORMATS[source.tensors[stored[name]].format] for name in layers}
     return {"base": base, "adapter": adapter, "dtype": " and ".join(sorted(formats))}

@@ -10,7 +10,7 @@ from judge.models.base import find_model
 from judge.models.hardware import local_rank
 from judge.models.identity import read_identity, rounded_base, trained_quantization
 from judge.models.prefix_tree import can_share
-from judge.models.weights import load_tokenizer, load_weights
+from judge.models.weights import load_weights, tokenizer_of
 from judge.training.arguments import (
     check_optimizer,
     check_quantization,
@@ -56,8 +56,7 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     if recipe.attention != "auto":
         model.set_attn_implementation(recipe.attention)
     if adapter is not None:
-        if (Path(adapter) / "tokenizer_config.json").is_file():
-            tokenizer = load_tokenizer(adapter)
+        tokenizer = tokenizer_of(base, adapter)
         model = add_adapter(model, adapter, recipe)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token

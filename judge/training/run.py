@@ -6,7 +6,7 @@ from signal import SIGTERM
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import write_json, write_text
+from judge.files import JUDGE_FILE, write_json, write_text
 from judge.training import checkpoints
 from judge.training.arguments import sharding
 from judge.training.card import judge_identity, model_card
@@ -122,9 +122,9 @@ def save_judge(trainer: Any, recipe: TrainingConfig, summary: dict[str, Any], ru
             if best.get("kept"):
                 link_folder(output / f"best-{best['step']}", ready)
             write_text(ready / "README.md", model_card(identity))
-            (output / "judge.json").unlink(missing_ok=True)
+            (output / JUDGE_FILE).unlink(missing_ok=True)
             move_into(output, ready)
-        write_json(output / "judge.json", identity)
+        write_json(output / JUDGE_FILE, identity)
         checkpoints.sync(output)
         for folder in [*output.glob("checkpoint-*"), *output.glob("best-*")]:
             checkpoints.remove(folder)
