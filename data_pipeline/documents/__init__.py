@@ -4,6 +4,7 @@
 the fact at every mention. The faithful twin's document is edited alike, elsewhere.
 """
 
-from data_pipeline.documents.edit import DOCUMENT_EDITS, DocumentEdit, edit_document
+from data_pipeline.documents.edit import DOCUMENT_EDITS, edit_document
+from data_pipeline.documents.types import DocumentEdit
 
 __all__ = ["DOCUMENT_EDITS", "DocumentEdit", "edit_document"]

@@ -12,7 +12,7 @@ from judge.types import Language, Span
 SHORT = {"en": 8, "zh": 16}
 """Words (characters in Chinese) up to which an answer counts as a span of the document."""
 BEARS = 0.5
-"""Share of an answer's telling words from which on a sentence, or two in a row, may bear it."""
+"""Share of an answer's telling words from which on a sentence may bear it."""
 BLIND = 0.34
 """Share up to which what is left of a document is taken to say nothing of a claim."""
 _LINE = re.compile(r"[^\n]+")
@@ -28,19 +28,21 @@ def parts_of(document: str) -> tuple[Span, ...]:
     return sentence_spans(document)
 
 
-def telling(claim: str, question: str, document: str, language: Language) -> set[str]:
+@lru_cache(maxsize=1024)
+def words_of(text: str, language: Language) -> frozenset[str]:
+    """The content words of a text; kept, since the sentences of a document are asked for again and again."""
+    return frozenset(content_tokens(units(text, language), language))
+
+
+def telling(claim: str, question: str, document: str, language: Language) -> frozenset[str]:
     """The content words by which a claim is known: not those of the question, nor of the document's topic.
 
     A word of the topic stands in half of the document's parts, or more.
     """
-    found = content_tokens(units(claim, language), language)
-    found -= content_tokens(units(question, language), language)
-    held = [
-        content_tokens(units(document[part.start : part.end], language), language)
-        for part in parts_of(document)
-    ]
+    found = words_of(claim, language) - words_of(question, language)
+    held = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
     often = max(2, len(held) / 2)
-    return {word for word in found if sum(word in words for words in held) < often} or found
+    return frozenset(word for word in found if sum(word in words for words in held) < often) or found
 
 
 def is_span(answer: str, document: str, language: Language) -> bool:
@@ -68,7 +70,7 @@ def bearing_parts(document: str, claim: str, question: str, language: Language) 
     wanted = telling(claim, question, document, language)
     if not wanted:
         return []
-    shares = [len(wanted & content_tokens(units(text, language), language)) / len(wanted) for text in texts]
+    shares = [len(wanted & words_of(text, language)) / len(wanted) for text in texts]
     if max(shares, default=0.0) < BEARS:
         return []
     return [number for number, share in enumerate(shares) if share > BLIND]
@@ -85,10 +87,10 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
     if not wanted:
         return False
     texts = [left[part.start : part.end] for part in parts_of(left)]
-    held = [content_tokens(units(text, language), language) for text in texts]
+    held = [words_of(text, language) for text in texts]
     if is_span(claim, document, language):
         return not _stands_in(claim, left) and not any(wanted <= found for found in held)
-    pairs = [one | two for one, two in zip(held, [*held[1:], set()], strict=True)]
+    pairs = [one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True)]
     if any(len(wanted & found) / len(wanted) > BLIND for found in pairs):
         return False
     facts = [fact.text for fact in find_facts(claim, language) if not occurs(fact.text, question)]

@@ -9,11 +9,12 @@ from data_pipeline.documents.bearing import (
     is_gone,
     is_span,
     parts_of,
+    words_of,
 )
 from data_pipeline.documents.types import DocumentEdit
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
-from judge.floors.overlap import content_tokens, units
+from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Sample
 
@@ -86,8 +87,7 @@ def _elsewhere(gold: Sample, bearing: Sequence[int], rng: Random) -> list[int]:
 def _needs(gold: Sample, part: str) -> bool:
     """May the answer, or one of its claims, rest on a part of the document? Shared words or a fact tell."""
     language = gold.language
-    said = content_tokens(units(gold.answer, language), language)
-    held = content_tokens(units(part, language), language)
+    said, held = words_of(gold.answer, language), words_of(part, language)
     shared = len(said & held)
     if shared > UNTOUCHED * min(len(said), len(held)):
         return True

@@ -8,8 +8,6 @@ from data_pipeline.documents.swap import swap
 from data_pipeline.documents.types import DocumentEdit
 from judge.types import Sample
 
-__all__ = ["DOCUMENT_EDITS", "DocumentEdit", "edit_document"]
-
 DOCUMENT_EDITS: dict[str, Callable[[Sample, random.Random], Iterator[DocumentEdit]]] = {
     "deletion": delete,
     "document_swap": swap,

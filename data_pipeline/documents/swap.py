@@ -44,8 +44,7 @@ def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, str]
     edit = NEAR[kind](gold.answer, document, gold.question, gold.language, rng)
     if edit is None or occurs(edit.replaced, gold.question) or not occurs(edit.replaced, document):
         return
-    changed = replace_words(document, {edit.replaced: edit.inserted})
-    if _can_change(edit, document) and not _lingers(edit.replaced, changed, gold.language):
+    if changed := _changed(edit, gold):
         yield edit.replaced, edit.inserted, changed
 
 
@@ -73,9 +72,8 @@ def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, str]]:
         ]
         rng.shuffle(others)
         if others and _whole(fact, document):
-            other = others[0]
-            changed = replace_words(document, _exchange(fact.text, other.text, document))
-            yield fact.text, other.text, changed
+            new = others[0].text
+            yield fact.text, new, replace_words(document, _exchange(fact.text, new, document))
 
 
 def _alike(one: Fact, two: Fact, document: str) -> bool:
@@ -96,10 +94,9 @@ def _exchange(one: str, two: str, document: str) -> dict[str, str]:
     """What becomes what: both names, and the last words of both where they stand alone too."""
     found = {one: two, two: one}
     last_one, last_two = one.split()[-1], two.split()[-1]
-    if last_one != one or last_two != two:
-        for short, other in ((last_one, last_two), (last_two, last_one)):
-            if short not in found and occurs(short, document):
-                found[short] = other
+    for short, other in ((last_one, last_two), (last_two, last_one)):
+        if occurs(short, document):
+            found[short] = other
     return found
 
 
@@ -116,12 +113,17 @@ def replace_words(text: str, changes: dict[str, str]) -> str:
 
 
 def _whole(fact: Fact, document: str) -> bool:
-    """Is a name one of two words at most, whose first word never stands without the last?"""
-    parts = fact.text.split()
-    if len(parts) == 1:
-        return True
-    alone = rf"(?<!\w){re.escape(parts[0])}(?! {re.escape(parts[-1])})(?!\w)"
-    return len(parts) == 2 and not re.search(alone, document)
+    """Does the first word of a name of two never stand without the last?"""
+    first, last = fact.text.split()
+    return not re.search(rf"(?<!\w){re.escape(first)}(?! {re.escape(last)})(?!\w)", document)
+
+
+def _changed(edit: Edit, gold: Sample) -> str | None:
+    """The document with an edit's number or date changed all over; ``None`` where that is not surely done."""
+    if not _can_change(edit, gold.document_text):
+        return None
+    changed = replace_words(gold.document_text, {edit.replaced: edit.inserted})
+    return None if _lingers(edit.replaced, changed, gold.language) else changed
 
 
 def _lingers(old: str, changed: str, language: Language) -> bool:
@@ -161,8 +163,7 @@ def _elsewhere(gold: Sample, rng: Random) -> str:
             edit = near(text, document, "", gold.language, rng)
             if edit is None or any(occurs(edit.replaced, said) for said in (gold.answer, gold.question)):
                 continue
-            changed = replace_words(document, {edit.replaced: edit.inserted})
-            if _can_change(edit, document) and not _lingers(edit.replaced, changed, gold.language):
+            if changed := _changed(edit, gold):
                 return changed
     return document
 
