@@ -3,10 +3,10 @@
     python -m tests.bench.mix_proof --model DIR --data-dir DIR --out runs/proof --seeds 0 1 2 \\
         old=runs/old/data new=new.yaml
 
-Each data set is a built folder or a recipe, which is built first. For each set and seed a judge is trained with
-LoRA on as many computed tokens (``--tokens``), and measured on RAGTruth's test split, HaluBench and FIB. What
-is finished is not made again, and an interrupted training goes on from its last checkpoint: call it again. Prints a
-Markdown table: balanced accuracy and AUROC with 95 % intervals over documents.
+Each data set is a built folder or a recipe, which is built first. For each set and seed a judge is trained
+with LoRA on as many computed tokens (``--tokens``), and measured on RAGTruth's test split, HaluBench and FIB.
+What is finished is not made again, and an interrupted training goes on from its last checkpoint: call it
+again. Prints a Markdown table: balanced accuracy and AUROC with 95 % intervals over documents.
 """
 
 import argparse
