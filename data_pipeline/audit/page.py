@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.audit.shortcuts import LIMITS, RULES
 from judge.files import write_json, write_text
 
 TEMPLATE = Path(__file__).parent / "page.html.jinja"
