@@ -1,5 +1,6 @@
 """The keys of a data recipe (``data.yaml``). Every key here is read, and no other is allowed."""
 
+from collections.abc import Mapping
 from typing import Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
@@ -16,6 +17,16 @@ Share = float
 
 ORIGINS = ("rules", "gold", "composed", "model")
 """Where rows say that a judgement comes from, beside chat models: no teacher may have such a name."""
+
+KEYS: Mapping[str, str] = {
+    "edit": "edits",
+    "added": "additions",
+    "document": "document_edits",
+    "near_miss": "near_misses",
+    "long": "long_answers",
+    "refusal": "refusals",
+}
+"""The key that says how many gold answers get a pair of a kind."""
 
 
 class SplitConfig(StrictConfig):
@@ -183,6 +194,9 @@ class DataConfig(StrictConfig):
     leaks: LeaksConfig | None = None
     """Without it the gate is not run, and training refuses the set unless it is told to take it."""
     sampling: SamplingConfig | None = None
+    audit: Literal["fail", "warn", "off"] = "fail"
+    """``fail``: no data set whose labels can be told without reading (see ``judge data audit``). ``warn``:
+    only say so. ``off``: do not look."""
     splits: SplitConfig = SplitConfig()
     modes: ModesConfig = ModesConfig()
     reasoning: ReasoningConfig = ReasoningConfig()
@@ -212,14 +226,12 @@ class DataConfig(StrictConfig):
     @property
     def shares(self) -> dict[str, Share]:
         """The share of gold answers that get a pair, by kind."""
-        return {
-            "edit": self.edits,
-            "added": self.additions,
-            "document": self.document_edits,
-            "near_miss": self.near_misses,
-            "long": self.long_answers,
-            "refusal": self.refusals,
-        }
+        return {kind: getattr(self, key) for kind, key in KEYS.items()}
+
+    @field_validator("audit", mode="before")
+    @classmethod
+    def _off_is_false_in_yaml(cls, value: object) -> object:
+        return "off" if value is False else value
 
     @field_validator("edit_types")
     @classmethod

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from data_pipeline.contrast import LABELLED
 from data_pipeline.licences import licence_of
 from judge.errors import InputError, JudgeError
 from judge.files import dump
@@ -116,7 +117,7 @@ class SampleStore:
                     sample.id, sample.group, pair_of(sample), sample.source, sample.task.value,
                     sample.language, str(sample.meta.get("domain", "")), licence_of(sample),
                     None if sample.label is None else sample.label.value,
-                    "labelled" if kind is None else str(kind),
+                    LABELLED if kind is None else str(kind),
                     None if edit_type is None else str(edit_type),
                     None if from_document is None else bool(from_document),
                     dump(row_from_sample(sample)),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from data_pipeline.audit.limits import MIN_PAIRS
-from data_pipeline.store import SampleStore, rank
+from data_pipeline.store import SampleStore, pair_of, rank
 from judge.types import Label, Sample
 
 OTHERS = "others"
@@ -49,7 +49,8 @@ def cells(store: SampleStore) -> Iterator[Cell]:
 def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:
     """The samples of whole documents, about ``limit`` of them, in a seeded random order of the documents.
 
-    Which documents depends on the seed and their names alone; the last one may go over the limit.
+    Which documents depends on the seed and their names alone; the last one may go over the limit. Pairs that
+    meet a prompt injection are left out: an attack in an answer is to be told without the document.
     """
     store.index("source", "language", "kind", "document")
     kinds = ", ".join("?" * len(cell.kinds))
@@ -64,8 +65,10 @@ def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:
         ) WHERE before < ?
     """  # noqa: S608 (our own conditions)
     where, name = f"{here} AND document IN ({chosen})", f"audit:{seed}"
-    drawn = store.samples(where, (*values, name, *values, limit))
-    return sorted(drawn, key=lambda sample: rank(name, sample.group))
+    drawn = list(store.samples(where, (*values, name, *values, limit)))
+    attacked = {pair_of(sample) for sample in drawn if "injection" in sample.meta}
+    left = (sample for sample in drawn if pair_of(sample) not in attacked)
+    return sorted(left, key=lambda sample: rank(name, sample.group))
 
 
 def twins(samples: list[Sample]) -> dict[str, tuple[Sample, Sample]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.audit.cells import cells, draw
-from data_pipeline.audit.limits import FIGURES, over, place
+from data_pipeline.audit.limits import over, told
 from data_pipeline.audit.shortcuts import measure
 from data_pipeline.audit.tables import Tables, kind_of, split_of
 from data_pipeline.audit.tokens import row_tokens
@@ -110,14 +110,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def _warnings(found: Mapping[str, Any]) -> list[str]:
     """What a user should know before training on the samples."""
-    told = [row["text"] for row in found["over"]]
-    for row in found["cells"]:
-        told += [
-            f"{place(row)}: {FIGURES[name]} {figure['value']:.2f} may be over the limit of {figure['limit']:.2f} "
-            f"(95 % interval {figure['low']:.2f} to {figure['high']:.2f})"
-            for name, figure in row["figures"].items()
-            if figure["verdict"] == "unsure"
-        ]
+    lines = list(told(found))
     labels: dict[str, list[int]] = {}
     for row in found["classes"]:
         counts = labels.setdefault(row["source"], [0, 0])
@@ -125,24 +118,26 @@ def _warnings(found: Mapping[str, Any]) -> list[str]:
         counts[1] += row[Label.FAIL.value]
     for source, (passes, fails) in labels.items():
         if passes + fails and not BALANCE[0] <= fails / (passes + fails) <= BALANCE[1]:
-            told.append(f"{source}: {fails / (passes + fails):.0%} of the labelled samples are FAIL")
+            lines.append(f"{source}: {fails / (passes + fails):.0%} of the labelled samples are FAIL")
     for kind, text in (
         ("conflicts", "the text of another sample and the other label"),
         ("repeats", "the document, question and answer of another sample"),
     ):
         if found[kind]["count"]:
-            told.append(f"samples with {text}: {found[kind]['count']:,}")
+            lines.append(f"samples with {text}: {found[kind]['count']:,}")
     if found["in_two_splits"]:
-        told.append(f"samples about a document of another split: {found['in_two_splits']:,}; the splits leak")
-    return told
+        lines.append(
+            f"samples about a document of another split: {found['in_two_splits']:,}; the splits leak"
+        )
+    return lines
 
 
 def _examples(samples: list[Sample], scores: Mapping[str, float]) -> list[dict[str, Any]]:
     """Samples to look at: the first few, and hallucinated answers that their wording gives away most."""
-    told = [sample for sample in samples if sample.label is Label.FAIL and scores.get(sample.id, 0) > 0.5]
-    told.sort(key=lambda sample: (-scores[sample.id], sample.id))
+    given = [sample for sample in samples if sample.label is Label.FAIL and scores.get(sample.id, 0) > 0.5]
+    given.sort(key=lambda sample: (-scores[sample.id], sample.id))
     chosen = [("drawn", sample) for sample in samples[: 2 * EXAMPLES]]
-    chosen += [("given away by its wording", sample) for sample in told[:EXAMPLES]]
+    chosen += [("given away by its wording", sample) for sample in given[:EXAMPLES]]
     return [
         {
             "why": why,

@@ -57,7 +57,8 @@ def score(samples: Sequence[Sample]) -> Scores:
     except ValueError:  # too few documents with each of the labels
         found["halves"] = {}
     found["rules"] = {
-        sample.id: float(judge_by_rules(sample).label is Label.FAIL) for sample in whole_pairs(samples, JUDGED)
+        sample.id: float(judge_by_rules(sample).label is Label.FAIL)
+        for sample in whole_pairs(samples, JUDGED)
     }
     return found
 
@@ -87,7 +88,11 @@ def by_edit_type(samples: Sequence[Sample]) -> list[tuple[str, tuple[str, ...], 
     if rare := tuple(name for name in named if counts[name] < MIN_PAIRS):
         groups.append((rare[0] if len(rare) == 1 else OTHERS, rare))
     return [
-        (name, types, [one for pair in pairs.values() if pair[1].meta.get("edit_type") in types for one in pair])
+        (
+            name,
+            types,
+            [one for pair in pairs.values() if pair[1].meta.get("edit_type") in types for one in pair],
+        )
         for name, types in groups
     ]
 

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from hashlib import blake2b
 from typing import Any
 
+from data_pipeline.contrast import LABELLED
 from judge.types import Label, Sample
 
 LABELS = (*(label.value for label in Label), "none")
@@ -26,7 +27,7 @@ def split_of(sample: Sample) -> str:
 
 def kind_of(sample: Sample) -> str:
     """How a sample came about: the kind of its pair, or ``labelled`` for one that was taken as it is."""
-    return str(sample.meta.get("kind", "labelled"))
+    return str(sample.meta.get("kind", LABELLED))
 
 
 def _key(*texts: str) -> bytes:
@@ -72,7 +73,9 @@ class Tables:
 
     def _look_for_repeat(self, sample: Sample, document: str, label: str) -> None:
         split = split_of(sample)
-        query = "INSERT INTO documents VALUES (?1, ?2) ON CONFLICT DO UPDATE SET split = split RETURNING split"
+        query = (
+            "INSERT INTO documents VALUES (?1, ?2) ON CONFLICT DO UPDATE SET split = split RETURNING split"
+        )
         ((known_split,),) = self._seen.execute(query, (_key(document), split))
         self._counts["in_two_splits"] += known_split != split
         text = (_key(document, sample.question, sample.answer), sample.id, label)
