@@ -53,8 +53,8 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         The manifest.
 
     Raises:
-        InputError: a source is wrong, a split is left empty, or the audit found labels that can be told without
-            reading; then the audit and the samples lie in the folder, and nothing was paid for judgements.
+        InputError: a source is wrong, a split is left empty, or the audit found labels that give themselves
+            away; then the audit and the samples lie in the folder, and nothing was paid for judgements.
         JudgeError: a teacher failed, the budget is used up, or the disk is full; every answer so far is kept.
     """
     folder = Path(config.output)
@@ -94,7 +94,7 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         assign_modes(store, config.modes, config.seed)
         say(f"{store.count()} samples about {store.documents()} documents")
         write_samples(folder / "samples.jsonl", store.samples())
-        audit = audit_build(store, folder, config.seed, config.audit)  # before judgements are paid for
+        audit = audit_build(store, folder, config.seed, config.audit, say)  # before judgements are paid for
         yields = note_judgements(store, config.reasoning, teachers, dropped, folder / "aside.jsonl")
         write_files(config, folder, store, say)
         write_jsonl(folder / "leaks.jsonl", gate.rows if gate is not None else ())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import judge
+from data_pipeline.audit.limits import given_away, looked_up
 from data_pipeline.config import DataConfig
 from data_pipeline.ensemble import yield_markdown
 from data_pipeline.store import SampleStore
@@ -119,6 +120,7 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         for name, asked in manifest["teachers"].items():
             cells = [f"{asked[key]:,}" for key in names]
             lines.append(f"| {name} | {' | '.join(cells)} | {sum(asked['problems'].values()):,} |")
+    lines += ["", "## audit", "", *_audit(manifest["audit"])]
     lines += ["", "## leak gate", ""]
     if manifest["leaks"] is None:
         lines.append("Not run. Training refuses this set unless it is told to take it.")
@@ -131,3 +133,12 @@ def data_card(manifest: Mapping[str, Any]) -> str:
     lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
     lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
     return "\n".join(lines) + "\n"
+
+
+def _audit(record: Mapping[str, Any] | None) -> list[str]:
+    if record is None:
+        return ["Not run."]
+    lines = [f"- {line}" for line in [*given_away(record), *looked_up(record)]]
+    few = "; ".join(record["no_verdict"])
+    lines += [f"- too few pairs for a verdict: {few}"] if few else []
+    return lines or ["No figure is over its limit."]

@@ -1,8 +1,8 @@
-"""Figures with their intervals: shares, AUROC, balanced accuracy; rows about one document are no two witnesses.
+"""Figures with intervals: shares, AUROC, balanced accuracy. Two rows about one document are one witness.
 
-An interval is the figure's mean plus or minus 1.96 standard errors. Each row adds its influence on the figure,
-and influences are summed by document before they are squared (for AUROC: Obuchowski 1997, the clustered form
-of DeLong's).
+An interval is the figure plus or minus 1.96 standard errors. Each row has its influence on the figure, and
+influences are summed by document before they are squared (for AUROC: Obuchowski 1997, the clustered form of
+DeLong's).
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Can a label be told from how the parts of an answer fit each other, with no look at the document?
 
-An answer that goes on with a sentence from elsewhere may stand out by that sentence alone: it shares no word with
-the others; or the faithful one does, when it says the same fact twice. A few counts of what sentences share are
-given to a logistic regression, in folds that are parted by document.
+An answer that goes on with a sentence from elsewhere may stand out by that sentence alone, which shares no
+word with the others; or the faithful one does, when it says the same fact twice. A few counts of what
+sentences share are given to a logistic regression, in folds that are parted by document.
 """
 
 import re
@@ -24,7 +24,7 @@ def parts_of(sample: Sample) -> list[str]:
 
 
 def features(sample: Sample) -> list[float]:
-    """What the sentences of an answer of at least two have in common; neither document nor question is read."""
+    """What the sentences of an answer of two or more have in common. Document and question are not read."""
     parts = parts_of(sample)
     words = [content_tokens(units(part, sample.language), sample.language) for part in parts]
     facts = [set(_NAME.findall(part)) for part in parts]

@@ -1,6 +1,6 @@
 """Up to where a label may be told without reading, and what to say where it is told beyond that."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from data_pipeline.contrast import LABELLED
@@ -19,11 +19,11 @@ EASY = ("edit", LABELLED)
 TEXTS = {
     "answer_only": "AUROC of a classifier that sees the wording of the answers alone.",
     "length": "AUROC of the length of the answers.",
-    "overlap": "AUROC of how much of an answer stands in the document word for word. Told of; no build fails over it.",
-    "twin": "Share of pairs whose hallucinated twin is the more suspicious one to the answer-only classifier.",
-    "halves": "AUROC of what the sentences of an answer share with each other; answers of several sentences.",
-    "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on some of the samples. "
-    f"Told of in {' and '.join(EASY)}; a build fails over the others.",
+    "overlap": "AUROC of how much of an answer stands in the document word for word. No build fails over it.",
+    "twin": "Share of pairs whose hallucinated twin looks the worse one to the answer-only classifier.",
+    "halves": "AUROC of what the sentences of an answer share, where it has two or more.",
+    "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on a part of the "
+    f"samples. No build fails over it in the kinds {' and '.join(EASY)}.",
 }
 """What each figure is."""
 MEANING = {
@@ -38,8 +38,8 @@ LIMITS = {"answer_only": 0.60, "length": 0.55, "overlap": 0.90, "twin": 0.65, "h
 """AUROC; share of pairs (``twin``); balanced accuracy (``rules``)."""
 OF_KIND: Mapping[tuple[str, str], float] = {
     ("answer_only", "document"): 0.55,  # one answer to two documents
-    # Real answers give something away (RAGTruth: 0.67 by wording, 0.66 by length); HaluEval QA, 0.98, does not
-    # need to be read at all.
+    # Real answers give something away (RAGTruth: 0.67 by wording, 0.66 by length). HaluEval QA, 0.98, need
+    # not be read at all.
     **{(figure, LABELLED): 0.75 for figure in ("answer_only", "length", "twin", "halves")},
 }
 """Limits of single kinds that differ."""
@@ -87,25 +87,43 @@ def over(found: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def told(found: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each source, language and kind with figures over their limits: those over which a build fails
-    first, then those of easy kinds."""
+def given_away(found: Mapping[str, Any]) -> list[str]:
+    """A line for each source, language and kind with figures over which a build fails."""
+    lines = []
+    for cell, figures in _by_cell(found, fails=True):
+        by_type: dict[str | None, list[str]] = {}
+        for one in figures:
+            text = f"{FIGURES[one['figure']]} {one['value']:.2f} (limit {one['limit']:.2f})"
+            by_type.setdefault(one["edit_type"], []).append(text)
+        parts = [
+            f"{name}: {', '.join(texts)}" if name else ", ".join(texts) for name, texts in by_type.items()
+        ]
+        lines.append(f"{cell}: labels give themselves away, by {'; '.join(parts)}")
+    return lines
+
+
+def looked_up(found: Mapping[str, Any]) -> list[str]:
+    """A line for each source, language and kind whose labels a look-up tells, where that fails no build."""
+    lines = []
+    for cell, figures in _by_cell(found, fails=False):
+        texts = [f"{FIGURES[one['figure']]} {one['value']:.2f}" for one in figures if not one["edit_type"]]
+        if texts:
+            lines.append(f"{cell}: looking words up tells the labels ({', '.join(texts)})")
+    return lines
+
+
+def without_verdict(found: Mapping[str, Any]) -> list[str]:
+    """The sources, languages and kinds that are too small for a verdict on any figure."""
+    return [
+        place(row)
+        for row in found["cells"]
+        if row["edit_type"] is None and all(one["verdict"] == "few" for one in row["figures"].values())
+    ]
+
+
+def _by_cell(found: Mapping[str, Any], *, fails: bool) -> Iterable[tuple[str, list[dict[str, Any]]]]:
     by_cell: dict[str, list[dict[str, Any]]] = {}
     for one in found["over"]:
-        by_cell.setdefault(place({**one, "edit_type": None}), []).append(one)
-    for cell, figures in by_cell.items():
-        by_type: dict[str, list[str]] = {}
-        for one in figures:
-            if one["fails"]:
-                text = f"{FIGURES[one['figure']]} {one['value']:.2f} (limit {one['limit']:.2f})"
-                by_type.setdefault(one["edit_type"] or "", []).append(text)
-        if by_type:
-            parts = (
-                f"{name}: {', '.join(texts)}" if name else ", ".join(texts) for name, texts in by_type.items()
-            )
-            yield f"{cell}: labels give themselves away, by {'; '.join(parts)}"
-    for cell, figures in by_cell.items():
-        easy = [one for one in figures if not one["fails"] and not one["edit_type"]]
-        if easy:
-            texts = (f"{FIGURES[one['figure']]} {one['value']:.2f}" for one in easy)
-            yield f"{cell}: looking words up tells the labels ({', '.join(texts)})"
+        if one["fails"] is fails:
+            by_cell.setdefault(place({**one, "edit_type": None}), []).append(one)
+    return by_cell.items()

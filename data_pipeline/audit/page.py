@@ -99,11 +99,11 @@ def markdown(found: Mapping[str, Any]) -> str:
     lines += [f"- {name}: {text}" for name, text in legend()]
     lines += [
         "",
-        f"At most {found['limit']:,} samples of a source, language and kind, drawn with seed {found['seed']}; "
-        "classifiers are cross-validated with folds parted by document. 0.50 is chance; less means that the same "
-        "answers stand in both classes, and hides what else is there. `!!` is over the limit, with its whole 95 % "
-        "interval; `?` may be; in brackets: fewer than "
-        f"{MIN_PAIRS} samples of a label or {MIN_DOCUMENTS} documents, no verdict.",
+        f"At most {found['limit']:,} samples of each source, language and kind, by seed {found['seed']}; "
+        "classifiers are cross-validated with folds parted by document. 0.50 is chance; less means that the "
+        "same answers stand in both classes, and hides what else is there. `!!` is over the limit with its "
+        f"whole 95 % interval; `?` may be; in brackets, no verdict: fewer than {MIN_PAIRS} samples of a "
+        f"label, or {MIN_DOCUMENTS} documents.",
         "",
     ]
     lines += _table(

@@ -1,4 +1,4 @@
-"""Running the audit: over a build's table of samples, over samples, or over the folder of a built data set."""
+"""Running the audit: over the table of a build, over samples, or over the folder of a built data set."""
 
 import json
 import tempfile
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.audit.cells import cells, draw
-from data_pipeline.audit.limits import over, told
+from data_pipeline.audit.limits import given_away, looked_up, over
 from data_pipeline.audit.shortcuts import measure
 from data_pipeline.audit.tables import Tables, kind_of, split_of
 from data_pipeline.audit.tokens import row_tokens
@@ -18,7 +18,7 @@ from judge.samples import read_samples
 from judge.types import Label, Sample
 
 LIMIT = 2000
-"""Samples of each source, language and kind that the rules are fitted on; of more, whole documents are drawn."""
+"""Samples of each source, language and kind that are looked at; of more, whole documents are drawn."""
 EXAMPLES = 2
 """Samples of each source, language and kind that are shown of each sort."""
 BALANCE = (0.4, 0.6)
@@ -37,8 +37,8 @@ def audit_store(store: SampleStore, *, limit: int = LIMIT, seed: int = 0) -> dic
 
     Returns:
         JSON values: what :class:`~data_pipeline.audit.tables.Tables` counts, ``cells`` (the rows of
-        :func:`~data_pipeline.audit.shortcuts.measure`), ``over`` (figures over their limits), ``examples`` and
-        ``warnings``.
+        :func:`~data_pipeline.audit.shortcuts.measure`), ``over`` (figures over their limits), ``examples``
+        and ``warnings``.
     """
     tables = Tables()
     for sample in store.samples():
@@ -110,7 +110,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def _warnings(found: Mapping[str, Any]) -> list[str]:
     """What a user should know before training on the samples."""
-    lines = list(told(found))
+    lines = [*given_away(found), *looked_up(found)]
     labels: dict[str, list[int]] = {}
     for row in found["classes"]:
         counts = labels.setdefault(row["source"], [0, 0])

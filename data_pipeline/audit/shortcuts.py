@@ -1,4 +1,4 @@
-"""Could a judge learn the labels without reading? Trivial rules, by source, language and kind, and by edit type.
+"""Could a judge learn the labels without reading? Trivial rules by source, language, kind and edit type.
 
 Each rule is fitted and scored in folds that are parted by document, so twins never part. That matters: a rule
 that memorises answers and meets the twin of one it has seen would score *below* chance, and hide a give-away.
@@ -129,7 +129,7 @@ def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, d
             else auroc(fail, chances, groups)
         )
         found[name] = _judged(name, kind, figure, min(sum(fail), len(fail) - sum(fail)), groups)
-        pairs = [pair for pair in twins(scored).values()] if name == "answer_only" else []
+        pairs = list(twins(scored).values()) if name == "answer_only" else []
         if pairs:
             told = [_told(known[faithful.id], known[wrong.id]) for faithful, wrong in pairs]
             groups = [_group(wrong) for _, wrong in pairs]

@@ -1,7 +1,6 @@
 """What a data set is made of, counted in one pass: classes, lengths, edits, repeats, documents in two splits.
 
-Memory does not grow with the number of samples: what tells repeats lies in a table on disk, and no text is kept
-but that of a few repeats to show.
+Memory does not grow with the number of samples: what tells repeats lies in a table on disk.
 """
 
 import sqlite3
