@@ -86,9 +86,9 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
             if gate is not None:  # the documents are new, and may repeat a benchmark all the same
                 gate.drop_leaks(store)
-        if config.sampling is not None:
-            for name in draw(store, config.sampling, config.seed):
-                dropped.add("not drawn", name)
+        mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
+        for line in mixed["notes"] if mixed is not None else ():
+            say(f"mix: {line}")
         assign_splits(store, config.splits.validation, config.splits.test, config.seed)
         check_splits(store)
         assign_modes(store, config.modes, config.seed)
@@ -100,6 +100,7 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         write_jsonl(folder / "leaks.jsonl", gate.rows if gate is not None else ())
         stages = {
             "twins": made,
+            "mix": mixed,
             "audit": audit,
             "yield": yields,
             "teachers": teachers.costs(),

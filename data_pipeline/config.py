@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
+from data_pipeline.contrast import KINDS, LABELLED
 from data_pipeline.perturb import EDIT_TYPES
 from data_pipeline.prompts import Style
 from data_pipeline.sources.config import SourceConfig
@@ -27,6 +28,9 @@ KEYS: Mapping[str, str] = {
     "refusal": "refusals",
 }
 """The key that says how many gold answers get a pair of a kind."""
+
+MIXED = (LABELLED, *KINDS, "sentence")
+"""The kinds of samples that a mix can name."""
 
 
 class SplitConfig(StrictConfig):
@@ -57,19 +61,28 @@ class PreferenceConfig(StrictConfig):
     max_new_tokens: PositiveInt = 96
 
 
-class SamplingConfig(StrictConfig):
-    """Drawing a smaller set with a known make-up; twins stay together."""
+class MixConfig(StrictConfig):
+    """A smaller set of known make-up; twins stay together."""
 
     samples: PositiveInt
     """At most so many samples."""
-    by: tuple[Literal["source", "task", "language", "label", "edit_type"], ...] = (
-        "source",
-        "task",
-        "language",
-    )
-    """What makes a stratum."""
-    even: bool = False
-    """As many samples of every stratum; otherwise by its share of the whole."""
+    kinds: dict[str, NonNegativeFloat] | None = None
+    """Wished shares, of any sum. Kinds that are not named are left out; what one cannot give, the others give
+    in proportion. Without it kinds have the shares that they have."""
+    sources: dict[str, NonNegativeFloat] = Field(default_factory=dict)
+    """Weights, 1 where none is given: each source gives in proportion to its weight and to what it has."""
+    max_source: Share = Field(default=1.0, gt=0, le=1)
+    """No source gives more than this share of what is drawn, even if that makes the set smaller."""
+
+    @field_validator("kinds")
+    @classmethod
+    def _known_kinds(cls, kinds: dict[str, float] | None) -> dict[str, float] | None:
+        for name in kinds or ():
+            if name not in MIXED:
+                raise ValueError(unknown("kind", name, MIXED))
+        if kinds is not None and not any(kinds.values()):
+            raise ValueError("all shares are 0; name one kind at least")
+        return kinds
 
 
 class TeacherConfig(StrictConfig):
@@ -193,7 +206,7 @@ class DataConfig(StrictConfig):
     counterfactuals: CounterfactualConfig | None = None
     leaks: LeaksConfig | None = None
     """Without it the gate is not run, and training refuses the set unless it is told to take it."""
-    sampling: SamplingConfig | None = None
+    mix: MixConfig | None = None
     audit: Literal["fail", "warn", "off"] = "fail"
     """``fail``: no data set whose labels can be told without reading (see ``judge data audit``). ``warn``:
     only say so. ``off``: do not look."""
