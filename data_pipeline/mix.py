@@ -54,7 +54,8 @@ def allot(there: Mapping[Cell, int], config: MixConfig) -> Allotment:
     most = max(config.max_source, 1 / len(sources)) if sources else config.max_source
     if not cells:
         return Allotment({}, most)
-    limits = _Limits([min(1.0, there[cell] / config.samples) for cell in cells])
+    whole = min(config.samples, sum(there[cell] for cell in cells))
+    limits = _Limits([min(1.0, there[cell] / whole) for cell in cells])
     limits.at_most([1.0] * len(cells), 1.0)
     for members in sources.values():
         limits.at_most([float(at in members) - most for at in range(len(cells))], 0.0)
@@ -66,7 +67,7 @@ def allot(there: Mapping[Cell, int], config: MixConfig) -> Allotment:
         limits.at_most(row, sum_)
         limits.at_most([-one for one in row], -sum_ * (1 - NEAR))
     found = _fill(limits, [[at] for at in range(len(cells))], [weights[cell] for cell in cells])
-    return Allotment({cell: one * config.samples for cell, one in zip(cells, found, strict=True)}, most)
+    return Allotment({cell: one * whole for cell, one in zip(cells, found, strict=True)}, most)
 
 
 def _members(cells: Sequence[Cell], column: int) -> dict[str, list[int]]:

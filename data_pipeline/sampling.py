@@ -36,8 +36,8 @@ SELECT pair, kind, source, size, 0 AS kept,
 FROM ordered
 """
 
-SLACK = 10
-"""Samples by which a mix may miss what was asked for before it is told of: pairs are not cut in two."""
+SLACK = 0.01
+"""Share of the samples by which a mix may miss what was asked for before it is told of, beside single pairs."""
 
 
 def draw(
@@ -133,11 +133,11 @@ def _notes(record: Mapping[str, Any], plan: Allotment, config: MixConfig) -> lis
         notes.append(
             f"max_source {config.max_source:.0%} cannot be held by {count} sources; {plan.most:.0%} is"
         )
-    if total < record["asked"] - SLACK * len(plan.cells):
+    if total < (1 - SLACK) * record["asked"] - 2 * len(record["kinds"]):
         why = "no source may give more than its share" if config.max_source < 1 else "there are no more"
         notes.append(f"{total:,} samples instead of {record['asked']:,}: {why}")
     for name, row in record["kinds"].items():
-        if "asked" in row and row["samples"] < row["asked"] * total - SLACK:
+        if "asked" in row and row["samples"] < (row["asked"] - SLACK) * total - 2:
             notes.append(
                 f"{name}: {row['share']:.1%} instead of {row['asked']:.1%}, of {row['there']:,} samples"
             )

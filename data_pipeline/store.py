@@ -195,6 +195,21 @@ class SampleStore:
             found.setdefault(one, {})[two] = count
         return found
 
+    def from_document(self) -> dict[str, Any]:
+        """The share of edits that bring in nothing new to their document: in all (``got``), and by source."""
+        query = """
+            SELECT source, COUNT(*), SUM(from_document) FROM samples
+            WHERE kind = 'edit' AND from_document IS NOT NULL GROUP BY source ORDER BY source
+        """
+        rows = self.table.execute(query).fetchall()
+        edits = sum(count for _, count, _ in rows)
+        return {
+            "got": round(sum(held for *_, held in rows) / edits, 4) if edits else None,
+            "sources": {
+                source: {"edits": count, "share": round(held / count, 4)} for source, count, held in rows
+            },
+        }
+
     def documents(self) -> int:
         """How many documents the samples are about."""
         return int(self._one("SELECT COUNT(DISTINCT document) FROM samples"))

@@ -1,6 +1,6 @@
 """The cells of an audit: samples of one source, language and kind, and a seeded choice of each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from data_pipeline.audit.limits import MIN_PAIRS
@@ -38,11 +38,11 @@ def cells(store: SampleStore) -> Iterator[Cell]:
     for source, language, kind, passes, fails in store.table.execute(query):
         by_place.setdefault((source, language), []).append((kind, passes, fails))
     for (source, language), kinds in by_place.items():
-        rare = [one for one in kinds if min(one[1:]) < MIN_PAIRS]
+        rare = [one for one in kinds if min(one[1], one[2]) < MIN_PAIRS]
         own = [[one] for one in kinds if one not in rare]
         for pooled in [*own, rare] if rare else own:
-            passes, fails = (sum(one[column] for one in pooled) for column in (1, 2))
             names = tuple(name for name, _, _ in pooled)
+            passes, fails = sum(one[1] for one in pooled), sum(one[2] for one in pooled)
             yield Cell(source, language, names, passes + fails, min(passes, fails))
 
 
@@ -71,7 +71,7 @@ def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:
     return sorted(left, key=lambda sample: rank(name, sample.group))
 
 
-def twins(samples: list[Sample]) -> dict[str, tuple[Sample, Sample]]:
+def twins(samples: Sequence[Sample]) -> dict[str, tuple[Sample, Sample]]:
     """The pairs among samples, by name: the faithful and the hallucinated one."""
     faithful = {s.meta["pair"]: s for s in samples if s.label is Label.PASS and "pair" in s.meta}
     return {

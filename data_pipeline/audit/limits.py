@@ -14,8 +14,9 @@ FIGURES = {
     "rules": "rule judge",
 }
 """What is measured, and how it is called."""
-EASY = ("edit", LABELLED)
-"""Kinds that a look-up may tell: an exchanged fact is found so. The others are there to be read."""
+EASY = ("edit", "added", LABELLED)
+"""Kinds that a look-up may tell: it finds exchanged facts and foreign sentences, easy pairs to start from. The
+others are there to be read."""
 TEXTS = {
     "answer_only": "AUROC of a classifier that sees the wording of the answers alone.",
     "length": "AUROC of the length of the answers.",
@@ -23,7 +24,7 @@ TEXTS = {
     "twin": "Share of pairs whose hallucinated twin looks the worse one to the answer-only classifier.",
     "halves": "AUROC of what the sentences of an answer share, where it has two or more.",
     "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on a part of the "
-    f"samples. No build fails over it in the kinds {' and '.join(EASY)}.",
+    f"samples. No build fails over it in the kinds {', '.join(EASY)}.",
 }
 """What each figure is."""
 MEANING = {

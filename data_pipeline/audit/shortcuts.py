@@ -84,7 +84,9 @@ def by_edit_type(samples: Sequence[Sample]) -> list[tuple[str, tuple[str, ...], 
     counts = Counter(str(fail.meta.get("edit_type", "")) for _, fail in pairs.values())
     counts.pop("", None)
     named = sorted(counts, key=lambda name: (-counts[name], name))
-    groups = [(name, (name,)) for name in named if counts[name] >= MIN_PAIRS]
+    groups: list[tuple[str, tuple[str, ...]]] = [
+        (name, (name,)) for name in named if counts[name] >= MIN_PAIRS
+    ]
     if rare := tuple(name for name in named if counts[name] < MIN_PAIRS):
         groups.append((rare[0] if len(rare) == 1 else OTHERS, rare))
     return [
