@@ -11,6 +11,7 @@ from itertools import tee
 from pathlib import Path
 from typing import Any
 
+from data_pipeline.audit.gate import audit_build
 from data_pipeline.config import CounterfactualConfig, DataConfig
 from data_pipeline.counterfactual import counterfactuals
 from data_pipeline.engines import Engine, Stage, make_engine
@@ -31,6 +32,7 @@ from data_pipeline.twins import Perturb, TwinYield, make_makers, make_twins
 from data_pipeline.write import write_files
 from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
+from judge.samples import write_samples
 from judge.types import Label, Sample
 
 Say = Callable[[str], None]
@@ -51,7 +53,8 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         The manifest.
 
     Raises:
-        InputError: a source is wrong, or a split is left empty.
+        InputError: a source is wrong, a split is left empty, or the audit found labels that give themselves
+            away; then the audit and the samples lie in the folder, and nothing was paid for judgements.
         JudgeError: a teacher failed, the budget is used up, or the disk is full; every answer so far is kept.
     """
     folder = Path(config.output)
@@ -83,18 +86,22 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
             if gate is not None:  # the documents are new, and may repeat a benchmark all the same
                 gate.drop_leaks(store)
-        if config.sampling is not None:
-            for name in draw(store, config.sampling, config.seed):
-                dropped.add("not drawn", name)
+        mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
+        for line in mixed["notes"] if mixed is not None else ():
+            say(f"mix: {line}")
         assign_splits(store, config.splits.validation, config.splits.test, config.seed)
         check_splits(store)
         assign_modes(store, config.modes, config.seed)
         say(f"{store.count()} samples about {store.documents()} documents")
+        write_samples(folder / "samples.jsonl", store.samples())
+        audit = audit_build(store, folder, config.seed, config.audit, say)  # before judgements are paid for
         yields = note_judgements(store, config.reasoning, teachers, dropped, folder / "aside.jsonl")
         write_files(config, folder, store, say)
         write_jsonl(folder / "leaks.jsonl", gate.rows if gate is not None else ())
         stages = {
             "twins": made,
+            "mix": mixed,
+            "audit": audit,
             "yield": yields,
             "teachers": teachers.costs(),
             "leaks": gate.record(folder, FILES) if gate is not None else None,

@@ -1,9 +1,11 @@
 """The keys of a data recipe (``data.yaml``). Every key here is read, and no other is allowed."""
 
+from collections.abc import Mapping
 from typing import Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
+from data_pipeline.contrast import KINDS, LABELLED
 from data_pipeline.perturb import EDIT_TYPES
 from data_pipeline.prompts import Style
 from data_pipeline.sources.config import SourceConfig
@@ -16,6 +18,19 @@ Share = float
 
 ORIGINS = ("rules", "gold", "composed", "model")
 """Where rows say that a judgement comes from, beside chat models: no teacher may have such a name."""
+
+KEYS: Mapping[str, str] = {
+    "edit": "edits",
+    "added": "additions",
+    "document": "document_edits",
+    "near_miss": "near_misses",
+    "long": "long_answers",
+    "refusal": "refusals",
+}
+"""The key that says how many gold answers get a pair of a kind."""
+
+MIXED = (LABELLED, *KINDS, "sentence")
+"""The kinds of samples that a mix can name."""
 
 
 class SplitConfig(StrictConfig):
@@ -46,19 +61,28 @@ class PreferenceConfig(StrictConfig):
     max_new_tokens: PositiveInt = 96
 
 
-class SamplingConfig(StrictConfig):
-    """Drawing a smaller set with a known make-up; twins stay together."""
+class MixConfig(StrictConfig):
+    """A smaller set of known make-up; twins stay together."""
 
     samples: PositiveInt
     """At most so many samples."""
-    by: tuple[Literal["source", "task", "language", "label", "edit_type"], ...] = (
-        "source",
-        "task",
-        "language",
-    )
-    """What makes a stratum."""
-    even: bool = False
-    """As many samples of every stratum; otherwise by its share of the whole."""
+    kinds: dict[str, NonNegativeFloat] | None = None
+    """Wished shares, of any sum. Kinds that are not named are left out; what one cannot give, the others give
+    in proportion. Without it kinds have the shares that they have."""
+    sources: dict[str, NonNegativeFloat] = Field(default_factory=dict)
+    """Weights, 1 where none is given: each source gives in proportion to its weight and to what it has."""
+    max_source: Share = Field(default=1.0, gt=0, le=1)
+    """No source gives more than this share of what is drawn, even if that makes the set smaller."""
+
+    @field_validator("kinds")
+    @classmethod
+    def _known_kinds(cls, kinds: dict[str, float] | None) -> dict[str, float] | None:
+        for name in kinds or ():
+            if name not in MIXED:
+                raise ValueError(unknown("kind", name, MIXED))
+        if kinds is not None and not any(kinds.values()):
+            raise ValueError("all shares are 0; name one kind at least")
+        return kinds
 
 
 class TeacherConfig(StrictConfig):
@@ -182,7 +206,10 @@ class DataConfig(StrictConfig):
     counterfactuals: CounterfactualConfig | None = None
     leaks: LeaksConfig | None = None
     """Without it the gate is not run, and training refuses the set unless it is told to take it."""
-    sampling: SamplingConfig | None = None
+    mix: MixConfig | None = None
+    audit: Literal["fail", "warn", "off"] = "fail"
+    """``fail``: no data set whose labels can be told without reading (see ``judge data audit``). ``warn``:
+    only say so. ``off``: do not look."""
     splits: SplitConfig = SplitConfig()
     modes: ModesConfig = ModesConfig()
     reasoning: ReasoningConfig = ReasoningConfig()
@@ -212,14 +239,12 @@ class DataConfig(StrictConfig):
     @property
     def shares(self) -> dict[str, Share]:
         """The share of gold answers that get a pair, by kind."""
-        return {
-            "edit": self.edits,
-            "added": self.additions,
-            "document": self.document_edits,
-            "near_miss": self.near_misses,
-            "long": self.long_answers,
-            "refusal": self.refusals,
-        }
+        return {kind: getattr(self, key) for kind, key in KEYS.items()}
+
+    @field_validator("audit", mode="before")
+    @classmethod
+    def _off_is_false_in_yaml(cls, value: object) -> object:
+        return "off" if value is False else value
 
     @field_validator("edit_types")
     @classmethod

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import judge
+from data_pipeline.audit.limits import given_away, looked_up
 from data_pipeline.config import DataConfig
 from data_pipeline.ensemble import yield_markdown
 from data_pipeline.store import SampleStore
@@ -69,7 +70,6 @@ def make_manifest(
         dropped: what was left out.
         stages: what the stages tell of themselves: the leak gate, teachers, cost.
     """
-    edits = store.count("from_document IS NOT NULL")
     columns = ("split", "source", "task", "language", "label", "kind", "edit_type", "licence")
     return {
         "config": config.model_dump(mode="json"),
@@ -85,7 +85,7 @@ def make_manifest(
             for name in FILES
             if name.startswith(("sft", "dpo"))
         },
-        "edits_from_document": round(store.count("from_document") / edits, 4) if edits else None,
+        "from_document": {"asked": config.from_document, **store.from_document()},
         **stages,
         "dropped": dropped.table(),
     }
@@ -100,14 +100,18 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         f"{manifest['prompt_version']} (hash `{manifest['prompt_hash']}`). "
         "Splits are by document; a gold answer and its perturbed twin never part.",
     ]
-    if manifest["edits_from_document"] is not None:
-        lines.append(
-            f"{manifest['edits_from_document']:.0%} of the edits bring in nothing new to the document."
-        )
     for name, table in {**manifest["counts"], **manifest["rows"]}.items():
         if table:
             lines += ["", f"## {name}", "", "| what | number |", "| --- | --- |"]
             lines += [f"| {key} | {value} |" for key, value in table.items()]
+    if manifest["mix"] is not None:
+        lines += ["", "## mix", "", *_mix(manifest["mix"])]
+    if manifest["from_document"]["sources"]:
+        lines += ["", "## edits that bring in nothing new to the document", ""]
+        lines += ["| source | edits | share | asked |", "| --- | ---: | ---: | ---: |"]
+        for source, row in manifest["from_document"]["sources"].items():
+            asked = manifest["from_document"]["asked"]
+            lines.append(f"| {source} | {row['edits']:,} | {row['share']:.0%} | {asked:.0%} |")
     lines += ["", "## licences by source", "", "| source | licence | number |", "| --- | --- | --- |"]
     for source, licences in manifest["licences"].items():
         lines += [f"| {source} | {licence} | {number} |" for licence, number in licences.items()]
@@ -119,6 +123,7 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         for name, asked in manifest["teachers"].items():
             cells = [f"{asked[key]:,}" for key in names]
             lines.append(f"| {name} | {' | '.join(cells)} | {sum(asked['problems'].values()):,} |")
+    lines += ["", "## audit", "", *_audit(manifest["audit"])]
     lines += ["", "## leak gate", ""]
     if manifest["leaks"] is None:
         lines.append("Not run. Training refuses this set unless it is told to take it.")
@@ -131,3 +136,22 @@ def data_card(manifest: Mapping[str, Any]) -> str:
     lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
     lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
     return "\n".join(lines) + "\n"
+
+
+def _audit(record: Mapping[str, Any] | None) -> list[str]:
+    if record is None:
+        return ["Not run."]
+    lines = [f"- {line}" for line in [*given_away(record), *looked_up(record)]]
+    few = "; ".join(record["no_verdict"])
+    lines += [f"- too few pairs for a verdict: {few}"] if few else []
+    return lines or ["No figure is over its limit."]
+
+
+def _mix(record: Mapping[str, Any]) -> list[str]:
+    lines = [f"{record['samples']:,} samples drawn of {record['asked']:,} asked for."]
+    lines += [f"- {note}" for note in record["notes"]]
+    lines += ["", "| | there | drawn | share | asked |", "| --- | ---: | ---: | ---: | ---: |"]
+    for name, row in {**record["kinds"], **record["sources"]}.items():
+        asked = f"{row['asked']:.1%}" if "asked" in row else ""
+        lines.append(f"| {name} | {row['there']:,} | {row['samples']:,} | {row['share']:.1%} | {asked} |")
+    return lines

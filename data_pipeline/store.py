@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from data_pipeline.contrast import LABELLED
 from data_pipeline.licences import licence_of
 from judge.errors import InputError, JudgeError
 from judge.files import dump
@@ -116,7 +117,7 @@ class SampleStore:
                     sample.id, sample.group, pair_of(sample), sample.source, sample.task.value,
                     sample.language, str(sample.meta.get("domain", "")), licence_of(sample),
                     None if sample.label is None else sample.label.value,
-                    "labelled" if kind is None else str(kind),
+                    LABELLED if kind is None else str(kind),
                     None if edit_type is None else str(edit_type),
                     None if from_document is None else bool(from_document),
                     dump(row_from_sample(sample)),
@@ -193,6 +194,21 @@ class SampleStore:
         for one, two, count in self.table.execute(query):
             found.setdefault(one, {})[two] = count
         return found
+
+    def from_document(self) -> dict[str, Any]:
+        """The share of edits that bring in nothing new to their document: in all (``got``), and by source."""
+        query = """
+            SELECT source, COUNT(*), SUM(from_document) FROM samples
+            WHERE kind = 'edit' AND from_document IS NOT NULL GROUP BY source ORDER BY source
+        """
+        rows = self.table.execute(query).fetchall()
+        edits = sum(count for _, count, _ in rows)
+        return {
+            "got": round(sum(held for *_, held in rows) / edits, 4) if edits else None,
+            "sources": {
+                source: {"edits": count, "share": round(held / count, 4)} for source, count, held in rows
+            },
+        }
 
     def documents(self) -> int:
         """How many documents the samples are about."""

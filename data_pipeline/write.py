@@ -16,8 +16,7 @@ from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
 
 
 def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Callable[[str], None]) -> None:
-    """Write samples, SFT rows and preference pairs, each file whole or not at all."""
-    write_samples(folder / "samples.jsonl", store.samples())
+    """Write held-out samples, SFT rows and preference pairs, each file whole or not at all."""
     for split in ("validation", "test"):  # to calibrate a judge on, and to measure it on
         write_samples(folder / f"{split}.jsonl", store.samples("split = ?", (split,)))
     judging = base_model(config) if config.preferences.pairs else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.audit.shortcuts import LIMITS, RULES
+from data_pipeline.audit.limits import FIGURES, LIMITS, MIN_DOCUMENTS, MIN_PAIRS, OF_KIND, TEXTS
 from judge.files import write_json, write_text
 
 TEMPLATE = Path(__file__).parent / "page.html.jinja"
@@ -34,9 +34,9 @@ def html_page(found: Mapping[str, Any]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    engine.filters |= {"percent": percent, "number": number, "auroc": auroc}
+    engine.filters |= {"percent": percent, "number": number, "kind": kind_text, "edit": edit_text}
     template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(audit=found, rules=RULES, limits=LIMITS)
+    return template.render(audit=found, figures=FIGURES, legend=legend(), few=(MIN_PAIRS, MIN_DOCUMENTS))
 
 
 def percent(share: float | None) -> str:
@@ -51,9 +51,37 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:,.1f}"
 
 
-def auroc(value: float | None) -> str:
-    """An AUROC, or that there is none."""
-    return "-" if value is None else f"{value:.3f}"
+MARKS = {"within": "{:.2f}", "few": "({:.2f})", "unsure": "{:.2f} ?", "over": "{:.2f} !!"}
+"""How Markdown shows a figure, by its verdict."""
+
+
+def marked(figure: Mapping[str, Any] | None) -> str:
+    """A figure as Markdown shows it; nothing where it could not be had."""
+    return "" if figure is None else MARKS[figure["verdict"]].format(figure["value"])
+
+
+def kind_text(row: Mapping[str, Any]) -> str:
+    """The kind of a row, and which ones are pooled in it."""
+    return pooled(row["kind"], row["kinds"])
+
+
+def edit_text(row: Mapping[str, Any]) -> str:
+    """The edit type of a row, and which ones are pooled in it; nothing for a whole kind."""
+    return pooled(row["edit_type"] or "", row["edit_types"])
+
+
+def pooled(name: str, names: Sequence[str]) -> str:
+    """A name, or that of several with them."""
+    return f"{name} ({', '.join(names)})" if len(names) > 1 else name
+
+
+def legend() -> list[tuple[str, str]]:
+    """What each figure is, with its limits."""
+    found = []
+    for key, name in FIGURES.items():
+        others = [f"{limit:.2f} for {kind}" for (figure, kind), limit in OF_KIND.items() if figure == key]
+        found.append((name, f"{TEXTS[key]} Limit {', '.join([f'{LIMITS[key]:.2f}', *others])}."))
+    return found
 
 
 def plain(text: object) -> str:
@@ -68,21 +96,34 @@ def markdown(found: Mapping[str, Any]) -> str:
     lines += ["", "## Warnings", ""]
     lines += [f"- {plain(warning)}" for warning in found["warnings"]] or ["None."]
     lines += ["", "## Could a judge learn it without reading?", ""]
-    lines.append(
-        "Cross-validated AUROC of trivial rules, folds parted by document. 0.5 is chance; less means that "
-        "the same answers stand in both classes, and hides what else is there. Limits: "
-        + ", ".join(f"{rule} {most:.2f}" for rule, most in LIMITS.items())
-        + f". At most {found['limit']:,} samples of a source, drawn with seed {found['seed']}."
-    )
-    lines.append("")
+    lines += [f"- {name}: {text}" for name, text in legend()]
+    lines += [
+        "",
+        f"At most {found['limit']:,} samples of each source, language and kind, by seed {found['seed']}; "
+        "classifiers are cross-validated with folds parted by document. 0.50 is chance; less means that the "
+        "same answers stand in both classes, and hides what else is there. `!!` is over the limit with its "
+        f"whole 95 % interval; `?` may be; in brackets, no verdict: fewer than {MIN_PAIRS} samples of a "
+        f"label, or {MIN_DOCUMENTS} documents.",
+        "",
+    ]
     lines += _table(
-        ["source", "samples", "fitted on", *RULES, "telling in PASS", "telling in FAIL"],
+        ["source", "language", "kind", "edit type", "looked at", *FIGURES.values()],
         [
-            [row["source"], number(row["samples"]), number(row["fitted_on"]), *(auroc(row[r]) for r in RULES)]
-            + [", ".join(row["ngrams"].get(label, ())) for label in ("PASS", "FAIL")]
-            for row in found["shortcuts"]
+            [row["source"], row["language"], kind_text(row), edit_text(row), number(row["looked_at"])]
+            + [marked(row["figures"].get(name)) for name in FIGURES]
+            for row in found["cells"]
         ],
     )
+    if telling := [row for row in found["cells"] if any(row.get("ngrams", {}).values())]:
+        lines += ["", "Words (characters in Chinese) that stand much oftener in one class of answers:", ""]
+        lines += _table(
+            ["source", "language", "kind", "in PASS", "in FAIL"],
+            [
+                [row["source"], row["language"], kind_text(row)]
+                + [", ".join(row["ngrams"].get(label, ())) for label in ("PASS", "FAIL")]
+                for row in telling
+            ],
+        )
     lines += ["", "## Classes", ""]
     names = ("source", "task", "language", "split", "PASS", "FAIL", "none", "samples")
     lines += _table(names, [[row[name] for name in names] for row in found["classes"]])
@@ -96,13 +137,12 @@ def markdown(found: Mapping[str, Any]) -> str:
     if found["edits"]:
         lines += ["", "## Edits", ""]
         lines += _table(
-            ["source", "edit type", "samples", "share", "from the document", "told from its twin"],
+            ["source", "kind", "edit type", "samples", "share", "from the document"],
             [
                 [
-                    row["source"],
-                    row["edit_type"],
+                    *(row[name] for name in ("source", "kind", "edit_type")),
                     number(row["samples"]),
-                    *(percent(row[name]) for name in ("share", "from_document", "told_from_twin")),
+                    *(percent(row[name]) for name in ("share", "from_document")),
                 ]
                 for row in found["edits"]
             ],

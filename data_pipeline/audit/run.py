@@ -1,64 +1,68 @@
-"""Running the audit: over samples, or over the folder of a built data set."""
+"""Running the audit: over the table of a build, over samples, or over the folder of a built data set."""
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.audit.draw import Draw
-from data_pipeline.audit.shortcuts import LIMITS, shortcuts, told_from_twin
-from data_pipeline.audit.tables import Tables, split_of
+from data_pipeline.audit.cells import cells, draw
+from data_pipeline.audit.limits import given_away, looked_up, over
+from data_pipeline.audit.shortcuts import measure
+from data_pipeline.audit.tables import Tables, kind_of, split_of
 from data_pipeline.audit.tokens import row_tokens
+from data_pipeline.store import SampleStore
 from judge.errors import InputError
 from judge.files import open_text
 from judge.samples import read_samples
 from judge.types import Label, Sample
 
-LIMIT = 4000
-"""Samples of each source that the rules are fitted on; a larger source is drawn from, whole documents."""
-EXAMPLES = 3
-"""Samples of each source that are shown of each sort."""
+LIMIT = 2000
+"""Samples of each source, language and kind that are looked at; of more, whole documents are drawn."""
+EXAMPLES = 2
+"""Samples of each source, language and kind that are shown of each sort."""
 BALANCE = (0.4, 0.6)
 """Share of FAIL outside which a source is told of."""
 
 
-def audit_samples(samples: Iterable[Sample], *, limit: int = LIMIT, seed: int = 0) -> dict[str, Any]:
-    """The tables, shortcut rules, warnings and examples of samples, read once.
+def audit_store(store: SampleStore, *, limit: int = LIMIT, seed: int = 0) -> dict[str, Any]:
+    """The tables, figures, warnings and examples of the samples of a build.
+
+    Memory holds the samples of one source, language and kind at a time, up to the limit.
 
     Args:
-        samples: labelled samples; those without a label are counted.
-        limit: samples of each source for the rules, which look at more than counts.
+        store: samples; those without a label are counted.
+        limit: samples of each source, language and kind for the rules, which look at more than counts.
         seed: decides which.
 
     Returns:
-        JSON values: what :class:`~data_pipeline.audit.tables.Tables` counts, ``shortcuts`` (one row a
-        source), ``examples`` and ``warnings``.
+        JSON values: what :class:`~data_pipeline.audit.tables.Tables` counts, ``cells`` (the rows of
+        :func:`~data_pipeline.audit.shortcuts.measure`), ``over`` (figures over their limits), ``examples``
+        and ``warnings``.
     """
-    tables, draws = Tables(), dict[str, Draw]()
-    for sample in samples:
+    tables = Tables()
+    for sample in store.samples():
         tables.add(sample)
-        if sample.source not in draws:
-            draws[sample.source] = Draw(limit, seed)
-        draws[sample.source].add(sample)
-    found = {
-        **tables.result(),
-        "seed": seed,
-        "limit": limit,
-        "limits": LIMITS,
-        "shortcuts": [],
-        "examples": [],
-    }
-    for source, draw in sorted(draws.items()):
-        drawn = list(draw)
-        row, scores = shortcuts(drawn)
-        found["shortcuts"].append({"source": source, "samples": draw.seen, **row})
-        told = told_from_twin(drawn, scores)
-        for edit in found["edits"]:
-            if edit["source"] == source:
-                edit["told_from_twin"] = told.get(edit["edit_type"])
+    found: dict[str, Any] = {**tables.result(), "seed": seed, "limit": limit, "cells": [], "examples": []}
+    for cell in cells(store):
+        drawn = draw(store, cell, limit, seed)
+        rows, scores = measure(cell, drawn)
+        found["cells"] += rows
         found["examples"] += _examples(drawn, scores)
+    found["over"] = list(over(found))
     found["warnings"] = _warnings(found)
     return found
+
+
+def audit_samples(samples: Iterable[Sample], *, limit: int = LIMIT, seed: int = 0) -> dict[str, Any]:
+    """The audit of samples, read once; see :func:`audit_store`.
+
+    Raises:
+        InputError: an id occurs twice.
+    """
+    with tempfile.TemporaryDirectory() as folder, SampleStore(Path(folder) / "samples.sqlite") as store:
+        store.add(samples)
+        return audit_store(store, limit=limit, seed=seed)
 
 
 def audit_folder(
@@ -106,18 +110,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def _warnings(found: Mapping[str, Any]) -> list[str]:
     """What a user should know before training on the samples."""
-    told = []
-    for row in found["shortcuts"]:
-        over = [
-            f"{rule} {row[rule]:.2f} (limit {most:.2f})"
-            for rule, most in LIMITS.items()
-            if row[rule] is not None and row[rule] > most
-        ]
-        if over:
-            told.append(
-                f"{row['source']}: the label is predicted by {', '.join(over)}; "
-                "a judge can learn that instead of reading the document"
-            )
+    lines = [*given_away(found), *looked_up(found)]
     labels: dict[str, list[int]] = {}
     for row in found["classes"]:
         counts = labels.setdefault(row["source"], [0, 0])
@@ -125,30 +118,33 @@ def _warnings(found: Mapping[str, Any]) -> list[str]:
         counts[1] += row[Label.FAIL.value]
     for source, (passes, fails) in labels.items():
         if passes + fails and not BALANCE[0] <= fails / (passes + fails) <= BALANCE[1]:
-            told.append(f"{source}: {fails / (passes + fails):.0%} of the labelled samples are FAIL")
+            lines.append(f"{source}: {fails / (passes + fails):.0%} of the labelled samples are FAIL")
     for kind, text in (
         ("conflicts", "the text of another sample and the other label"),
         ("repeats", "the document, question and answer of another sample"),
     ):
         if found[kind]["count"]:
-            told.append(f"samples with {text}: {found[kind]['count']:,}")
+            lines.append(f"samples with {text}: {found[kind]['count']:,}")
     if found["in_two_splits"]:
-        told.append(f"samples about a document of another split: {found['in_two_splits']:,}; the splits leak")
-    return told
+        lines.append(
+            f"samples about a document of another split: {found['in_two_splits']:,}; the splits leak"
+        )
+    return lines
 
 
 def _examples(samples: list[Sample], scores: Mapping[str, float]) -> list[dict[str, Any]]:
     """Samples to look at: the first few, and hallucinated answers that their wording gives away most."""
-    told = [sample for sample in samples if sample.label is Label.FAIL and scores.get(sample.id, 0) > 0.5]
-    told.sort(key=lambda sample: (-scores[sample.id], sample.id))
+    given = [sample for sample in samples if sample.label is Label.FAIL and scores.get(sample.id, 0) > 0.5]
+    given.sort(key=lambda sample: (-scores[sample.id], sample.id))
     chosen = [("drawn", sample) for sample in samples[: 2 * EXAMPLES]]
-    chosen += [("given away by its wording", sample) for sample in told[:EXAMPLES]]
+    chosen += [("given away by its wording", sample) for sample in given[:EXAMPLES]]
     return [
         {
             "why": why,
             "id": sample.id,
             "source": sample.source,
             "split": split_of(sample),
+            "kind": kind_of(sample),
             "label": sample.label.value if sample.label else None,
             "edit_type": sample.meta.get("edit_type"),
             "change": sample.meta.get("change"),

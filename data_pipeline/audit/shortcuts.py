@@ -1,68 +1,160 @@
-"""Could a judge learn the labels without reading? The trivial rules of :mod:`judge.floors.rules`, by source.
+"""Could a judge learn the labels without reading? Trivial rules by source, language, kind and edit type.
 
 Each rule is fitted and scored in folds that are parted by document, so twins never part. That matters: a rule
 that memorises answers and meets the twin of one it has seen would score *below* chance, and hide a give-away.
+A rule is fitted on a whole cell; the rows of its edit types are read off the same scores.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from data_pipeline.audit.cells import OTHERS, Cell, twins
+from data_pipeline.audit.figures import Figure, auroc, balanced_accuracy, share
+from data_pipeline.audit.halves import coherence, parts_of
+from data_pipeline.audit.limits import MIN_PAIRS, limit_of, verdict
+from data_pipeline.teachers.rules_judge import judge_by_rules
 from judge.errors import InputError
 from judge.floors.rules import Floor
 from judge.types import Label, Sample
 
-RULES = ("answer-only", "length", "overlap")
-LIMITS = {"answer-only": 0.60, "length": 0.55, "overlap": 0.90}
-"""AUROC above which a rule gives the labels away. Looking words up is part of judging; where it is nearly all
-that is needed, a judge learns no more."""
+FLOORS = {"answer_only": "floor:answer-only", "length": "floor:length", "overlap": "floor:overlap"}
+JUDGED = 300
+"""So many samples of a cell are judged by rule, whole pairs: that costs milliseconds a sample."""
 NGRAMS, TELLING = 8, 4.0
 """So many telling words are named for each label, from this z-score on: thousands are compared."""
 
+Scores = Mapping[str, Mapping[str, float]]
+"""For each figure the probability of FAIL of samples, by their ids."""
 
-def shortcuts(samples: Sequence[Sample]) -> tuple[dict[str, Any], dict[str, float]]:
-    """What the rules reach on samples of one source.
+
+def measure(cell: Cell, samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], Mapping[str, float]]:
+    """The figures of a cell, and of each of its edit types.
 
     Returns:
-        For each rule its cross-validated AUROC (``None`` where it cannot be fitted; ``reason`` says why), and
-        the answers' telling words; and the answer-only rule's probability of FAIL for each sample's id.
+        Rows of JSON values, the whole cell first; and the answer-only rule's probability of FAIL by id.
     """
-    labelled = [sample for sample in samples if sample.label is not None]
-    found: dict[str, Any] = {"fitted_on": len(labelled)}
-    scores: dict[str, float] = {}
-    for rule in RULES:
+    scores = score(samples)
+    parts = by_edit_type(samples)
+    rows = [_row(cell, samples, None, (), scores)]
+    rows[0]["ngrams"] = telling_ngrams(samples) if scores["answer_only"] else {}
+    if len(parts) > 1:
+        rows += [_row(cell, part, name, types, scores) for name, types, part in parts]
+    return rows, scores["answer_only"]
+
+
+def score(samples: Sequence[Sample]) -> Scores:
+    """What each rule says of samples; nothing where it cannot be fitted."""
+    found: dict[str, dict[str, float]] = {}
+    for name, floor in FLOORS.items():
         try:
-            chances = Floor(f"floor:{rule}").p_fail(labelled)
-        except InputError:
-            reason = "too few documents with each of the two labels"
-            return {**found, **dict.fromkeys(RULES), "reason": reason, "ngrams": {}}, {}
-        found[rule] = round(auroc(labelled, chances), 4)
-        if rule == "answer-only":
-            scores = {sample.id: chance for sample, chance in zip(labelled, chances, strict=True)}
-    return {**found, "ngrams": telling_ngrams(labelled)}, scores
-
-
-def auroc(samples: Sequence[Sample], chances: Sequence[float]) -> float:
-    """The area under the ROC curve of probabilities of FAIL."""
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score([sample.label is Label.FAIL for sample in samples], chances))
-
-
-def told_from_twin(samples: Sequence[Sample], scores: Mapping[str, float]) -> dict[str, float]:
-    """For each edit type, the share of pairs whose hallucinated twin scores higher; a half is chance."""
-    faithful = {
-        sample.meta["pair"]: scores[sample.id]
-        for sample in samples
-        if sample.label is Label.PASS and "pair" in sample.meta and sample.id in scores
+            found[name] = dict(zip(_ids(samples), Floor(floor).p_fail(samples), strict=True))
+        except InputError:  # too few documents with each of the labels
+            found[name] = {}
+    long = [sample for sample in samples if len(parts_of(sample)) > 1]
+    try:
+        found["halves"] = dict(zip(_ids(long), coherence(long), strict=True)) if _enough(long) else {}
+    except ValueError:  # too few documents with each of the labels
+        found["halves"] = {}
+    found["rules"] = {
+        sample.id: float(judge_by_rules(sample).label is Label.FAIL)
+        for sample in whole_pairs(samples, JUDGED)
     }
-    wins: dict[str, list[float]] = {}
-    for sample in samples:
-        pair = sample.meta.get("pair")
-        if sample.label is Label.FAIL and pair in faithful and sample.id in scores:
-            one, two = scores[sample.id], faithful[pair]
-            kind = str(sample.meta.get("edit_type", ""))
-            wins.setdefault(kind, []).append(0.5 if one == two else float(one > two))
-    return {kind: round(sum(won) / len(won), 4) for kind, won in wins.items()}
+    return found
+
+
+def _ids(samples: Sequence[Sample]) -> list[str]:
+    return [sample.id for sample in samples]
+
+
+def _enough(samples: Sequence[Sample]) -> bool:
+    labels = Counter(sample.label for sample in samples)
+    return min(labels[label] for label in Label) >= MIN_PAIRS
+
+
+def whole_pairs(samples: Sequence[Sample], limit: int) -> list[Sample]:
+    """The first samples, and the twins of the last ones beyond the limit."""
+    names = {sample.meta.get("pair", sample.id) for sample in samples[:limit]}
+    return [sample for sample in samples if sample.meta.get("pair", sample.id) in names]
+
+
+def by_edit_type(samples: Sequence[Sample]) -> list[tuple[str, tuple[str, ...], list[Sample]]]:
+    """Pairs by the edit type of the hallucinated twin, the most frequent first; rare types are pooled."""
+    pairs = twins(samples)
+    counts = Counter(str(fail.meta.get("edit_type", "")) for _, fail in pairs.values())
+    counts.pop("", None)
+    named = sorted(counts, key=lambda name: (-counts[name], name))
+    groups: list[tuple[str, tuple[str, ...]]] = [
+        (name, (name,)) for name in named if counts[name] >= MIN_PAIRS
+    ]
+    if rare := tuple(name for name in named if counts[name] < MIN_PAIRS):
+        groups.append((rare[0] if len(rare) == 1 else OTHERS, rare))
+    return [
+        (
+            name,
+            types,
+            [one for pair in pairs.values() if pair[1].meta.get("edit_type") in types for one in pair],
+        )
+        for name, types in groups
+    ]
+
+
+def _row(
+    cell: Cell, samples: Sequence[Sample], edit_type: str | None, edit_types: tuple[str, ...], scores: Scores
+) -> dict[str, Any]:
+    return {
+        "source": cell.source,
+        "language": cell.language,
+        "kind": cell.kind,
+        "kinds": list(cell.kinds),
+        "edit_type": edit_type,
+        "edit_types": list(edit_types),
+        "samples": cell.samples if edit_type is None else None,
+        "looked_at": len(samples),
+        "pairs": len(twins(samples)),
+        "figures": figures(samples, cell.kind, scores),
+    }
+
+
+def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, dict[str, Any]]:
+    """What the scores come to, with limits and verdicts; without what cannot be said."""
+    found = {}
+    for name, known in scores.items():
+        scored = [sample for sample in samples if sample.id in known]
+        fail = [sample.label is Label.FAIL for sample in scored]
+        if all(fail) or not any(fail):
+            continue
+        groups, chances = [_group(sample) for sample in scored], [known[sample.id] for sample in scored]
+        figure = (
+            balanced_accuracy(fail, [chance > 0.5 for chance in chances], groups)
+            if name == "rules"
+            else auroc(fail, chances, groups)
+        )
+        found[name] = _judged(name, kind, figure, min(sum(fail), len(fail) - sum(fail)), groups)
+        pairs = list(twins(scored).values()) if name == "answer_only" else []
+        if pairs:
+            told = [_told(known[faithful.id], known[wrong.id]) for faithful, wrong in pairs]
+            groups = [_group(wrong) for _, wrong in pairs]
+            found["twin"] = _judged("twin", kind, share(told, groups), len(pairs), groups)
+    return found
+
+
+def _told(faithful: float, hallucinated: float) -> float:
+    return 0.5 if faithful == hallucinated else float(hallucinated > faithful)
+
+
+def _group(sample: Sample) -> str:
+    return sample.group or sample.document_text
+
+
+def _judged(name: str, kind: str, figure: Figure, pairs: int, groups: Sequence[str]) -> dict[str, Any]:
+    limit = limit_of(name, kind)
+    return {
+        **figure.record(),
+        "limit": limit,
+        "pairs": pairs,
+        "verdict": verdict(figure.value, figure.low, limit, pairs, len(set(groups))),
+    }
 
 
 def telling_ngrams(samples: Sequence[Sample]) -> dict[str, list[str]]:

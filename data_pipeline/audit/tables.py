@@ -1,12 +1,14 @@
 """What a data set is made of, counted in one pass: classes, lengths, edits, repeats, documents in two splits.
 
-Memory: some 200 bytes a sample, for telling repeats; no text is kept but that of a few repeats to show.
+Memory does not grow with the number of samples: what tells repeats lies in a table on disk.
 """
 
+import sqlite3
 from collections import Counter, defaultdict
 from hashlib import blake2b
 from typing import Any
 
+from data_pipeline.contrast import LABELLED
 from judge.types import Label, Sample
 
 LABELS = (*(label.value for label in Label), "none")
@@ -22,6 +24,11 @@ def split_of(sample: Sample) -> str:
     return str(sample.meta.get("split", ""))
 
 
+def kind_of(sample: Sample) -> str:
+    """How a sample came about: the kind of its pair, or ``labelled`` for one that was taken as it is."""
+    return str(sample.meta.get("kind", LABELLED))
+
+
 def _key(*texts: str) -> bytes:
     """The same for texts that differ in white space alone."""
     return blake2b("\0".join(" ".join(text.split()) for text in texts).encode(), digest_size=8).digest()
@@ -34,13 +41,19 @@ class Tables:
         self._classes: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         self._answers: dict[str, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
         self._documents: dict[str, Counter[int]] = defaultdict(Counter)
-        self._edits: Counter[tuple[str, str]] = Counter()
-        self._from_document: Counter[tuple[str, str]] = Counter()
-        self._first: dict[bytes, tuple[str, str]] = {}
+        self._edits: Counter[tuple[str, str, str]] = Counter()
+        self._from_document: Counter[tuple[str, str, str]] = Counter()
+        self._seen = sqlite3.connect("")  # a file of its own that SQLite removes
+        self._seen.executescript(
+            """
+            PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+            CREATE TABLE texts (key BLOB PRIMARY KEY, id TEXT, label TEXT) WITHOUT ROWID;
+            CREATE TABLE documents (key BLOB PRIMARY KEY, split TEXT) WITHOUT ROWID
+            """
+        )
         self._repeats: list[tuple[str, str]] = []
         self._conflicts: list[tuple[str, str]] = []
         self._counts: Counter[str] = Counter()
-        self._split: dict[bytes, str] = {}
 
     def add(self, sample: Sample) -> None:
         """Count one sample."""
@@ -51,19 +64,22 @@ class Tables:
         document = sample.document_text
         self._documents[sample.source][len(document)] += 1
         if "edit_type" in sample.meta:
-            edit = (sample.source, str(sample.meta["edit_type"]))
+            edit = (sample.source, kind_of(sample), str(sample.meta["edit_type"]))
             self._edits[edit] += 1
             self._from_document[edit] += bool(sample.meta.get("from_document"))
         self._look_for_repeat(sample, document, label)
         self._counts["samples"] += 1
 
     def _look_for_repeat(self, sample: Sample, document: str, label: str) -> None:
-        text = _key(document)
-        if self._split.setdefault(text, split_of(sample)) != split_of(sample):
-            self._counts["in_two_splits"] += 1
-        first, known = self._first.setdefault(
-            _key(document, sample.question, sample.answer), (sample.id, label)
+        split = split_of(sample)
+        query = (
+            "INSERT INTO documents VALUES (?1, ?2) ON CONFLICT DO UPDATE SET split = split RETURNING split"
         )
+        ((known_split,),) = self._seen.execute(query, (_key(document), split))
+        self._counts["in_two_splits"] += known_split != split
+        text = (_key(document, sample.question, sample.answer), sample.id, label)
+        query = "INSERT INTO texts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET id = id RETURNING id, label"
+        ((first, known),) = self._seen.execute(query, text)
         if first == sample.id:
             return
         kind, shown = ("repeats", self._repeats) if known == label else ("conflicts", self._conflicts)
@@ -75,7 +91,7 @@ class Tables:
         """The tables, as JSON values. Lengths are in characters; shares are from 0 to 1."""
         return {
             "samples": self._counts["samples"],
-            "documents": len(self._split),
+            "documents": self._seen.execute("SELECT COUNT(*) FROM documents").fetchone()[0],
             "classes": self._class_rows(),
             "lengths": [
                 _lengths(source, by_label, self._documents[source])
@@ -99,20 +115,21 @@ class Tables:
         ]
 
     def _edit_rows(self) -> list[dict[str, Any]]:
-        of_source: Counter[str] = Counter()
-        for (source, _), count in self._edits.items():
-            of_source[source] += count
+        of_kind: Counter[tuple[str, str]] = Counter()
+        for (source, kind, _), count in self._edits.items():
+            of_kind[source, kind] += count
         rows = [
             {
                 "source": source,
-                "edit_type": kind,
+                "kind": kind,
+                "edit_type": name,
                 "samples": count,
-                "share": count / of_source[source],
-                "from_document": self._from_document[source, kind] / count,
+                "share": count / of_kind[source, kind],
+                "from_document": self._from_document[source, kind, name] / count,
             }
-            for (source, kind), count in self._edits.items()
+            for (source, kind, name), count in self._edits.items()
         ]
-        return sorted(rows, key=lambda row: (row["source"], -row["samples"], row["edit_type"]))
+        return sorted(rows, key=lambda row: (row["source"], row["kind"], -row["samples"], row["edit_type"]))
 
 
 def _lengths(source: str, by_label: dict[str, Counter[int]], documents: Counter[int]) -> dict[str, Any]:

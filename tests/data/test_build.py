@@ -19,6 +19,7 @@ from judge.types import Label, Sample
 from tests.calling import call
 
 Row = dict[str, Any]
+AUDIT = ("audit.md", "audit.html", "audit.json")
 
 SMALL: Row = {
     "sources": [{"kind": "starter", "limit": 90}],
@@ -56,7 +57,7 @@ def test_files_and_hashes(built: Path) -> None:
     assert set(manifest["files"]) == set(FILES)
     assert {name: sha256_file(built / name) for name in FILES} == manifest["files"]
     found = {str(path.relative_to(built)) for path in built.rglob("*") if path.is_file()}
-    assert found == {*FILES, "aside.jsonl", "leaks.jsonl", "manifest.json", "card.md"}
+    assert found == {*FILES, "aside.jsonl", "leaks.jsonl", "manifest.json", "card.md", *AUDIT}
     assert (built / "aside.jsonl").read_text() == (built / "leaks.jsonl").read_text() == ""
 
 
@@ -75,8 +76,15 @@ def test_the_manifest_counts_right(built: Path) -> None:
     taught = manifest["rows"]["sft/train"]
     assert taught["by gold"] == taught["verdict PASS"] + taught["verdict FAIL"]
     assert taught["by rules"] == taught["reason PASS"] + taught["reason FAIL"]
-    edits = [sample.meta["from_document"] for sample in samples if "from_document" in sample.meta]
-    assert manifest["edits_from_document"] == round(sum(edits) / len(edits), 4)
+    edits = [
+        s.meta["from_document"] for s in samples if s.meta.get("kind") == "edit" and "edit_type" in s.meta
+    ]
+    assert manifest["from_document"]["got"] == round(sum(edits) / len(edits), 4)
+    assert manifest["from_document"]["asked"] == 0.6
+    sources = manifest["from_document"]["sources"]
+    assert sum(row["edits"] for row in sources.values()) == len(edits) and set(sources) <= {
+        sample.source for sample in samples
+    }
     assert manifest["leaks"] is None and manifest["teachers"] == {}
 
 
@@ -182,7 +190,7 @@ def mine(folder: Path, *files: Path, **changes: Any) -> DataConfig:
 
 def test_labelled_samples_as_they_are(tmp_path: Path) -> None:
     manifest = build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
-    assert manifest["samples"] == 24 and manifest["edits_from_document"] is None
+    assert manifest["samples"] == 24 and manifest["from_document"]["got"] is None
     assert manifest["counts"]["source"] == {"mine": 24}
     found = {sample.id: sample.answer for sample in read_samples(tmp_path / "data/samples.jsonl")}
     assert found == {row["id"]: row["answer"] for row in LABELLED}
@@ -264,12 +272,14 @@ def test_no_memory_of_an_earlier_build(tmp_path: Path, number: int) -> None:
 
 
 def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
-    sampling = {"samples": 16, "by": ["label"], "even": True}
     more = [{**row, "id": row["id"] + "b"} for row in LABELLED[::2]]
     file = write(tmp_path / "mine.jsonl", LABELLED + more)
-    manifest = build(mine(tmp_path / "data", file, sampling=sampling))
+    manifest = build(mine(tmp_path / "data", file, mix={"samples": 16, "kinds": {"labelled": 1, "edit": 1}}))
     assert manifest["counts"]["label"] == {"FAIL": 8, "PASS": 8}
     assert manifest["dropped"]["not drawn"]["count"] == 36 - 16
+    assert manifest["mix"]["kinds"]["labelled"] == {"there": 36, "samples": 16, "share": 1.0, "asked": 0.5}
+    assert manifest["mix"]["notes"] == ["edit: 0.0% instead of 50.0%, of 0 samples"]
+    assert "| labelled | 36 | 16 | 100.0% | 50.0% |" in (tmp_path / "data/card.md").read_text()
 
 
 def test_a_source_filtered_empty(tmp_path: Path) -> None:

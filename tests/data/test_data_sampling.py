@@ -1,71 +1,117 @@
-"""Drawing keeps twins together and strata in their shares, and gives as many as there are and no more."""
+"""A mix keeps twins together, holds shares of kinds and the cap for sources, and tells of what it cannot."""
 
 import random
 from collections import Counter
 from collections.abc import Callable
+from math import fsum
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from data_pipeline.config import SamplingConfig
-from data_pipeline.sampling import allot, draw
+from data_pipeline.config import MixConfig
+from data_pipeline.mix import allot
+from data_pipeline.sampling import draw
 from data_pipeline.store import SampleStore
-from judge.types import Label, Sample, Task
+from judge.errors import InputError
+from judge.types import Label, Sample
 
 StoreOf = Callable[..., SampleStore]
-SIZES = st.dictionaries(st.text("abc", min_size=1), st.integers(1, 60), max_size=8)
+KINDS, SOURCES = ("edit", "long", "added"), ("s", "t", "u", "v", "w")
+CELLS = st.dictionaries(
+    st.tuples(st.sampled_from(KINDS), st.sampled_from(SOURCES)), st.integers(1, 400), min_size=1
+)
+WISHES = st.builds(
+    MixConfig,
+    samples=st.integers(1, 2000),
+    kinds=st.none() | st.dictionaries(st.sampled_from(KINDS), st.floats(0.05, 1), min_size=1),
+    max_source=st.floats(0.1, 1),
+)
+
+
+def shares(found: dict[tuple[str, str], float], column: int) -> dict[str, float]:
+    sums: Counter[str] = Counter()
+    for cell, count in found.items():
+        sums[cell[column]] += count
+    return dict(sums)
 
 
 # --- Allotting ----------------------------------------------------------------------------------------------
 
 
-@given(sizes=SIZES, total=st.integers(0, 300), even=st.booleans())
-def test_allotted_is_what_there_is_up_to_the_total(sizes: dict[str, int], total: int, even: bool) -> None:
-    allotted = allot(sizes, total, even=even)
-    assert allotted.keys() == sizes.keys()
-    assert all(0 <= allotted[name] <= size for name, size in sizes.items())
-    assert sum(allotted.values()) == min(total, sum(sizes.values()))
+@given(there=CELLS, config=WISHES)
+def test_nothing_is_allotted_that_is_not_there_or_over_the_cap(there: dict, config: MixConfig) -> None:
+    plan = allot(there, config)
+    assert all(0 <= count <= there[cell] + 1e-6 for cell, count in plan.cells.items())
+    assert plan.total <= config.samples + 1e-6
+    assert all(kind in (config.kinds or KINDS) for kind, _ in plan.cells)
+    for count in shares(plan.cells, 1).values():
+        assert count <= plan.most * plan.total + 0.01
+    sources = {source for _, source in plan.cells}
+    assert plan.most == (max(config.max_source, 1 / len(sources)) if sources else config.max_source)
 
 
-@given(sizes=SIZES, total=st.integers(0, 300))
-def test_even_strata_differ_by_one_unless_they_are_used_up(sizes: dict[str, int], total: int) -> None:
-    allotted = allot(sizes, total, even=True)
-    most = max(allotted.values(), default=0)
-    for name, size in sizes.items():
-        assert allotted[name] == size or allotted[name] >= most - 1
+@given(there=CELLS, config=WISHES)
+def test_without_a_cap_all_that_is_asked_for_and_there_is_given(there: dict, config: MixConfig) -> None:
+    config = config.model_copy(update={"max_source": 1.0})
+    most = sum(count for (kind, _), count in there.items() if kind in (config.kinds or KINDS))
+    assert allot(there, config).total == pytest.approx(min(config.samples, most), abs=0.01)
 
 
-@given(sizes=SIZES, total=st.integers(0, 300))
-def test_shares_are_exact_to_one(sizes: dict[str, int], total: int) -> None:
-    whole = sum(sizes.values())
-    for name, given_ in allot(sizes, total, even=False).items():
-        assert abs(given_ - min(total, whole) * sizes[name] / whole) < 1
+@given(st.integers(100, 1000), st.lists(st.floats(0.1, 1), min_size=3, max_size=3), st.floats(0.3, 1))
+def test_shares_hold_where_there_is_enough(samples: int, wished: list[float], cap: float) -> None:
+    there = {
+        (kind, source): 1000 + 700 * place * at
+        for place, kind in enumerate(KINDS)
+        for at, source in enumerate(SOURCES)
+    }
+    kinds = dict(zip(KINDS, wished, strict=True))
+    plan = allot(there, MixConfig(samples=samples, kinds=kinds, max_source=cap))
+    assert plan.total == pytest.approx(samples, abs=0.01)
+    for kind, count in shares(plan.cells, 0).items():
+        assert count == pytest.approx(samples * kinds[kind] / fsum(wished), abs=0.01)
 
 
-@given(sizes=SIZES, total=st.integers(0, 300), even=st.booleans(), order=st.randoms())
-def test_the_order_of_strata_changes_nothing(
-    sizes: dict[str, int], total: int, even: bool, order: random.Random
-) -> None:
-    shuffled = dict(order.sample(list(sizes.items()), len(sizes)))
-    assert allot(shuffled, total, even=even) == allot(sizes, total, even=even)
+def test_what_one_kind_cannot_give_the_others_do_in_proportion() -> None:
+    there = {("edit", "s"): 1000, ("long", "s"): 1000, ("added", "s"): 30}
+    plan = allot(there, MixConfig(samples=600, kinds={"edit": 2, "long": 1, "added": 3}))
+    assert plan.cells == pytest.approx({("added", "s"): 30, ("edit", "s"): 380, ("long", "s"): 190})
 
 
-def test_many_small_strata_get_their_share() -> None:
-    sizes = {"large": 100, **{f"small-{number}": 5 for number in range(20)}}
-    assert allot(sizes, 50, even=False)["large"] == 25
+def test_a_cap_moves_kinds_to_other_sources() -> None:
+    """Edits are in one source alone; the long answers make room for them there."""
+    there = {("edit", "s"): 500, ("long", "s"): 500, ("long", "t"): 500}
+    config = MixConfig(samples=400, kinds={"edit": 0.5, "long": 0.5}, max_source=0.5)
+    plan = allot(there, config)
+    assert shares(plan.cells, 0) == pytest.approx({"edit": 200, "long": 200})
+    assert shares(plan.cells, 1) == pytest.approx({"s": 200, "t": 200})
+
+
+def test_a_large_source_is_capped_and_the_set_made_smaller() -> None:
+    there = {("edit", "s"): 7300, ("edit", "t"): 900, ("edit", "u"): 900, ("edit", "v"): 900}
+    plan = allot(there, MixConfig(samples=10000, max_source=0.25))
+    assert shares(plan.cells, 1) == pytest.approx({"s": 900, "t": 900, "u": 900, "v": 900})
+    wider = allot(there, MixConfig(samples=10000, max_source=0.4))
+    assert wider.total == pytest.approx(4500) and wider.cells["edit", "s"] <= 0.4 * wider.total + 0.01
+
+
+def test_weights_of_sources() -> None:
+    there = {("edit", "s"): 1000, ("edit", "t"): 1000, ("edit", "u"): 1000}
+    plan = allot(there, MixConfig(samples=300, sources={"s": 3, "u": 0}))
+    assert plan.cells == pytest.approx({("edit", "s"): 225, ("edit", "t"): 75})
 
 
 # --- Drawing ------------------------------------------------------------------------------------------------
 
 
-def twins(name: str, source: str = "s", edit_type: str = "date", **values: Any) -> list[Sample]:
-    shared: dict[str, Any] = {"document": "D.", "answer": "A.", "source": source, "group": name, **values}
-    edit = {"pair": name, "edit_type": edit_type}
+def twins(name: str, source: str = "s", kind: str = "edit") -> list[Sample]:
+    shared: dict[str, Any] = {"document": "D.", "answer": "A.", "source": source, "group": name}
+    meta = {"pair": name, "kind": kind}
     return [
-        Sample(name, label=Label.PASS, meta={"pair": name}, **shared),
-        Sample(f"{name}-twin", label=Label.FAIL, meta=edit, **shared),
+        Sample(name, label=Label.PASS, meta=meta, **shared),
+        Sample(f"{name}-twin", label=Label.FAIL, meta={**meta, "edit_type": "date"}, **shared),
     ]
 
 
@@ -73,78 +119,156 @@ def pairs(number: int, name: str, **values: Any) -> list[Sample]:
     return [item for place in range(number) for item in twins(f"{name}-{place}", **values)]
 
 
-def drawn(store: SampleStore, seed: int = 0, **config: Any) -> list[Sample]:
-    """What is left, once the ids of what is not were seen to be right."""
+def labelled(number: int, name: str, label: Label, source: str = "s") -> list[Sample]:
+    return [
+        Sample(f"{name}-{place}", "D.", "A.", group=f"{name}-{place}", label=label, source=source)
+        for place in range(number)
+    ]
+
+
+def drawn(store: SampleStore, seed: int = 0, **config: Any) -> tuple[list[Sample], dict[str, Any]]:
+    """What is left and what is said of it, once the ids of what is not were seen to be right."""
     before = [sample.id for sample in store.samples()]
-    dropped = list(draw(store, SamplingConfig(**config), seed))
+    dropped: list[str] = []
+    record = draw(store, MixConfig(**config), seed, lambda _, name: dropped.append(name))
     left = list(store.samples())
     kept = {sample.id for sample in left}
     assert dropped == [name for name in before if name not in kept]
     assert [sample.id for sample in left] == [name for name in before if name in kept]
-    return left
+    assert record["samples"] == len(left)
+    for column, of in (("kinds", lambda s: s.meta.get("kind", "labelled")), ("sources", lambda s: s.source)):
+        counts = Counter(map(of, left))
+        assert {name: row["samples"] for name, row in record[column].items() if row["samples"]} == counts
+    return left, record
 
 
-MIXED = pairs(30, "a", source="large") + pairs(8, "b", source="small") + pairs(2, "c", source="tiny")
+MIXED = (
+    pairs(60, "a", source="large")
+    + pairs(40, "b", source="large", kind="long")
+    + pairs(20, "c", source="small")
+    + pairs(25, "d", source="small", kind="long")
+    + pairs(9, "e", source="tiny", kind="added")
+    + labelled(20, "f", Label.PASS, "tiny")
+    + labelled(12, "g", Label.FAIL, "tiny")
+)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
-    number=st.integers(1, 100),
-    even=st.booleans(),
+    number=st.integers(2, 400),
     seed=st.integers(0, 3),
-    by=st.lists(st.sampled_from(["source", "label", "edit_type", "task", "language"]), unique=True),
+    cap=st.floats(0.2, 1),
+    kinds=st.none()
+    | st.dictionaries(st.sampled_from(["edit", "long", "added", "labelled"]), st.floats(0.1, 1), min_size=1),
 )
-def test_twins_stay_together(store_of: StoreOf, number: int, even: bool, seed: int, by: list[str]) -> None:
-    left = drawn(store_of(MIXED), seed, samples=number, by=by, even=even)
+def test_twins_stay_together_and_the_cap_holds(
+    store_of: StoreOf, number: int, seed: int, cap: float, kinds: dict[str, float] | None
+) -> None:
+    left, record = drawn(store_of(MIXED), seed, samples=number, kinds=kinds, max_source=cap)
     assert len(left) <= number
-    assert len(left) > min(number, len(MIXED)) - 2 * 3  # less than a pair is left open in each of the strata
-    assert set(Counter(sample.meta["pair"] for sample in left).values()) <= {2}
+    assert set(Counter(sample.meta["pair"] for sample in left if "pair" in sample.meta).values()) <= {2}
+    there = {
+        sample.source for sample in MIXED if kinds is None or sample.meta.get("kind", "labelled") in kinds
+    }
+    most = max(cap, 1 / len(there))
+    for count in Counter(sample.source for sample in left).values():
+        assert count <= most * len(left) + 2 * len(record["kinds"])
 
 
-@pytest.mark.parametrize(
-    ("even", "wanted"),
-    [(False, {"large": 30, "small": 8, "tiny": 2}), (True, {"large": 20, "small": 16, "tiny": 4})],
+@settings(max_examples=40, deadline=None)
+@given(
+    number=st.integers(10, 90),
+    wished=st.lists(st.floats(0.2, 1), min_size=2, max_size=2),
+    seed=st.integers(0, 3),
 )
-def test_strata(store_of: StoreOf, even: bool, wanted: dict[str, int]) -> None:
-    left = drawn(store_of(MIXED), samples=40, by=["source"], even=even)
-    assert Counter(sample.source for sample in left) == wanted
+def test_shares_are_held_within_a_pair(
+    store_of: StoreOf, number: int, wished: list[float], seed: int
+) -> None:
+    kinds = {"edit": wished[0], "long": wished[1]}
+    left, _ = drawn(store_of(MIXED), seed, samples=number, kinds=kinds)
+    counts = Counter(sample.meta["kind"] for sample in left)
+    for kind, share in kinds.items():
+        assert abs(counts[kind] - number * share / sum(wished)) <= 2
 
 
-def test_strata_of_several_columns(store_of: StoreOf) -> None:
-    samples = (
-        pairs(10, "a", source="x", language="en", edit_type="date")
-        + pairs(10, "b", source="x", language="zh", edit_type="date")
-        + pairs(10, "c", source="x", language="zh", edit_type="number")
-        + pairs(10, "d", source="y", language="zh", edit_type="number", task=Task.DIALOGUE)
+@pytest.mark.parametrize("number", range(2, 34, 3))
+def test_labels_are_balanced_while_there_are_both(store_of: StoreOf, number: int) -> None:
+    left, _ = drawn(store_of(MIXED), samples=number, kinds={"labelled": 1})
+    counts = Counter(sample.label for sample in left)
+    assert counts[Label.FAIL] == min(12, number // 2 if number % 2 == 0 else counts[Label.FAIL])
+    assert len(left) == min(number, 32) and abs(counts[Label.PASS] - counts[Label.FAIL]) <= max(
+        1, number - 24
     )
-    by = ["source", "task", "language", "label", "edit_type"]
-    left = drawn(store_of(samples), samples=24, by=by, even=True)
-    assert Counter(sample.meta["pair"][0] for sample in left) == {"a": 6, "b": 6, "c": 6, "d": 6}
 
 
-def test_single_samples_by_label(store_of: StoreOf) -> None:
-    samples = [
-        Sample(f"{label}-{number}", "D.", "A.", group=f"{number}", label=label)
-        for label, size in ((Label.PASS, 30), (Label.FAIL, 10))
-        for number in range(size)
-    ]
-    left = drawn(store_of(samples), samples=12, by=["label"], even=True)
-    assert Counter(sample.label for sample in left) == {Label.PASS: 6, Label.FAIL: 6}
+def test_what_came_of_it_is_told(store_of: StoreOf) -> None:
+    kinds = {"edit": 1, "long": 1, "added": 1, "refusal": 1}
+    left, record = drawn(store_of(MIXED), samples=120, kinds=kinds, max_source=0.5)
+    assert record["asked"] == 120 and record["kinds"]["added"] == {
+        "there": 18, "samples": 18, "share": round(18 / len(left), 4), "asked": 0.25,
+    }  # fmt: skip
+    assert record["kinds"]["refusal"] == {"there": 0, "samples": 0, "share": 0.0, "asked": 0.25}
+    assert record["kinds"]["labelled"]["samples"] == 0 and "asked" not in record["kinds"]["labelled"]
+    assert record["sources"]["large"]["share"] <= 0.52
+    assert [note.split(",")[0] for note in record["notes"]] == [
+        f"added: {record['kinds']['added']['share']:.1%} instead of 25.0%", "refusal: 0.0% instead of 25.0%",
+    ]  # fmt: skip
+
+
+def test_a_cap_that_cannot_be_held_is_told(store_of: StoreOf) -> None:
+    left, record = drawn(store_of(MIXED), samples=100, kinds={"edit": 1, "long": 1}, max_source=0.25)
+    assert record["notes"][0] == "max_source 25% cannot be held by 2 sources; 50% is"
+    assert Counter(sample.source for sample in left) == {"large": 50, "small": 50}
+
+
+def test_fewer_than_asked_are_told(store_of: StoreOf) -> None:
+    left, record = drawn(store_of(MIXED), samples=1000, max_source=0.4)
+    assert len(left) < 250 and "samples instead of 1,000: no source may give more than its share" in str(
+        record
+    )
 
 
 def test_the_seed_decides_and_not_the_order(store_of: StoreOf) -> None:
     def kept(samples: list[Sample], seed: int) -> set[str]:
-        return {sample.id for sample in drawn(store_of(samples), seed, samples=20)}
+        left, _ = drawn(store_of(samples), seed, samples=60, kinds={"edit": 1, "labelled": 1}, max_source=0.6)
+        return {sample.id for sample in left}
 
-    assert kept(MIXED, 0) == kept(MIXED[::-1], 0) != kept(MIXED, 1)
+    shuffled = random.Random(0).sample(MIXED, len(MIXED))
+    assert kept(MIXED, 0) == kept(shuffled, 0) != kept(MIXED, 1)
 
 
 def test_more_than_there_are_is_all(store_of: StoreOf) -> None:
-    assert drawn(store_of(MIXED), samples=1000) == MIXED
+    left, record = drawn(store_of(MIXED), samples=len(MIXED))
+    assert left == MIXED and record["notes"] == []
 
 
 def test_a_set_can_be_drawn_from_again(store_of: StoreOf) -> None:
     store = store_of(MIXED)
-    first = drawn(store, samples=40)
-    second = drawn(store, samples=20)
+    first, _ = drawn(store, samples=60)
+    second, _ = drawn(store, samples=20)
     assert 14 < len(second) <= 20 and {item.id for item in second} <= {item.id for item in first}
+
+
+def test_nothing_to_draw_from(store_of: StoreOf) -> None:
+    left, record = drawn(store_of([]), samples=5, kinds={"edit": 1}, max_source=0.2)
+    assert left == [] and record["samples"] == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kinds": {"edits": 1}}, "unknown kind 'edits'"),
+        ({"kinds": {"edit": 0}}, "all shares are 0"),
+        ({"kinds": {"edit": -1}}, "greater than or equal to 0"),
+        ({"max_source": 0}, "greater than 0"),
+        ({"by": ["source"]}, "Extra inputs"),
+    ],
+)
+def test_wrong_wishes(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        MixConfig(samples=5, **changes)
+
+
+def test_a_weight_for_a_source_that_is_not_there(store_of: StoreOf) -> None:
+    with pytest.raises(InputError, match=r"mix.sources.*'larg'.*large"):
+        drawn(store_of(MIXED), samples=5, sources={"larg": 2})

@@ -1,0 +1,81 @@
+"""The cells of an audit: samples of one source, language and kind, and a seeded choice of each."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from data_pipeline.audit.limits import MIN_PAIRS
+from data_pipeline.store import SampleStore, pair_of, rank
+from judge.types import Label, Sample
+
+OTHERS = "others"
+"""Name of what is too rare for a row of its own, pooled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Labelled samples of one source, language and kind; or of the kinds that are rare there, pooled."""
+
+    source: str
+    language: str
+    kinds: tuple[str, ...]
+    samples: int
+    pairs: int
+    """Samples of the rarer label."""
+
+    @property
+    def kind(self) -> str:
+        """The kind, or that several are pooled."""
+        return self.kinds[0] if len(self.kinds) == 1 else OTHERS
+
+
+def cells(store: SampleStore) -> Iterator[Cell]:
+    """The cells in the order of their names; kinds of a source with too few pairs are pooled."""
+    query = """
+        SELECT source, language, kind, SUM(label = 'PASS'), SUM(label = 'FAIL') FROM samples
+        WHERE label IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    """
+    by_place: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
+    for source, language, kind, passes, fails in store.table.execute(query):
+        by_place.setdefault((source, language), []).append((kind, passes, fails))
+    for (source, language), kinds in by_place.items():
+        rare = [one for one in kinds if min(one[1], one[2]) < MIN_PAIRS]
+        own = [[one] for one in kinds if one not in rare]
+        for pooled in [*own, rare] if rare else own:
+            names = tuple(name for name, _, _ in pooled)
+            passes, fails = sum(one[1] for one in pooled), sum(one[2] for one in pooled)
+            yield Cell(source, language, names, passes + fails, min(passes, fails))
+
+
+def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:
+    """The samples of whole documents, about ``limit`` of them, in a seeded random order of the documents.
+
+    Which documents depends on the seed and their names alone; the last one may go over the limit. Pairs that
+    meet a prompt injection are left out: an attack in an answer is to be told without the document.
+    """
+    store.index("source", "language", "kind", "document")
+    kinds = ", ".join("?" * len(cell.kinds))
+    here = f"source = ? AND language = ? AND kind IN ({kinds}) AND label IS NOT NULL"
+    values = (cell.source, cell.language, *cell.kinds)
+    chosen = f"""
+        SELECT document FROM (
+            SELECT document, SUM(size) OVER (ORDER BY place ROWS UNBOUNDED PRECEDING) - size AS before FROM (
+                SELECT document, COUNT(*) AS size, rank(?, document) AS place
+                FROM samples WHERE {here} GROUP BY document
+            )
+        ) WHERE before < ?
+    """  # noqa: S608 (our own conditions)
+    where, name = f"{here} AND document IN ({chosen})", f"audit:{seed}"
+    drawn = list(store.samples(where, (*values, name, *values, limit)))
+    attacked = {pair_of(sample) for sample in drawn if "injection" in sample.meta}
+    left = (sample for sample in drawn if pair_of(sample) not in attacked)
+    return sorted(left, key=lambda sample: rank(name, sample.group))
+
+
+def twins(samples: Sequence[Sample]) -> dict[str, tuple[Sample, Sample]]:
+    """The pairs among samples, by name: the faithful and the hallucinated one."""
+    faithful = {s.meta["pair"]: s for s in samples if s.label is Label.PASS and "pair" in s.meta}
+    return {
+        s.meta["pair"]: (faithful[s.meta["pair"]], s)
+        for s in samples
+        if s.label is Label.FAIL and s.meta.get("pair") in faithful
+    }

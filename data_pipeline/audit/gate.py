@@ -1,0 +1,69 @@
+"""The audit within a build: a set whose labels can be told without reading fails, unless told otherwise."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from data_pipeline.audit.limits import FIGURES, MEANING, given_away, place, without_verdict
+from data_pipeline.audit.page import write_audit
+from data_pipeline.audit.run import audit_store
+from data_pipeline.config import KEYS
+from data_pipeline.perturb import EDIT_TYPES
+from data_pipeline.store import SampleStore
+from judge.errors import InputError
+
+
+def audit_build(
+    store: SampleStore,
+    folder: Path,
+    seed: int,
+    way: Literal["fail", "warn", "off"],
+    say: Callable[[str], None],
+) -> dict[str, Any] | None:
+    """Audit the samples of a build and write ``audit.md``, ``audit.html`` and ``audit.json`` into its folder.
+
+    Args:
+        store: the samples, with their splits.
+        folder: the data set.
+        seed: decides which samples of a large set are looked at.
+        way: what to do where a figure is over its limit; see
+            :attr:`~data_pipeline.config.DataConfig.audit`.
+        say: is told what gives itself away, and what is too small for a verdict.
+
+    Returns:
+        For the manifest: the figures that are ``over`` their limits, and where there is ``no_verdict``.
+        ``None`` where the audit is off.
+
+    Raises:
+        InputError: a figure is over its limit and ``way`` is ``fail``.
+    """
+    if way == "off":
+        return None
+    found = audit_store(store, seed=seed)
+    page, *_ = write_audit({**found, "name": str(folder)}, folder / "audit.md")
+    failing = [one for one in found["over"] if one["fails"]]
+    if failing and way == "fail":
+        raise InputError(message(failing), file=page)
+    few = without_verdict(found)
+    for line in given_away(found):
+        say(f"audit: {line}")
+    if few:
+        say(f"audit: too few pairs for a verdict on {'; '.join(few)}")
+    return {"over": found["over"], "no_verdict": few}
+
+
+def message(failing: list[dict[str, Any]]) -> str:
+    """What is over its limit, furthest first, and what to do about it."""
+    worst = max(failing, key=lambda one: one["value"] - one["limit"])
+    kind, edit_type = worst["kind"], worst["edit_type"]
+    remedies = [f"leave source {worst['source']!r} out"]
+    if kind in KEYS:
+        remedies.insert(0, f"leave the kind out ('{KEYS[kind]}: 0')")
+    if kind == "edit" and edit_type in EDIT_TYPES:
+        remedies.insert(0, f"leave {edit_type!r} out of 'edit_types'")
+    more = f" ({len(failing) - 1} more such figures are in the file)" if len(failing) > 1 else ""
+    return (
+        f"{place(worst)}: {FIGURES[worst['figure']]} {worst['value']:.2f} is over the limit of "
+        f"{worst['limit']:.2f}: {MEANING[worst['figure']]}{more}. A judge would learn that instead of "
+        f"reading; {', '.join(remedies)}, or take the data as they are with 'audit: warn'"
+    )

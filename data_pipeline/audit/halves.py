@@ -1,0 +1,73 @@
+"""Can a label be told from how the parts of an answer fit each other, with no look at the document?
+
+An answer that goes on with a sentence from elsewhere may stand out by that sentence alone, which shares no
+word with the others; or the faithful one does, when it says the same fact twice. A few counts of what
+sentences share are given to a logistic regression, in folds that are parted by document.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+from math import log
+
+from data_pipeline.reasoning import sentences
+from judge.floors.overlap import content_tokens, units
+from judge.types import Label, Sample
+
+FOLDS = 5
+_NAME = re.compile(r"\d[\d.,]*\d|\d|\b[A-Z][^\W\d_]{3,}")
+
+
+def parts_of(sample: Sample) -> list[str]:
+    """The sentences of an answer."""
+    return sentences(sample.answer)
+
+
+def features(sample: Sample) -> list[float]:
+    """What the sentences of an answer of two or more have in common. Document and question are not read."""
+    parts = parts_of(sample)
+    words = [content_tokens(units(part, sample.language), sample.language) for part in parts]
+    facts = [set(_NAME.findall(part)) for part in parts]
+    shared = [_jaccard(one, two) for one, two in combinations(words, 2)]
+    named = [_jaccard(one, two) for one, two in combinations(facts, 2)]
+    first, last = set().union(*words[:-1]), set().union(*words[1:])
+    named_first = set().union(*facts[:-1])
+    return [
+        max(shared), min(shared), sum(shared) / len(shared),
+        max(named), min(named),
+        _held(words[-1], first), _held(words[0], last), _held(facts[-1], named_first),
+        float(len(facts[-1] & named_first)),
+        float(len(words[-1] & first)),
+        log((1 + len(parts[-1])) / (1 + len(parts[0]))),
+    ]  # fmt: skip
+
+
+def coherence(samples: Sequence[Sample]) -> list[float]:
+    """The probability of FAIL of each sample, out of fold.
+
+    Raises:
+        ValueError: there are too few documents of one of the labels.
+    """
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    chances = cross_val_predict(
+        make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)),
+        np.array([features(sample) for sample in samples]),
+        np.array([sample.label is Label.FAIL for sample in samples], dtype=int),
+        groups=[sample.group or sample.document_text for sample in samples],
+        cv=StratifiedGroupKFold(FOLDS, shuffle=True, random_state=0),
+        method="predict_proba",
+    )
+    return [float(chance) for chance in chances[:, 1]]
+
+
+def _jaccard(one: set[str], two: set[str]) -> float:
+    return len(one & two) / len(one | two) if one or two else 0.0
+
+
+def _held(part: set[str], rest: set[str]) -> float:
+    return len(part & rest) / len(part) if part else 0.0

@@ -1,0 +1,130 @@
+"""Up to where a label may be told without reading, and what to say where it is told beyond that."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from data_pipeline.contrast import LABELLED
+
+FIGURES = {
+    "answer_only": "answer-only",
+    "length": "length",
+    "overlap": "overlap",
+    "twin": "told from twin",
+    "halves": "halves",
+    "rules": "rule judge",
+}
+"""What is measured, and how it is called."""
+EASY = ("edit", "added", LABELLED)
+"""Kinds that a look-up may tell: it finds exchanged facts and foreign sentences, easy pairs to start from. The
+others are there to be read."""
+TEXTS = {
+    "answer_only": "AUROC of a classifier that sees the wording of the answers alone.",
+    "length": "AUROC of the length of the answers.",
+    "overlap": "AUROC of how much of an answer stands in the document word for word. No build fails over it.",
+    "twin": "Share of pairs whose hallucinated twin looks the worse one to the answer-only classifier.",
+    "halves": "AUROC of what the sentences of an answer share, where it has two or more.",
+    "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on a part of the "
+    f"samples. No build fails over it in the kinds {', '.join(EASY)}.",
+}
+"""What each figure is."""
+MEANING = {
+    "answer_only": "the label is told by the wording of the answers, without the document",
+    "length": "the label is told by the length of the answers",
+    "overlap": "the label is told by how much of the answers stands in the document word for word",
+    "twin": "of two twins the hallucinated one is told by its wording, without the document",
+    "halves": "the label is told by how the sentences of an answer fit each other, without the document",
+    "rules": "a judge that looks words up tells the label; nothing has to be understood",
+}
+LIMITS = {"answer_only": 0.60, "length": 0.55, "overlap": 0.90, "twin": 0.65, "halves": 0.60, "rules": 0.65}
+"""AUROC; share of pairs (``twin``); balanced accuracy (``rules``)."""
+OF_KIND: Mapping[tuple[str, str], float] = {
+    ("answer_only", "document"): 0.55,  # one answer to two documents
+    # Real answers give something away (RAGTruth: 0.67 by wording, 0.66 by length). HaluEval QA, 0.98, need
+    # not be read at all.
+    **{(figure, LABELLED): 0.75 for figure in ("answer_only", "length", "twin", "halves")},
+}
+"""Limits of single kinds that differ."""
+MIN_PAIRS, MIN_DOCUMENTS = 40, 10
+"""With fewer samples of either label, or about fewer documents, there is no verdict."""
+
+
+def limit_of(figure: str, kind: str) -> float:
+    """The limit of a figure for a kind of samples."""
+    return OF_KIND.get((figure, kind), LIMITS[figure])
+
+
+def fails(figure: str, kind: str) -> bool:
+    """Does a build fail over this figure? Of what a look-up tells, it is only told of in easy kinds."""
+    return figure != "overlap" and not (figure == "rules" and kind in EASY)
+
+
+def verdict(value: float, low: float, limit: float, pairs: int, documents: int) -> str:
+    """``few`` (no verdict), ``within``, ``unsure`` (over the limit, within its interval), or ``over``."""
+    if pairs < MIN_PAIRS or documents < MIN_DOCUMENTS:
+        return "few"
+    if value <= limit:
+        return "within"
+    return "over" if low > limit else "unsure"
+
+
+def place(row: Mapping[str, Any]) -> str:
+    """The name of a row: source, language, kind and edit type."""
+    names = [row["source"], row["language"], row["kind"]]
+    return ", ".join([*names, row["edit_type"]] if row["edit_type"] else names)
+
+
+def over(found: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The figures of an audit that are over their limit for sure, as JSON values."""
+    for row in found["cells"]:
+        for name, figure in row["figures"].items():
+            if figure["verdict"] == "over":
+                names = ("source", "language", "kind", "edit_type")
+                yield {
+                    **{key: row[key] for key in names},
+                    "figure": name,
+                    "value": round(figure["value"], 2),
+                    "limit": figure["limit"],
+                    "fails": fails(name, row["kind"]),
+                }
+
+
+def given_away(found: Mapping[str, Any]) -> list[str]:
+    """A line for each source, language and kind with figures over which a build fails."""
+    lines = []
+    for cell, figures in _by_cell(found, fails=True):
+        by_type: dict[str | None, list[str]] = {}
+        for one in figures:
+            text = f"{FIGURES[one['figure']]} {one['value']:.2f} (limit {one['limit']:.2f})"
+            by_type.setdefault(one["edit_type"], []).append(text)
+        parts = [
+            f"{name}: {', '.join(texts)}" if name else ", ".join(texts) for name, texts in by_type.items()
+        ]
+        lines.append(f"{cell}: labels give themselves away, by {'; '.join(parts)}")
+    return lines
+
+
+def looked_up(found: Mapping[str, Any]) -> list[str]:
+    """A line for each source, language and kind whose labels a look-up tells, where that fails no build."""
+    lines = []
+    for cell, figures in _by_cell(found, fails=False):
+        texts = [f"{FIGURES[one['figure']]} {one['value']:.2f}" for one in figures if not one["edit_type"]]
+        if texts:
+            lines.append(f"{cell}: looking words up tells the labels ({', '.join(texts)})")
+    return lines
+
+
+def without_verdict(found: Mapping[str, Any]) -> list[str]:
+    """The sources, languages and kinds that are too small for a verdict on any figure."""
+    return [
+        place(row)
+        for row in found["cells"]
+        if row["edit_type"] is None and all(one["verdict"] == "few" for one in row["figures"].values())
+    ]
+
+
+def _by_cell(found: Mapping[str, Any], *, fails: bool) -> Iterable[tuple[str, list[dict[str, Any]]]]:
+    by_cell: dict[str, list[dict[str, Any]]] = {}
+    for one in found["over"]:
+        if one["fails"] is fails:
+            by_cell.setdefault(place({**one, "edit_type": None}), []).append(one)
+    return by_cell.items()
