@@ -1,100 +1,213 @@
-"""Proper names in Chinese text, found by what may stand around them, since nothing marks a name.
+"""Proper names in Chinese text, by type and as whole words: a tagger proposes, rules correct it.
 
-Titles stand in 《》; places and organisations end in a suffix; foreign names are written with characters of
-their sound; Chinese people are named by a surname and one or two more characters.
+The tagger (jieba's dictionary and hidden Markov model) knows persons, places and organisations, and errs on
+words it has not seen. So a person must have a surname and be treated as one somewhere in the text, a place must
+be a known word or end as places do, and what touches another name is left alone, since it may be a part of it.
 """
 
 import re
+from collections.abc import Iterator
 
-from data_pipeline.perturb.fact import CJK, Fact, is_free
-from data_pipeline.perturb.words import characters, either
+from data_pipeline.perturb.fact import Fact, is_free
+from data_pipeline.perturb.segment_zh import Word, has_chinese, plain, segment, word_after, word_before
+from data_pipeline.perturb.words import characters, either, words
 
-ZH_EDGE = characters("name_edges_zh") + "，。、；：？！（）“”《》 \n"
-"""Characters next to which a name may begin or end."""
-_SURNAMES = characters("surnames_zh")
-_WEAK_SURNAMES = characters("weak_surnames_zh")
-_SOUND = characters("sounds_zh")
-_ROLE = "长师员生友档家者士弟兄女妻商匠傅医官手"
-_ORGANISATION_SUFFIX = either("organisation_suffixes_zh")
-_SUFFIX = f"{_ORGANISATION_SUFFIX}|{either('place_suffixes_zh')}"
-_PLACE_GROUPS = ("市县镇省区村", "山峡岛", "河湖江湾港", "路街")
-_ORGANISATION = re.compile(rf"(?:{_ORGANISATION_SUFFIX})$")
-_PLACE = re.compile(
-    rf"(?<=[{ZH_EDGE}])([\u4e00-\u9fff]{{2,5}}?(?:{_SUFFIX}))(?![\u4e00-\u9fff]?(?:{_SUFFIX}))"
-)
-# Characters that no place begins with, and characters that are nowhere in one.
-_NOT_A_PLACE_START = re.compile(r"[年月日时个这那其一二三四五六七八九十两全本各每某当该上下中内外新老大小\d]")
-_NOT_IN_A_PLACE = re.compile(r"[能可已曾要想必须则仅只最更很起发违]")
-_TITLE = re.compile(rf"(?:{either('titles_zh')})")
-_PERSON = re.compile(rf"(?=([{_SURNAMES}][\u4e00-\u9fff]{{1,2}}))")
+_SURNAME = rf"(?:{either('double_surnames_zh')}|[{characters('surnames_zh')}])"
+_PERSON = re.compile(rf"{_SURNAME}[\u4e00-\u9fff]{{1,2}}")
 _NOT_GIVEN = re.compile(rf"[{characters('not_in_given_names_zh')}]")
-_FOREIGN = re.compile(
-    rf"(?<![{_SOUND}·])[{_SOUND}]{{2,7}}(?:·[{_SOUND}]{{1,7}})+(?![{_SOUND}·])"
-    rf"|(?<![{_SOUND}·])[{_SOUND}]{{3,7}}(?![{_SOUND}·])"
+_SOUND = characters("sounds_zh")
+_FOREIGN = re.compile(rf"[{_SOUND}]{{2,8}}")
+# Courts make names unreadable: 王某, 张某甲, 李x1, 杨111.
+_ANONYMOUS = re.compile(
+    rf"[{characters('surnames_zh')}](?:某某|某[甲乙丙丁]?|[xX×]{{1,2}}\d{{0,3}}|\d{{1,3}}(?![\d年月日号元时点分米岁个名人%％.,:：次万亿公平]))"
 )
+_DOTTED = re.compile(r"(?<=[\u4e00-\u9fff])[·•‧・](?=[\u4e00-\u9fff])")
+_TITLE = re.compile(rf"(?:{either('titles_zh')})")
+_DOES = frozenset(words("person_verbs_zh"))
+_ROLE = re.compile(r".*[长师员生友者士家人弟兄女妻夫父母子商匠医官帝王后手]$")
+_COUNTRIES, _PROVINCES = frozenset(words("countries_zh")), frozenset(words("provinces_zh"))
+_CONTINENTS, _NOT_PLACES = frozenset(words("continents_zh")), frozenset(words("not_places_zh"))
+_PLACE_ENDS = ("市县镇村", "省州邦郡", "区", "山岭峰", "岛", "河江", "湖", "海洋", "港湾", "路街道", "桥", "寺庙", "站")
+_ENDS = "".join(_PLACE_ENDS)
+_ORGANISATION = re.compile(rf"(?:{either('organisation_suffixes_zh')})$")
+_HEAD = re.compile(rf"(?:{either('name_heads_zh')})$")
+_IN_NAMES = frozenset(("nr", "nrt", "ns", "nt", "nz"))
+_IN_ORGANISATIONS = _IN_NAMES | {"n", "j", "vn", "b", "an", "f", "s", "m", "eng"}
 
 
 def chinese_names(text: str) -> list[Fact]:
-    """The names of a Chinese text: titles of works first, then places, foreign names and people."""
+    """The names of a Chinese text with their kind in ``form``; two names of one form may change places.
+
+    Kinds: title (《》), foreign (of a person), anonymous, person, country, continent, province, place (with its
+    ending), organisation (with its ending), other (with its last word).
+    """
+    simple = plain(text)
+    if not has_chinese(simple):
+        return []
     found: list[Fact] = []
     taken: list[tuple[int, int]] = []
 
     def add(start: int, end: int, form: str) -> None:
         if is_free(taken, start, end):
             taken.append((start, end))
-            found.append(Fact("entity", text[start:end], start, end, form))
+            if form:
+                found.append(Fact("entity", text[start:end], start, end, form))
 
-    for match in re.finditer(r"《[^《》]{1,20}》", text):
+    for match in re.finditer(r"《[^《》]{1,20}》", simple):
         add(*match.span(), "title")
-    for match in _PLACE.finditer("，" + text):
-        name = match[1]
-        if (
-            not _NOT_A_PLACE_START.search(name[:2])
-            and not _NOT_IN_A_PLACE.search(name)
-            and not set(name) & set(ZH_EDGE)
-        ):
-            form = "organisation" if _ORGANISATION.search(name) else _place_form(name)
-            add(match.start(1) - 1, match.end(1) - 1, form)
-    for match in _FOREIGN.finditer(text):
-        before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
-        alone = before in ZH_EDGE or not CJK.match(before)
-        if len(match.group()) >= 3 and alone and (after in ZH_EDGE + "人市州国派" or not CJK.match(after)):
-            add(*match.span(), "person" if "·" in match.group() else "foreign")
-    known = _chinese_people(text)
-    for name in sorted(known, key=len, reverse=True):
-        for match in re.finditer(re.escape(name), text):
-            add(*match.span(), "person")
+    for start, end in _dotted(simple):
+        add(start, end, "foreign" if "·" in text[start:end] or end - start > 4 else "")
+    for match in _ANONYMOUS.finditer(simple):
+        add(*match.span(), "anonymous")
+    for start, end, form in _organisations(simple):
+        add(start, end, form)
+    people = _people(simple)
+    for word in segment(text):
+        if word.tag in _IN_NAMES:
+            add(word.start, word.end, _form(simple, word, people))
+    for name, form in people.items():  # the tagger may see a name in one place and not in another
+        for match in re.finditer(re.escape(name), simple):
+            add(*match.span(), form)
     return sorted(found, key=lambda fact: fact.start)
 
 
-def _place_form(name: str) -> str:
+def _form(text: str, word: Word, people: dict[str, str]) -> str:
+    """The kind of a tagged word, empty where it is not sure to be a whole name."""
+    name = word.text
+    if name in people:
+        return people[name]
+    if len(name) < 2 or _touches(text, word):
+        return ""
+    if name in _COUNTRIES:
+        return "country"
+    if name in _CONTINENTS:
+        return "continent"
+    if name in _PROVINCES:
+        return "province"
+    if _ORGANISATION.search(name):
+        return _organisation_form(name)
+    if word.tag == "ns" and name not in _NOT_PLACES and _known(name):
+        return place_form(name)
+    if word.tag == "nt" and len(name) >= 3:
+        return f"organisation {name[-2:]}"
+    head = _HEAD.search(name)
+    if word.tag == "nz" and head and len(name) > len(head[0]):
+        return f"other {head[0]}"
+    return ""
+
+
+def place_form(name: str) -> str:
     """The kind of place, by its ending: a town may stand for a village, but not for a lake."""
-    for group in _PLACE_GROUPS:
-        if name[-1] in group:
-            return f"place{group[0]}"
-    return f"place{name[-1]}"
+    group = next((group for group in _PLACE_ENDS if len(name) > 2 and name[-1] in group), "")
+    return f"place {group[:1]}".strip()
 
 
-def _chinese_people(text: str) -> set[str]:
-    """Names of people: a surname with a title after it, or seen twice, or closed by a mark."""
-    people: set[str] = set()
-    for match in _PERSON.finditer(text):
-        start, name = match.start(), match[1]
-        if len(name) == 3 and (_NOT_GIVEN.search(name[2]) or text.count(name[:2]) > text.count(name)):
-            name = name[:2]
-        if (
-            _NOT_GIVEN.search(name[1:])
-            or not set(name[1:]) - set(_SOUND)
-            or re.match(r"[·•]", text[max(0, start - 1) :])
-        ):
+def _known(name: str) -> bool:
+    import rjieba
+
+    return rjieba.has_word(name)
+
+
+def _touches(text: str, word: Word) -> bool:
+    """Does another name, or a part of one, stand right beside a word?"""
+    before, after = word_before(text, word.start), word_after(text, word.end)
+    beside = [
+        other
+        for other, near in ((before, before and before.end == word.start), (after, after and after.start == word.end))
+        if other and near
+    ]
+    return any(
+        other.tag in _IN_NAMES or other.tag in ("eng", "j", "ng", "g") or other.text in "-–—·•‧・之"
+        or (other.start == word.end and (other.text in _ENDS or other.text in "人族语系队军城国裔籍式派型科属目"))
+        for other in beside
+    )  # fmt: skip
+
+
+def _dotted(text: str) -> Iterator[tuple[int, int]]:
+    """Foreign names written with dots: 艾萨克·牛顿, each part as far as its words sound foreign."""
+    last = 0
+    for match in _DOTTED.finditer(text):
+        if match.start() < last:
             continue
-        before, after = text[max(0, start - 1) : start], text[start + len(name) :]
-        if before and before not in ZH_EDGE + _ROLE:
+        start, end = match.start(), match.end()
+        while (word := word_before(text, start)) and word.end == start and _sounds(word):
+            start = word.start
+        at = match.start()
+        while True:
+            end = at + 1
+            while (word := word_after(text, end)) and word.start == end and _sounds(word):
+                end = word.end
+            if end == at + 1:
+                break
+            if end < len(text) and _DOTTED.match(text, end):
+                at = end
+                continue
+            break
+        if start < match.start() and end > match.end():
+            last = end
+            yield start, end
+
+
+def _sounds(word: Word) -> bool:
+    """Is a word written by sound, as parts of foreign names are?"""
+    return word.tag in ("nrt", "nrfg") or (
+        word.tag not in ("v", "p", "c", "d", "uj", "r") and all(char in _SOUND for char in word.text)
+    )
+
+
+def _organisations(text: str) -> Iterator[tuple[int, int, str]]:
+    """Organisations of several words, from a name to an ending: 北京市第一中级人民法院."""
+    run: list[Word] = []
+    for word in (*segment(text), Word("。", "x", len(text), len(text))):
+        inside = word.tag in _IN_ORGANISATIONS and word.text.strip() and (not run or run[-1].end == word.start)
+        if inside:
+            run.append(word)
             continue
-        titled = _TITLE.match(after) is not None
-        closed = len(name) == 3 and (after[:1] in tuple("，。、（；") or before in tuple(_ROLE))
-        repeated = len(re.findall(rf"(?:^|[{ZH_EDGE}{_ROLE}]){name}", text)) >= 2
-        plain = name[0] not in _WEAK_SURNAMES
-        if titled or (repeated and (plain or len(name) == 3)) or (closed and plain):
-            people.add(name)
+        yield from _organisation(run, text)
+        run = [word] if word.tag in _IN_ORGANISATIONS and word.text.strip() else []
+
+
+def _organisation(run: list[Word], text: str) -> Iterator[tuple[int, int, str]]:
+    ends = [at for at, word in enumerate(run) if _ORGANISATION.search(word.text)]
+    if not ends:
+        return
+    last = ends[-1]
+    first = next((at for at, word in enumerate(run) if word.tag in _IN_NAMES and len(word.text) > 1), None)
+    if first is None or first > last:
+        return
+    start, end = run[first].start, run[last].end
+    sure = first == 0 or not ends[:-1]
+    form = _organisation_form(text[start:end]) if sure and 4 <= end - start <= 18 and len(ends) == 1 else ""
+    yield start, end, form
+
+
+def _organisation_form(name: str) -> str:
+    found = _ORGANISATION.search(name)
+    return f"organisation {found[0]}" if found else ""
+
+
+def _people(text: str) -> dict[str, str]:
+    """Names of people with their form: a surname and a given name, or sounds, treated as a person somewhere."""
+    people: dict[str, str] = {}
+    for word in segment(text):
+        name = word.text
+        if name in people or word.tag not in ("nr", "nrt", "nrfg"):
+            continue
+        if word.tag == "nr" and _PERSON.fullmatch(name) and not _NOT_GIVEN.search(name[1:]):
+            form = "person"
+        elif len(name) >= 2 and _FOREIGN.fullmatch(name):
+            form = "foreign"
+        else:
+            continue
+        if _acts(text, word) and not _touches(text, word):
+            people[name] = form
     return people
+
+
+def _acts(text: str, word: Word) -> bool:
+    """Is a word treated as a person where it stands: with a title, an office, or what only people do?"""
+    before, after = word_before(text, word.start), word_after(text, word.end)
+    if after and (_TITLE.match(text, after.start) or after.text in _DOES):
+        return True
+    office = before and before.end == word.start and before.tag in ("n", "nr") and len(before.text) > 1
+    return bool(office and before and _ROLE.fullmatch(before.text))

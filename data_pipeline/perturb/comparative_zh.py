@@ -1,0 +1,57 @@
+"""The edit type ``comparative`` in Chinese: a direction word becomes its opposite, as a whole word."""
+
+import re
+from random import Random
+
+from data_pipeline.perturb.directions import direction_spots
+from data_pipeline.perturb.edit import Edit, Swap, listed_together
+from data_pipeline.perturb.edit_zh import chinese_edit, sentence_of
+from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
+from data_pipeline.perturb.segment_zh import plain
+from judge.types import Language
+
+_NUMBER = r"(?:约|近|大约|超过|了)*\s?(?:\d|[一二三四五六七八九十百两半]|百分之)"
+_CHANGES = frozenset(
+    "增加 减少 上升 下降 提高 降低 上涨 下跌 增长 下滑 增至 减至 升至 降至 升高 扩大 缩小 延长 缩短 加快 放慢".split()
+)
+# A change is turned only where its amount is said, and nothing around it explains it or depends on it.
+_AMOUNT = re.compile(rf"(?:了|到|至|为|约|近|超过)*{_NUMBER}|(?:了|[，。；]|$)")
+_REASON = re.compile(
+    r"因|由于|受|导致|使|令|从而|以便|为了|虽然|尽管|但|却|仍|避免|防止|随着|如果|若|只有|有助|促进|有利|减轻|目标|目的|从\d|由\d|原来"
+)
+_BEFORE_NUMBER = frozenset(("超过", "不足", "至少", "至多", "最多", "最少"))
+_STATED = frozenset("高于 低于 多于 少于 大于 小于 长于 短于 快于 慢于 好于 差于 优于 劣于".split())
+
+
+def chinese_comparative(
+    answer: str, document: str, question: str, language: Language, rng: Random
+) -> Edit | None:
+    """Turn one direction word (高于, 南部, 增加) into its opposite, where the question does not name it."""
+    spots = list(direction_spots(answer, "zh"))
+    rng.shuffle(spots)
+    head = YES_OR_NO.match(plain(answer))
+    for start, word, opposites in spots:
+        simple = plain(word)
+        if not _safe(answer, start, start + len(word)) or (simple[:1] in plain(question) and not head):
+            continue
+        text = rng.choice(opposites)
+        if listed_together(simple, text, plain(document)):
+            continue
+        swaps: list[Swap] = [(start, start + len(word), text)]
+        if head and (simple in plain(question) or text in plain(question)):
+            swaps.append((head.start(), head.end(), OTHER_ANSWER[head.group()]))
+        if edit := chinese_edit("comparative", answer, document, swaps):
+            return edit
+    return None
+
+
+def _safe(answer: str, start: int, end: int) -> bool:
+    text = plain(answer)
+    word, after = text[start:end], text[end:]
+    if word in _BEFORE_NUMBER:
+        return re.match(_NUMBER, after) is not None
+    if word in _CHANGES:
+        return _AMOUNT.match(after) is not None and not _REASON.search(sentence_of(text, start))
+    if word in _STATED:
+        return not _REASON.search(sentence_of(text, start))
+    return True

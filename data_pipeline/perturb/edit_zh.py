@@ -1,0 +1,138 @@
+"""What all Chinese edits share: how a change is named, and whether the document bears the changed answer too."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from random import Random
+
+from data_pipeline.perturb.edit import Edit, Option, Swap, make_edit
+from data_pipeline.perturb.fact import Fact
+from data_pipeline.perturb.segment_zh import plain, segment, written_like
+
+_WHAT = {
+    "number": "数字",
+    "date": "时间",
+    "year": "年份",
+    "entity": "名称",
+    "negation": "肯定与否定",
+    "comparative": "方向词",
+    "role": "双方的角色",
+    "attribution": "说话人",
+    "certainty": "确定的程度",
+    "quantifier": "范围",
+    "cause": "因果关系",
+    "order": "先后顺序",
+    "omission": "限定条件",
+}
+_CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
+_END = re.compile(r"[，。；！？：,;!?:\n]")
+_EMPTY = frozenset(
+    "什么 哪里 哪个 哪些 哪儿 多少 为什么 怎么 怎样 如何 时候 何时 以下 下列 分别 是否 属于 具有 拥有 进行 可以 能够 "
+    "需要 没有 成为 位于 根据 以及 因为 由于 所以 这个 那个 他们 我们 它们 自己 其中 目前 当时 认为 表示 名称 名字".split()
+)
+MOST_SHARED = 0.7
+"""A clause of the document that holds this share of what is told by the clause of the true answer tells it too."""
+
+
+def chinese_edit(
+    kind: str, answer: str, document: str, swaps: list[Swap], what: str = ""
+) -> Edit | None:
+    """Make an edit (see :func:`make_edit`) with what is put in written in the script of the answer."""
+    written = [(start, end, written_like(text, answer + document)) for start, end, text in swaps]
+    edit = make_edit(kind, answer, document, "zh", written, "entity")
+    if edit is None:
+        return None
+    change = f"{_WHAT[what or kind]}“{edit.replaced}”被改成“{edit.inserted}”"
+    return replace(edit, change=change)
+
+
+def names(text: str, question: str) -> bool:
+    """Does a question name this already, in either script?"""
+    return plain(text) in plain(question)
+
+
+@lru_cache(maxsize=1024)
+def terms(text: str) -> frozenset[str]:
+    """The words of a text that carry content: no particles, no pronouns, no words that only ask."""
+    return frozenset(
+        word.text
+        for word in segment(text)
+        if (len(word.text) > 1 or word.tag[0] == "n")
+        and word.tag[0] not in "xrupcdyqm"
+        and word.text not in _EMPTY
+    )
+
+
+@lru_cache(maxsize=64)
+def clauses(document: str) -> tuple[str, ...]:
+    """The clauses of a text, as it writes them."""
+    return tuple(match[0] for match in _CLAUSE.finditer(document))
+
+
+def _holding(text: str, document: str) -> Iterator[tuple[int, str]]:
+    wanted = plain(text)
+    return ((at, clause) for at, clause in enumerate(clauses(document)) if wanted in plain(clause))
+
+
+def also_holds(old: str, new: str, told: str, document: str) -> bool:
+    """May what is told of ``old`` hold of ``new`` as well? ``told`` is a question, or the rest of a statement.
+
+    Clauses that hold the new text and not the old one are compared with those that hold the old one, by the
+    words of ``told`` in them and in the clause before.
+    """
+    wanted = terms(told) - terms(old) - terms(new)
+    if not wanted:
+        return False
+    parts = clauses(document)
+
+    def share(at: int) -> float:
+        near = terms(parts[at]) | (terms(parts[at - 1]) if at else frozenset())
+        return len(wanted & near) / len(wanted)
+
+    true = [at for at, _ in _holding(old, document)]
+    own = max(map(share, true), default=0.0)
+    others = [share(at) for at, _ in _holding(new, document) if at not in true]
+    return max(others, default=0.0) >= max(0.3, MOST_SHARED * own)
+
+
+_ALIAS = r"[^，。；、]{0,6}[（(「“]?(?:又|亦|也|俗|简|旧|别|本|原|通|并)?(?:称|名|叫|作|即|字|号|为)[「“]?"
+
+
+def same_thing(one: str, two: str, document: str) -> bool:
+    """Does the document give the two as names of one thing ("又称", or one in brackets behind the other)?"""
+    text = plain(document)
+    for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
+        x, y = re.escape(a), re.escape(b)
+        if re.search(rf"{x}{_ALIAS}{y}|{x}[”」』]?[（(][^（()）]{{0,20}}{y}|{x}[，]?(?:是|即|为){y}", text):
+            return True
+    return False
+
+
+def told_of(fact: Fact, answer: str, question: str) -> str:
+    """What is said of a fact: the question if the answer is not much more than the fact, else its clause."""
+    if question and len(answer) <= len(fact.text) + 8:
+        return question
+    start = max((match.end() for match in _END.finditer(answer, 0, fact.start)), default=0)
+    end = next((match.start() for match in _END.finditer(answer, fact.end)), len(answer))
+    return f"{answer[start : fact.start]} {answer[fact.end : end]}"
+
+
+def first_chinese(
+    kind: str, answer: str, document: str, rng: Random, options: Iterable[Option]
+) -> Edit | None:
+    """Try swaps, better-ranked first and random within a rank, until one makes a clean edit."""
+    ranked = sorted(options, key=lambda item: (item[1].start, item[2]))
+    rng.shuffle(ranked)
+    for _, fact, text in sorted(ranked, key=lambda item: item[0]):
+        what = "year" if fact.form == "year" else kind
+        if edit := chinese_edit(kind, answer, document, [(fact.start, fact.end, text)], what):
+            return edit
+    return None
+
+
+def sentence_of(text: str, place: int) -> str:
+    """The sentence around a place of a text."""
+    start = max(text.rfind(mark, 0, place) for mark in "。！？；\n") + 1
+    ends = [at for mark in "。！？；\n" if (at := text.find(mark, place)) >= 0]
+    return text[start : min(ends, default=len(text))]

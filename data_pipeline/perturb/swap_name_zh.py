@@ -1,0 +1,126 @@
+"""The edit type ``entity`` in Chinese: another name of the same kind, or another term with the same last word.
+
+Both always come from the document. An answer that is nothing but a term (压力项) is exchanged for another one of
+the document with its last word (剪切项).
+"""
+
+import re
+from collections.abc import Iterator
+from random import Random
+
+from data_pipeline.perturb.edit import Edit, Swap, listed_together
+from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, names, same_thing, told_of
+from data_pipeline.perturb.fact import Fact
+from data_pipeline.perturb.facts import document_facts, is_translation
+from data_pipeline.perturb.segment_zh import Word, is_whole, plain, segment, words_in
+from judge.types import Language
+
+_LONGEST_TERM = 14
+_TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "an", "b", "a", "j", "l", "eng", "ng", "k", "h", "f")
+_NO_HEAD = frozenset("人 者 们 方面 问题 情况 时候 时期 时间 东西 地方 部分 原因 结果 目的 作用 方式 方法 内容 等".split())
+_LISTED = re.compile(r"[、和与及或,，]")
+
+
+def chinese_entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+    """Another name of the same form for every mention of one, or another term for an answer that is one."""
+    if is_translation(answer, document):
+        return None
+    options = [*_names(answer, document, question), *_terms(answer, document, question)]
+    options.sort(key=lambda option: option[:2])
+    rng.shuffle(options)
+    for old, new, spots in options:
+        swaps: list[Swap] = [(spot, spot + len(old), new) for spot in spots]
+        if edit := chinese_edit("entity", answer, document, swaps):
+            return edit
+    return None
+
+
+def _names(answer: str, document: str, question: str) -> Iterator[tuple[str, str, list[int]]]:
+    kinds = {fact.text: fact for fact in document_facts("entity", answer, document, "zh")}
+    for old, fact in kinds.items():
+        spots = mentions(old, answer, alone=fact.form != "title")
+        if not spots or names(old, question):
+            continue
+        told = told_of(Fact("entity", old, spots[0], spots[0] + len(old)), answer, question)
+        for new, other in kinds.items():
+            if other.form == fact.form and may_stand(old, new, answer, question, document):
+                if not also_holds(old, new, told, document):
+                    yield old, new, spots
+
+
+def may_stand(old: str, new: str, answer: str, question: str, document: str) -> bool:
+    """Is the new name another thing than the old one, not in answer or question, and not listed with it?"""
+    one, two = plain(old), plain(new)
+    if one in two or two in one or (len(one) > 2 and one[:2] == two[:2]) or two in plain(answer) + plain(question):
+        return False
+    parts = [part for part in re.split(r"[·•‧・《》]", one) if len(part) > 1]
+    if any(part in two for part in parts) or _whole_of(one, two):
+        return False
+    return not listed_together(old, new, document) and not same_thing(old, new, document)
+
+
+def _whole_of(one: str, two: str) -> bool:
+    """May one be a part of the other, as 北京大学 and 北京 are, or be known by its first character?"""
+    return one[:2] == two[:2]
+
+
+def mentions(name: str, text: str, alone: bool = True) -> list[int]:
+    """Where a name stands in a text as whole words; empty where one of them may be a part of a longer name."""
+    wanted, simple = plain(name), plain(text)
+    found = []
+    for match in re.finditer(re.escape(wanted), simple):
+        if alone and not (is_whole(text, *match.span()) or len(simple) == len(wanted)):
+            return []
+        if alone and _in_longer_name(text, *match.span()):
+            return []
+        found.append(match.start())
+    return found
+
+
+def _in_longer_name(text: str, start: int, end: int) -> bool:
+    """Does a word of a name stand right before or after a stretch?"""
+    beside = (*words_in(text, max(0, start - 8), start)[-1:], *words_in(text, end, end + 8)[:1])
+    return any(
+        (word.end == start or word.start == end)
+        and (word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—")
+        for word in beside
+    )
+
+
+def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str, list[int]]]:
+    """Terms of the document with the last word of an answer that is a term itself."""
+    term = answer.strip(" 。")
+    if len(term) > _LONGEST_TERM or _LISTED.search(term) or document_facts("entity", answer, term, "zh"):
+        return
+    own = segment(term)
+    if not own or len(own) > 5 or not all(word.tag in _TERM_TAGS for word in own):
+        return
+    head = own[-1].text
+    if head in _NO_HEAD or (len(own) == 1 and len(head) < 3):
+        return
+    head = head if len(own) > 1 else head[-1]
+    start = answer.index(term)
+    for other in sorted(_terms_ending(head, document, len(own) == 1)):
+        one, two = plain(term), plain(other)
+        if one in two or two in one or two in plain(question) or not 0.5 <= len(two) / len(one) <= 2:
+            continue
+        if listed_together(term, other, document) or same_thing(term, other, document):
+            continue
+        if question and not also_holds(term, other, question, document):
+            yield term, other, [start]
+
+
+def _terms_ending(head: str, document: str, single: bool) -> set[str]:
+    """The longest runs of noun words of a document that end in a word; single words by their last character."""
+    found: set[str] = set()
+    run: list[Word] = []
+    for word in (*segment(document), Word("。", "x", len(document), len(document))):
+        if word.tag in _TERM_TAGS and (not run or run[-1].end == word.start):
+            run.append(word)
+            continue
+        if run and 1 < len(run) <= 4 and run[-1].text == head and not single:
+            found.add(document[run[0].start : run[-1].end])
+        elif single and len(run) == 1 and len(run[0].text) > 2 and run[0].text.endswith(head) and run[0].tag[0] == "n":
+            found.add(document[run[0].start : run[0].end])
+        run = [word] if word.tag in _TERM_TAGS else []
+    return found
