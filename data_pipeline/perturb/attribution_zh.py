@@ -6,7 +6,7 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Swap
 from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, names, told_of
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts, is_translation
+from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
 from data_pipeline.perturb.segment_zh import plain
 from data_pipeline.perturb.swap_name_zh import may_stand, mentions
 from judge.types import Language
@@ -18,13 +18,13 @@ _SAYS = re.compile(
 
 def attribution(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Exchange a speaker of the answer for another speaker of the document of the same kind."""
-    if is_translation(answer, document):
+    if is_translated(document):
         return None
-    kinds = {fact.text: fact.form for fact in document_facts("entity", answer, document, "zh")}
+    kinds = {fact.text: fact.form for fact in chinese_facts("entity", document)}
     speakers = [name for name in kinds if _speaks(name, document)]
     options = []
     for old, form in kinds.items():
-        spots = mentions(old, answer)
+        spots = mentions(old, answer, form)
         if len(spots) != 1 or names(old, question) or not _speaks(old, answer):
             continue
         told = told_of(Fact("entity", old, spots[0], spots[0] + len(old)), answer, question)

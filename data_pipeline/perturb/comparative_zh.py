@@ -5,7 +5,7 @@ from random import Random
 
 from data_pipeline.perturb.directions import direction_spots
 from data_pipeline.perturb.edit import Edit, Swap, listed_together
-from data_pipeline.perturb.edit_zh import chinese_edit, sentence_of
+from data_pipeline.perturb.edit_zh import ASKS_WHY, chinese_edit, sentence_of
 from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.perturb.segment_zh import plain
 from judge.types import Language
@@ -27,6 +27,8 @@ def chinese_comparative(
     answer: str, document: str, question: str, language: Language, rng: Random
 ) -> Edit | None:
     """Turn one direction word (高于, 南部, 增加) into its opposite, where the question does not name it."""
+    if ASKS_WHY.search(plain(question)):
+        return None
     spots = list(direction_spots(answer, "zh"))
     rng.shuffle(spots)
     head = YES_OR_NO.match(plain(answer))

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Option, Swap, make_edit
+from data_pipeline.perturb.edit import Edit, Option, Swap, bare, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.segment_zh import plain, segment, written_like
 
@@ -27,10 +26,14 @@ _WHAT = {
 }
 _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
 _END = re.compile(r"[，。；！？：,;!?:\n]")
+ASKS_WHY = re.compile(r"为什么|为何|为甚么|何以|原因|缘故|理由|目的|怎么会")
+"""Of a plain question: an answer to it must explain, so that its opposite tells itself."""
 _EMPTY = frozenset(
     "什么 哪里 哪个 哪些 哪儿 多少 为什么 怎么 怎样 如何 时候 何时 以下 下列 分别 是否 属于 具有 拥有 进行 可以 能够 "
     "需要 没有 成为 位于 根据 以及 因为 由于 所以 这个 那个 他们 我们 它们 自己 其中 目前 当时 认为 表示 名称 名字".split()
 )
+STATEMENT = 10
+"""A text of so many characters states something: found in the document, it is true."""
 MOST_SHARED = 0.7
 """A clause of the document that holds this share of what is told by the clause of the true answer tells it too."""
 
@@ -38,13 +41,28 @@ MOST_SHARED = 0.7
 def chinese_edit(
     kind: str, answer: str, document: str, swaps: list[Swap], what: str = ""
 ) -> Edit | None:
-    """Make an edit (see :func:`make_edit`) with what is put in written in the script of the answer."""
-    written = [(start, end, written_like(text, answer + document)) for start, end, text in swaps]
-    edit = make_edit(kind, answer, document, "zh", written, "entity")
-    if edit is None:
+    """Apply ``swaps`` (start, end, text in simplified characters), and refuse what is no clean wrong answer.
+
+    It must say something else, keep its length, be no statement of the document, and say nothing twice.
+    """
+    new = answer
+    for start, end, text in sorted(swaps, reverse=True):
+        new = new[:start] + written_like(text, answer + document) + new[end:]
+    start, end, text = swaps[0]
+    replaced, inserted = answer[start:end], written_like(text, answer + document)
+    if bare(plain(new)) == bare(plain(answer)) or abs(len(new) - len(answer)) > max(12, 0.2 * len(answer)):
         return None
-    change = f"{_WHAT[what or kind]}“{edit.replaced}”被改成“{edit.inserted}”"
-    return replace(edit, change=change)
+    if len(bare(new)) >= STATEMENT and bare(plain(new)) in _bare_document(document):
+        return None
+    if re.search(rf"({re.escape(inserted)})[，、,]?[和与或至到]?\1", new) and inserted * 2 not in answer:
+        return None
+    change = f"{_WHAT[what or kind]}“{replaced}”被改成“{inserted}”"
+    return Edit(new, kind, change, replaced, inserted, occurs(inserted, document))
+
+
+@lru_cache(maxsize=16)
+def _bare_document(document: str) -> str:
+    return bare(plain(document))
 
 
 def names(text: str, question: str) -> bool:

@@ -13,25 +13,32 @@ from data_pipeline.perturb.segment_zh import Word, has_chinese, plain, segment, 
 from data_pipeline.perturb.words import characters, either, words
 
 _SURNAME = rf"(?:{either('double_surnames_zh')}|[{characters('surnames_zh')}])"
+_SURNAMES = re.compile(_SURNAME)
 _PERSON = re.compile(rf"{_SURNAME}[\u4e00-\u9fff]{{1,2}}")
 _NOT_GIVEN = re.compile(rf"[{characters('not_in_given_names_zh')}]")
+_MEASURE = rf"(?:{either('units_zh')}|[号日月时点{characters('measures_zh')}])"
 _SOUND = characters("sounds_zh")
 _FOREIGN = re.compile(rf"[{_SOUND}]{{2,8}}")
 # Courts make names unreadable: 王某, 张某甲, 李x1, 杨111.
 _ANONYMOUS = re.compile(
-    rf"[{characters('surnames_zh')}](?:某某|某[甲乙丙丁]?|[xX×]{{1,2}}\d{{0,3}}|\d{{1,3}}(?![\d年月日号元时点分米岁个名人%％.,:：次万亿公平]))"
+    rf"[{characters('surnames_zh')}](?:某某|某[甲乙丙丁]?|[xX×]{{1,2}}\d{{0,3}}|(?<![高万石段章方汤金毛钱龙马])\d{{1,3}}(?![\d%％.,:：]|{_MEASURE}))"
 )
 _DOTTED = re.compile(r"(?<=[\u4e00-\u9fff])[·•‧・](?=[\u4e00-\u9fff])")
 _TITLE = re.compile(rf"(?:{either('titles_zh')})")
+_OPENS_WRONGLY = re.compile(r"[由到向在与和被对原该经及]|.{1,4}[向与和]")
+_AFTER_NAMES = frozenset("x p c uj ul u d m q y r".split())
 _DOES = frozenset(words("person_verbs_zh"))
-_ROLE = re.compile(r".*[长师员生友者士家人弟兄女妻夫父母子商匠医官帝王后手]$")
+_ROLE = re.compile(r".*[长师员生友者士家人弟兄女妻夫父母子商匠医官帝王后手告犯总监理任席统相臣将尉记警工僧爵侯督使服]$")
+_IN_PLACE = re.compile(r"(?:在|位于|到达|前往|来自|出生于|生于|抵达|从|至|往|赴|迁到|迁往|境内的|首都|城市|省|国)$")
 _COUNTRIES, _PROVINCES = frozenset(words("countries_zh")), frozenset(words("provinces_zh"))
-_CONTINENTS, _NOT_PLACES = frozenset(words("continents_zh")), frozenset(words("not_places_zh"))
+_CONTINENTS, _NOT_NAMES = frozenset(words("continents_zh")), frozenset(words("not_names_zh"))
 _PLACE_ENDS = ("市县镇村", "省州邦郡", "区", "山岭峰", "岛", "河江", "湖", "海洋", "港湾", "路街道", "桥", "寺庙", "站")
 _ENDS = "".join(_PLACE_ENDS)
 _ORGANISATION = re.compile(rf"(?:{either('organisation_suffixes_zh')})$")
 _HEAD = re.compile(rf"(?:{either('name_heads_zh')})$")
 _IN_NAMES = frozenset(("nr", "nrt", "ns", "nt", "nz"))
+_BESIDE = _IN_NAMES | {"eng", "j", "ng", "g"}
+_GOES_ON = frozenset("人族语系队军城国裔籍式派型科属目区县市镇村州省郡湖山河江岛路街桥寺")
 _IN_ORGANISATIONS = _IN_NAMES | {"n", "j", "vn", "b", "an", "f", "s", "m", "eng"}
 
 
@@ -62,21 +69,19 @@ def chinese_names(text: str) -> list[Fact]:
     for start, end, form in _organisations(simple):
         add(start, end, form)
     people = _people(simple)
+    for name in sorted(people, key=lambda name: (-len(name), name)):
+        for match in re.finditer(re.escape(name), simple):
+            add(*match.span(), people[name])
     for word in segment(text):
         if word.tag in _IN_NAMES:
-            add(word.start, word.end, _form(simple, word, people))
-    for name, form in people.items():  # the tagger may see a name in one place and not in another
-        for match in re.finditer(re.escape(name), simple):
-            add(*match.span(), form)
+            add(word.start, word.end, _form(simple, word))
     return sorted(found, key=lambda fact: fact.start)
 
 
-def _form(text: str, word: Word, people: dict[str, str]) -> str:
+def _form(text: str, word: Word) -> str:
     """The kind of a tagged word, empty where it is not sure to be a whole name."""
     name = word.text
-    if name in people:
-        return people[name]
-    if len(name) < 2 or _touches(text, word):
+    if len(name) < 2 or name in _NOT_NAMES or _touches(text, word.start, word.end):
         return ""
     if name in _COUNTRIES:
         return "country"
@@ -86,10 +91,8 @@ def _form(text: str, word: Word, people: dict[str, str]) -> str:
         return "province"
     if _ORGANISATION.search(name):
         return _organisation_form(name)
-    if word.tag == "ns" and name not in _NOT_PLACES and _known(name):
+    if word.tag == "ns" and _known(name) and _is_place(text, name):
         return place_form(name)
-    if word.tag == "nt" and len(name) >= 3:
-        return f"organisation {name[-2:]}"
     head = _HEAD.search(name)
     if word.tag == "nz" and head and len(name) > len(head[0]):
         return f"other {head[0]}"
@@ -102,25 +105,26 @@ def place_form(name: str) -> str:
     return f"place {group[:1]}".strip()
 
 
+def _is_place(text: str, name: str) -> bool:
+    """Does a name end as places do, or is it a place where it stands somewhere?"""
+    ends = len(name) > 2 and name[-1] in _ENDS
+    return ends or any(_IN_PLACE.search(text[max(0, match.start() - 4) : match.start()]) for match in re.finditer(re.escape(name), text))
+
+
 def _known(name: str) -> bool:
     import rjieba
 
     return rjieba.has_word(name)
 
 
-def _touches(text: str, word: Word) -> bool:
-    """Does another name, or a part of one, stand right beside a word?"""
-    before, after = word_before(text, word.start), word_after(text, word.end)
-    beside = [
-        other
-        for other, near in ((before, before and before.end == word.start), (after, after and after.start == word.end))
-        if other and near
-    ]
-    return any(
-        other.tag in _IN_NAMES or other.tag in ("eng", "j", "ng", "g") or other.text in "-–—·•‧・之"
-        or (other.start == word.end and (other.text in _ENDS or other.text in "人族语系队军城国裔籍式派型科属目"))
-        for other in beside
-    )  # fmt: skip
+def _touches(text: str, start: int, end: int) -> bool:
+    """Does another name, or a part of one, stand right beside a stretch?"""
+    before, after = word_before(text, start), word_after(text, end)
+    if before and before.end == start and (before.tag in _BESIDE or before.text in "-–—·•‧・之"):
+        return True
+    if not after or after.start != end:
+        return False
+    return after.tag in _BESIDE or after.text in "-–—·•‧・之" or after.text in _GOES_ON
 
 
 def _dotted(text: str) -> Iterator[tuple[int, int]]:
@@ -176,8 +180,8 @@ def _organisation(run: list[Word], text: str) -> Iterator[tuple[int, int, str]]:
     if first is None or first > last:
         return
     start, end = run[first].start, run[last].end
-    sure = first == 0 or not ends[:-1]
-    form = _organisation_form(text[start:end]) if sure and 4 <= end - start <= 18 and len(ends) == 1 else ""
+    whole = not _OPENS_WRONGLY.match(text[start:end]) and run[first].text not in _NOT_NAMES
+    form = _organisation_form(text[start:end]) if whole and 4 <= end - start <= 18 and len(ends) == 1 else ""
     yield start, end, form
 
 
@@ -190,24 +194,51 @@ def _people(text: str) -> dict[str, str]:
     """Names of people with their form: a surname and a given name, or sounds, treated as a person somewhere."""
     people: dict[str, str] = {}
     for word in segment(text):
-        name = word.text
-        if name in people or word.tag not in ("nr", "nrt", "nrfg"):
-            continue
-        if word.tag == "nr" and _PERSON.fullmatch(name) and not _NOT_GIVEN.search(name[1:]):
-            form = "person"
-        elif len(name) >= 2 and _FOREIGN.fullmatch(name):
-            form = "foreign"
-        else:
-            continue
-        if _acts(text, word) and not _touches(text, word):
-            people[name] = form
+        if word.tag in ("nr", "nrt", "nrfg") or (len(word.text) == 1 and _SURNAMES.fullmatch(word.text)):
+            for start, end, form in _full_names(text, word):
+                name = text[start:end]
+                if name not in people and name not in _NOT_NAMES and _acts(text, start, end) and not _touches(text, start, end):
+                    people[name] = form
+                    break
     return people
 
 
-def _acts(text: str, word: Word) -> bool:
-    """Is a word treated as a person where it stands: with a title, an office, or what only people do?"""
-    before, after = word_before(text, word.start), word_after(text, word.end)
+def _full_names(text: str, word: Word) -> Iterator[tuple[int, int, str]]:
+    """What may be the whole of a name that begins with a word, the likeliest first.
+
+    The tagger cuts many names in two: 韩映 and 雪, 戚 and 长宁. What always follows the first part belongs to it.
+    """
+    name = word.text
+    if len(name) > 1 and word.tag != "nr" and _FOREIGN.fullmatch(name):
+        yield word.start, word.end, "foreign"
+        return
+    rest = word_after(text, word.end)
+    if rest and rest.start == word.end and rest.tag not in _AFTER_NAMES:
+        whole = name + rest.text
+        if _PERSON.fullmatch(whole) and _given(whole) and (len(name) == 1 or text.count(name) == text.count(whole)):
+            yield word.start, rest.end, "person"
+    if word.tag == "nr" and _PERSON.fullmatch(name) and _given(name) and not (_FOREIGN.fullmatch(name) and len(name) > 2):
+        yield word.start, word.end, "person"
+    elif len(name) > 1 and _FOREIGN.fullmatch(name):
+        yield word.start, word.end, "foreign"
+
+
+def form_of_person(name: str) -> str:
+    """The form that a name has if it is a person's: written by sound, or a surname and a given name."""
+    if all(_FOREIGN.fullmatch(part) or len(part) == 1 for part in _DOTTED.split(name)) and len(name) > 1:
+        return "foreign"
+    return "person" if _PERSON.fullmatch(name) and _given(name) and name not in _NOT_NAMES else ""
+
+
+def _given(name: str) -> bool:
+    """Could the characters behind a surname be a given name?"""
+    return not _NOT_GIVEN.search(name[1:])
+
+
+def _acts(text: str, start: int, end: int) -> bool:
+    """Is a name treated as a person where it stands: with a title, an office, or what only people do?"""
+    before, after = word_before(text, start), word_after(text, end)
     if after and (_TITLE.match(text, after.start) or after.text in _DOES):
         return True
-    office = before and before.end == word.start and before.tag in ("n", "nr") and len(before.text) > 1
+    office = before and before.end == start and before.tag in ("n", "nr", "nz") and len(before.text) > 1
     return bool(office and before and _ROLE.fullmatch(before.text))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from data_pipeline.perturb.edit import Turn
-from data_pipeline.perturb.segment_zh import is_whole, plain, word_after, word_before, written_like
+from data_pipeline.perturb.segment_zh import is_whole, plain, word_after, word_before
 from data_pipeline.perturb.words import either
 
 _VERBS = either("verbs_zh")
@@ -75,7 +75,7 @@ def chinese_negations(answer: str) -> Iterator[Turn]:
             if not _reads(answer, start, end, removes, before, rest):
                 continue
             taken.append(range(start, end))
-            yield Turn(start, end, written_like(match.expand(new), answer), removes)
+            yield Turn(start, end, match.expand(new), removes)
 
 
 def _words(answer: str, start: int, end: int) -> bool:

@@ -17,13 +17,19 @@ _NUMBER = re.compile(
     r"(?P<num>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?P<mag>[千百]?[万亿]+|百)?余?多?(?P<suf>\s?[%‰])?"
     r"(?![A-Za-z_:/×*]|[年月日号时点][^，。、；的间来后前以内]?\d)(?!\d|[.,]\d|\s?[-–—~∼～至到]\s?\d|[几多余数])"
 )
+_RANGE = re.compile(
+    rf"(?<![A-Za-z\d.,_#/:×*年月日-])(\d{{1,5}})\s?[-–—~∼～至到]\s?(\d{{1,5}})(?=\s?(?!年代?|月|日|号|时|点){_MEASURE})"
+)
 _PERCENT = re.compile(rf"百分之(\d+(?:\.\d+)?|{NUMERAL})(?![点百千万几多]|{NUMERAL})")
 _NUMERAL = re.compile(
     rf"(?<![一二三四五六七八九十百千万亿两几数第点零〇半周初])(?<!分之)(?<!星期)(?<!礼拜)({NUMERAL})"
     rf"(?=余?多?{_MEASURE})(?![一二三四五六七八九十百千万亿]|分之|[大小]?[国人者]$|者|方[^形米面])"
 )
-_ORDINAL = re.compile(rf"第\s?(\d{{1,3}}|{NUMERAL})(?=\s?{_MEASURE})")
+_ORDINAL = re.compile(
+    rf"第\s?(\d{{1,3}}|{NUMERAL})(?=\s?{_MEASURE})(?!次(?:世界|大战|国共|鸦片|十字军|工业|中东|印|布匿|巴尔干|内战|直接|产业|[一-龥]{{0,4}}战))"
+)
 _UNIT = re.compile(rf"\s?余?多?({_MEASURE})")
+_RANGE_UNIT = re.compile(rf"\s?[-–—~∼～至到]\s?\d+\s?({_MEASURE})")
 _ENUMERATION = re.compile(r"(?:^|[\n。；;：:，])\s*$")
 _QUOTED = re.compile(r"《[^《》]*》")
 _OPENS_COUNT = ("n", "nr", "nrt", "ns", "nz", "nt", "eng")
@@ -43,7 +49,7 @@ def chinese_numbers(text: str) -> list[Fact]:
         if not is_free(taken, start, end):
             continue
         taken.append((start, end))
-        unit = _UNIT.match(simple, end)
+        unit = _UNIT.match(simple, end) or _RANGE_UNIT.match(simple, end)
         found.append(Fact("number", text[start:end], start, end, form, unit[1] if unit else ""))
     return sorted(found, key=lambda fact: fact.start)
 
@@ -54,6 +60,9 @@ def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
         yield *match.span(1), "percent" if match[1][0].isdigit() else "percent-numeral"
     for match in _ORDINAL.finditer(text):
         yield *match.span(1), "第" if match[1][0].isdigit() else "第-numeral"
+    for match in _RANGE.finditer(text):
+        yield *match.span(1), "int"
+        yield *match.span(2), "int"
     for match in _NUMBER.finditer(text):
         end = match.end("suf") if match["suf"] else match.end("mag") if match["mag"] else match.end("num")
         if _counts(text, match.start(), end, match):
@@ -77,4 +86,6 @@ def _counts(text: str, start: int, end: int, match: re.Match[str]) -> bool:
 def _sums_up(text: str, match: re.Match[str]) -> bool:
     """Does a numeral sum up what was listed right before it ("王欣、李一男两人")? Then it follows from that."""
     before = word_before(text, match.start())
+    if not re.match(r"[人名位国省方个者家]", text[match.end() :]):
+        return False
     return before is not None and before.end == match.start() and before.tag in _OPENS_COUNT

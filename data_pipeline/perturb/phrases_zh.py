@@ -57,7 +57,7 @@ _ORDER: _Table = (
     (r"先(?P<one>[^，。；、先后再]{2,12})[，,]?(?P<link>再|后|然后)(?P<two>[^，。；、了]{2,12})(?=[，。；]|$)", r"先\g<two>，\g<link>\g<one>"),
 )
 # What a phrase may not stand beside: then the change says something else, or nothing.
-_NOT_WITH = re.compile(r"[不没未无非]|吗|是否|如果|若|多少|什么|哪")
+_NOT_WITH = re.compile(r"避免|防止|以免|风险|[不没未无非]|吗|是否|如果|若|多少|什么|哪")
 
 
 def _edit(kind: str, table: _Table) -> EditFunction:

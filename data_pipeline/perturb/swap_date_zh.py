@@ -7,7 +7,7 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Option, digits_of, listed_together
 from data_pipeline.perturb.edit_zh import also_holds, first_chinese, names, told_of
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import answer_facts, document_facts, is_translation
+from data_pipeline.perturb.facts_zh import chinese_facts, facts_of_answer, is_translated, years_of
 from data_pipeline.perturb.numerals_zh import numeral_of, value_of
 from data_pipeline.perturb.segment_zh import plain
 from judge.types import Language
@@ -42,15 +42,16 @@ def foreign_chinese_date(
 
 def _swappable(answer: str, document: str, question: str) -> list[Fact]:
     """The dates of an answer that the question does not name: to change those would tell itself."""
-    facts = answer_facts("date", answer, document, question, "zh")
+    facts = facts_of_answer("date", answer, document, question)
     return [fact for fact in facts if not names(fact.text.removesuffix("号").removesuffix("日"), question)]
 
 
 def _from_document(fact: Fact, answer: str, document: str, question: str) -> Iterator[Option]:
-    if is_translation(answer, document) or fact.form.startswith("clock"):
+    if fact.form.startswith("clock"):
         return
+    others = years_of(document) if is_translated(document) else chinese_facts("date", document)
     told = told_of(fact, answer, question)
-    for other in document_facts("date", answer, document, "zh"):
+    for other in others:
         if other.form != fact.form or listed_together(fact.text, other.text, document):
             continue
         text = _written(fact, other)
@@ -68,7 +69,7 @@ def _written(fact: Fact, other: Fact) -> str:
 
 
 def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
-    held = {_key(other) for other in document_facts("date", answer, document, "zh")}
+    held = {_key(other) for other in chinese_facts("date", document)}
     for text in _near(fact, rng):
         other = Fact("date", text, 0, 0, fact.form)
         if _key(other) not in held and plain(text) not in plain(document) and _fits(fact, text, answer, question):
@@ -138,7 +139,7 @@ def _key(fact: Fact) -> tuple[str, ...]:
 def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:
     """Is it another date, near enough, not in answer or question yet, which keeps the answer's dates in order?"""
     new = Fact("date", text, 0, 0, fact.form)
-    shown = [other for other in document_facts("date", answer, answer, "zh") if other.form == fact.form]
+    shown = [other for other in chinese_facts("date", answer) if other.form == fact.form]
     if _key(new) == _key(fact) or any(_key(new) == _key(other) for other in shown) or names(text, question):
         return False
     if fact.form != "year":

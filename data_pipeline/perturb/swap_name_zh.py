@@ -11,19 +11,21 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Swap, listed_together
 from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, names, same_thing, told_of
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts, is_translation
+from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
+from data_pipeline.perturb.names_zh import form_of_person
 from data_pipeline.perturb.segment_zh import Word, is_whole, plain, segment, words_in
 from judge.types import Language
 
 _LONGEST_TERM = 14
 _TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "an", "b", "a", "j", "l", "eng", "ng", "k", "h", "f")
 _NO_HEAD = frozenset("人 者 们 方面 问题 情况 时候 时期 时间 东西 地方 部分 原因 结果 目的 作用 方式 方法 内容 等".split())
+_WHO = re.compile(r"谁|哪位|哪一位|何人|哪个人|什么人")
 _LISTED = re.compile(r"[、和与及或,，]")
 
 
 def chinese_entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Another name of the same form for every mention of one, or another term for an answer that is one."""
-    if is_translation(answer, document):
+    if is_translated(document):
         return None
     options = [*_names(answer, document, question), *_terms(answer, document, question)]
     options.sort(key=lambda option: option[:2])
@@ -36,16 +38,26 @@ def chinese_entity(answer: str, document: str, question: str, language: Language
 
 
 def _names(answer: str, document: str, question: str) -> Iterator[tuple[str, str, list[int]]]:
-    kinds = {fact.text: fact for fact in document_facts("entity", answer, document, "zh")}
-    for old, fact in kinds.items():
-        spots = mentions(old, answer, alone=fact.form != "title")
+    kinds = {fact.text: fact.form for fact in chinese_facts("entity", document)}
+    asked = _asked_for(answer, document, question)
+    for old, form in {**asked, **kinds}.items():
+        spots = mentions(old, answer, form)
         if not spots or names(old, question):
             continue
         told = told_of(Fact("entity", old, spots[0], spots[0] + len(old)), answer, question)
         for new, other in kinds.items():
-            if other.form == fact.form and may_stand(old, new, answer, question, document):
+            if other == form and may_stand(old, new, answer, question, document):
                 if not also_holds(old, new, told, document):
                     yield old, new, spots
+
+
+def _asked_for(answer: str, document: str, question: str) -> dict[str, str]:
+    """The answer as the name of a person, if the question asks for one: by its surname or its sound."""
+    name = answer.strip(" 。")
+    if not _WHO.search(plain(question)) or name not in document or not 2 <= len(name) <= 14:
+        return {}
+    form = form_of_person(plain(name))
+    return {name: form} if form else {}
 
 
 def may_stand(old: str, new: str, answer: str, question: str, document: str) -> bool:
@@ -64,21 +76,26 @@ def _whole_of(one: str, two: str) -> bool:
     return one[:2] == two[:2]
 
 
-def mentions(name: str, text: str, alone: bool = True) -> list[int]:
+def mentions(name: str, text: str, form: str) -> list[int]:
     """Where a name stands in a text as whole words; empty where one of them may be a part of a longer name."""
     wanted, simple = plain(name), plain(text)
-    found = []
-    for match in re.finditer(re.escape(wanted), simple):
-        if alone and not (is_whole(text, *match.span()) or len(simple) == len(wanted)):
-            return []
-        if alone and _in_longer_name(text, *match.span()):
-            return []
-        found.append(match.start())
+    found = [match.start() for match in re.finditer(re.escape(wanted), simple)]
+    if form == "title" or len(simple.strip(" 。")) == len(wanted):
+        return found
+    spans = [(start, start + len(wanted)) for start in found]
+    if form.startswith("organisation"):
+        whole = {(fact.start, fact.end) for fact in chinese_facts("entity", text)}
+        return found if all(span in whole for span in spans) else []
+    if any(not is_whole(text, *span) or _in_longer_name(text, *span) for span in spans):
+        return []
     return found
 
 
 def _in_longer_name(text: str, start: int, end: int) -> bool:
     """Does a word of a name stand right before or after a stretch?"""
+    simple = plain(text)
+    if re.match(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)", simple[end:]):
+        return True
     beside = (*words_in(text, max(0, start - 8), start)[-1:], *words_in(text, end, end + 8)[:1])
     return any(
         (word.end == start or word.start == end)
@@ -90,7 +107,7 @@ def _in_longer_name(text: str, start: int, end: int) -> bool:
 def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str, list[int]]]:
     """Terms of the document with the last word of an answer that is a term itself."""
     term = answer.strip(" 。")
-    if len(term) > _LONGEST_TERM or _LISTED.search(term) or document_facts("entity", answer, term, "zh"):
+    if len(term) > _LONGEST_TERM or _LISTED.search(term) or chinese_facts("entity", term):
         return
     own = segment(term)
     if not own or len(own) > 5 or not all(word.tag in _TERM_TAGS for word in own):

@@ -7,7 +7,7 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Option, bare, listed_together, occurs
 from data_pipeline.perturb.edit_zh import also_holds, first_chinese, names, told_of
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import answer_facts, document_facts, is_translation
+from data_pipeline.perturb.facts_zh import chinese_facts, facts_of_answer, is_translated
 from data_pipeline.perturb.numerals_zh import numeral_of, value_of
 from data_pipeline.perturb.segment_zh import plain
 from data_pipeline.perturb.swap_number import near_digits
@@ -41,7 +41,7 @@ def foreign_chinese_number(
 
 def _swappable(answer: str, document: str, question: str) -> list[Fact]:
     """The numbers of an answer that the question does not name: to change those would tell itself."""
-    facts = answer_facts("number", answer, document, question, "zh")
+    facts = facts_of_answer("number", answer, document, question)
     return [fact for fact in facts if not names(_whole(fact), question)]
 
 
@@ -50,10 +50,10 @@ def _whole(fact: Fact) -> str:
 
 
 def _from_document(fact: Fact, answer: str, document: str, question: str) -> Iterator[Option]:
-    if is_translation(answer, document):
+    if is_translated(document):
         return
     told = told_of(fact, answer, question)
-    for other in document_facts("number", answer, document, "zh"):
+    for other in chinese_facts("number", document):
         if (other.form, other.unit) != (fact.form, fact.unit) or not fact.unit + fact.form.strip("int"):
             continue
         text = plain(other.text) if other.text != plain(other.text) and fact.text == plain(fact.text) else other.text
@@ -117,7 +117,7 @@ def _fits(fact: Fact, text: str, answer: str) -> bool:
     new = _value(Fact("number", text, 0, 0, fact.form, fact.unit))
     others = [
         _value(other)
-        for other in document_facts("number", answer, answer, "zh")
+        for other in chinese_facts("number", answer)
         if other.unit == fact.unit and other.start != fact.start and other.form[-1:] == fact.form[-1:]
     ]
     old = _value(fact)
