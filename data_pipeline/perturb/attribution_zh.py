@@ -7,7 +7,7 @@ from data_pipeline.perturb.edit import Edit, Swap
 from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, names, told_of
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
-from data_pipeline.perturb.segment_zh import plain
+from data_pipeline.perturb.segment_zh import places_of, plain
 from data_pipeline.perturb.swap_name_zh import may_stand, mentions
 from judge.types import Language
 
@@ -31,7 +31,7 @@ def attribution(answer: str, document: str, question: str, language: Language, r
         options += [
             (old, new, spots[0])
             for new in speakers
-            if kinds[new] == form and may_stand(old, new, answer, question, document)
+            if kinds[new] == form and may_stand(old, new, form, answer, question, document)
             and not also_holds(old, new, told, document)
         ]  # fmt: skip
     rng.shuffle(options)
@@ -45,4 +45,4 @@ def attribution(answer: str, document: str, question: str, language: Language, r
 def _speaks(name: str, text: str) -> bool:
     """Does a text let one of this name say something?"""
     simple, wanted = plain(text), plain(name)
-    return any(_SAYS.match(simple, match.end()) for match in re.finditer(re.escape(wanted), simple))
+    return any(_SAYS.match(simple, at + len(wanted)) for at in places_of(wanted, simple))

@@ -5,9 +5,9 @@ from random import Random
 
 from data_pipeline.perturb.directions import direction_spots
 from data_pipeline.perturb.edit import Edit, Swap, listed_together
-from data_pipeline.perturb.edit_zh import ASKS_WHY, chinese_edit, sentence_of
+from data_pipeline.perturb.edit_zh import ASKS_WHY, chinese_edit
 from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
-from data_pipeline.perturb.segment_zh import plain
+from data_pipeline.perturb.segment_zh import plain, sentence_of, word_after
 from judge.types import Language
 
 _NUMBER = r"(?:约|近|大约|超过|了)*\s?(?:\d|[一二三四五六七八九十百两半]|百分之)"
@@ -17,9 +17,10 @@ _CHANGES = frozenset(
 # A change is turned only where its amount is said, and nothing around it explains it or depends on it.
 _AMOUNT = re.compile(rf"(?:了|到|至|为|约|近|超过)*{_NUMBER}|(?:了|[，。；]|$)")
 _REASON = re.compile(
-    r"因|由于|受|导致|使|令|从而|以便|为了|虽然|尽管|但|却|仍|避免|防止|随着|如果|若|只有|有助|促进|有利|减轻|目标|目的|从\d|由\d|原来"
+    r"因|由于|受|导致|使|令|从而|以便|为了|虽然|尽管|但|却|仍|避免|防止|随着|如果|若|只有|有助|促进|有利|减轻|目标|目的|能|可|证明|从\d|由\d|原来"
 )
-_BEFORE_NUMBER = frozenset(("超过", "不足", "至少", "至多", "最多", "最少"))
+_BEFORE_NUMBER = frozenset(("超过", "不足"))
+_PARTS_OF_DAY = frozenset(("上午", "下午", "早上", "晚上"))
 _STATED = frozenset("高于 低于 多于 少于 大于 小于 长于 短于 快于 慢于 好于 差于 优于 劣于".split())
 
 
@@ -50,10 +51,18 @@ def chinese_comparative(
 def _safe(answer: str, start: int, end: int) -> bool:
     text = plain(answer)
     word, after = text[start:end], text[end:]
+    following = word_after(answer, end)
+    if following and following.start == end and word[0] in "东西南北" and word[-1] in "东西南北":
+        return following.tag not in ("ns", "nr", "nrt", "nz", "j", "ng", "nt")
     if word in _BEFORE_NUMBER:
         return re.match(_NUMBER, after) is not None
     if word in _CHANGES:
         return _AMOUNT.match(after) is not None and not _REASON.search(sentence_of(text, start))
-    if word in _STATED:
-        return not _REASON.search(sentence_of(text, start))
+    if word in _STATED:  # two numbers would show which is larger
+        around = sentence_of(text, start)
+        return not _REASON.search(around) and len(re.findall(r"\d[\d.,]*", around)) < 2
+    if word in _PARTS_OF_DAY:
+        return not re.search(r"\d[:：点时]", sentence_of(text, start))
+    if text[:start].endswith(("不", "没", "未", "没有")):
+        return False
     return True

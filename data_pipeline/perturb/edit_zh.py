@@ -7,7 +7,8 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, Option, Swap, bare, occurs
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.segment_zh import plain, segment, written_like
+from data_pipeline.perturb.facts_zh import chinese_facts
+from data_pipeline.perturb.segment_zh import has_chinese, places_of, plain, segment, written_like
 
 _WHAT = {
     "number": "数字",
@@ -38,18 +39,17 @@ MOST_SHARED = 0.7
 """A clause of the document that holds this share of what is told by the clause of the true answer tells it too."""
 
 
-def chinese_edit(
-    kind: str, answer: str, document: str, swaps: list[Swap], what: str = ""
-) -> Edit | None:
+def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: str = "") -> Edit | None:
     """Apply ``swaps`` (start, end, text in simplified characters), and refuse what is no clean wrong answer.
 
     It must say something else, keep its length, be no statement of the document, and say nothing twice.
     """
+    model = document if has_chinese(document) else answer
     new = answer
     for start, end, text in sorted(swaps, reverse=True):
-        new = new[:start] + written_like(text, answer + document) + new[end:]
+        new = new[:start] + written_like(text, model) + new[end:]
     start, end, text = swaps[0]
-    replaced, inserted = answer[start:end], written_like(text, answer + document)
+    replaced, inserted = answer[start:end], written_like(text, model)
     if bare(plain(new)) == bare(plain(answer)) or abs(len(new) - len(answer)) > max(12, 0.2 * len(answer)):
         return None
     if len(bare(new)) >= STATEMENT and bare(plain(new)) in _bare_document(document):
@@ -114,16 +114,21 @@ def also_holds(old: str, new: str, told: str, document: str) -> bool:
     return max(others, default=0.0) >= max(0.3, MOST_SHARED * own)
 
 
-_ALIAS = r"[^，。；、]{0,6}[（(「“]?(?:又|亦|也|俗|简|旧|别|本|原|通|并)?(?:称|名|叫|作|即|字|号|为)[「“]?"
+_ALIAS = re.compile(
+    r"[^，。；、]{0,6}[（(「“]?(?:又|亦|也|俗|简|旧|别|本|原|通|并)?(?:称|名|叫|作|即|字|号|为)[「“]?"
+    r"|[”」』]?[（(][^（()）]{0,20}|，?(?:是|即|为)"
+)
+_ALIAS_REACH = 24
 
 
 def same_thing(one: str, two: str, document: str) -> bool:
     """Does the document give the two as names of one thing ("又称", or one in brackets behind the other)?"""
     text = plain(document)
     for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
-        x, y = re.escape(a), re.escape(b)
-        if re.search(rf"{x}{_ALIAS}{y}|{x}[”」』]?[（(][^（()）]{{0,20}}{y}|{x}[，]?(?:是|即|为){y}", text):
-            return True
+        for at in places_of(a, text):
+            between, found, _ = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
+            if found and _ALIAS.fullmatch(between):
+                return True
     return False
 
 
@@ -139,18 +144,17 @@ def told_of(fact: Fact, answer: str, question: str) -> str:
 def first_chinese(
     kind: str, answer: str, document: str, rng: Random, options: Iterable[Option]
 ) -> Edit | None:
-    """Try swaps, better-ranked first and random within a rank, until one makes a clean edit."""
+    """Try swaps of every mention of a fact, better-ranked first, until one makes a clean edit."""
     ranked = sorted(options, key=lambda item: (item[1].start, item[2]))
     rng.shuffle(ranked)
     for _, fact, text in sorted(ranked, key=lambda item: item[0]):
         what = "year" if fact.form == "year" else kind
-        if edit := chinese_edit(kind, answer, document, [(fact.start, fact.end, text)], what):
+        same = [
+            other
+            for other in chinese_facts(kind, answer)
+            if (other.text, other.form, other.unit) == (fact.text, fact.form, fact.unit)
+        ]
+        swaps: list[Swap] = [(other.start, other.end, text) for other in same or [fact]]
+        if edit := chinese_edit(kind, answer, document, swaps, what):
             return edit
     return None
-
-
-def sentence_of(text: str, place: int) -> str:
-    """The sentence around a place of a text."""
-    start = max(text.rfind(mark, 0, place) for mark in "。！？；\n") + 1
-    ends = [at for mark in "。！？；\n" if (at := text.find(mark, place)) >= 0]
-    return text[start : min(ends, default=len(text))]

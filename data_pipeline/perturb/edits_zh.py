@@ -26,5 +26,8 @@ CHINESE_EDITS: dict[str, EditFunction] = {
     "omission": omission,
 }
 """Edits of Chinese answers; of the other types one function serves both languages."""
-FOREIGN_CHINESE_EDITS: dict[str, EditFunction] = {"number": foreign_chinese_number, "date": foreign_chinese_date}
+FOREIGN_CHINESE_EDITS: dict[str, EditFunction] = {
+    "number": foreign_chinese_number,
+    "date": foreign_chinese_date,
+}
 """For the types that take from the document where they can: the same edit with what is not in it."""

@@ -13,6 +13,7 @@ from data_pipeline.perturb.segment_zh import has_chinese, plain
 _FINDERS = {"date": chinese_dates, "number": chinese_numbers, "entity": chinese_names}
 _BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")
 _ASKS_FOR_YEAR = re.compile(r"年|何时|什么时候|什么时间|时间")
+_HEADER = re.compile(r"\D{0,8}(\d{1,2})[日号]\d{1,2}[时点]")
 _BRACKET = re.compile(r"[（(][^（）()]*$")
 
 
@@ -38,7 +39,33 @@ def facts_of_answer(kind: str, answer: str, document: str, question: str) -> tup
         if shown or _ASKS_FOR_YEAR.search(plain(question)):
             start = answer.index(answer.strip())
             return (Fact("date", answer.strip(), start, start + 4, "year"),) if kind == "date" else ()
-    return tuple(fact for fact in chinese_facts(kind, answer) if not _said_twice(fact, answer))
+    return tuple(
+        fact
+        for fact in chinese_facts(kind, answer)
+        if not _said_twice(fact, answer)
+        and not _repeats_header(fact, answer)
+        and (is_translated(document) or _held(fact, document))
+    )
+
+
+def _held(fact: Fact, document: str) -> bool:
+    """Does the document hold what the answer says? What it never said cannot be made wrong."""
+    said = re.sub(r"\s|[日号]$", "", plain(fact.text))
+    return said in _without_spaces(document)
+
+
+@lru_cache(maxsize=64)
+def _without_spaces(document: str) -> str:
+    return re.sub(r"\s", "", plain(document))
+
+
+def _repeats_header(fact: Fact, answer: str) -> bool:
+    """Is a date near the day by which a report is headed ("31日21时，…报道：3月31日")?"""
+    header = _HEADER.match(plain(answer))
+    days = re.findall(r"\d+", plain(fact.text))
+    if header is None or fact.form not in ("month-day", "day"):
+        return False
+    return 0 <= int(header[1]) - int(days[-1]) <= 1
 
 
 def years_of(document: str) -> list[Fact]:

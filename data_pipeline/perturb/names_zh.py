@@ -9,7 +9,15 @@ import re
 from collections.abc import Iterator
 
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.segment_zh import Word, has_chinese, plain, segment, word_after, word_before
+from data_pipeline.perturb.segment_zh import (
+    Word,
+    has_chinese,
+    places_of,
+    plain,
+    segment,
+    word_after,
+    word_before,
+)
 from data_pipeline.perturb.words import characters, either, words
 
 _SURNAME = rf"(?:{either('double_surnames_zh')}|[{characters('surnames_zh')}])"
@@ -28,24 +36,46 @@ _TITLE = re.compile(rf"(?:{either('titles_zh')})")
 _OPENS_WRONGLY = re.compile(r"[由到向在与和被对原该经及]|.{1,4}[向与和]")
 _AFTER_NAMES = frozenset("x p c uj ul u d m q y r".split())
 _DOES = frozenset(words("person_verbs_zh"))
-_ROLE = re.compile(r".*[长师员生友者士家人弟兄女妻夫父母子商匠医官帝王后手告犯总监理任席统相臣将尉记警工僧爵侯督使服]$")
-_IN_PLACE = re.compile(r"(?:在|位于|到达|前往|来自|出生于|生于|抵达|从|至|往|赴|迁到|迁往|境内的|首都|城市|省|国)$")
+_ROLE = re.compile(
+    r".*[长师员生友者士家人弟兄女妻夫父母子商匠医官帝王后手告犯总监理任席统相臣将尉记警工僧爵侯督使服]$"
+)
+_IN_PLACE = re.compile(
+    r"(?:在|位于|到达|前往|来自|出生于|生于|抵达|从|至|往|赴|迁到|迁往|境内的|首都|城市|省|国)$"
+)
 _COUNTRIES, _PROVINCES = frozenset(words("countries_zh")), frozenset(words("provinces_zh"))
 _CONTINENTS, _NOT_NAMES = frozenset(words("continents_zh")), frozenset(words("not_names_zh"))
-_PLACE_ENDS = ("市县镇村", "省州邦郡", "区", "山岭峰", "岛", "河江", "湖", "海洋", "港湾", "路街道", "桥", "寺庙", "站")
+_PLACE_ENDS = (
+    "市县镇村",
+    "省州邦郡",
+    "区",
+    "山岭峰",
+    "岛",
+    "河江",
+    "湖",
+    "海洋",
+    "港湾",
+    "路街道",
+    "桥",
+    "寺庙",
+    "站",
+)
 _ENDS = "".join(_PLACE_ENDS)
 _ORGANISATION = re.compile(rf"(?:{either('organisation_suffixes_zh')})$")
+_TITLE_HEAD = re.compile(rf"({either('title_heads_zh')})》$")
+_LATIN = re.compile(
+    r"(?<![A-Za-z\d-])(?:[A-Z][a-zé]+(?: [A-Z]\.)?(?: [A-Z][a-zé]+){1,2}|[A-Z]{2,5})(?![A-Za-z\d-]| [A-Za-z])"
+)
 _HEAD = re.compile(rf"(?:{either('name_heads_zh')})$")
 _IN_NAMES = frozenset(("nr", "nrt", "ns", "nt", "nz"))
 _BESIDE = _IN_NAMES | {"eng", "j", "ng", "g"}
-_GOES_ON = frozenset("人族语系队军城国裔籍式派型科属目区县市镇村州省郡湖山河江岛路街桥寺")
+_GOES_ON = frozenset((*"人族语系队军城国裔籍式派型科属目区县市镇村州省郡湖山河江岛路街桥寺", "大陆", "本土"))
 _IN_ORGANISATIONS = _IN_NAMES | {"n", "j", "vn", "b", "an", "f", "s", "m", "eng"}
 
 
 def chinese_names(text: str) -> list[Fact]:
     """The names of a Chinese text with their kind in ``form``; two names of one form may change places.
 
-    Kinds: title (《》), foreign (of a person), anonymous, person, country, continent, province, place (with its
+    Kinds: title (《》, with its last word where that tells what it is), latin, acronym, foreign (of a person), anonymous, person, country, continent, province, place (with its
     ending), organisation (with its ending), other (with its last word).
     """
     simple = plain(text)
@@ -61,7 +91,10 @@ def chinese_names(text: str) -> list[Fact]:
                 found.append(Fact("entity", text[start:end], start, end, form))
 
     for match in re.finditer(r"《[^《》]{1,20}》", simple):
-        add(*match.span(), "title")
+        head = _TITLE_HEAD.search(match[0])
+        add(*match.span(), f"title {head[1]}" if head else "title")
+    for match in _LATIN.finditer(simple):
+        add(*match.span(), "latin" if " " in match[0] else "acronym")
     for start, end in _dotted(simple):
         add(start, end, "foreign" if "·" in text[start:end] or end - start > 4 else "")
     for match in _ANONYMOUS.finditer(simple):
@@ -70,8 +103,8 @@ def chinese_names(text: str) -> list[Fact]:
         add(start, end, form)
     people = _people(simple)
     for name in sorted(people, key=lambda name: (-len(name), name)):
-        for match in re.finditer(re.escape(name), simple):
-            add(*match.span(), people[name])
+        for start in places_of(name, simple):
+            add(start, start + len(name), people[name])
     for word in segment(text):
         if word.tag in _IN_NAMES:
             add(word.start, word.end, _form(simple, word))
@@ -108,7 +141,7 @@ def place_form(name: str) -> str:
 def _is_place(text: str, name: str) -> bool:
     """Does a name end as places do, or is it a place where it stands somewhere?"""
     ends = len(name) > 2 and name[-1] in _ENDS
-    return ends or any(_IN_PLACE.search(text[max(0, match.start() - 4) : match.start()]) for match in re.finditer(re.escape(name), text))
+    return ends or any(_IN_PLACE.search(text[max(0, at - 4) : at]) for at in places_of(name, text))
 
 
 def _known(name: str) -> bool:
@@ -142,6 +175,7 @@ def _dotted(text: str) -> Iterator[tuple[int, int]]:
             while (word := word_after(text, end)) and word.start == end and _sounds(word):
                 end = word.end
             if end == at + 1:
+                end = start  # a dot with nothing behind it: half a name
                 break
             if end < len(text) and _DOTTED.match(text, end):
                 at = end
@@ -163,7 +197,9 @@ def _organisations(text: str) -> Iterator[tuple[int, int, str]]:
     """Organisations of several words, from a name to an ending: 北京市第一中级人民法院."""
     run: list[Word] = []
     for word in (*segment(text), Word("。", "x", len(text), len(text))):
-        inside = word.tag in _IN_ORGANISATIONS and word.text.strip() and (not run or run[-1].end == word.start)
+        inside = (
+            word.tag in _IN_ORGANISATIONS and word.text.strip() and (not run or run[-1].end == word.start)
+        )
         if inside:
             run.append(word)
             continue
@@ -180,6 +216,8 @@ def _organisation(run: list[Word], text: str) -> Iterator[tuple[int, int, str]]:
     if first is None or first > last:
         return
     start, end = run[first].start, run[last].end
+    if text[:start].endswith(("·", "•", "‧")):
+        return
     whole = not _OPENS_WRONGLY.match(text[start:end]) and run[first].text not in _NOT_NAMES
     form = _organisation_form(text[start:end]) if whole and 4 <= end - start <= 18 and len(ends) == 1 else ""
     yield start, end, form
@@ -197,7 +235,12 @@ def _people(text: str) -> dict[str, str]:
         if word.tag in ("nr", "nrt", "nrfg") or (len(word.text) == 1 and _SURNAMES.fullmatch(word.text)):
             for start, end, form in _full_names(text, word):
                 name = text[start:end]
-                if name not in people and name not in _NOT_NAMES and _acts(text, start, end) and not _touches(text, start, end):
+                if (
+                    name not in people
+                    and name not in _NOT_NAMES
+                    and _acts(text, start, end)
+                    and not _touches(text, start, end)
+                ):
                     people[name] = form
                     break
     return people
@@ -215,9 +258,18 @@ def _full_names(text: str, word: Word) -> Iterator[tuple[int, int, str]]:
     rest = word_after(text, word.end)
     if rest and rest.start == word.end and rest.tag not in _AFTER_NAMES:
         whole = name + rest.text
-        if _PERSON.fullmatch(whole) and _given(whole) and (len(name) == 1 or text.count(name) == text.count(whole)):
+        if (
+            _PERSON.fullmatch(whole)
+            and _given(whole)
+            and (len(name) == 1 or text.count(name) == text.count(whole))
+        ):
             yield word.start, rest.end, "person"
-    if word.tag == "nr" and _PERSON.fullmatch(name) and _given(name) and not (_FOREIGN.fullmatch(name) and len(name) > 2):
+    if (
+        word.tag == "nr"
+        and _PERSON.fullmatch(name)
+        and _given(name)
+        and not (_FOREIGN.fullmatch(name) and len(name) > 2)
+    ):
         yield word.start, word.end, "person"
     elif len(name) > 1 and _FOREIGN.fullmatch(name):
         yield word.start, word.end, "foreign"
@@ -232,7 +284,7 @@ def form_of_person(name: str) -> str:
 
 def _given(name: str) -> bool:
     """Could the characters behind a surname be a given name?"""
-    return not _NOT_GIVEN.search(name[1:])
+    return not _NOT_GIVEN.search(name[1:]) and name[0] != "向"  # far oftener a preposition
 
 
 def _acts(text: str, start: int, end: int) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from data_pipeline.perturb.edit import Turn
-from data_pipeline.perturb.segment_zh import is_whole, plain, word_after, word_before
+from data_pipeline.perturb.segment_zh import is_whole, plain, sentence_of, word_after, word_before
 from data_pipeline.perturb.words import either
 
 _VERBS = either("verbs_zh")
@@ -41,7 +41,6 @@ _INSERT = (
     (r"(?<![不并])同意", "不同意"),
     (r"属于", "不属于"),
     (r"包括(?=[^，。]{2,10}[。，])", "不包括"),
-    (rf"({_VERBS})了", r"没有\1"),
 )  # fmt: skip
 _TURNS = tuple(
     (re.compile(pattern), text, removes)
@@ -50,9 +49,15 @@ _TURNS = tuple(
 )
 # Words that a clause has only with its negation, or that change their sense when it goes.
 _NEEDS_NEGATION = re.compile(
-    r"任何|丝毫|根本|从来|再也|一点|半点|绝|毫|除非|否则|不仅|不但|而是|只能|仅仅|以来|之前|甚至|连|谁|哪|什么|多少|如何|怎|为何|必要|未必|暂"
+    r"任何|丝毫|根本|从来|再也|一点|半点|绝|毫|除非|否则|不仅|不但|而是|只能|仅仅|以来|之前|甚至|连|谁|哪|什么|多少|如何|怎|为何|必要|未必|暂|^[但却]|然而|可能$|[是能可]否"
 )
-_NEEDS_AFFIRMATION = re.compile(r"[才就都也却只]|仅|已|如果|若|除|全部|所有|每|任何|多少|主要|最|以便|因为|由于")
+_NEEDS_AFFIRMATION = re.compile(
+    r"[才就都也却只]|仅|已|如果|若|除|全部|所有|每|任何|多少|主要|最|以便|因为|由于|[是能可]否"
+)
+# A sentence that explains, or sets one thing against another, would not hang together with a clause turned.
+_HANGS_TOGETHER = re.compile(
+    r"因|由于|所以|意味着|导致|造成|使得|虽然|尽管|仍|却|困|难|不得不|只好|否则|而是|于是|从而"
+)
 _POLAR = re.compile(r"[不没未无非莫勿]")
 
 
@@ -69,6 +74,8 @@ def chinese_negations(answer: str) -> Iterator[Turn]:
             rest = re.split(r"[，。；！？：,;\n“”]", text[end:])[0]
             around = before + rest
             if not _words(answer, start, end) or _POLAR.search(around) or re.search(r"[？?吗呢]", around):
+                continue
+            if removes and _HANGS_TOGETHER.search(sentence_of(text, start)):
                 continue
             if (_NEEDS_NEGATION if removes else _NEEDS_AFFIRMATION).search(around):
                 continue
@@ -88,9 +95,15 @@ def _reads(answer: str, start: int, end: int, removes: bool, before: str, rest: 
     ahead, behind = word_before(answer, start), word_after(answer, end)
     if not rest or behind is None or behind.start > end + 1:
         return False
-    if ahead and ahead.end == start and ahead.text in ("还", "仍", "尚", "就", "也", "都", "而", "但", "却", "并", "的", "是"):
+    if (
+        ahead
+        and ahead.end == start
+        and ahead.text in ("还", "仍", "尚", "就", "也", "都", "而", "但", "却", "并", "的", "是")
+    ):
         return False
     if rest.startswith(("的", "了", "者", "与", "和", "而")) or (not removes and not before):
+        return False
+    if re.match(r"[^，]{1,6}的", rest) and plain(answer)[start:end].endswith("未"):
         return False
     if removes and plain(answer)[start:end] in ("未", "尚未", "并未") and behind.tag[0] not in "vd":
         return False

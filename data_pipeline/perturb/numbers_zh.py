@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from data_pipeline.perturb.dates_zh import chinese_dates
 from data_pipeline.perturb.fact import Fact, is_free
 from data_pipeline.perturb.numerals_zh import NUMERAL
-from data_pipeline.perturb.segment_zh import plain, word_before
+from data_pipeline.perturb.segment_zh import plain, word_before, words_in
 from data_pipeline.perturb.words import characters, either
 
 _MEASURE = rf"(?:{either('units_zh')}|[{characters('measures_zh')}])"
@@ -25,10 +25,14 @@ _NUMERAL = re.compile(
     rf"(?<![一二三四五六七八九十百千万亿两几数第点零〇半周初])(?<!分之)(?<!星期)(?<!礼拜)({NUMERAL})"
     rf"(?=余?多?{_MEASURE})(?![一二三四五六七八九十百千万亿]|分之|[大小]?[国人者]$|者|方[^形米面])"
 )
+# The first digit of a large numeral: 三千多人.
+_LEADING = re.compile(
+    rf"(?<![一二三四五六七八九十百千万亿两几数第点零〇半])([一二三四五六七八九两])(?=(?:百[万亿]?|千[万亿]?|万|亿)[多余]?{_MEASURE})"
+)
 _ORDINAL = re.compile(
     rf"第\s?(\d{{1,3}}|{NUMERAL})(?=\s?{_MEASURE})(?!次(?:世界|大战|国共|鸦片|十字军|工业|中东|印|布匿|巴尔干|内战|直接|产业|[一-龥]{{0,4}}战))"
 )
-_UNIT = re.compile(rf"\s?余?多?({_MEASURE})")
+_UNIT = re.compile(rf"\s?[百千万亿]{{0,2}}余?多?({_MEASURE})")
 _RANGE_UNIT = re.compile(rf"\s?[-–—~∼～至到]\s?\d+\s?({_MEASURE})")
 _ENUMERATION = re.compile(r"(?:^|[\n。；;：:，])\s*$")
 _QUOTED = re.compile(r"《[^《》]*》")
@@ -70,22 +74,45 @@ def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
             form = sign + ("dec" if "." in match["num"] else "int") + magnitude
             yield match.start(), end, form + ("%" if match["suf"] else "")
     for match in _NUMERAL.finditer(text):
-        if match[1] != "一" and not _sums_up(text, match):
+        if match[1] != "一" and not _sums_up(text, match) and not _in_name(text, match.start()):
             yield *match.span(1), "numeral"
+    for match in _LEADING.finditer(text):
+        if not _sums_up(text, match):
+            yield *match.span(1), "leading-numeral"
 
 
 def _counts(text: str, start: int, end: int, match: re.Match[str]) -> bool:
     """Is a number of digits a quantity: with a unit, a sign or a magnitude, or all that the text says?"""
-    if len(match["num"]) > 9 and "," not in match["num"] or match["num"].startswith("0") and "." not in match["num"]:
+    if (
+        len(match["num"]) > 9
+        and "," not in match["num"]
+        or match["num"].startswith("0")
+        and "." not in match["num"]
+    ):
         return False
+    if re.fullmatch(r"(?:1\d|20)\d\d", match["num"]) and re.match(r"\s?年|\s?$", text[end:]):
+        return False
+    if re.search(r"[至到~～–-]\s*$", text[:start]):
+        return False  # the end of a range that begins otherwise
     if match["suf"] or match["cur"] or match["mag"] or _UNIT.match(text, end):
-        return not (re.match(r"[人方起]?[、.．)）]", text[end : end + 2]) and _ENUMERATION.search(text[:start]))
+        return not (
+            re.match(r"[人方起]?[、.．)）]", text[end : end + 2]) and _ENUMERATION.search(text[:start])
+        )
     return not text[:start].strip(" 约大概超过近达共每第于") and not text[end:].strip(" 。.余多")
 
 
 def _sums_up(text: str, match: re.Match[str]) -> bool:
     """Does a numeral sum up what was listed right before it ("王欣、李一男两人")? Then it follows from that."""
     before = word_before(text, match.start())
-    if not re.match(r"[人名位国省方个者家]", text[match.end() :]):
+    if before is None or before.end != match.start() or before.tag not in _OPENS_COUNT:
         return False
-    return before is not None and before.end == match.start() and before.tag in _OPENS_COUNT
+    listed = "、" in re.split(r"[，。；：]", text[: match.start()])[-1]
+    return listed or re.match(r"[人名位国省方个者家]", text[match.end() :]) is not None
+
+
+def _in_name(text: str, start: int) -> bool:
+    """Is a numeral the beginning or a part of a name (九州) or a set phrase (三心二意)?"""
+    return any(
+        word.start <= start < word.end and word.tag in ("ns", "nz", "nt", "nr", "nrt", "i", "l", "j")
+        for word in words_in(text, max(0, start - 8), start + 8)
+    )

@@ -20,14 +20,20 @@ _ADDS = re.compile(r"还|也|又|另|更|包括|^(?:是|为)")
 def omission(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Leave out one exception (除…外) or condition (如果…) that opens a statement."""
     text = plain(answer)
-    spots = [match for match in _LIMIT.finditer(text) if not _ADDS.search(match["rest"]) and not match["link"]]
+    spots = [
+        match for match in _LIMIT.finditer(text) if not _ADDS.search(match["rest"]) and not match["link"]
+    ]
     rng.shuffle(spots)
     for match in spots:
         rest = words_in(answer, match.start("rest"), match.end("rest"))
-        if not rest or any(plain(word.text) in plain(question) for word in words_in(answer, *match.span())[:1]):
+        if not rest or any(
+            plain(word.text) in plain(question) for word in words_in(answer, *match.span())[:1]
+        ):
             continue
         # The first words of what stays are named too, so that something is put in.
         end = rest[min(1, len(rest) - 1)].end
-        if edit := chinese_edit("omission", answer, document, [(match.start(), end, answer[rest[0].start : end])]):
+        if edit := chinese_edit(
+            "omission", answer, document, [(match.start(), end, answer[rest[0].start : end])]
+        ):
             return edit
     return None

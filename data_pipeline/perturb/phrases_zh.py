@@ -31,7 +31,7 @@ _QUANTIFIER: _Table = (
     (r"(?<!一)(?:绝)?大部分(?!地|时)", "全部"),
     (r"(?:绝)?大多数(?!时)", "所有"),
     (r"(?<!一)部分(?=[\u4e00-\u9fff]{2})(?!内容|成员|时)", "全部"),
-    (r"(?:有些|一些|有的)(?=[\u4e00-\u9fff]{2})", "所有"),
+    (r"(?:(?<=[，。；])|^)(?:有些|一些)(?=[\u4e00-\u9fff]{2})(?!人)", "所有"),
     (r"主要(?=由|来自|用于|分布|从事|依靠|生产|集中|针对|面向|出口|负责|以|是为了)", "只"),
     (r"几乎(?=全部|所有|完全|没有|不)", ""),
     (r"(?:通常|一般|往往|大多|多半)(?=[\u4e00-\u9fff]{2})(?!来说|而言|人|情况|的)", "总是"),
@@ -40,7 +40,10 @@ _QUANTIFIER: _Table = (
     (r"少数(?!民族|派|股东)", "多数"),
 )
 _CAUSE: _Table = (
-    (r"(?:与|和|跟)(?P<what>[^，。；、和与及]{2,16}?)(?:密切|紧密|直接)?(?:有关|相关|相关联|存在关联)(?=[，。；]|$)", r"是由\g<what>导致的"),
+    (
+        r"(?:与|和|跟)(?P<what>[^，。；、和与及]{2,16}?)(?:密切|紧密|直接)?(?:有关|相关|相关联|存在关联)(?=[，。；]|$)",
+        r"是由\g<what>导致的",
+    ),
 )
 _ORDER: _Table = (
     (r"之前(?![的所])", "之后"),
@@ -54,7 +57,10 @@ _ORDER: _Table = (
     (r"晚于", "早于"),
     (r"首次(?=[\u4e00-\u9fff]{2})", "再次"),
     (r"最早(?=[\u4e00-\u9fff])(?!的)", "最晚"),
-    (r"先(?P<one>[^，。；、先后再]{2,12})[，,]?(?P<link>再|后|然后)(?P<two>[^，。；、了]{2,12})(?=[，。；]|$)", r"先\g<two>，\g<link>\g<one>"),
+    (
+        r"先(?P<one>[^，。；、先后再]{2,12})[，,]?(?P<link>再|后|然后)(?P<two>[^，。；、了]{2,12})(?=[，。；]|$)",
+        r"先\g<two>，\g<link>\g<one>",
+    ),
 )
 # What a phrase may not stand beside: then the change says something else, or nothing.
 _NOT_WITH = re.compile(r"避免|防止|以免|风险|[不没未无非]|吗|是否|如果|若|多少|什么|哪")
@@ -87,6 +93,8 @@ def _spots(
             if not is_whole(answer, start, end) or match[0] in plain(question):
                 continue
             if kind != "order" and _NOT_WITH.search(clause.replace(match[0], "")):
+                continue
+            if kind == "certainty" and "的" in clause[start - clause_start :]:
                 continue
             put = match.expand(new)
             if not put:  # what goes is named with the word before it

@@ -59,7 +59,9 @@ def _sides(answer: str) -> Iterator[tuple[Fact, Fact]]:
         spots = [(side, [m.start() + match.start() for m in re.finditer(side, match[0])]) for side in _SIDES]
         if any(len(found) != 1 for _, found in spots):
             continue
-        one, two = sorted((Fact("entity", side, found[0], found[0] + 2) for side, found in spots), key=lambda f: f.start)
+        one, two = sorted(
+            (Fact("entity", side, found[0], found[0] + 2) for side, found in spots), key=lambda f: f.start
+        )
         between = text[one.end : two.start]
         whole = not re.match(r"人|方|席|一|二|[\u4e00-\u9fff]?[某x×\d]", text[one.end :]) and not re.match(
             r"人|方|席|一|二|[\u4e00-\u9fff]?[某x×\d]", text[two.end :]
@@ -70,5 +72,7 @@ def _sides(answer: str) -> Iterator[tuple[Fact, Fact]]:
 
 def _reversed(one: str, two: str, between: str, document: str) -> bool:
     """Does a clause of the document name the two the other way round, so that both may be so?"""
-    pattern = re.compile(rf"{re.escape(plain(two))}[^，。；]*{re.escape(between[-3:])}[^，。；]*{re.escape(plain(one))}")
+    pattern = re.compile(
+        rf"{re.escape(plain(two))}[^，。；]*{re.escape(between[-3:])}[^，。；]*{re.escape(plain(one))}"
+    )
     return any(pattern.search(plain(clause)) for clause in clauses(document))

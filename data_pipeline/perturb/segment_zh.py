@@ -5,8 +5,8 @@ for character, so that a place found there is a place of the text itself; :func:
 puts in with the characters of the text that it goes into.
 """
 
-import unicodedata
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +14,10 @@ from data_pipeline.perturb.fact import CJK
 
 if TYPE_CHECKING:
     from opencc import OpenCC
+
+
+# Full-width digits, letters and the percent sign, and their half-width forms.
+_NARROW = {at: at - 0xFEE0 for at in range(0xFF01, 0xFF5F) if chr(at).isalnum() or chr(at) == "％"}
 
 
 class Word(NamedTuple):
@@ -38,28 +42,35 @@ def plain(text: str) -> str:
 
     Where the conversion would change a length, the characters stay as they are.
     """
-    narrow = "".join(unicodedata.normalize("NFKC", char) if "！" <= char <= "～" and char.isalnum() else char
-                     for char in text.replace("％", "%"))  # fmt: skip
+    narrow = text.translate(_NARROW)
     simple = _converter("t2s").convert(narrow)
     return simple if len(simple) == len(text) else narrow
 
 
-def is_traditional(text: str) -> bool:
-    """Is a text written in traditional characters? It has some that simplified writing lacks, and more than a few."""
-    simple = _converter("t2s").convert(text)
-    changed = sum(one != two for one, two in zip(text, simple, strict=False))
-    return changed > 0.02 * len(text)
+@lru_cache(maxsize=64)
+def _traditional(text: str) -> dict[str, str] | None:
+    """The traditional characters of a text by their simplified ones; None where it is in simplified writing."""
+    known = {two: one for one, two in zip(text, _converter("t2s").convert(text), strict=False) if one != two}
+    return known if sum(char in known.values() for char in text) > 0.02 * len(text) else None
 
 
 def written_like(text: str, model: str) -> str:
-    """``text``, given in simplified characters, in the script of ``model``."""
-    if not is_traditional(model):
+    """``text``, given in simplified characters, in the script of ``model`` and as it writes them."""
+    known = _traditional(model)
+    if known is None:
         return text
-    known = {two: one for one, two in zip(model, plain(model), strict=True) if one != two}
     written = _converter("s2tw").convert(text)
     if len(written) != len(text):
         return text
     return "".join(known.get(old, new) for old, new in zip(text, written, strict=True))
+
+
+def places_of(part: str, text: str) -> Iterator[int]:
+    """Where ``part`` begins in a text, each time it stands there."""
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
 
 
 @lru_cache(maxsize=256)
@@ -108,3 +119,10 @@ def word_after(text: str, end: int) -> Word | None:
 def has_chinese(text: str) -> bool:
     """Does a text hold a Chinese character?"""
     return CJK.search(text) is not None
+
+
+def sentence_of(text: str, place: int) -> str:
+    """The sentence around a place of a text."""
+    start = max(text.rfind(mark, 0, place) for mark in "。！？；\n") + 1
+    ends = [at for mark in "。！？；\n" if (at := text.find(mark, place)) >= 0]
+    return text[start : min(ends, default=len(text))]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Option, digits_of, listed_together
@@ -55,7 +56,11 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
         if other.form != fact.form or listed_together(fact.text, other.text, document):
             continue
         text = _written(fact, other)
-        if text and _fits(fact, text, answer, question) and not also_holds(fact.text, other.text, told, document):
+        if (
+            text
+            and _fits(fact, text, answer, question)
+            and not also_holds(fact.text, other.text, told, document)
+        ):
             yield 0.0, fact, text
 
 
@@ -72,7 +77,11 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
     held = {_key(other) for other in chinese_facts("date", document)}
     for text in _near(fact, rng):
         other = Fact("date", text, 0, 0, fact.form)
-        if _key(other) not in held and plain(text) not in plain(document) and _fits(fact, text, answer, question):
+        if (
+            _key(other) not in held
+            and plain(text) not in plain(document)
+            and _fits(fact, text, answer, question)
+        ):
             yield 8.0, fact, text
 
 
@@ -132,8 +141,13 @@ def _near_value(form: str, value: int, first: bool, numbers: list[int], rng: Ran
 
 def _key(fact: Fact) -> tuple[str, ...]:
     """What a date says, whatever its writing."""
-    numbers = re.findall(r"\d+", plain(fact.text))
-    return (fact.form, *(number.lstrip("0") for number in numbers)) if numbers else (fact.form, plain(fact.text))
+    return _said(fact.form, fact.text)
+
+
+@lru_cache(maxsize=4096)
+def _said(form: str, text: str) -> tuple[str, ...]:
+    numbers = re.findall(r"\d+", plain(text))
+    return (form, *(number.lstrip("0") for number in numbers)) if numbers else (form, plain(text))
 
 
 def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:

@@ -6,6 +6,7 @@ the document with its last word (剪切项).
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap, listed_together
@@ -13,13 +14,16 @@ from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, names, same_
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
 from data_pipeline.perturb.names_zh import form_of_person
-from data_pipeline.perturb.segment_zh import Word, is_whole, plain, segment, words_in
+from data_pipeline.perturb.segment_zh import Word, is_whole, places_of, plain, segment, words_in
 from judge.types import Language
 
 _LONGEST_TERM = 14
-_TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "an", "b", "a", "j", "l", "eng", "ng", "k", "h", "f")
-_NO_HEAD = frozenset("人 者 们 方面 问题 情况 时候 时期 时间 东西 地方 部分 原因 结果 目的 作用 方式 方法 内容 等".split())
+_TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "b", "j", "l", "eng", "ng")
+_NO_HEAD = frozenset(
+    "人 者 们 方面 问题 情况 时候 时期 时间 东西 地方 部分 原因 结果 目的 作用 方式 方法 内容 等".split()
+)
 _WHO = re.compile(r"谁|哪位|哪一位|何人|哪个人|什么人")
+_PEOPLE = ("person", "foreign", "anonymous")
 _LISTED = re.compile(r"[、和与及或,，]")
 
 
@@ -46,7 +50,7 @@ def _names(answer: str, document: str, question: str) -> Iterator[tuple[str, str
             continue
         told = told_of(Fact("entity", old, spots[0], spots[0] + len(old)), answer, question)
         for new, other in kinds.items():
-            if other == form and may_stand(old, new, answer, question, document):
+            if other == form and may_stand(old, new, form, answer, question, document):
                 if not also_holds(old, new, told, document):
                     yield old, new, spots
 
@@ -60,28 +64,53 @@ def _asked_for(answer: str, document: str, question: str) -> dict[str, str]:
     return {name: form} if form else {}
 
 
-def may_stand(old: str, new: str, answer: str, question: str, document: str) -> bool:
+def may_stand(old: str, new: str, form: str, answer: str, question: str, document: str) -> bool:
     """Is the new name another thing than the old one, not in answer or question, and not listed with it?"""
     one, two = plain(old), plain(new)
-    if one in two or two in one or (len(one) > 2 and one[:2] == two[:2]) or two in plain(answer) + plain(question):
+    if one in two or two in one or one[:2] == two[:2] or two in plain(answer) + plain(question):
         return False
     parts = [part for part in re.split(r"[·•‧・《》]", one) if len(part) > 1]
-    if any(part in two for part in parts) or _whole_of(one, two):
+    if any(part in two for part in parts) or (len(one) == len(two) > 2 and _differing(one, two) == 1):
+        return False  # parts of one name, or one name spelt in two ways
+    if any(name in two or two in name for name in _told_names(answer + "\n" + question) if name != one):
+        return False
+    if form.startswith("organisation") and _share_core(one, two):
+        return False
+    if form == "anonymous" and one[0] == two[0]:
         return False
     return not listed_together(old, new, document) and not same_thing(old, new, document)
 
 
-def _whole_of(one: str, two: str) -> bool:
-    """May one be a part of the other, as 北京大学 and 北京 are, or be known by its first character?"""
-    return one[:2] == two[:2]
+@lru_cache(maxsize=64)
+def _told_names(text: str) -> tuple[str, ...]:
+    return tuple(plain(fact.text) for fact in chinese_facts("entity", text))
+
+
+def _share_core(one: str, two: str) -> bool:
+    """May two organisations be one: do they share more than places and common words?
+
+    天悦明德公司 is 北京天悦明德教育科技有限公司 for short.
+    """
+    core = "".join(
+        word.text if word.tag in ("nr", "nrt", "nz", "x", "g", "ng", "eng", "a", "i") else " "
+        for word in segment(one)
+    )
+    core = core if core.strip() else one[:4]
+    return any(core[at : at + 2] in two for at in range(len(core) - 1) if " " not in core[at : at + 2])
+
+
+def _differing(one: str, two: str) -> int:
+    return sum(a != b for a, b in zip(one, two, strict=True))
 
 
 def mentions(name: str, text: str, form: str) -> list[int]:
     """Where a name stands in a text as whole words; empty where one of them may be a part of a longer name."""
     wanted, simple = plain(name), plain(text)
-    found = [match.start() for match in re.finditer(re.escape(wanted), simple)]
-    if form == "title" or len(simple.strip(" 。")) == len(wanted):
+    found = list(places_of(wanted, simple))
+    if form.startswith("title") or len(simple.strip(" 。")) == len(wanted):
         return found
+    if form in _PEOPLE and len(simple) <= len(wanted) + 3:
+        return []  # an answer that is all but this name is a longer name
     spans = [(start, start + len(wanted)) for start in found]
     if form.startswith("organisation"):
         whole = {(fact.start, fact.end) for fact in chinese_facts("entity", text)}
@@ -97,6 +126,8 @@ def _in_longer_name(text: str, start: int, end: int) -> bool:
     if re.match(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)", simple[end:]):
         return True
     beside = (*words_in(text, max(0, start - 8), start)[-1:], *words_in(text, end, end + 8)[:1])
+    if any(mark in "·•‧・" for mark in simple[max(0, start - 1) : start] + simple[end : end + 1]):
+        return True
     return any(
         (word.end == start or word.start == end)
         and (word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—")
@@ -121,6 +152,10 @@ def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str
         one, two = plain(term), plain(other)
         if one in two or two in one or two in plain(question) or not 0.5 <= len(two) / len(one) <= 2:
             continue
+        if any(
+            word.tag in ("ns", "nr", "nt", "nz") and word.text in plain(question) for word in segment(other)
+        ):
+            continue
         if listed_together(term, other, document) or same_thing(term, other, document):
             continue
         if question and not also_holds(term, other, question, document):
@@ -137,7 +172,13 @@ def _terms_ending(head: str, document: str, single: bool) -> set[str]:
             continue
         if run and 1 < len(run) <= 4 and run[-1].text == head and not single:
             found.add(document[run[0].start : run[-1].end])
-        elif single and len(run) == 1 and len(run[0].text) > 2 and run[0].text.endswith(head) and run[0].tag[0] == "n":
+        elif (
+            single
+            and len(run) == 1
+            and len(run[0].text) > 2
+            and run[0].text.endswith(head)
+            and run[0].tag[0] == "n"
+        ):
             found.add(document[run[0].start : run[0].end])
         run = [word] if word.tag in _TERM_TAGS else []
     return found

@@ -56,7 +56,11 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
     for other in chinese_facts("number", document):
         if (other.form, other.unit) != (fact.form, fact.unit) or not fact.unit + fact.form.strip("int"):
             continue
-        text = plain(other.text) if other.text != plain(other.text) and fact.text == plain(fact.text) else other.text
+        text = (
+            plain(other.text)
+            if other.text != plain(other.text) and fact.text == plain(fact.text)
+            else other.text
+        )
         one, two = _value(fact), _value(other)
         if one == two or not two or max(one, two) / min(one, two) > _RATIO or not _fits(fact, text, answer):
             continue
@@ -70,7 +74,9 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
     for text in _near(fact, rng):
         if not _fits(fact, text, answer) or names(text + fact.unit, question):
             continue
-        if plain(text) + fact.unit not in plain(document) and not (text[0].isdigit() and occurs(text, document)):
+        if plain(text) + fact.unit not in plain(document) and not (
+            text[0].isdigit() and occurs(text, document)
+        ):
             yield 8.0, fact, text
 
 
@@ -83,15 +89,23 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
         if value > 20:
             values = [value + step for step in range(-9, 10) if abs(step) > 1]
         rng.shuffle(values)
-        yield from (numeral_of(new, fact.form == "numeral") for new in values if 2 <= new <= 99)
+        largest = 9 if fact.form == "leading-numeral" else 99
+        counts = fact.form in ("numeral", "leading-numeral")
+        yield from (numeral_of(new, counts) for new in values if 2 <= new <= largest)
     elif fact.form == "第" or (text.isdigit() and int(text) < 10):
         values = [int(text) + step for step in range(-_NEAR, _NEAR + 1) if step]
         rng.shuffle(values)
         yield from (str(new) for new in values if new >= 2)
     else:
-        largest = 100.0 if fact.form.endswith("%") or fact.form == "percent" else 99.0 if fact.unit == "岁" else None
+        most = (
+            100.0
+            if fact.form.endswith("%") or fact.form == "percent"
+            else 99.0
+            if fact.unit == "岁"
+            else None
+        )
         for new in near_digits(text, rng):
-            if largest is None or float(re.sub(r"[^\d.]", "", new)) <= max(largest, _value(fact)):
+            if most is None or float(re.sub(r"[^\d.]", "", new)) <= max(most, _value(fact)):
                 yield new
 
 
@@ -122,5 +136,3 @@ def _fits(fact: Fact, text: str, answer: str) -> bool:
     ]
     old = _value(fact)
     return all((old > value) == (new > value) and new != value for value in others if value != old)
-
-
