@@ -38,7 +38,7 @@ def chinese_comparative(
         if not _safe(answer, start, start + len(word)) or (simple[:1] in plain(question) and not head):
             continue
         text = rng.choice(opposites)
-        if listed_together(simple, text, plain(document)):
+        if (text in plain(question) and not head) or listed_together(simple, text, plain(document)):
             continue
         swaps: list[Swap] = [(start, start + len(word), text)]
         if head and (simple in plain(question) or text in plain(question)):

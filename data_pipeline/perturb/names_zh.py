@@ -63,7 +63,7 @@ _ENDS = "".join(_PLACE_ENDS)
 _ORGANISATION = re.compile(rf"(?:{either('organisation_suffixes_zh')})$")
 _TITLE_HEAD = re.compile(rf"({either('title_heads_zh')})》$")
 _LATIN = re.compile(
-    r"(?<![A-Za-z\d-])(?:[A-Z][a-zé]+(?: [A-Z]\.)?(?: [A-Z][a-zé]+){1,2}|[A-Z]{2,5})(?![A-Za-z\d-]| [A-Za-z])"
+    r"(?<![A-Za-z\d-])(?<![A-Za-z] )(?:[A-Z][a-zé]+(?: [A-Z]\.)?(?: [A-Z][a-zé]+){1,2}|[A-Z]{2,5})(?![A-Za-z\d-]| [A-Za-z])"
 )
 _HEAD = re.compile(rf"(?:{either('name_heads_zh')})$")
 _IN_NAMES = frozenset(("nr", "nrt", "ns", "nt", "nz"))

@@ -30,7 +30,7 @@ _CERTAINTY: _Table = (
 _QUANTIFIER: _Table = (
     (r"(?<!一)(?:绝)?大部分(?!地|时)", "全部"),
     (r"(?:绝)?大多数(?!时)", "所有"),
-    (r"(?<!一)部分(?=[\u4e00-\u9fff]{2})(?!内容|成员|时)", "全部"),
+    (r"(?<![一小])部分(?=[\u4e00-\u9fff]{2})(?!内容|成员|时|的)", "全部"),
     (r"(?:(?<=[，。；])|^)(?:有些|一些)(?=[\u4e00-\u9fff]{2})(?!人)", "所有"),
     (r"主要(?=由|来自|用于|分布|从事|依靠|生产|集中|针对|面向|出口|负责|以|是为了)", "只"),
     (r"几乎(?=全部|所有|完全|没有|不)", ""),
@@ -47,7 +47,7 @@ _CAUSE: _Table = (
 )
 _ORDER: _Table = (
     (r"之前(?![的所])", "之后"),
-    (r"之后(?![的所])", "之前"),
+    (r"(?<!过)(?<!了)之后(?![的所])", "之前"),
     (r"以前(?=[，。；]|$)", "以后"),
     (r"(?<![从此今])以后(?=[，。；]|$)", "以前"),
     (r"(?<=[年月日])前(?=[，。；]|$)", "后"),
@@ -93,6 +93,8 @@ def _spots(
             if not is_whole(answer, start, end) or match[0] in plain(question):
                 continue
             if kind != "order" and _NOT_WITH.search(clause.replace(match[0], "")):
+                continue
+            if kind == "order" and re.search(r"[过了当]", clause):
                 continue
             if kind == "certainty" and "的" in clause[start - clause_start :]:
                 continue

@@ -52,7 +52,7 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
         return
     others = years_of(document) if is_translated(document) else chinese_facts("date", document)
     told = told_of(fact, answer, question)
-    for other in others:
+    for other in {(o.text, o.form): o for o in others}.values():
         if other.form != fact.form or listed_together(fact.text, other.text, document):
             continue
         text = _written(fact, other)

@@ -23,6 +23,8 @@ _NO_HEAD = frozenset(
     "人 者 们 方面 问题 情况 时候 时期 时间 东西 地方 部分 原因 结果 目的 作用 方式 方法 内容 等".split()
 )
 _WHO = re.compile(r"谁|哪位|哪一位|何人|哪个人|什么人")
+_PLACE_BEHIND = re.compile(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)")
+_OFFICE_BEHIND = re.compile(r"前?(?:总统|总理|首相|国王|女王|皇帝|主席|外长|大陆|本土)")
 _PEOPLE = ("person", "foreign", "anonymous")
 _LISTED = re.compile(r"[、和与及或,，]")
 
@@ -76,6 +78,8 @@ def may_stand(old: str, new: str, form: str, answer: str, question: str, documen
         return False
     if form.startswith("organisation") and _share_core(one, two):
         return False
+    if form == "country" and any(fact.form == "continent" for fact in chinese_facts("entity", answer)):
+        return False
     if form == "anonymous" and one[0] == two[0]:
         return False
     return not listed_together(old, new, document) and not same_thing(old, new, document)
@@ -121,17 +125,19 @@ def mentions(name: str, text: str, form: str) -> list[int]:
 
 
 def _in_longer_name(text: str, start: int, end: int) -> bool:
-    """Does a word of a name stand right before or after a stretch?"""
+    """May a stretch be a part of a name, or the office of somebody who is named behind it?"""
     simple = plain(text)
-    if re.match(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)", simple[end:]):
+    if _PLACE_BEHIND.match(simple, end) or _OFFICE_BEHIND.match(simple, end):
         return True
-    beside = (*words_in(text, max(0, start - 8), start)[-1:], *words_in(text, end, end + 8)[:1])
     if any(mark in "·•‧・" for mark in simple[max(0, start - 1) : start] + simple[end : end + 1]):
         return True
-    return any(
-        (word.end == start or word.start == end)
-        and (word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—")
-        for word in beside
+    if simple[max(0, start - 1) : start] in tuple("新老古前大小"):
+        return True
+    before, behind = words_in(text, max(0, start - 8), start)[-1:], words_in(text, end, end + 8)
+    named = any(word.tag in ("nr", "nrt") for word in behind[:2])
+    beside = [word for word in (*before, *behind[:1]) if word.end == start or word.start == end]
+    return named or any(
+        word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—" for word in beside
     )
 
 
@@ -141,7 +147,7 @@ def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str
     if len(term) > _LONGEST_TERM or _LISTED.search(term) or chinese_facts("entity", term):
         return
     own = segment(term)
-    if not own or len(own) > 5 or not all(word.tag in _TERM_TAGS for word in own):
+    if not own or len(own) > 5 or own[0].tag == "vn" or not all(word.tag in _TERM_TAGS for word in own):
         return
     head = own[-1].text
     if head in _NO_HEAD or (len(own) == 1 and len(head) < 3):
@@ -170,7 +176,7 @@ def _terms_ending(head: str, document: str, single: bool) -> set[str]:
         if word.tag in _TERM_TAGS and (not run or run[-1].end == word.start):
             run.append(word)
             continue
-        if run and 1 < len(run) <= 4 and run[-1].text == head and not single:
+        if run and run[0].tag != "vn" and 1 < len(run) <= 4 and run[-1].text == head and not single:
             found.add(document[run[0].start : run[-1].end])
         elif (
             single

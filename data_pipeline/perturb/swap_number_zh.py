@@ -53,7 +53,7 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
     if is_translated(document):
         return
     told = told_of(fact, answer, question)
-    for other in chinese_facts("number", document):
+    for other in {(o.text, o.form, o.unit): o for o in chinese_facts("number", document)}.values():
         if (other.form, other.unit) != (fact.form, fact.unit) or not fact.unit + fact.form.strip("int"):
             continue
         text = (
@@ -62,7 +62,7 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
             else other.text
         )
         one, two = _value(fact), _value(other)
-        if one == two or not two or max(one, two) / min(one, two) > _RATIO or not _fits(fact, text, answer):
+        if one == two or not one or not two or max(one, two) / min(one, two) > _RATIO or not _fits(fact, text, answer):
             continue
         if names(text + fact.unit, question) or listed_together(fact.text, other.text, document):
             continue
