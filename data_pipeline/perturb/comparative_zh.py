@@ -20,6 +20,8 @@ _REASON = re.compile(
     r"因|由于|受|导致|使|令|从而|以便|为了|虽然|尽管|但|却|仍|避免|防止|随着|如果|若|只有|有助|促进|有利|减轻|目标|目的|能|可|证明|从\d|由\d|原来"
 )
 _BEFORE_NUMBER = frozenset(("超过", "不足"))
+_EXTREMES = frozenset("最大 最小 最高 最低 最多 最少 最长 最短".split())
+_AIMS = re.compile(r"为了|确保|面临|问题|挑战|危机|威胁|希望|目标|力度|努力|可能|限度|程度")
 _PARTS_OF_DAY = frozenset(("上午", "下午", "早上", "晚上"))
 _STATED = frozenset("高于 低于 多于 少于 大于 小于 长于 短于 快于 慢于 好于 差于 优于 劣于".split())
 
@@ -40,6 +42,8 @@ def chinese_comparative(
         text = rng.choice(opposites)
         if (text in plain(question) and not head) or listed_together(simple, text, plain(document)):
             continue
+        if text in sentence_of(plain(answer), start):  # "北往南"
+            continue
         swaps: list[Swap] = [(start, start + len(word), text)]
         if head and (simple in plain(question) or text in plain(question)):
             swaps.append((head.start(), head.end(), OTHER_ANSWER[head.group()]))
@@ -56,6 +60,8 @@ def _safe(answer: str, start: int, end: int) -> bool:
         return following.tag not in ("ns", "nr", "nrt", "nz", "j", "ng", "nt")
     if word in _BEFORE_NUMBER:
         return re.match(_NUMBER, after) is not None
+    if word in _EXTREMES:
+        return not _AIMS.search(sentence_of(text, start))
     if word in _CHANGES:
         return _AMOUNT.match(after) is not None and not _REASON.search(sentence_of(text, start))
     if word in _STATED:  # two numbers would show which is larger

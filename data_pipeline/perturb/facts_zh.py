@@ -13,7 +13,9 @@ from data_pipeline.perturb.segment_zh import has_chinese, plain
 _FINDERS = {"date": chinese_dates, "number": chinese_numbers, "entity": chinese_names}
 _BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")
 _ASKS_FOR_YEAR = re.compile(r"年|何时|什么时候|什么时间|时间")
-_HEADER = re.compile(r"\D{0,8}(\d{1,2})[日号]\d{1,2}[时点]")
+_HEADER = re.compile(
+    r"\D{0,8}(\d{1,2})[日号](?:\d{1,2}[时点])?，[^，。：]{2,30}(?:发布|刊|报道|转载|首发|援引)"
+)
 _BRACKET = re.compile(r"[（(][^（）()]*$")
 
 
@@ -60,12 +62,13 @@ def _without_spaces(document: str) -> str:
 
 
 def _repeats_header(fact: Fact, answer: str) -> bool:
-    """Is a date near the day by which a report is headed ("31日21时，…报道：3月31日")?"""
+    """Is a date in the head of a report ("31日21时，…发布…报道：3月31日"), or near to the day there?"""
     header = _HEADER.match(plain(answer))
-    days = re.findall(r"\d+", plain(fact.text))
-    if header is None or fact.form not in ("month-day", "day"):
+    if header is None:
         return False
-    return 0 <= int(header[1]) - int(days[-1]) <= 1
+    days = re.findall(r"\d+", plain(fact.text))
+    near = fact.form in ("month-day", "day") and 0 <= int(header[1]) - int(days[-1]) <= 1
+    return fact.start < header.end() or near
 
 
 def years_of(document: str) -> list[Fact]:

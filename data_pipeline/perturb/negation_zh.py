@@ -36,11 +36,8 @@ _REMOVE = (
 # Where a negation can come in; only where a statement of the kind is common in both forms.
 _INSERT = (
     (r"允许", "不允许"),
-    (r"可以(?!说|看|追|被)", "不可以"),
     (r"已经?(?=收到|公布|宣布|完成|获得|批准|通过|决定|找到|恢复|确认|支付|归还|建成|签署|开放|公开|结束|开始|送达|履行)", "尚未"),
     (r"(?<![不并])同意", "不同意"),
-    (r"属于", "不属于"),
-    (r"包括(?=[^，。]{2,10}[。，])", "不包括"),
 )  # fmt: skip
 _TURNS = tuple(
     (re.compile(pattern), text, removes)
@@ -107,4 +104,6 @@ def _reads(answer: str, start: int, end: int, removes: bool, before: str, rest: 
         return False
     if removes and plain(answer)[start:end] in ("未", "尚未", "并未") and behind.tag[0] not in "vd":
         return False
-    return "了" not in rest or plain(answer)[start:end] not in ("没有", "未", "尚未", "不再")
+    if plain(answer)[start:end].endswith("不是") and "是" in sentence_of(plain(answer), start).replace("不是", ""):
+        return False
+    return not (removes and ("了" in rest or re.search(r"一直|始终|已经|从|至今|向来", before)))

@@ -102,12 +102,17 @@ def _counts(text: str, start: int, end: int, match: re.Match[str]) -> bool:
 
 
 def _sums_up(text: str, match: re.Match[str]) -> bool:
-    """Does a numeral sum up what was listed right before it ("王欣、李一男两人")? Then it follows from that."""
+    """Does a numeral sum up what is listed beside it ("王欣、李一男两人")? Then it follows from that."""
     before = word_before(text, match.start())
+    behind = text[match.end() :]
+    if match[1] in ("两", "二") and behind.startswith("人"):
+        return True  # those who were named before
+    if re.match(r"[个点项条种大]", behind) and re.search(r"一是|其一|第一[，,、]|一[、，]", behind):
+        return True  # what is counted here is listed right behind
     if before is None or before.end != match.start() or before.tag not in _OPENS_COUNT:
         return False
     listed = "、" in re.split(r"[，。；：]", text[: match.start()])[-1]
-    return listed or re.match(r"[人名位国省方个者家]", text[match.end() :]) is not None
+    return listed or re.match(r"[人名位国省方个者家]", behind) is not None
 
 
 def _in_name(text: str, start: int) -> bool:

@@ -10,6 +10,7 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, EditFunction, Swap
 from data_pipeline.perturb.edit_zh import chinese_edit, clauses, terms
+from data_pipeline.perturb.facts_zh import is_translated
 from data_pipeline.perturb.segment_zh import is_whole, plain
 from judge.types import Language
 
@@ -102,7 +103,7 @@ def _spots(
             if not put:  # what goes is named with the word before it
                 start = max(clause_start, start - 4)
                 put = text[start : match.start()]
-            if put and _says(clause, match[0], match.expand(new), document):
+            if put and (is_translated(document) or _says(clause, match[0], match.expand(new), document)):
                 yield start, end, put
 
 

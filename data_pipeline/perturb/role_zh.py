@@ -7,7 +7,7 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Swap
 from data_pipeline.perturb.edit_zh import chinese_edit, clauses
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts_zh import chinese_facts
+from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
 from data_pipeline.perturb.segment_zh import plain
 from data_pipeline.perturb.words import either
 from judge.types import Language
@@ -38,7 +38,8 @@ def role(answer: str, document: str, question: str, language: Language, rng: Ran
 
 def _pairs(answer: str, document: str) -> Iterator[tuple[Fact, Fact]]:
     """Names of one kind with a verb between them that goes one way."""
-    known = {fact.text: fact.form for fact in chinese_facts("entity", document)}
+    source = answer if is_translated(document) else document
+    known = {fact.text: fact.form for fact in chinese_facts("entity", source)}
     names = [fact for fact in chinese_facts("entity", answer) if fact.text in known]
     for one, two in zip(names, names[1:], strict=False):
         if _kind(known[one.text]) != _kind(known[two.text]) or one.text == two.text:
