@@ -12,7 +12,29 @@ from judge.types import Language
 
 _NUMBER = r"(?:约|近|大约|超过|了)*\s?(?:\d|[一二三四五六七八九十百两半]|百分之)"
 _CHANGES = frozenset(
-    "增加 减少 上升 下降 提高 降低 上涨 下跌 增长 下滑 增至 减至 升至 降至 升高 扩大 缩小 延长 缩短 加快 放慢".split()
+    [
+        "增加",
+        "减少",
+        "上升",
+        "下降",
+        "提高",
+        "降低",
+        "上涨",
+        "下跌",
+        "增长",
+        "下滑",
+        "增至",
+        "减至",
+        "升至",
+        "降至",
+        "升高",
+        "扩大",
+        "缩小",
+        "延长",
+        "缩短",
+        "加快",
+        "放慢",
+    ]
 )
 # A change is turned only where its amount is said, and nothing around it explains it or depends on it.
 _AMOUNT = re.compile(rf"(?:了|到|至|为|约|近|超过)*{_NUMBER}|(?:了|[，。；]|$)")
@@ -20,10 +42,12 @@ _REASON = re.compile(
     r"因|由于|受|导致|使|令|从而|以便|为了|虽然|尽管|但|却|仍|避免|防止|随着|如果|若|只有|有助|促进|有利|减轻|目标|目的|能|可|证明|从\d|由\d|原来"
 )
 _BEFORE_NUMBER = frozenset(("超过", "不足"))
-_EXTREMES = frozenset("最大 最小 最高 最低 最多 最少 最长 最短".split())
+_EXTREMES = frozenset(["最大", "最小", "最高", "最低", "最多", "最少", "最长", "最短"])
 _AIMS = re.compile(r"为了|确保|面临|问题|挑战|危机|威胁|希望|目标|力度|努力|可能|限度|程度")
 _PARTS_OF_DAY = frozenset(("上午", "下午", "早上", "晚上"))
-_STATED = frozenset("高于 低于 多于 少于 大于 小于 长于 短于 快于 慢于 好于 差于 优于 劣于".split())
+_STATED = frozenset(
+    ("高于 低于 多于 少于 大于 小于 长于 短于 快于 慢于 好于 差于 优于 劣于 ").split()  # noqa: SIM905 (a list of words)
+)
 
 
 def chinese_comparative(
@@ -69,6 +93,4 @@ def _safe(answer: str, start: int, end: int) -> bool:
         return not _REASON.search(around) and len(re.findall(r"\d[\d.,]*", around)) < 2
     if word in _PARTS_OF_DAY:
         return not re.search(r"\d[:：点时]", sentence_of(text, start))
-    if text[:start].endswith(("不", "没", "未", "没有")):
-        return False
-    return True
+    return not text[:start].endswith(("不", "没", "未", "没有"))

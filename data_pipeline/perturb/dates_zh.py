@@ -3,7 +3,7 @@
 import re
 
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.numerals_zh import NUMERAL
+from data_pipeline.perturb.numerals_zh import DIGITS, NUMERAL
 from data_pipeline.perturb.segment_zh import is_whole, plain
 
 # The forms of dates, the longer ones first: what one pattern has found is closed to the next.
@@ -14,9 +14,9 @@ _FORMS = tuple(
         ("century-decade", r"(?<!\d)(?:1\d|20) ?世纪 ?[1-9]0 ?年代"),
         ("decade", r"(?<!\d)(?:1\d|20)[1-9]0 ?年代"),
         ("century", rf"(?<![\d-])(?:前 ?)?(?:\d{{1,2}}|{NUMERAL}) ?世纪(?!以来|大|初步|\d)"),
-        ("year", r"(?<![\d.,])(?<!前)(?<!前 )(?:1\d|20)\d\d ?年(?![代级制龄历来多半])(?!历史|时间|前(?:后)?的?(?:古|遗))"),
+        ("year", r"(?<![\d.,])(?<!前)(?<!前 )(?:1\d|20)\d\d ?年(?![代级制龄历来多半])(?!历史|时间)"),
         ("year", r"(?:(?<=[于在])|(?<=公元)|^)[1-9]\d\d ?年(?![代级制龄历来多间半前后])"),
-        ("year-numeral", r"(?<![一二三四五六七八九〇零])(?:一[五六七八九]|二[〇零○])[一二三四五六七八九〇零○]{2}年(?!代)"),
+        ("year-numeral", rf"(?<![{DIGITS}〇零])(?:一[五六七八九]|二[〇零○])[{DIGITS}〇零○]{{2}}年(?!代)"),
         ("month", r"(?<![\d至到~－-])(?:1[0-2]|[1-9]) ?月(?=份|初|底|末|中|间|上|下|至|[，。、；,;）)]|$)"),
         ("day", r"(?<![月\d至到.-])(?<!月 )(?:3[01]|[12]\d|[1-9])[日号](?=[，。上下凌晚早中电,]|$)"),
         ("weekday", r"(?:星期|周|礼拜)[一二三四五六日天]"),

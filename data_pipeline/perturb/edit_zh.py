@@ -1,4 +1,4 @@
-"""What all Chinese edits share: how a change is named, and whether the document bears the changed answer too."""
+"""What all Chinese edits share: how a change is made and named, and whether the document bears it too."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,6 +9,7 @@ from data_pipeline.perturb.edit import Edit, Option, Swap, bare, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts_zh import chinese_facts
 from data_pipeline.perturb.segment_zh import has_chinese, places_of, plain, segment, written_like
+from data_pipeline.perturb.words import words
 
 _WHAT = {
     "number": "数字",
@@ -29,14 +30,11 @@ _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
 _END = re.compile(r"[，。；！？：,;!?:\n]")
 ASKS_WHY = re.compile(r"为什么|为何|为甚么|何以|原因|缘故|理由|目的|怎么会")
 """Of a plain question: an answer to it must explain, so that its opposite tells itself."""
-_EMPTY = frozenset(
-    "什么 哪里 哪个 哪些 哪儿 多少 为什么 怎么 怎样 如何 时候 何时 以下 下列 分别 是否 属于 具有 拥有 进行 可以 能够 "
-    "需要 没有 成为 位于 根据 以及 因为 由于 所以 这个 那个 他们 我们 它们 自己 其中 目前 当时 认为 表示 名称 名字".split()
-)
+_EMPTY = frozenset(words("empty_words_zh"))
 STATEMENT = 10
 """A text of so many characters states something: found in the document, it is true."""
 MOST_SHARED = 0.7
-"""A clause of the document that holds this share of what is told by the clause of the true answer tells it too."""
+"""A clause that holds this share of what the clause of the true answer holds tells the same."""
 
 
 def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: str = "") -> Edit | None:
@@ -94,7 +92,7 @@ def _holding(text: str, document: str) -> Iterator[tuple[int, str]]:
 
 
 def also_holds(old: str, new: str, told: str, document: str) -> bool:
-    """May what is told of ``old`` hold of ``new`` as well? ``told`` is a question, or the rest of a statement.
+    """May what is told of ``old`` hold of ``new`` too? ``told`` is a question, or the rest of a statement.
 
     Clauses that hold the new text and not the old one are compared with those that hold the old one, by the
     words of ``told`` in them and in the clause before.
@@ -104,11 +102,14 @@ def also_holds(old: str, new: str, told: str, document: str) -> bool:
         return False
     parts = clauses(document)
 
+    true = [at for at, _ in _holding(old, document)]
+
     def share(at: int) -> float:
-        near = terms(parts[at]) | (terms(parts[at - 1]) if at else frozenset())
+        near = terms(parts[at])
+        if at and (at in true or at - 1 not in true):
+            near |= terms(parts[at - 1])
         return len(wanted & near) / len(wanted)
 
-    true = [at for at, _ in _holding(old, document)]
     own = max(map(share, true), default=0.0)
     others = [share(at) for at, _ in _holding(new, document) if at not in true]
     return max(others, default=0.0) >= max(0.3, MOST_SHARED * own)

@@ -26,15 +26,15 @@ def chinese_facts(kind: str, text: str) -> tuple[Fact, ...]:
 
 
 def is_translated(document: str) -> bool:
-    """Is the document of a Chinese answer in another language? Then its facts cannot be compared, save years."""
+    """Is the document of a Chinese answer in another language? Then only its years can be compared."""
     return not has_chinese(document)
 
 
 def facts_of_answer(kind: str, answer: str, document: str, question: str) -> tuple[Fact, ...]:
     """The dates or numbers of an answer that an edit may change.
 
-    A bare "1931" is a year if one was asked for or if the document has it as one. What a bracket says once more
-    in another unit or calendar, and what it says this of, stays as it is.
+    A bare "1931" is a year if one was asked for or if the document has it as one. What a bracket says once
+    more in another unit or calendar, and what it says this of, stays as it is.
     """
     if _BARE_YEAR.fullmatch(answer.strip()):
         shown = f"{answer.strip()}年" in re.sub(r"(?<=\d) (?=年)", "", plain(document))
@@ -77,7 +77,7 @@ def years_of(document: str) -> list[Fact]:
 
 
 def _said_twice(fact: Fact, answer: str) -> bool:
-    """Does a bracket give the same in another unit ("760毫米（2英尺6英寸）") or calendar ("元嘉四年（427年）")?"""
+    """Does a bracket give the same in another unit (760毫米（2英尺）) or calendar (元嘉四年（427年）)?"""
     after = re.match(r"[^，。；（()）]{0,6}[（(][^（）()]{0,12}\d", answer[fact.end :])
     before = _BRACKET.search(answer[: fact.start])
     return bool(after) or bool(before and re.search(r"[\d年月日]\S{0,6}$", answer[: before.start()]))

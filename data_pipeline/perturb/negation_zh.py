@@ -1,4 +1,4 @@
-"""Where the polarity of a Chinese statement can be turned, so that it still reads as a person would write it."""
+"""Where the polarity of a Chinese statement can be turned, and it still reads as a person would write it."""
 
 import re
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ _VERBS = either("verbs_zh")
 # Negations that can go: what stands there, and what then stands there instead.
 _REMOVE = (
     (r"从未|从没", "曾"),
+    (r"从不", "总是"),
     (r"(?<![经之])不再", "仍"),
     (r"并不是", "是"),
     (r"不是", "是"),
@@ -30,13 +31,16 @@ _REMOVE = (
     (r"不支持", "支持"),
     (r"不影响", "影响"),
     (r"不提供", "提供"),
-    (rf"没有(?=(?:{_VERBS}))", "已经"),
+    (rf"没有({_VERBS})", r"\1了"),
     (r"没有(?=明显|显著|直达|足够|效果)", "有"),
 )
 # Where a negation can come in; only where a statement of the kind is common in both forms.
 _INSERT = (
     (r"允许", "不允许"),
-    (r"已经?(?=收到|公布|宣布|完成|获得|批准|通过|决定|找到|恢复|确认|支付|归还|建成|签署|开放|公开|结束|开始|送达|履行)", "尚未"),
+    (
+        r"已经?(?=收到|公布|宣布|完成|获得|批准|通过|决定|找到|恢复|确认|支付|归还|建成|签署|公开|开始|送达)",
+        "尚未",
+    ),
     (r"(?<![不并])同意", "不同意"),
 )  # fmt: skip
 _TURNS = tuple(
@@ -88,7 +92,7 @@ def _words(answer: str, start: int, end: int) -> bool:
 
 
 def _reads(answer: str, start: int, end: int, removes: bool, before: str, rest: str) -> bool:
-    """Would the turned clause be a sentence? It needs a verb behind, and no adverb that belongs to the other form."""
+    """Would the turned clause be a sentence? It needs a verb behind, and no adverb of the other form."""
     ahead, behind = word_before(answer, start), word_after(answer, end)
     if not rest or behind is None or behind.start > end + 1:
         return False
@@ -104,6 +108,8 @@ def _reads(answer: str, start: int, end: int, removes: bool, before: str, rest: 
         return False
     if removes and plain(answer)[start:end] in ("未", "尚未", "并未") and behind.tag[0] not in "vd":
         return False
-    if plain(answer)[start:end].endswith("不是") and "是" in sentence_of(plain(answer), start).replace("不是", ""):
+    if plain(answer)[start:end].endswith("不是") and "是" in sentence_of(plain(answer), start).replace(
+        "不是", ""
+    ):
         return False
     return not (removes and ("了" in rest or re.search(r"一直|始终|已经|从|至今|向来", before)))

@@ -42,8 +42,8 @@ _OPENS_COUNT = ("n", "nr", "nrt", "ns", "nz", "nt", "eng")
 def chinese_numbers(text: str) -> list[Fact]:
     """Numbers that are no dates: digits, percentages, ordinals and numerals up to 99 before a measure word.
 
-    ``form`` tells the way of writing, ``unit`` what is counted. A number in the title of a work is part of the
-    title.
+    ``form`` tells the way of writing, ``unit`` what is counted. A number in the title of a work is part of
+    that title.
     """
     simple = plain(text)
     taken = [(fact.start, fact.end) for fact in chinese_dates(text)]
@@ -83,11 +83,8 @@ def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _counts(text: str, start: int, end: int, match: re.Match[str]) -> bool:
     """Is a number of digits a quantity: with a unit, a sign or a magnitude, or all that the text says?"""
-    if (
-        len(match["num"]) > 9
-        and "," not in match["num"]
-        or match["num"].startswith("0")
-        and "." not in match["num"]
+    if (len(match["num"]) > 9 and "," not in match["num"]) or (
+        match["num"].startswith("0") and "." not in match["num"]
     ):
         return False
     if re.fullmatch(r"(?:1\d|20)\d\d", match["num"]) and re.match(r"\s?年|\s?$", text[end:]):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap
@@ -41,7 +42,7 @@ def _pairs(answer: str, document: str) -> Iterator[tuple[Fact, Fact]]:
     source = answer if is_translated(document) else document
     known = {fact.text: fact.form for fact in chinese_facts("entity", source)}
     names = [fact for fact in chinese_facts("entity", answer) if fact.text in known]
-    for one, two in zip(names, names[1:], strict=False):
+    for one, two in pairwise(names):
         if _kind(known[one.text]) != _kind(known[two.text]) or one.text == two.text:
             continue
         between = plain(answer)[one.end : two.start]

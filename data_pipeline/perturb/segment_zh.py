@@ -1,8 +1,8 @@
 """Chinese text as words with parts of speech, in one script: what every Chinese rule looks at.
 
-Rules are written in simplified characters and plain digits. :func:`plain` gives a text in that form, character
-for character, so that a place found there is a place of the text itself; :func:`written_like` writes what a rule
-puts in with the characters of the text that it goes into.
+Rules are written in simplified characters and plain digits. :func:`plain` gives a text in that form, one
+character for another, so that a place found there is a place of the text itself; :func:`written_like` writes
+what a rule puts in with the characters of the text that it goes into.
 """
 
 from bisect import bisect_left, bisect_right
@@ -21,7 +21,7 @@ _NARROW = {at: at - 0xFEE0 for at in range(0xFF01, 0xFF5F) if chr(at).isalnum() 
 
 
 class Word(NamedTuple):
-    """One word: ``text`` is its plain form, ``tag`` a part of speech of ICTCLAS (n, v, nr a person, ns a place)."""
+    """One word: its plain form, and its part of speech by ICTCLAS (n, v, nr a person, ns a place)."""
 
     text: str
     tag: str
@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _traditional(text: str) -> dict[str, str] | None:
-    """The traditional characters of a text by their simplified ones; None where it is in simplified writing."""
+    """The traditional characters of a text by their simplified ones; None for simplified writing."""
     known = {two: one for one, two in zip(text, _converter("t2s").convert(text), strict=False) if one != two}
     return known if sum(char in known.values() for char in text) > 0.02 * len(text) else None
 

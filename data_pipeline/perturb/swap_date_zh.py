@@ -151,7 +151,7 @@ def _said(form: str, text: str) -> tuple[str, ...]:
 
 
 def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:
-    """Is it another date, near enough, not in answer or question yet, which keeps the answer's dates in order?"""
+    """Is it another date, near enough, not said yet, which keeps the dates of the answer in order?"""
     new = Fact("date", text, 0, 0, fact.form)
     shown = [other for other in chinese_facts("date", answer) if other.form == fact.form]
     if _key(new) == _key(fact) or any(_key(new) == _key(other) for other in shown) or names(text, question):

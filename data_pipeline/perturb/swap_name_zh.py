@@ -1,7 +1,7 @@
-"""The edit type ``entity`` in Chinese: another name of the same kind, or another term with the same last word.
+"""The edit type ``entity`` in Chinese: another name of the kind, or another term with the same last word.
 
-Both always come from the document. An answer that is nothing but a term (压力项) is exchanged for another one of
-the document with its last word (剪切项).
+Both always come from the document. An answer that is nothing but a term (压力项)
+is exchanged for another one of the document with its last word (剪切项).
 """
 
 import re
@@ -13,15 +13,14 @@ from data_pipeline.perturb.edit import Edit, Swap, listed_together
 from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, names, same_thing, told_of
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
-from data_pipeline.perturb.names_zh import form_of_person
+from data_pipeline.perturb.people_zh import form_of_person
 from data_pipeline.perturb.segment_zh import Word, is_whole, places_of, plain, segment, words_in
+from data_pipeline.perturb.words import words
 from judge.types import Language
 
 _LONGEST_TERM = 14
 _TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "b", "j", "l", "eng", "ng")
-_NO_HEAD = frozenset(
-    "人 者 们 方面 问题 情况 时候 时期 时间 东西 地方 部分 原因 结果 目的 作用 方式 方法 内容 等".split()
-)
+_NO_HEAD = frozenset(words("loose_heads_zh"))
 _WHO = re.compile(r"谁|哪位|哪一位|何人|哪个人|什么人")
 _PLACE_BEHIND = re.compile(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)")
 _OFFICE_BEHIND = re.compile(r"前?(?:总统|总理|首相|国王|女王|皇帝|主席|外长|大陆|本土)")
@@ -52,9 +51,9 @@ def _names(answer: str, document: str, question: str) -> Iterator[tuple[str, str
             continue
         told = told_of(Fact("entity", old, spots[0], spots[0] + len(old)), answer, question)
         for new, other in kinds.items():
-            if other == form and may_stand(old, new, form, answer, question, document):
-                if not also_holds(old, new, told, document):
-                    yield old, new, spots
+            fits = other == form and may_stand(old, new, form, answer, question, document)
+            if fits and not also_holds(old, new, told, document):
+                yield old, new, spots
 
 
 def _asked_for(answer: str, document: str, question: str) -> dict[str, str]:
@@ -108,7 +107,7 @@ def _differing(one: str, two: str) -> int:
 
 
 def mentions(name: str, text: str, form: str) -> list[int]:
-    """Where a name stands in a text as whole words; empty where one of them may be a part of a longer name."""
+    """Where a name stands in a text as whole words; empty where one may be a part of a longer name."""
     wanted, simple = plain(name), plain(text)
     found = list(places_of(wanted, simple))
     if form.startswith("title") or len(simple.strip(" 。")) == len(wanted):
@@ -169,7 +168,7 @@ def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str
 
 
 def _terms_ending(head: str, document: str, single: bool) -> set[str]:
-    """The longest runs of noun words of a document that end in a word; single words by their last character."""
+    """The longest runs of nouns that end in a word; single words by their last character."""
     found: set[str] = set()
     run: list[Word] = []
     for word in (*segment(document), Word("。", "x", len(document), len(document))):

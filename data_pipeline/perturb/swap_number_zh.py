@@ -62,7 +62,13 @@ def _from_document(fact: Fact, answer: str, document: str, question: str) -> Ite
             else other.text
         )
         one, two = _value(fact), _value(other)
-        if one == two or not one or not two or max(one, two) / min(one, two) > _RATIO or not _fits(fact, text, answer):
+        if (
+            one == two
+            or not one
+            or not two
+            or max(one, two) / min(one, two) > _RATIO
+            or not _fits(fact, text, answer)
+        ):
             continue
         if names(text + fact.unit, question) or listed_together(fact.text, other.text, document):
             continue
