@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Option, Swap, bare, occurs
+from data_pipeline.perturb.edit import Edit, Option, Swap, bare, listed_together, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts_zh import chinese_facts
 from data_pipeline.perturb.segment_zh import has_chinese, places_of, plain, segment, written_like
@@ -50,7 +50,8 @@ def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what:
     replaced, inserted = answer[start:end], written_like(text, model)
     if bare(plain(new)) == bare(plain(answer)) or abs(len(new) - len(answer)) > max(12, 0.2 * len(answer)):
         return None
-    if len(bare(new)) >= STATEMENT and bare(plain(new)) in _bare_document(document):
+    whole = kind != "omission" and len(bare(new)) >= STATEMENT  # what is left always stands there
+    if whole and bare(plain(new)) in _bare_document(document):
         return None
     if re.search(rf"({re.escape(inserted)})[，、,]?[和与或至到]?\1", new) and inserted * 2 not in answer:
         return None
@@ -117,8 +118,11 @@ def also_holds(old: str, new: str, told: str, document: str) -> bool:
 
 _ALIAS = re.compile(
     r"[^，。；、]{0,6}[（(「“]?(?:又|亦|也|俗|简|旧|别|本|原|通|并)?(?:称|名|叫|作|即|字|号|为)[「“]?"
-    r"|[”」』]?[（(][^（()）]{0,20}|，?(?:是|即|为)"
+    r"|[”」』]?[（(][^（()）]{0,20}"
 )
+_IS = re.compile(r"，?(?:是|即|为)")
+_MARKS = ("", *"，。；、）)（(")
+_JOINS = re.compile(r"[^，。；]{0,4}[、和与及或][^，。；、和与及或]{0,6}")
 _ALIAS_REACH = 24
 
 
@@ -127,8 +131,21 @@ def same_thing(one: str, two: str, document: str) -> bool:
     text = plain(document)
     for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
         for at in places_of(a, text):
+            between, found, behind = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
+            if found and (_ALIAS.fullmatch(between) or (_IS.fullmatch(between) and behind[:1] in _MARKS)):
+                return True
+    return False
+
+
+def joined(one: str, two: str, document: str) -> bool:
+    """Are the two joined by "and" or a list somewhere, so that what holds of one may hold of both?"""
+    text = plain(document)
+    if listed_together(one, two, document):
+        return True
+    for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
+        for at in places_of(a, text):
             between, found, _ = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
-            if found and _ALIAS.fullmatch(between):
+            if found and _JOINS.fullmatch(between):
                 return True
     return False
 

@@ -98,7 +98,7 @@ def _form(text: str, word: Word) -> str:
         return "province"
     if _ORGANISATION.search(name):
         return _organisation_form(name)
-    if word.tag == "ns" and _known(name) and _is_place(text, name):
+    if word.tag == "ns" and _is_place(text, name):
         return place_form(name)
     head = _HEAD.search(name)
     if word.tag == "nz" and head and len(name) > len(head[0]):
@@ -115,7 +115,11 @@ def place_form(name: str) -> str:
 def _is_place(text: str, name: str) -> bool:
     """Does a name end as places do, or is it a place where it stands somewhere?"""
     ends = len(name) > 2 and name[-1] in _ENDS
-    return ends or any(_IN_PLACE.search(text[max(0, at - 4) : at]) for at in places_of(name, text))
+    if ends and _known(name):
+        return True
+    return (ends or _known(name)) and any(
+        _IN_PLACE.search(text[max(0, at - 4) : at]) for at in places_of(name, text)
+    )
 
 
 def _known(name: str) -> bool:

@@ -133,7 +133,7 @@ def dotted_names(text: str) -> Iterator[tuple[int, int]]:
 
 def _sounds(word: Word) -> bool:
     """Is a word written by sound, as parts of foreign names are?"""
-    return word.tag in ("nrt", "nrfg") or (
+    return (word.tag in ("nr", "nrt", "nrfg") and len(word.text) > 1) or (
         word.tag not in ("v", "p", "c", "d", "uj", "r") and all(char in _SOUND for char in word.text)
     )
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Swap, listed_together
-from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, names, same_thing, told_of
+from data_pipeline.perturb.edit import Edit, Swap
+from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, joined, names, same_thing, told_of
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
 from data_pipeline.perturb.people_zh import form_of_person
@@ -81,7 +81,7 @@ def may_stand(old: str, new: str, form: str, answer: str, question: str, documen
         return False
     if form == "anonymous" and one[0] == two[0]:
         return False
-    return not listed_together(old, new, document) and not same_thing(old, new, document)
+    return not joined(old, new, document) and not same_thing(old, new, document)
 
 
 @lru_cache(maxsize=64)
@@ -146,7 +146,12 @@ def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str
     if len(term) > _LONGEST_TERM or _LISTED.search(term) or chinese_facts("entity", term):
         return
     own = segment(term)
-    if not own or len(own) > 5 or own[0].tag == "vn" or not all(word.tag in _TERM_TAGS for word in own):
+    if (
+        not own
+        or len(own) > 5
+        or (own[0].tag == "vn" and len(own) > 2)
+        or not all(word.tag in _TERM_TAGS for word in own)
+    ):
         return
     head = own[-1].text
     if head in _NO_HEAD or (len(own) == 1 and len(head) < 3):
@@ -161,7 +166,7 @@ def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str
             word.tag in ("ns", "nr", "nt", "nz") and word.text in plain(question) for word in segment(other)
         ):
             continue
-        if listed_together(term, other, document) or same_thing(term, other, document):
+        if joined(term, other, document) or same_thing(term, other, document):
             continue
         if question and not also_holds(term, other, question, document):
             yield term, other, [start]
@@ -175,7 +180,13 @@ def _terms_ending(head: str, document: str, single: bool) -> set[str]:
         if word.tag in _TERM_TAGS and (not run or run[-1].end == word.start):
             run.append(word)
             continue
-        if run and run[0].tag != "vn" and 1 < len(run) <= 4 and run[-1].text == head and not single:
+        if (
+            run
+            and (run[0].tag != "vn" or len(run) == 2)
+            and 1 < len(run) <= 4
+            and run[-1].text == head
+            and not single
+        ):
             found.add(document[run[0].start : run[-1].end])
         elif (
             single

@@ -195,7 +195,8 @@ def test_starter_shares(language: Language) -> None:
     samples = [sample for sample in load_starter() if sample.language == language]
     made = [item for sample in samples if (item := perturber.perturb(sample))]
     assert len(made) >= (0.95 if language == "en" else 0.9) * len(samples)
-    assert 0.52 <= sum(item.from_document for item in made) / len(made) <= 0.68
+    low = 0.52 if language == "en" else 0.3  # in Chinese a fact of the document must count the same thing
+    assert low <= sum(item.from_document for item in made) / len(made) <= 0.68
     counts = Counter(item.edit_type for item in made)
     if language == "en":
         assert counts["addition"] >= 0.03 * len(made)
