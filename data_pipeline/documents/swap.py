@@ -7,15 +7,14 @@ from random import Random
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import parts_of
 from data_pipeline.perturb.edit import Edit, digits_of, listed_together, occurs
+from data_pipeline.perturb.edits import FOREIGN_EDITS
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import document_facts, find_facts
 from data_pipeline.perturb.names_en import GENERIC
-from data_pipeline.perturb.swap_date import foreign_date
-from data_pipeline.perturb.swap_number import foreign_number
 from data_pipeline.perturb.words import words
 from judge.types import Language, Sample
 
-NEAR = {"number": foreign_number, "date": foreign_date}
+NEAR = FOREIGN_EDITS
 """Edits of a text that put a near number or date, which the document lacks, in the place of a true one."""
 _STOP = frozenset(words("stop_words_en"))
 FURTHEST = 15

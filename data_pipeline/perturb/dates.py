@@ -1,7 +1,8 @@
-"""Dates and times in English and Chinese text."""
+"""Dates and times; those of Chinese text are found in ``dates_zh``."""
 
 import re
 
+from data_pipeline.perturb.dates_zh import chinese_dates
 from data_pipeline.perturb.fact import Fact, is_free
 from data_pipeline.perturb.words import words
 from judge.types import Language
@@ -16,46 +17,35 @@ _YEAR_BEFORE = (
     + r")|\d{1,2},|[(–/])\s?$"
 )
 # The forms of dates, the longer ones first: what one pattern has found is closed to the next.
-_DATES: dict[Language, tuple[tuple[str, str], ...]] = {
-    "en": (
-        ("day-month", rf"\b\d{{1,2}} {_MONTH}\b"),
-        ("month-day", rf"\b{_MONTH} \d{{1,2}}\b(?![\d,.]*\d{{3}})"),
-        ("clock", r"(?<![\d:.])\d{1,2}:\d\d(?!:?\d)(?! ?[ap]\.?m)"),
-        ("clock-ampm", r"(?<![\d:.])\d{1,2}(?:[:.]\d\d)? ?[ap]\.?m\b"),
-        ("weekdays", rf"\b(?:{'|'.join(WEEKDAYS)})s\b"),
-        ("weekday", rf"\b(?:{'|'.join(WEEKDAYS)})\b"),
-        ("decade", r"\b(?:1\d|20)\d0s\b"),
-        ("year", r"(?<![\w.,$€£#-])(?:1[0-9]|20)\d\d(?![\w%-]|[.,:]\d)"),
-        ("month", rf"\b{_MONTH}\b"),
-    ),
-    "zh": (
-        ("month-day", r"(?<!\d)\d{1,2} ?月 ?\d{1,2} ?[日号]"),
-        ("decade", r"(?<!\d)(?:\d\d)?\d0 ?年代"),
-        ("year", r"(?<!\d)(?:1\d|20)\d\d ?年(?!代)"),
-        ("month", r"(?<!\d)(?:1[0-2]|[1-9]) ?月(?! ?\d)"),
-        ("weekday", r"(?:星期|周|礼拜)[一二三四五六日天](?![周年个位])"),
-        ("clock", r"(?<![\d:])\d{1,2}[:：]\d\d(?![:：]?\d)"),
-        ("clock-zh", r"(?<!\d)\d{1,2}[点时](?!\d|间|钟)(?:半)?"),
-    ),
-}
-_PATTERNS = {
-    language: [(form, re.compile(pattern)) for form, pattern in forms] for language, forms in _DATES.items()
-}
+_DATES = (
+    ("day-month", rf"\b\d{{1,2}} {_MONTH}\b"),
+    ("month-day", rf"\b{_MONTH} \d{{1,2}}\b(?![\d,.]*\d{{3}})"),
+    ("clock", r"(?<![\d:.])\d{1,2}:\d\d(?!:?\d)(?! ?[ap]\.?m)"),
+    ("clock-ampm", r"(?<![\d:.])\d{1,2}(?:[:.]\d\d)? ?[ap]\.?m\b"),
+    ("weekdays", rf"\b(?:{'|'.join(WEEKDAYS)})s\b"),
+    ("weekday", rf"\b(?:{'|'.join(WEEKDAYS)})\b"),
+    ("decade", r"\b(?:1\d|20)\d0s\b"),
+    ("year", r"(?<![\w.,$€£#-])(?:1[0-9]|20)\d\d(?![\w%-]|[.,:]\d)"),
+    ("month", rf"\b{_MONTH}\b"),
+)
+_PATTERNS = [(form, re.compile(pattern)) for form, pattern in _DATES]
 
 
 def find_dates(text: str, language: Language) -> list[Fact]:
     """Dates and times. A full English date gives two facts, its day and month, and its year."""
+    if language == "zh":
+        return chinese_dates(text)
     found: list[Fact] = []
     taken: list[tuple[int, int]] = []
-    for form, pattern in _PATTERNS[language]:
+    for form, pattern in _PATTERNS:
         for match in pattern.finditer(text):
             start, end = match.span()
             before = text[max(0, start - 14) : start]
             if not is_free(taken, start, end):
                 continue
-            if language == "en" and form == "year" and not _is_year(text, start, end):
+            if form == "year" and not _is_year(text, start, end):
                 continue
-            if language == "en" and form == "month" and not _is_month(text, end, match.group(), before):
+            if form == "month" and not _is_month(text, end, match.group(), before):
                 continue
             taken.append((start, end))
             found.append(Fact("date", match.group(), start, end, form))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from data_pipeline.perturb.edit import at_start
+from data_pipeline.perturb.segment_zh import is_whole, plain
 from data_pipeline.perturb.words import pairs
 from judge.types import Language
 
@@ -67,15 +68,21 @@ _NEEDS: dict[str, tuple[str, str]] = {
         ("", r" (?:on|in|at|from|after|before)\b|[.,]"),
     ),
     **dict.fromkeys(("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or )")),
-    **dict.fromkeys("前后", (r"(?:[年月天周日时]|分钟|小时)$", r"(?:[，。、的；]|$)")),
-    **dict.fromkeys("早晚多少高低快慢长短重轻", (r"比.{2,}[^\d最更较多不]$", r"了?约?\d")),
-    **dict.fromkeys(
-        "南北东西", (r"(?:[向往朝]|(?<=[的在])$)$", r"(?![京方湖河江海洋宁昌]|[\u4e00-\u9fff][市县镇省])")
-    ),
+    **dict.fromkeys("南北东西", (r"[向往朝偏]$", "")),
     **dict.fromkeys(("东南", "东北", "西南", "西北"), ("", r"(?!亚|大学)")),
-    **dict.fromkeys(("开始", "结束"), ("", r"[，。；的]|$")),
     **dict.fromkeys(("超过", "不足"), ("", r"\d|[一二三四五六七八九十百千万]")),
-    **dict.fromkeys(("分钟", "小时"), (r"\d$", r"(?!\d)")),
+    **dict.fromkeys(("以上", "以下"), (r"\d[千万亿%个元岁人米年]?$|[元岁人米年分倍]$", "")),
+    **dict.fromkeys(
+        ("最高", "最低"), ("", r"(?!人民|法院|检察|院|学府|统治|领导|权力|荣誉|奖|级|层|的?山|峰|法|工资)")
+    ),
+    **dict.fromkeys(("上午", "下午", "早上", "晚上"), ("", r"(?!\d|[一二三四五六七八九十])")),
+    **dict.fromkeys(
+        ("支持", "反对"),
+        (r"(?<!的)(?<!提供)(?<!得到)(?<!获得)(?<!给予)(?<!技术)$", r"(?!者|率|[，。的下和与]|$)"),
+    ),
+    **dict.fromkeys(("上游", "下游"), (r"[河江流溪水域的在于]$", "")),
+    "更多": ("", r"(?!信息|内容|详情|资料|细节|帮助|精彩)"),
+    **dict.fromkeys(("前者", "后者"), ("", r"(?!和|与|或)")),
     "每周": ("", r"(?![一二三四五六日天])"),
 }
 
@@ -114,11 +121,14 @@ def _pattern(word: str, language: Language) -> re.Pattern[str]:
 def direction_spots(answer: str, language: Language) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """The direction words that can be turned: start, the word as it stands, and its opposites."""
     taken: list[range] = []
+    text = plain(answer) if language == "zh" else answer
     for word in sorted(DIRECTIONS[language], key=lambda item: (-len(item), item)):
-        for match in _pattern(word, language).finditer(answer):
+        for match in _pattern(word, language).finditer(text):
             start, end = match.span()
-            before, after = answer[:start], answer[end:]
+            before, after = text[:start], text[end:]
             if any(start < spot.stop and end > spot.start for spot in taken):
+                continue
+            if language == "zh" and not is_whole(answer, start, end):
                 continue
             need = _NEEDS.get(word, ("", ""))
             if not re.search(need[0], before) or not re.match(need[1], after):
@@ -130,4 +140,4 @@ def direction_spots(answer: str, language: Language) -> Iterator[tuple[int, str,
             ):
                 continue
             taken.append(range(start, end))
-            yield start, match.group(), DIRECTIONS[language][word]
+            yield start, answer[start:end], DIRECTIONS[language][word]

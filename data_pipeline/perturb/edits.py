@@ -3,12 +3,23 @@
 from data_pipeline.perturb.additions import addition
 from data_pipeline.perturb.comparatives import comparative
 from data_pipeline.perturb.edit import EditFunction
+from data_pipeline.perturb.edits_zh import CHINESE_EDITS, FOREIGN_CHINESE_EDITS
 from data_pipeline.perturb.polarity import negation
 from data_pipeline.perturb.swap_date import date, foreign_date
 from data_pipeline.perturb.swap_name import entity
 from data_pipeline.perturb.swap_number import foreign_number, number
 
-EDITS: dict[str, EditFunction] = {
+
+def _by_language(english: EditFunction, chinese: EditFunction | None) -> EditFunction:
+    """One edit function of two: the Chinese one for Chinese answers, where there is one."""
+    if chinese is None:
+        return english
+    return lambda answer, document, question, language, rng: (chinese if language == "zh" else english)(
+        answer, document, question, language, rng
+    )
+
+
+_ENGLISH: dict[str, EditFunction] = {
     "number": number,
     "date": date,
     "entity": entity,
@@ -16,6 +27,12 @@ EDITS: dict[str, EditFunction] = {
     "comparative": comparative,
     "addition": addition,
 }
-FOREIGN_EDITS: dict[str, EditFunction] = {"number": foreign_number, "date": foreign_date}
+EDITS: dict[str, EditFunction] = {
+    name: _by_language(edit, CHINESE_EDITS.get(name)) for name, edit in _ENGLISH.items()
+}
+FOREIGN_EDITS: dict[str, EditFunction] = {
+    "number": _by_language(foreign_number, FOREIGN_CHINESE_EDITS["number"]),
+    "date": _by_language(foreign_date, FOREIGN_CHINESE_EDITS["date"]),
+}
 """For the types that take from the document where they can: the same edit with what is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)

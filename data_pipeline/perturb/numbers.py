@@ -1,16 +1,15 @@
-"""Numbers in English and Chinese text that are no dates, with the unit that they count."""
+"""Numbers that are no dates, with the unit that they count; Chinese ones are found in ``numbers_zh``."""
 
 import re
 
 from data_pipeline.perturb.dates import find_dates
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.words import characters, either, words
+from data_pipeline.perturb.numbers_zh import chinese_numbers
+from data_pipeline.perturb.words import either, words
 from judge.types import Language
 
 NUMBER_WORDS = words("number_words_en")
 ORDINAL_WORDS = words("ordinal_words_en")
-ZH_NUMERALS = "二三四五六七八九十"
-_MEASURES = characters("measures_zh")
 # A currency sign, digits, a magnitude (million, 万) and a percent sign or an ordinal ending; only the digits
 # must be there. Ranges ("3-4"), parts of codes ("A4") and of longer numbers are left alone.
 _NUMBER = re.compile(
@@ -20,24 +19,18 @@ _NUMBER = re.compile(
     r"(?![A-Za-z_:/])(?!\d|[.,]\d|\s?[-–—~至到]\s?\d)"
 )
 _UNIT_EN = re.compile(r"[\s-]+([A-Za-z°]+)")
-_UNIT_ZH = re.compile(r"\s?((?:平方|立方)?公?[\u4e00-\u9fff]时?|[A-Za-z°]+)")
 _NOT_UNITS = frozenset(words("not_units_en"))
 _EN_WORDS = re.compile(
     rf"(?<![\w-])({either('number_words_en')})(?![\w-])(?! (?:hundred|thousand|million|billion)\b)", re.I
 )
 _EN_ORDINALS = re.compile(rf"(?<![\w-])(?<!\ba )({either('ordinal_words_en')})(?![\w-]| of\b)")
-_ZH_NUMERAL = re.compile(
-    rf"(?<![一二三四五六七八九十百千万亿两几数第点])([两{ZH_NUMERALS}])(?=[{_MEASURES}])"
-)
-_ZH_ORDINAL = re.compile(rf"第([{ZH_NUMERALS}])(?=[{_MEASURES}])")
-_WORD_PATTERNS: dict[Language, tuple[tuple[re.Pattern[str], str], ...]] = {
-    "en": ((_EN_WORDS, "word"), (_EN_ORDINALS, "ordinal-word")),
-    "zh": ((_ZH_NUMERAL, "numeral"), (_ZH_ORDINAL, "ordinal-numeral")),
-}
+_WORD_PATTERNS = ((_EN_WORDS, "word"), (_EN_ORDINALS, "ordinal-word"))
 
 
 def find_numbers(text: str, language: Language) -> list[Fact]:
     """Numbers that are no dates: digits with sign, percent and magnitude, and safe number words."""
+    if language == "zh":
+        return chinese_numbers(text)
     taken = [(fact.start, fact.end) for fact in find_dates(text, language)]
     found: list[Fact] = []
     for match in _NUMBER.finditer(text):
@@ -51,18 +44,16 @@ def find_numbers(text: str, language: Language) -> list[Fact]:
         form += "0" * (digits[0] == "0" and "." not in digits)
         suffix = (match["suf"] or "").strip()
         form += "%" if suffix in ("%", "％") else "ord" if suffix else ""
-        if language == "zh" and text[:start].endswith("第"):
-            form += "第"
-        unit = (_UNIT_ZH if language == "zh" else _UNIT_EN).match(text, end)
+        unit = _UNIT_EN.match(text, end)
         if re.search(r"[(\[]$", text[:start]) and re.match(r"[)\]]", text[end:]):
             continue
         if re.match(r"[.)]\s", text[end : end + 2]) and re.search(r"(?:^|\n)\s*$", text[:start]):
             continue
         found.append(Fact("number", match.group(), start, end, form, _unit(unit)))
-    for pattern, form in _WORD_PATTERNS[language]:
+    for pattern, form in _WORD_PATTERNS:
         for match in pattern.finditer(text):
             start, end = match.span(1)
-            unit = (_UNIT_ZH if language == "zh" else _UNIT_EN).match(text, end)
+            unit = _UNIT_EN.match(text, end)
             found.append(Fact("number", match[1], start, end, form, _unit(unit)))
     return sorted(found, key=lambda fact: fact.start)
 

@@ -5,7 +5,6 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap, make_edit
 from data_pipeline.perturb.negation_en import english_negations
-from data_pipeline.perturb.negation_zh import chinese_negations
 from judge.types import Language
 
 _YES = ("Yes", "是的", "对的", "是", "会的")
@@ -27,9 +26,8 @@ OTHER_ANSWER = {
 
 def negation(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Turn one statement, by a negation put in or taken out; an opening "Yes" or "No" turns with it."""
-    finder = chinese_negations if language == "zh" else english_negations
     head = YES_OR_NO.match(answer)
-    spots = [spot for spot in finder(answer) if not head or spot.start >= head.end()]
+    spots = [spot for spot in english_negations(answer) if not head or spot.start >= head.end()]
     rng.shuffle(spots)
     spots.sort(key=lambda spot: not spot.removes)
     yes = [(head.start(), head.end(), OTHER_ANSWER[head.group()])] if head else []

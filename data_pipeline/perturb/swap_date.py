@@ -59,15 +59,14 @@ def _near_date(fact: Fact, rng: Random) -> Iterator[str]:
     """Dates of the same sub-kind, near to ``fact``."""
     text, form = fact.text, fact.form
     if form.startswith("weekday"):
-        for name in (*WEEKDAYS, *"一二三四五六日"):
+        for name in WEEKDAYS:
             if name in text:
-                names = list(WEEKDAYS) if name in WEEKDAYS else list("一二三四五六日")
-                yield text.replace(name, rng.choice([other for other in names if other != name]))
+                yield text.replace(name, rng.choice([other for other in WEEKDAYS if other != name]))
                 return
     elif form == "month" and text in MONTHS:
         yield from rng.sample(MONTHS, 3)
     elif form == "decade":
-        match = re.search(r"\d0(?=s|年)", text)
+        match = re.search(r"\d0(?=s)", text)
         if match:
             yield text[: match.start()] + rng.choice("23456789") + text[match.start() + 1 :]
     else:
@@ -75,14 +74,14 @@ def _near_date(fact: Fact, rng: Random) -> Iterator[str]:
         for _ in range(6):
             if not spots:
                 return
-            spot = spots[0] if form in ("year", "month", "clock-zh") else rng.choice(spots)
+            spot = spots[0] if form == "year" else rng.choice(spots)
             value, width = int(spot.group()), len(spot.group())
             if form == "year":
                 new = value + rng.choice((-12, -7, -5, -4, -3, -2, 2, 3, 4, 5, 7, 12))
             elif form.startswith("clock"):
                 new = rng.choice((10, 15, 20, 40, 45, 50)) if spot.start() else rng.randint(1, 12)
             else:
-                new = rng.randint(1, 12 if text[spot.end() :].startswith("月") else 28)
+                new = rng.randint(1, 28)
             if new > 0 and len(str(new)) <= max(width, 1):
                 padded = (
                     str(new).rjust(width, "0")

@@ -4,15 +4,11 @@ import re
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap, at_start, listed_together, make_edit, occurs
-from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.facts import document_facts, is_translation
 from data_pipeline.perturb.names_en import GENERIC
-from data_pipeline.perturb.names_zh import ZH_EDGE
 from judge.types import Language
 
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|him|hers|himself|herself)\b", re.I)
-# Names with such an ending can be the tail of a longer name ("纽卡斯尔理工学院").
-_ZH_COMMON = re.compile(r"[司学院馆所行社会团市县镇省区村河湖山路街江岛桥港寺站峡湾]$")
 
 
 def entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -23,13 +19,13 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     kinds = {name.text: name for name in names}
     options: list[tuple[float, str, str]] = []
     for old, fact in kinds.items():
-        spots = _mentions(old, answer, language)
+        spots = _mentions(old, answer)
         if not spots or (fact.form == "acronym" and (len(old) < 3 or f"({old}" in answer)):
             continue
         for new, other in kinds.items():
-            if other.form != fact.form or len(new) < 2 or _related(old, new) or _known(new, answer, language):
+            if other.form != fact.form or len(new) < 2 or _related(old, new) or _known(new, answer):
                 continue
-            if _known(new, question, language) or listed_together(old, new, document):
+            if _known(new, question) or listed_together(old, new, document):
                 continue
             if language == "en" and (
                 _article(answer, spots[0]) != _article(document, other.start)
@@ -44,20 +40,15 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     options.sort()
     rng.shuffle(options)
     for _, old, new in sorted(options, key=lambda item: item[0]):
-        swaps: list[Swap] = [(spot, spot + len(old), new) for spot in _mentions(old, answer, language)]
+        swaps: list[Swap] = [(spot, spot + len(old), new) for spot in _mentions(old, answer)]
         edit = make_edit("entity", answer, document, language, swaps)
         if edit and not (language == "en" and any(occurs(part, edit.answer) for part in _parts(old))):
             return edit
     return None
 
 
-def _mentions(name: str, text: str, language: Language) -> list[int]:
+def _mentions(name: str, text: str) -> list[int]:
     """Where the name stands in the text, and is not part of a longer name."""
-    if language == "zh":
-        found = [match.start() for match in re.finditer(re.escape(name), text)]
-        if _ZH_COMMON.search(name):
-            found = [at for at in found if not at or text[at - 1] in ZH_EDGE or not CJK.match(text[at - 1])]
-        return found
     pattern = rf"(?<![\w-])(?<![A-Z]\w\w )(?<![A-Za-z]\. ){re.escape(name)}(?!\w|-\w| [A-Z]|\.\w)"
     return [
         m.start()
@@ -67,17 +58,13 @@ def _mentions(name: str, text: str, language: Language) -> list[int]:
     ]
 
 
-def _known(name: str, text: str, language: Language) -> bool:
+def _known(name: str, text: str) -> bool:
     """Does the text name this already, be it by a part of the name?"""
-    if language == "zh":
-        return name in text
     return any(occurs(part, text) for part in _parts(name))
 
 
 def _related(one: str, two: str) -> bool:
     """May the two be names of one thing?"""
-    if CJK.search(one):
-        return one in two or two in one or (len(one) > 2 and one[:2] == two[:2])
     return bool(_parts(one) & _parts(two)) or not _parts(one) or not _parts(two)
 
 

@@ -7,7 +7,7 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Option, digits_of, first_clean, fits, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts, document_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS, ZH_NUMERALS
+from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS
 from judge.types import Language
 
 _SPREAD = 1.7
@@ -69,8 +69,6 @@ def _near_number(fact: Fact, rng: Random) -> Iterator[str]:
     words: tuple[str, ...] = {
         "word": NUMBER_WORDS[:11],
         "ordinal-word": ORDINAL_WORDS[:6],
-        "numeral": tuple(ZH_NUMERALS[1:]),
-        "ordinal-numeral": tuple(ZH_NUMERALS[:6]),
     }.get(fact.form, ())
     if words:
         text = fact.text.lower()
@@ -79,8 +77,14 @@ def _near_number(fact: Fact, rng: Random) -> Iterator[str]:
         rng.shuffle(near)
         yield from near
         return
-    match = re.search(r"\d[\d,.]*\d|\d", fact.text)
-    if not match or fact.form.endswith("ord"):
+    if not fact.form.endswith("ord"):
+        yield from near_digits(fact.text, rng)
+
+
+def near_digits(number: str, rng: Random) -> Iterator[str]:
+    """Numbers near to one written in digits: as many digits, the same trailing zeros, commas and decimals."""
+    match = re.search(r"\d[\d,.]*\d|\d", number)
+    if not match:
         return
     digits = digits_of(match.group())
     kept = len(digits) - len(digits.rstrip("0")) if "." not in match.group() else 0
@@ -98,7 +102,7 @@ def _near_number(fact: Fact, rng: Random) -> Iterator[str]:
         fresh = iter((str(new) + "0" * kept).rjust(len(digits), "0"))
         if new != value and (new % 10 or core.endswith("0")):
             shaped = "".join(next(fresh, "") if char.isdigit() else char for char in match.group())
-            yield fact.text[: match.start()] + shaped + fact.text[match.end() :]
+            yield number[: match.start()] + shaped + number[match.end() :]
 
 
 def _value(text: str) -> float:

@@ -14,7 +14,8 @@ from difflib import SequenceMatcher
 from data_pipeline.perturb.edit import bare, listed_together
 from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ZH_NUMERALS
+from data_pipeline.perturb.numbers import NUMBER_WORDS
+from data_pipeline.perturb.numerals_zh import numeral_of
 from data_pipeline.perturb.words import characters, words
 from judge.types import Language, Sample
 
@@ -32,7 +33,7 @@ _FUNCTION_WORDS = frozenset({*words("function_words_en"), *characters("function_
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+(?:[’'-][^\W_\u4e00-\u9fff]+)*")
 _VALUES = {
     **{word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)},
-    **{word: str(value) for value, word in enumerate(ZH_NUMERALS, start=2)},
+    **{numeral_of(value, False): str(value) for value in range(2, 11)},
 }
 
 

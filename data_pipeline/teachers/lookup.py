@@ -9,7 +9,8 @@ from itertools import pairwise
 
 from data_pipeline.perturb import Fact, find_facts, occurs
 from data_pipeline.perturb.names_en import GENERIC
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ZH_NUMERALS
+from data_pipeline.perturb.numbers import NUMBER_WORDS
+from data_pipeline.perturb.numerals_zh import numeral_of
 from data_pipeline.reasoning import sentences
 from judge.types import Language
 
@@ -132,7 +133,8 @@ def _spellings(fact: Fact, language: Language) -> Iterator[str]:
         if fact.form == "year":
             yield text.rstrip("年")
     elif fact.kind == "number":
-        table = dict(enumerate(ZH_NUMERALS if language == "zh" else NUMBER_WORDS[:11], start=2))
+        zh = [numeral_of(value, False) for value in range(2, 11)]
+        table = dict(enumerate(zh if language == "zh" else NUMBER_WORDS[:11], start=2))
         plain = text.replace(",", "")
         if plain.isdecimal():
             yield plain

@@ -1,0 +1,38 @@
+"""The edit type ``negation`` in Chinese: a statement is denied, or a denied one affirmed."""
+
+import re
+from random import Random
+
+from data_pipeline.perturb.edit import Edit, Swap
+from data_pipeline.perturb.edit_zh import ASKS_WHY, chinese_edit
+from data_pipeline.perturb.negation_zh import chinese_negations
+from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
+from data_pipeline.perturb.segment_zh import plain
+from judge.types import Language
+
+_YES = frozenset(("是的", "对的", "是", "会的"))
+_DENIES = re.compile(r"[不没未无非]|难")
+
+
+def chinese_negation(
+    answer: str, document: str, question: str, language: Language, rng: Random
+) -> Edit | None:
+    """Turn one statement, by a negation taken out (first) or put in; an opening 是的 or 不 turns with it.
+
+    Questions that deny something themselves, or ask why, would tell a turned answer.
+    """
+    head = YES_OR_NO.match(plain(answer))
+    asked = plain(question)
+    yes: list[Swap] = [(head.start(), head.end(), OTHER_ANSWER[head.group()])] if head else []
+    if head and len(answer[head.end() :].strip(" ，。；")) <= 3:
+        return chinese_edit("negation", answer, document, yes)
+    if not head and (_DENIES.search(asked) or ASKS_WHY.search(asked)):
+        return None
+    spots = [spot for spot in chinese_negations(answer) if not head or spot.start >= head.end()]
+    rng.shuffle(spots)
+    for start, end, text, removes in sorted(spots, key=lambda spot: not spot.removes):
+        if head and removes == (head.group() in _YES):
+            continue
+        if edit := chinese_edit("negation", answer, document, [(start, end, text), *yes]):
+            return edit
+    return None

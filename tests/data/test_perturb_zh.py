@@ -1,0 +1,214 @@
+"""Chinese edits: words, scripts, names, numbers, dates, and the typed changes; what must be left alone."""
+
+import subprocess
+import sys
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data_pipeline.perturb.edits_zh import CHINESE_EDITS
+from data_pipeline.perturb.facts_zh import chinese_facts
+from data_pipeline.perturb.numerals_zh import numeral_of, value_of
+from data_pipeline.perturb.segment_zh import is_whole, plain, segment, written_like
+
+LAKE = (
+    "林嘉禾1948年3月生于云泊市，1961年进入云泊乐器公司。贺松涛是林嘉禾的师兄，贺松涛的作品列第3名。"
+    "林嘉禾一生制琴约620把，售出480把，从不使用机器。2009年，林嘉禾退休，云泊市在湖的北岸建了博物馆。"
+)
+COURT = (
+    "原告戚长宁与被告岑玉衡于2020年6月12日签订租约，月租6,500元。原告要求被告支付欠租45,500元。"
+    "被告岑玉衡表示屋顶漏水，原告戚长宁表示早已修好。乐川市人民法院部分支持了请求，押金8,200元未退还。"
+    "如果被告上诉，判决将推迟生效。除押金外，其余款项应在30日内付清。"
+)
+HEARD = "被告岑玉衡表示屋顶漏水。原告戚长宁表示早已修好。"
+FAR = "馬可·費拉羅於1873年抵達廈門，1881年離開。陳伯言先生認為，費拉羅寫了《閩海行記》，沒有寫《臺灣紀程》。"
+
+
+def outcomes(kind: str, answer: str, document: str, question: str = "") -> set[str | None]:
+    """What comes out over several seeds."""
+    edits = [CHINESE_EDITS[kind](answer, document, question, "zh", Random(seed)) for seed in range(8)]
+    return {edit and edit.answer for edit in edits}
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "document", "question", "expected"),
+    [
+        ("number", "他一生制琴约620把。", LAKE, "林嘉禾制琴多少把?", {"他一生制琴约480把。"}),
+        ("date", "他于1961年进入公司。", LAKE, "", {"他于1948年进入公司。"}),
+        ("entity", "师兄是贺松涛。", LAKE, "谁是师兄?", {"师兄是林嘉禾。"}),
+        ("entity", "林嘉禾", LAKE, "谁在2009年退休?", {"贺松涛"}),
+        ("negation", "他从不使用机器。", LAKE, "", {"他总是使用机器。"}),
+        ("negation", "他没有使用机器。", LAKE, "", {"他使用了机器。"}),
+        ("negation", "不，他不会用机器。", LAKE, "他用机器吗?", {"是的，他会用机器。"}),
+        ("comparative", "销量上升到480把。", LAKE, "", {"销量下降到480把。"}),
+        ("comparative", "价格低于620元。", LAKE, "", {"价格高于620元。"}),
+        ("comparative", "博物馆在湖的北岸。", LAKE, "", {"博物馆在湖的南岸。"}),
+        ("role", "原告要求被告支付欠租。", COURT, "", {"被告要求原告支付欠租。"}),
+        ("attribution", "岑玉衡表示屋顶漏水。", HEARD, "", {"戚长宁表示屋顶漏水。"}),
+        ("certainty", "这可能会推迟生效。", "判决可能会推迟生效。", "", {"这会推迟生效。"}),
+        ("quantifier", "村民大部分反对。", "村民大部分反对，少数赞成。", "", {"村民全部反对。"}),
+        ("quantifier", "这是最早的桥之一。", "它是当地最早的桥之一。", "", {"这是最早的桥。"}),
+        ("cause", "发病率与饮水有关。", "研究发现，发病率与饮水有关。", "", {"发病率是由饮水导致的。"}),
+        ("order", "改建之前，这里是码头。", "改建之前，这里是码头。", "", {"改建之后，这里是码头。"}),
+        ("order", "先拆墙，后修顶。", "工人先拆墙，后修顶。", "", {"先修顶，后拆墙。"}),
+        ("omission", "如果被告上诉，判决将推迟生效。", COURT, "", {"判决将推迟生效。"}),
+        ("omission", "除押金外，其余款项应在30日内付清。", COURT, "", {"其余款项应在30日内付清。"}),
+    ],
+)
+def test_golden(kind: str, answer: str, document: str, question: str, expected: set[str]) -> None:
+    assert outcomes(kind, answer, document, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [
+        ("comparative", "他去过西班牙和东京。"),
+        ("comparative", "最高法院作出判决。"),
+        ("comparative", "因漏水增加了3元。"),
+        ("comparative", "乙组花费1,900元，低于甲组的3,250元。"),
+        ("comparative", "从北往南走。"),
+        ("negation", "未成年人的转会费已付。"),
+        ("negation", "由于没有使用机器，他做得很慢。"),
+        ("negation", "他还未公布任何计划。"),
+        ("negation", "这已经不是原来的国家了。"),
+        ("number", "他与贺松涛两人合作。"),
+        ("number", "这十分普遍。"),
+        ("number", "本州、四国及九州。"),
+        ("number", "那是第二次世界大战。"),
+        ("quantifier", "书名是《一般系统年鉴》。"),
+        ("order", "他们之后会回来。"),
+        ("omission", "除押金外，还有欠租。"),
+        ("omission", "如今公司有三百人，并在湖边设厂。"),
+    ],
+)
+def test_what_would_not_read_or_not_be_wrong_is_left_alone(kind: str, answer: str) -> None:
+    assert outcomes(kind, answer, f"{LAKE}{answer}另有一句。") == {None}
+
+
+def test_another_writing_of_a_day_is_no_edit() -> None:
+    document = "展览于8月31号开幕。"
+    assert all(
+        "31" not in str(new) or "8月31" not in str(new) for new in outcomes("date", "8月31日", document)
+    )
+
+
+def test_days_lie_within_their_months_and_years_are_plausible() -> None:
+    document = "他于1995年2月28日获奖。"
+    for seed in range(60):
+        edit = CHINESE_EDITS["date"]("1995年2月28日", document, "何时获奖？", "zh", Random(seed))
+        assert edit is not None
+        years = [int(f.text[:4]) for f in chinese_facts("date", edit.answer) if f.form == "year"]
+        assert years and abs(years[0] - 1995) <= 15
+        assert any(fact.form == "month-day" for fact in chinese_facts("date", edit.answer)), edit.answer
+        assert "月30日" not in edit.answer or not edit.answer.split("年")[1].startswith("2月")
+    late = [CHINESE_EDITS["date"]("2024年", "时间为2024年。", "", "zh", Random(seed)) for seed in range(30)]
+    assert all(edit is not None and int(edit.answer[:4]) <= 2026 for edit in late)
+
+
+def test_a_range_stays_in_order() -> None:
+    document = "水深3至25公尺，自1908年至1921年记录。"
+    for seed in range(30):
+        edit = CHINESE_EDITS["date"]("1908年至1921年", document, "", "zh", Random(seed))
+        assert edit is not None
+        one, two = (int(fact.text[:4]) for fact in chinese_facts("date", edit.answer))
+        assert one < two
+        depth = CHINESE_EDITS["number"]("3至25公尺", document, "", "zh", Random(seed))
+        assert depth is not None
+        low, high = (int(fact.text) for fact in chinese_facts("number", depth.answer))
+        assert low < high
+
+
+def test_every_mention_of_a_number_changes() -> None:
+    edit = CHINESE_EDITS["number"]("被判三年，即三年徒刑。", "他被判三年徒刑。", "", "zh", Random(0))
+    assert edit is not None and "三年" not in edit.answer
+
+
+def test_what_the_document_does_not_hold_is_not_changed() -> None:
+    assert outcomes("number", "售出77把。", LAKE) == {None}
+    assert outcomes("date", "31日21时，湖滨网发布消息报道：停业。", f"31日21时。{LAKE}") == {None}
+
+
+def test_what_the_question_names_is_not_changed() -> None:
+    assert outcomes("date", "他于1961年进入公司。", LAKE, "1961年谁进入公司？") == {None}
+    assert outcomes("comparative", "高于60厘米。", "高于60厘米要登记。", "高于多少厘米？") == {None}
+
+
+def test_a_name_that_answers_too_or_is_listed_is_not_put_in() -> None:
+    listed = "贺松涛先生与林嘉禾先生共同创办了琴社。林嘉禾先生后来退出。"
+    assert outcomes("entity", "贺松涛", listed, "谁创办了琴社？") == {None}
+    again = "贺松涛先生获得银奖。次年林嘉禾先生获得银奖。"
+    assert outcomes("entity", "贺松涛", again, "谁获得银奖？") == {None}
+    alias = "杨木桥又称长乐桥，位于云泊市。长乐桥今已不存。"
+    assert outcomes("entity", "杨木桥", alias, "哪座桥位于云泊市？") == {None}
+
+
+def test_names_have_kinds_and_are_whole() -> None:
+    forms = {fact.text: fact.form for fact in chinese_facts("entity", COURT)}
+    assert (
+        forms["戚长宁"] == forms["岑玉衡"] == "person" and forms["乐川市人民法院"] == "organisation 人民法院"
+    )
+    people = {fact.text: fact.form for fact in chinese_facts("entity", "被告人李x1与张某、艾萨克·牛顿见面。")}
+    assert people == {"李x1": "anonymous", "张某": "anonymous", "艾萨克·牛顿": "foreign"}
+
+
+def test_a_term_gives_way_to_one_with_its_last_word() -> None:
+    document = "公式含有与法向力有关的压力项，以及与切向力有关的剪切项。"
+    assert outcomes("entity", "压力项", document, "什么与法向力有关？") == {"剪切项"}
+
+
+def test_traditional_characters_stay_traditional() -> None:
+    assert outcomes("date", "1873年", FAR, "何時抵達廈門？") == {"1881年"}
+    for kind, answer in (("negation", "費拉羅沒有寫《臺灣紀程》。"), ("entity", "《閩海行記》")):
+        for new in outcomes(kind, answer, FAR, ""):
+            assert new is None or plain(new) != new
+    turned = CHINESE_EDITS["comparative"](
+        "銷量增加到480冊。", "銷量增加到480冊，為數不多。", "", "zh", Random(0)
+    )
+    assert turned is not None and turned.answer == "銷量減少到480冊。"
+
+
+def test_places_in_plain_form_are_places_of_the_text() -> None:
+    text = "臺灣於１９８７年開放，馬可·費拉羅離開廈門大學。"
+    assert len(plain(text)) == len(text) and plain(text).startswith("台湾于1987年")
+    assert "".join(word.text for word in segment(text)) == plain(text)
+    for kind in ("date", "number", "entity"):
+        assert all(text[fact.start : fact.end] == fact.text for fact in chinese_facts(kind, text))
+    assert written_like("减少", "價格減少了") == "減少" and written_like("减少", "价格减少了") == "减少"
+
+
+def test_directions_lie_on_word_borders() -> None:
+    text = "西班牙的西部"
+    assert not is_whole(text, 0, 1) and is_whole(text, 4, 6)
+
+
+@given(st.integers(1, 99), st.booleans())
+def test_numerals_come_back(value: int, counts: bool) -> None:
+    assert value_of(numeral_of(value, counts)) == value
+
+
+PARTS = st.lists(
+    st.sampled_from((*LAKE, *COURT, *FAR, "没有", "部分", "之前", "原告", "可能会")), max_size=40
+).map("".join)
+
+
+@settings(max_examples=120, deadline=None)
+@given(PARTS, PARTS | st.sampled_from((LAKE, COURT, FAR)), PARTS, st.integers(0, 5))
+def test_properties(answer: str, document: str, question: str, seed: int) -> None:
+    """Any text: an edit differs, keeps its length, names itself, and comes out the same again."""
+    for kind, function in CHINESE_EDITS.items():
+        edit = function(answer, document, question, "zh", Random(seed))
+        assert edit == function(answer, document, question, "zh", Random(seed))
+        if edit is not None:
+            assert edit.edit_type == kind and edit.answer != answer and edit.inserted
+            assert abs(len(edit.answer) - len(answer)) <= max(12, 0.2 * len(answer))
+
+
+def test_the_segmenter_warns_of_nothing_and_loads_late() -> None:
+    code = (
+        "import sys; from data_pipeline.perturb.segment_zh import segment, plain; "
+        "assert 'rjieba' not in sys.modules and 'opencc' not in sys.modules; segment('臺灣'); plain('臺灣')"
+    )
+    made = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert made.returncode == 0 and not made.stderr and not made.stdout, made.stderr
