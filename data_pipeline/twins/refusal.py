@@ -4,6 +4,7 @@ Both twins refuse in the same words. The faithful one's document is the gold sam
 bears the answer, the hallucinated one's less as many others; so neither a refusal nor an edit tells the label.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from random import Random
 
@@ -36,13 +37,18 @@ def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
     rng = Random(f"refusal:{seed}:{gold.id}")
     document, language = gold.document_text, gold.language
     answer, question = gold.answer.strip(" .。"), gold.question
-    if not question or not is_span(answer, document, language) or not can_be_missed(answer, language):
+    claims = [answer] if is_span(answer, document, language) else re.split(r"[,，;；]\s*", answer)
+    if not question or not all(
+        is_span(claim, document, language) and can_be_missed(claim, language) for claim in claims
+    ):
         return
-    bearing = bearing_parts(document, answer, question, language)
-    if not bearing or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
+    found = [bearing_parts(document, claim, question, language) for claim in claims]
+    bearing = sorted({number for numbers in found for number in numbers})
+    if not all(found) or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
         return
     left = without(document, bearing)
-    if not is_gone(left, document, answer, question, language) or _may_answer(left, question, language):
+    gone = all(is_gone(left, document, claim, question, language) for claim in claims)
+    if not gone or _may_answer(left, question, language):
         return
     others = elsewhere(gold, bearing, rng)
     refusal = wording(question, language, rng)

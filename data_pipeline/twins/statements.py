@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from data_pipeline.documents.bearing import parts_of
-from data_pipeline.perturb.verbs_en import PAST, THIRD
-from data_pipeline.perturb.words import pairs
+from data_pipeline.perturb.verbs_en import PAST
+from data_pipeline.perturb.words import pairs, words
 from judge.floors.overlap import units
 from judge.types import Language
 
@@ -52,7 +52,8 @@ _UNFIT_EN = re.compile(
 _AUXILIARY_EN = re.compile(
     r"\b(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|did|does|do)\b"
 )
-_OBJECT_EN = re.compile(r"\b([a-z]+) (?:the|a|an|its|his|her|their|that|no|[A-Z\d])")
+_PARTICIPLES = frozenset(words("participles_en"))
+_OBJECT_EN = re.compile(r"\b([a-z]+) (?:the|a|an|its|his|her|their|that|no|most|many|[A-Z\d])")
 """A verb and the beginning of what it speaks of; in "patients admitted to hospital" the verb is none of the
 sentence."""
 _CUT = re.compile(
@@ -69,7 +70,10 @@ _SHORT_SUBJECT = re.compile(
     r"(?:The|A|An|Two|Three|Four|Five) (?:[a-z]+ ){1,2}(?:is|are|was|were|has|have|had|can|could|will|would|did|does|do|[a-z]+ed)\b"
 )
 _PERSON_EN = re.compile(r"\b(?:he|she|him|his|her|hers|himself|herself)\b")
-_NAME_EN = re.compile(r"\b[A-Z][\w’'-]+")
+_NAME_EN = re.compile(
+    r"\b(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|[A-Z]\w+day)\b)"
+    r"[A-Z][\w’'-]+"
+)
 _THING_EN = re.compile(r"\b(?:it|its|they|them|their|theirs)\b")
 _FIRST_EN = re.compile(r"\b(?:we|our|ours|us)\b", re.I)
 _CONNECTIVE_EN = re.compile(r", (?:however|therefore|thus|moreover|furthermore|consequently|in turn|for example|too)(?:,|(?=\.))")
@@ -177,7 +181,8 @@ def _plain_en(text: str) -> str | None:
 def _says(text: str) -> bool:
     """Has an English sentence a verb of its own?"""
     return bool(_AUXILIARY_EN.search(text)) or any(
-        verb in PAST or verb in THIRD for verb in _OBJECT_EN.findall(text)
+        verb in PAST or verb in _PARTICIPLES or re.fullmatch(r"[a-z]{2,}(?:ed|[^s]s)", verb)
+        for verb in _OBJECT_EN.findall(text)
     )
 
 
