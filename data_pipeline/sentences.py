@@ -1,8 +1,8 @@
 """Rows about single sentences, from answers whose wrong stretches are known.
 
 ``claims`` judges an answer sentence by sentence, so a judge has to be trained on sentences too. One that a
-span overlaps is FAIL, any other PASS. One that leans on the one before it ("It", "However") is given with what
-leads up to it, and is FAIL if a span lies anywhere in that.
+span overlaps is FAIL, any other PASS. One that leans on the one before it ("It", "However") is given with
+what leads up to it, and is FAIL if a span lies anywhere in that.
 """
 
 import random
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from data_pipeline.store import SampleStore
-from data_pipeline.twins.statements import leans_back
+from data_pipeline.twins.leaning import leans_back
 from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Sample, Span
@@ -88,7 +88,11 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
         if len(units(text, language)) < SHORTEST[language] or text.endswith((":", "：", "?", "？")):
             continue
         first = number
-        while first and number - first < BEFORE and leans_back(answer[parts[first].start : parts[first].end], language):
+        while (
+            first
+            and number - first < BEFORE
+            and leans_back(answer[parts[first].start : parts[first].end], language)
+        ):
             first -= 1
         if leans_back(answer[parts[first].start : parts[first].end], language):
             continue  # too far back
@@ -109,7 +113,11 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
                 **meta,
                 "kind": KIND,
                 "spans": [
-                    {"start": span.start, "end": span.end, "text": answer[part.start :][span.start : span.end]}
+                    {
+                        "start": span.start,
+                        "end": span.end,
+                        "text": answer[part.start :][span.start : span.end],
+                    }
                     for span in inner
                 ],
             },

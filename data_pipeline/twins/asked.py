@@ -1,4 +1,4 @@
-"""What a question asks, as a clause: "who designed the bridge", "when the bridge was opened", 谁设计了这座桥."""
+"""What a question asks, as a clause: "who designed the bridge", "when it was opened", 谁设计了这座桥."""
 
 import re
 
@@ -26,9 +26,17 @@ _AFTER = (
     "under", "over", "about", "against", "through", "between", "because", "when", "using", "near", "within",
 )  # fmt: skip
 """What may follow a participle that is the verb of a question."""
-_INNER = frozenset("who whom whose which when where why how what if because while whether that".split())
+_INNER = frozenset(
+    (
+        "who", "whom", "whose", "which", "when", "where", "why", "how", "what",
+        "if", "because", "while", "whether", "that",
+    )
+)  # fmt: skip
+"""Words that open a clause within a question: its first verb may not be the one asked for."""
 _ASKS_ZH = re.compile(r"谁|什么|何|哪|几|多少|怎么|怎样|多[大长久高远深重宽]")
-_NO_CLAUSE_ZH = re.compile(r"吗|是否|是不是|有没有|能否|可否|请|列举|简述|[，,]|[：:；;。！!]|[？?].|下列|以下|上述|如下")
+_NO_CLAUSE_ZH = re.compile(
+    r"吗|是否|是不是|有没有|能否|可否|请|列举|简述|[，,]|[：:；;。！!]|[？?].|下列|以下|上述|如下"
+)
 
 
 def asked(question: str, language: Language) -> str | None:
@@ -44,10 +52,16 @@ def asked(question: str, language: Language) -> str | None:
         return None
     tokens[0] = tokens[0][0].lower() + tokens[0][1:]
     place = next((number for number, token in enumerate(tokens) if number and token in _AUXILIARIES), None)
-    verb = next((number for number, token in enumerate(tokens) if number and (token in PAST or token in THIRD)), None)
+    verb = next(
+        (number for number, token in enumerate(tokens) if number and (token in PAST or token in THIRD)), None
+    )
     if place is None or (verb is not None and verb < place):
         # "who designed the bridge": nothing is turned round; a noun between would have to be sure to be one.
-        return " ".join(tokens) if verb is not None and verb <= 2 and tokens[0] in ("who", "what", "which") else None
+        return (
+            " ".join(tokens)
+            if verb is not None and verb <= 2 and tokens[0] in ("who", "what", "which")
+            else None
+        )
     return _straight(tokens[:place], tokens[place], tokens[place + 1 :])
 
 
@@ -57,14 +71,15 @@ def _straight(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
         return None
     if rest[0] == "there" or re.match(r"[a-z]+ly$|sometimes$|often$", rest[0]):
         return None
-    if "being" in rest or "to" in rest[:-1] and auxiliary in _DO:
+    if "being" in rest or (auxiliary in _DO and "to" in rest[:-1]):
         return None
     if auxiliary in _DO:
         verbs = [number for number, token in enumerate(rest) if token in _BASES]
         if len(verbs) != 1 or verbs[0] == 0 or rest[verbs[0] - 1] in _NO_SUBJECT_END:
             return None
         number = verbs[0]
-        form = {"did": past, "does": third, "do": str}[auxiliary](rest[number])
+        verb = rest[number]
+        form = past(verb) if auxiliary == "did" else third(verb) if auxiliary == "does" else verb
         return " ".join([*what, *rest[:number], form, *rest[number + 1 :]])
     if auxiliary in _MODALS:
         verbs = [number for number, token in enumerate(rest) if token in _BASES or token == "be"]
@@ -78,7 +93,7 @@ def _straight(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
         if len(verbs) > 1 and verbs[0] > 0:
             return None
         at = verbs[0]
-    before, after = rest[at - 1].lower() if at else "", rest[at + 1] if at + 1 < len(rest) else ""
+    before, after = [*rest[:at], ""][at - 1 if at else -1].lower(), [*rest, ""][at + 1]
     if at and (before in _NO_SUBJECT_END or (auxiliary in (*_BE, *_HAVE) and after not in _AFTER)):
         return None  # "the united states", "the second reported case": no verb of the question
     if at and what == ["what"] and after == "to":
@@ -92,7 +107,11 @@ def _copula(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
     """ "what the capital of France is"; of what comes after a preposition at the end nobody can be sure."""
     if auxiliary not in _BE or not re.match(r"(?:the|a|an|its|his|her|their)$|[A-Z]", rest[0]):
         return None
-    if len(rest) > 9 or re.search(r"(?:ing|ly)$", rest[-1]) or rest[-1] in ("of", "to", "for", "in", "on", "at", "by", "like"):
+    if (
+        len(rest) > 9
+        or re.search(r"(?:ing|ly)$", rest[-1])
+        or rest[-1] in ("of", "to", "for", "in", "on", "at", "by", "like")
+    ):
         return None
     if what == ["who"]:
         return " ".join([*what, auxiliary, *rest])

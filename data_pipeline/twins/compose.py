@@ -1,12 +1,14 @@
 """Composing a long answer from what a document says: several statements in its order, none said twice."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from data_pipeline.documents.bearing import is_span, words_of
 from data_pipeline.perturb.edit import occurs
-from data_pipeline.twins.statements import Statement, leans_back, names_its_subject, plain, statements
+from data_pipeline.perturb.facts import find_facts
+from data_pipeline.twins.leaning import leans_back, names_its_subject
+from data_pipeline.twins.statements import Statement, plain, statements
 from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Sample
@@ -23,7 +25,18 @@ BORNE = 0.7
 """Share of a gold sentence's content words that its document must hold."""
 ASKED = 0.5
 """Share of a question's content words that the sentence which answers it must hold."""
-_ADVICE = ("should", "need", "needs", "needed", "recommend", "recommended", "further", "future", "warrant", "warranted")
+_ADVICE = (
+    "should",
+    "need",
+    "needs",
+    "needed",
+    "recommend",
+    "recommended",
+    "further",
+    "future",
+    "warrant",
+    "warranted",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,8 @@ def compose(gold: Sample, rng: Random) -> Composed | None:
     if wanted < least:
         return None
     known = statements(gold.document_text, language)
-    for lead in [lead, []] if (lead := _lead(gold, known)) else [[]]:
+    found = _lead(gold, known)
+    for lead in [found, []] if found else [[]]:
         # "The network is" goes in front of nothing that stands before it in the document.
         earliest = lead[0].part if lead and not names_its_subject(lead[0].text, language) else -1
         chains = [chain for chain in _chains(known) if chain[0].part >= earliest and chain[0] not in lead]
@@ -75,7 +89,9 @@ def _choose(
             break
         unit = chain[: rng.randint(1, len(chain))]
         length = sum(len(units(said.text, language)) for said in unit)
-        if words + length <= most and not any(_same(one, said, language) for one in unit for some in chosen for said in some):
+        if words + length <= most and not any(
+            _same(one, said, language) for one in unit for some in chosen for said in some
+        ):
             chosen.append(unit)
             words += length
     chosen = [*chosen[: bool(lead)], *sorted(chosen[bool(lead) :], key=lambda unit: unit[0].part)]
@@ -131,8 +147,6 @@ def _gold_sentences(gold: Sample) -> Iterator[Statement]:
 
 
 def _facts_held(said: str, gold: Sample) -> bool:
-    from data_pipeline.perturb.facts import find_facts
-
     return all(occurs(fact.text, gold.document_text) for fact in find_facts(said, gold.language))
 
 

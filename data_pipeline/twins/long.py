@@ -14,7 +14,7 @@ from data_pipeline.documents.deletion import elsewhere, without
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.twins.compose import compose
-from data_pipeline.twins.statements import linked
+from data_pipeline.twins.leaning import linked
 from data_pipeline.twins.wrong import Draft, go_wrong
 from judge.types import Language, Sample, Task
 
@@ -44,7 +44,9 @@ def long_answers(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Co
             break
         used.add(kind)
     right = _link(draft, rng)
-    if draft.wrong and abs(len(" ".join(right)) - len(" ".join(draft.sentences))) <= LENGTHS * len(" ".join(right)):
+    if draft.wrong and abs(len(" ".join(right)) - len(" ".join(draft.sentences))) <= LENGTHS * len(
+        " ".join(right)
+    ):
         yield _contrast(draft, right, rng)
 
 

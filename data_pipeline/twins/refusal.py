@@ -1,7 +1,8 @@
 """Refusals to answer: right where the document does not bear the answer, wrong where it does.
 
-Both twins refuse in the same words. The faithful one's document is the gold sample's less every sentence that
-bears the answer, the hallucinated one's less as many others; so neither a refusal nor an edit tells the label.
+Both twins refuse in the same words. The faithful one's document is the gold sample's less every sentence
+that bears the answer, the hallucinated one's less as many others; so neither a refusal nor an edit tells the
+label.
 """
 
 import re
@@ -24,7 +25,10 @@ from judge.types import Language, Sample
 
 WORDINGS: Mapping[Language, tuple[str, ...]] = {"en": words("refusals_en"), "zh": words("refusals_zh")}
 """Refusals that name what was asked, for ``{}``."""
-BARE: Mapping[Language, tuple[str, ...]] = {"en": words("bare_refusals_en"), "zh": words("bare_refusals_zh")}
+BARE: Mapping[Language, tuple[str, ...]] = {
+    "en": words("bare_refusals_en"),
+    "zh": words("bare_refusals_zh"),
+}
 """Refusals that do not, or that cite the question."""
 BARE_SHARE = 0.2
 """Of questions that can be named, so many are not."""

@@ -14,7 +14,6 @@ from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.twins.compose import Composed
 from data_pipeline.twins.statements import statements
-from judge.floors.overlap import units
 from judge.types import Language, Sample
 
 WEIGHTS: Mapping[str, float] = {"added_sentence": 4.0, "deletion": 4.0, "edit": 2.0}
@@ -24,8 +23,10 @@ LENGTHS = 0.25
 NEW_WORDS: Mapping[Language, int] = {"en": 4, "zh": 10}
 """Content words (pairs of characters in Chinese) of a foreign sentence that its new document lacks, at
 least."""
-ON_TOPIC = 0.3
+ON_TOPIC = 0.5
 """Share of a foreign sentence's content words that its new document has to hold."""
+FITS = 3
+"""Content words at least that a foreign sentence shares with the rest of the answer."""
 ALIKE = 0.5
 """Share of its content words that two sentences of the document in a row may hold."""
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[.,'’-][A-Za-z0-9]+)*|.", re.S)
@@ -84,9 +85,7 @@ def _edited(draft: Draft, seed: int, rng: Random) -> bool:
     perturber = RulePerturber(seed, [name for name in EDIT_TYPES if name != "addition"])
     for number in draft.free(rng):
         right = draft.sentences[number]
-        found = perturber.perturb(
-            Sample(f"{gold.id}-{number}", gold.document, right, language=gold.language)
-        )
+        found = perturber.perturb(Sample(f"{gold.id}-{number}", gold.document, right, language=gold.language))
         # What stands elsewhere in the answer as it was would speak against the change.
         if found is None or occurs(found.replaced, draft.said_elsewhere(number)):
             continue
@@ -160,7 +159,7 @@ def _foreign(draft: Draft, neighbours: Neighbours, rng: Random) -> bool:
         if said.leans or said.part < 0 or (number == 0 and draft.composed.answers):
             continue
         rest = words_of(draft.said_elsewhere(number), language)
-        fit = max(2, len(rest & words_of(said.text, language)))
+        fit = max(FITS, len(rest & words_of(said.text, language)))
         for text in strangers:
             words = words_of(text, language)
             if (
@@ -197,5 +196,8 @@ def is_unsaid(text: str, document: str, language: Language) -> bool:
     if len(wanted - words_of(document, language)) < NEW_WORDS[language]:
         return False
     parts = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
-    most = max((len(wanted & (one | two)) for one, two in zip(parts, [*parts[1:], frozenset()], strict=True)), default=0)
+    most = max(
+        (len(wanted & (one | two)) for one, two in zip(parts, [*parts[1:], frozenset()], strict=True)),
+        default=0,
+    )
     return most <= ALIKE * len(wanted)

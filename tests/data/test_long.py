@@ -1,6 +1,7 @@
 """Long answers: supported sentences about one document, and errors at places that are known."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from data_pipeline.contrast import pairs
 from data_pipeline.documents.bearing import parts_of
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
+from data_pipeline.twins.leaning import leans_back, linked, names_its_subject
 from data_pipeline.twins.long import long_answers
-from data_pipeline.twins.statements import leans_back, linked, names_its_subject, plain, statements
+from data_pipeline.twins.statements import plain, statements
 from data_pipeline.twins.wrong import is_unsaid, stretch
 from judge.floors.overlap import units
 from judge.types import Label, Language, Sample, Task
@@ -76,7 +78,9 @@ def test_statements_of_a_document() -> None:
     found = {said.part: said for said in statements(BRIDGE, "en")}
     assert sorted(found) == [0, 1, 2, 3, 4, 5, 6, 7]  # no question
     assert [part for part, said in found.items() if said.leans] == [1, 6]
-    assert found[3].text == "Workers from the nearby quarry cut the granite blocks for all seven arches by hand."
+    assert (
+        found[3].text == "Workers from the nearby quarry cut the granite blocks for all seven arches by hand."
+    )
     assert found[2].text.endswith("on the northern bank of the river in 1931.")
 
 
@@ -160,7 +164,7 @@ def test_pairs_of_every_kind_of_error(made: list[tuple[Sample, Sample, Sample]])
 def test_errors_stand_where_they_are_said_to(made: list[tuple[Sample, Sample, Sample]]) -> None:
     for _, right, wrong in made:
         places = [(error["start"], error["end"]) for error in wrong.meta["errors"]]
-        assert all(end <= start for (_, end), (start, _) in zip(places, places[1:], strict=False))
+        assert all(end <= start for (_, end), (start, _) in pairwise(places))
         for error in wrong.meta["errors"]:
             assert wrong.answer[error["start"] : error["end"]] == error["inserted"] != ""
             if error["edit_type"] != "deletion":

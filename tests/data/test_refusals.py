@@ -64,7 +64,9 @@ def test_the_same_refusal_with_and_without_the_answer() -> None:
 
 
 def test_all_parts_of_an_answer_have_to_go() -> None:
-    document = "大桥由安娜·霍尔斯特设计。此前人们乘船过河。施工方是布兰特公司。每年六月这里举办集市。城里还有一座博物馆。"
+    document = (
+        "大桥由安娜·霍尔斯特设计。此前人们乘船过河。施工方是布兰特公司。每年六月这里举办集市。城里有博物馆。"
+    )
     item = gold("安娜·霍尔斯特,布兰特公司", "谁设计并建造了大桥？", document, "zh")
     [contrast] = refuse(item, 0)
     assert contrast.faithful_document is not None
@@ -84,7 +86,9 @@ def test_nothing_where_rules_are_not_sure(item: Sample) -> None:
     assert not list(refuse(item, 0))
 
 
-@pytest.mark.parametrize(("language", "question"), [("en", "Who designed the bridge?"), ("zh", "谁设计了这座桥？")])
+@pytest.mark.parametrize(
+    ("language", "question"), [("en", "Who designed the bridge?"), ("zh", "谁设计了这座桥？")]
+)
 def test_many_wordings(language: Language, question: str) -> None:
     found = {wording(question, language, random.Random(seed)) for seed in range(400)}
     clause = asked(question, language)

@@ -16,8 +16,8 @@ from judge.types import Label, Sample, Span
 StoreOf = Callable[..., SampleStore]
 DOCUMENT = "The Tarn Bridge was designed by Ada Holst in 1931. A fair is held there every June."
 ANSWER = (
-    "Sure: Karl Brandt designed the old Tarn Bridge. A fair is held there each June. It is free for all of the "
-    "guests. Boats cross the river all year."
+    "Sure: Karl Brandt designed the old Tarn Bridge. A fair is held there each June. It is free for all of "
+    "the guests. Boats cross the river all year."
 )
 
 
