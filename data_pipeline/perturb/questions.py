@@ -14,7 +14,9 @@ _WH_EN = re.compile(
     r"|(?P<word>who|whom|whose|when|where|why|how|what|which))\b",
     re.I,
 )
-_AFTER_WHAT = re.compile(r"\s*(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may|might)\b")
+_AFTER_WHAT = re.compile(
+    r"\s*(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may|might)\b"
+)
 _TO_AUXILIARY = re.compile(
     r"(?:[A-Za-z-]+ ){0,3}?(?P<head>[A-Za-z-]+) (?:is|are|was|were|do|does|did|has|have|had|can|will|would)\b"
 )
@@ -26,7 +28,12 @@ _SAME_EN: Mapping[str, str] = {
 }
 _WH_ZH = (
     ("why", re.compile(r"为什么|為什麼|为何|為何|为甚么|為甚麼|(?:什么|什麼|何种|何種)(?:原因|理由|缘故)")),
-    ("when", re.compile(r"什么时候|什麼時候|何时|何時|哪一?年|何年|哪一?天|几月|幾月|哪一?月|什么时间|什麼時間|(?:时间|時間|日期)[是为為]")),
+    (
+        "when",
+        re.compile(
+            r"什么时候|什麼時候|何时|何時|哪一?年|何年|哪一?天|几月|幾月|哪一?月|什么时间|什麼時間|(?:时间|時間|日期)[是为為]"
+        ),
+    ),
     ("who", re.compile(r"谁|誰|何人|哪位|哪一位|什么人|什麼人|哪个人|哪個人|哪一?[个個位]人")),
     ("where", re.compile(r"哪里|哪裡|哪裏|哪儿|何处|何處|何地|什么地方|什麼地方|哪个地方|哪個地方")),
     ("how", re.compile(r"如何|怎么|怎麼|怎样|怎樣")),
@@ -39,6 +46,37 @@ _THE_WHAT = re.compile(
 )
 _THE_WHAT_ZH = re.compile(r"(?:的|[^\u4e00-\u9fff])([\u4e00-\u9fff]{2,4})[是为為叫]?$")
 OPEN = "what"
+_VAGUE = frozenset(
+    "type kind sort name term word thing things name two three following main other types kinds".split()
+) | frozenset(
+    (
+        "类型",
+        "類型",
+        "种类",
+        "種類",
+        "名字",
+        "名称",
+        "名稱",
+        "样的",
+        "樣的",
+        "东西",
+        "東西",
+        "实体",
+        "其他",
+        "意思",
+        "特点",
+        "特點",
+        "内容",
+        "作用",
+        "特征",
+        "特徵",
+        "方式",
+        "部分",
+        "方面",
+        "事情",
+        "事件",
+    )
+)
 """What the question word alone says nothing about."""
 # Questions that more than one answer may be right for, or whose right answer is what does not hold.
 _SEVERAL = re.compile(
@@ -82,6 +120,8 @@ def _asks_en(question: str) -> str:
 
 
 def _what(head: str) -> str:
+    if head in _VAGUE:
+        return OPEN
     return _SAME_EN.get(head, f"what {head.rstrip('s')}")
 
 
@@ -94,5 +134,5 @@ def _asks_zh(question: str) -> str:
     if match := _WHICH_ZH.search(question):
         named = _THE_WHAT_ZH.search(question, 0, match.start()) if not match["head"] else None
         head = named[1] if named else match["head"]
-        return f"what {head}" if head else OPEN
+        return f"what {head}" if head and head not in _VAGUE else OPEN
     return ""

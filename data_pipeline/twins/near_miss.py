@@ -42,7 +42,11 @@ _TYPED = ("person", "place", "organisation")
 # What makes a group of people of a name; they are no answer where a person is one, nor the other way round.
 _GROUP_EN = re.compile(r"^the \w+|\w(?<!s)s$", re.I)
 _GROUP_ZH = re.compile(r"[队隊党黨人军軍国國邦团團会會社司府朝族院部校]$")
-_OPENERS = frozenset(("to", "by", "because", "in", "on", "at", "from", "for", "through", "with", "that", "it"))
+_PLACE_ZH = re.compile(r"[市县縣镇鎮省区區村州国國岛島山路街道号號邨湾灣港]$")
+_OPENERS = frozenset(
+    ("to", "by", "because", "in", "on", "at", "from", "for", "through", "with", "that", "it")
+)
+_OF_SO_MANY = re.compile(r"\bof (?:the )?(\d+)\b|(\d+)[^，。\d]{0,16}中")
 _YES_NO = re.compile(r"(?:yes|no|none|neither|both|true|false)\b|^(?:是|否|不|没|沒|有)", re.I)
 _SAME_THING = re.compile(
     r"\b(?:is|are|was|were|called|named|known|means?|or|i\.e\.|namely|become|became|as)\b|[(（:：]|即|又称|又稱|称|稱|也就是|名|是|为|為"
@@ -75,7 +79,8 @@ def near_miss(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contr
         if len(joined[0]) + len(joined[1]) > LONGEST[gold.language] or not _only_here(gold, others[0]):
             continue
         both = replace(gold, document="\n\n".join(joined))
-        found = _others(both, [other.answer for other in others if _may_stand_for(gold, other)])
+        answers = [other.answer for other in others if _may_stand_for(gold, other, elsewhere=True)]
+        found = _others(both, answers)
         passages += [(both, text) for text in found if not occurs(text, gold.document_text)]
     if passages:
         both, text = rng.choice(passages)
@@ -116,18 +121,29 @@ def _only_here(gold: Sample, other: Sample) -> bool:
 # --- Of one kind --------------------------------------------------------------------------------------------
 
 
-def _may_stand_for(gold: Sample, other: Sample) -> bool:
-    """Do two answers look alike, so that either could be the answer to either question?"""
+def _may_stand_for(gold: Sample, other: Sample, *, elsewhere: bool = False) -> bool:
+    """Do two answers look alike, so that either could be the answer to either question?
+
+    Of answers from elsewhere, only those count that are surely of one kind.
+    """
     language = gold.language
     form = _form(gold)
     if form != _form(other) or _ask_alike(gold, other):
         return False
     if not _of_a_length(gold.answer, other.answer, language):
         return False
-    asked = asks_for(gold.question, language), asks_for(other.question, language)
-    if asked[0] != asked[1] or not asked[0]:
-        return form[0] in ("date", "name")
-    return asked[0] not in (OPEN, "how") or form[0] != "text" or len(units(gold.answer, language)) >= _LONG[language]
+    asked = asks_for(gold.question, language)
+    if asked != asks_for(other.question, language) or not asked:
+        return form[0] == "date"
+    if form[0] != "text":
+        return not (asked == "who" and form[:2] == ("name", "place"))
+    if asked.startswith("how "):  # for a number that none was found in
+        return False
+    if asked in (OPEN, "how", "why"):
+        return not elsewhere and len(units(gold.answer, language)) >= _LONG[language]
+    if asked == "where" and elsewhere and language == "zh":
+        return bool(_PLACE_ZH.search(gold.answer) and _PLACE_ZH.search(other.answer))
+    return True
 
 
 def _ask_alike(gold: Sample, other: Sample) -> bool:
@@ -145,14 +161,25 @@ def _form(sample: Sample) -> tuple[str, ...]:
     answer, language = sample.answer.strip(), sample.language
     facts = [fact for fact in _facts_of_answer(sample) if fact.kind != "entity"]
     if facts and 2 * sum(len(fact.text) for fact in facts) >= len(bare(answer)):
-        return (facts[0].kind, *(part for fact in facts for part in (fact.form, _unit(fact, answer))))
+        literal = answer
+        for fact in facts:
+            literal = literal.replace(fact.text, "", 1)
+        return (
+            facts[0].kind,
+            literal,
+            *(part for fact in facts for part in (fact.form, _unit(fact, answer))),
+        )
     group = bool((_GROUP_ZH if language == "zh" else _GROUP_EN).search(answer))
     names = [fact.form.split("-")[0] for fact in _facts(sample, "entity") if fact.text == answer]
     if names and names[0].startswith(_TYPED):
         return ("name", names[0], str(group))
     marks = str(bool(re.search(r"[，。；;]|[.,] ", answer))), str(bool(re.search(r"\d", answer)))
+    marks += (
+        str(bool(re.search(r"[、和與与及]| and | or ", answer))),
+        str(bool(re.search(r"[A-Za-z]{2}", answer))),
+    )
     if language == "zh":
-        return ("text", *marks, str(group), str(bool(re.match(r"[《「“]", answer))))
+        return ("text", *marks, str(group), *(str(mark in answer) for mark in "《「“·的"))
     return ("text", *marks, str(group), _opening(answer), str(answer[:1].isupper()))
 
 
@@ -232,9 +259,11 @@ def is_other(gold: Sample, wrong: str) -> bool:
     one, two = bare(right), bare(wrong)
     if one in two or two in one or listed_together(right, wrong, document):
         return False
-    if _shared_words(right, wrong, gold.language) or (digits_of(right) and digits_of(right) == digits_of(wrong)):
+    if _shared_words(right, wrong, gold.language) or (
+        digits_of(right) and digits_of(right) == digits_of(wrong)
+    ):
         return False
-    if not _of_a_size(right, wrong):
+    if not _of_a_size(right, wrong) or _more_than_all(wrong, question):
         return False
     if not re.search(r"\d", right) and words_of(wrong, gold.language) <= words_of(question, gold.language):
         return False
@@ -250,6 +279,12 @@ def _of_a_size(right: str, wrong: str) -> bool:
     if 1000 <= low <= high <= 2100 and "," not in right + wrong:
         return high - low <= YEARS
     return high <= RATIO * max(low, 0.01)
+
+
+def _more_than_all(wrong: str, question: str) -> bool:
+    """Does a question ask how many of so many, and the answer says more?"""
+    whole, part = _OF_SO_MANY.search(question), re.search(r"\d+", wrong)
+    return bool(whole and part and int(part[0]) > int(whole[1] or whole[2]))
 
 
 def _shared_words(right: str, wrong: str, language: Language) -> bool:
@@ -269,4 +304,8 @@ def _one_thing(right: str, wrong: str, sentence: str) -> bool:
         return False
     first, second = (right, wrong) if places[0] < places[1] else (wrong, right)
     between = sentence[min(places) + len(first) : max(places)]
-    return len(between) <= CLOSE and (len(between.split()) <= 3 or bool(_SAME_THING.search(between))) and bool(second)
+    return (
+        len(between) <= CLOSE
+        and (len(between.split()) <= 3 or bool(_SAME_THING.search(between)))
+        and bool(second)
+    )
