@@ -23,6 +23,7 @@ from data_pipeline.modes import assign_modes
 from data_pipeline.perturb import Perturbation, RulePerturber
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.sampling import draw
+from data_pipeline.sentences import sentence_rows
 from data_pipeline.sources import places_of, read_source
 from data_pipeline.splits import assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
@@ -82,6 +83,8 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
             gate.drop_leaks(store)
             say(f"leak gate: {len(gate.rows)} samples dropped")
         made = add_twins(config, golds, store, engine, teachers, dropped)
+        if config.sentences:
+            store.add(sentence_rows(store, config.sentences, config.seed))
         if config.counterfactuals is not None:
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
             if gate is not None:  # the documents are new, and may repeat a benchmark all the same

@@ -197,6 +197,9 @@ class DataConfig(StrictConfig):
     """Share of gold answers that get a pair of long answers, one with errors in some of its sentences."""
     refusals: Share = Field(default=0.0, ge=0, le=1)
     """Share of gold answers that get a pair of refusals: true of one document, false of another one."""
+    sentences: Share = Field(default=0.0, ge=0, le=1)
+    """Share of the labelled answers with known spans (RAGTruth, UHGEval, long answers) whose single sentences
+    become rows too; wrong and right ones in equal number as far as they go."""
     perturber: str = "rules"
     """The teacher that edits facts."""
     paraphrase_check: str | None = None

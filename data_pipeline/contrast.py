@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from judge.types import Label, Sample
+from judge.types import Label, Sample, Task
 
 KINDS = ("edit", "added", "document", "near_miss", "long", "refusal")
 """Families of pairs, as ``meta["kind"]`` of both twins names them: a changed answer, an added sentence, an
@@ -45,6 +45,7 @@ class Contrast:
     faithful_document: str | None = None
     hallucinated_document: str | None = None
     question: str | None = None
+    task: Task | None = None
     errors: tuple[Error, ...] = ()
 
 
@@ -75,6 +76,7 @@ def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
     if contrast.errors:
         edit["errors"] = [asdict(error) for error in contrast.errors]
     question = gold.question if contrast.question is None else contrast.question
+    gold = gold if contrast.task is None else replace(gold, task=contrast.task)
     faithful = replace(
         gold,
         question=question,

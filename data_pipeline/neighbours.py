@@ -1,12 +1,21 @@
 """Gold answers near a gold answer: those of the same document, and those of other documents of its kind."""
 
+from functools import lru_cache
+from typing import Any
+
+from data_pipeline.perturb.fact import CJK
 from data_pipeline.store import SampleStore
+from judge.floors.overlap import content_tokens, units
 from judge.types import Sample
 
 POOL = 2000
 """Answers of one kind that foreign ones are drawn from; of a larger set, a seeded choice of so many."""
+NEAR = 12
+"""So many documents are near another one."""
 
 _KIND = "source = ? AND task = ? AND language = ? AND domain = ?"
+# Weights are whole numbers, so that sums of products are exact, in whatever order a machine adds them up.
+_SCALE = 4096
 
 
 class Neighbours:
@@ -21,6 +30,7 @@ class Neighbours:
         self._golds = golds
         self._seed = seed
         self._pools: dict[tuple[str, ...], list[Sample]] = {}
+        self._maps: dict[tuple[str, ...], _Map] = {}
         golds.index("document")
 
     def siblings(self, gold: Sample) -> list[Sample]:
@@ -38,6 +48,64 @@ class Neighbours:
         if kind not in self._pools:
             self._pools[kind] = list(self._golds.draw(_KIND, kind, f"pool:{self._seed}", POOL))
         return self._pools[kind]
+
+    def nearest(self, gold: Sample) -> list[list[Sample]]:
+        """The gold samples of up to ``NEAR`` other documents in the pool, the nearest document first.
+
+        Nearness is the cosine of TF-IDF vectors of content words (pairs of characters in Chinese).
+        """
+        kind = kind_of(gold)
+        if kind not in self._maps:
+            self._maps[kind] = _Map(self.pool(gold))
+        return self._maps[kind].nearest(gold)
+
+
+class _Map:
+    """The documents of a pool as sparse vectors."""
+
+    def __init__(self, pool: list[Sample]):
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        self._golds: dict[str, list[Sample]] = {}
+        for sample in pool:
+            self._golds.setdefault(sample.document_text, []).append(sample)
+        self._texts = list(self._golds)
+        self._vectorizer = TfidfVectorizer(analyzer=_content, sublinear_tf=True)
+        self._vectors = _whole(self._vectorizer.fit_transform(self._texts))
+        self._near = lru_cache(maxsize=64)(self._find)  # samples of one document follow each other
+
+    def nearest(self, gold: Sample) -> list[list[Sample]]:
+        return [self._golds[self._texts[place]] for place in self._near(gold.document_text, gold.group)]
+
+    def _find(self, text: str, group: str) -> list[int]:
+        import numpy as np
+
+        scores = (self._vectors @ _whole(self._vectorizer.transform([text])).T).toarray().ravel()
+        order = np.argsort(-scores, kind="stable")  # of equals, the first of the pool
+        others = (
+            int(place)
+            for place in order
+            if self._texts[place] != text and self._golds[self._texts[place]][0].group != group
+        )
+        return [place for place, _ in zip(others, range(NEAR), strict=False)]
+
+
+def _whole(vectors: Any) -> Any:
+    """Sparse vectors with their weights in whole numbers."""
+    import numpy as np
+
+    vectors.data = np.rint(vectors.data * _SCALE)
+    return vectors.astype(np.int64)
+
+
+def _content(text: str) -> list[str]:
+    """The content words of a document, in order and as often as they occur."""
+    language = "zh" if CJK.search(text) else "en"
+    running = units(text, language)
+    if language == "zh":
+        return [one + two for one, two in zip(running, running[1:], strict=False)]
+    kept = content_tokens(running, language)
+    return [word for word in running if word in kept]
 
 
 def kind_of(sample: Sample) -> tuple[str, ...]:

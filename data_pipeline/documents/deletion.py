@@ -40,7 +40,7 @@ def delete(gold: Sample, rng: Random) -> Iterator[Contrast]:
         if not is_gone(left, document, claim, gold.question, language):
             continue
         change = f"文档中不再有：“{claim}”" if language == "zh" else f"the document no longer says: '{claim}'"
-        others = _elsewhere(gold, bearing, rng)
+        others = elsewhere(gold, bearing, rng)
         yield Contrast(
             edit_type="deletion",
             change=change,
@@ -74,7 +74,7 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
     return claims
 
 
-def _elsewhere(gold: Sample, bearing: Sequence[int], rng: Random) -> list[int]:
+def elsewhere(gold: Sample, bearing: Sequence[int], rng: Random) -> list[int]:
     """As many parts that the answer does not need: not the first, nor one that leads up to what bears it."""
     document = gold.document_text
     parts = parts_of(document)

@@ -7,6 +7,8 @@ from data_pipeline.documents import edit_document
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
 from data_pipeline.twins.added import add_sentences
+from data_pipeline.twins.long import long_answers
+from data_pipeline.twins.refusal import refuse
 
 
 def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
@@ -20,4 +22,6 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
     return {
         "added": lambda gold: add_sentences(gold, neighbours, seed),
         "document": lambda gold: edit_document(gold, seed),
+        "long": lambda gold: long_answers(gold, neighbours, seed),
+        "refusal": lambda gold: refuse(gold, seed),
     }

@@ -1,0 +1,84 @@
+"""Refusals to answer: right where the document does not bear the answer, wrong where it does.
+
+Both twins refuse in the same words. The faithful one's document is the gold sample's less every sentence
+that bears the answer, the hallucinated one's less as many others; so neither a refusal nor an edit tells the
+label.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from random import Random
+
+from data_pipeline.contrast import Contrast
+from data_pipeline.documents.bearing import (
+    bearing_parts,
+    can_be_missed,
+    is_gone,
+    is_span,
+    parts_of,
+    words_of,
+)
+from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere, without
+from data_pipeline.perturb.words import words
+from data_pipeline.twins.asked import asked
+from judge.types import Language, Sample
+
+WORDINGS: Mapping[Language, tuple[str, ...]] = {"en": words("refusals_en"), "zh": words("refusals_zh")}
+"""Refusals that name what was asked, for ``{}``."""
+BARE: Mapping[Language, tuple[str, ...]] = {
+    "en": words("bare_refusals_en"),
+    "zh": words("bare_refusals_zh"),
+}
+"""Refusals that do not, or that cite the question."""
+BARE_SHARE = 0.2
+"""Of questions that can be named, so many are not."""
+STILL_ASKED = 0.7
+"""Share of a question's content words from which on what is left of a document may answer it in other words."""
+
+
+def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
+    """A refusal, and a document of which it is true; none where other sentences may answer the question."""
+    rng = Random(f"refusal:{seed}:{gold.id}")
+    document, language = gold.document_text, gold.language
+    answer, question = gold.answer.strip(" .。"), gold.question
+    claims = [answer] if is_span(answer, document, language) else re.split(r"[,，;；]\s*", answer)
+    if not question or not all(
+        is_span(claim, document, language) and can_be_missed(claim, language) for claim in claims
+    ):
+        return
+    found = [bearing_parts(document, claim, question, language) for claim in claims]
+    bearing = sorted({number for numbers in found for number in numbers})
+    if not all(found) or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
+        return
+    left = without(document, bearing)
+    gone = all(is_gone(left, document, claim, question, language) for claim in claims)
+    if not gone or _may_answer(left, question, language):
+        return
+    others = elsewhere(gold, bearing, rng)
+    refusal = wording(question, language, rng)
+    yield Contrast(
+        edit_type="refusal",
+        change=f"文档给出了答案：“{answer}”" if language == "zh" else f"the document does say: '{answer}'",
+        replaced=answer,
+        inserted=refusal,
+        faithful=refusal,
+        hallucinated=refusal,
+        faithful_document=left,
+        hallucinated_document=without(document, others) if others else None,
+    )
+
+
+def wording(question: str, language: Language, rng: Random) -> str:
+    """A refusal to answer a question."""
+    clause = asked(question, language)
+    if clause is None or rng.random() < BARE_SHARE:
+        return rng.choice(BARE[language]).format(question)
+    return rng.choice(WORDINGS[language]).format(clause)
+
+
+def _may_answer(left: str, question: str, language: Language) -> bool:
+    """Do two sentences in a row of what is left speak of nearly all that a question does?"""
+    wanted = words_of(question, language)
+    held = [wanted & words_of(left[part.start : part.end], language) for part in parts_of(left)]
+    pairs = zip(held, [*held[1:], frozenset()], strict=True)
+    return any(len(one | two) >= STILL_ASKED * len(wanted) for one, two in pairs)

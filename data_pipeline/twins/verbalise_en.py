@@ -1,0 +1,477 @@
+"""English questions with their answers as statements, by rule.
+
+The question word decides where the answer goes; the auxiliary goes back behind the subject. Where the subject
+ends is known by the verb, so a sentence is made only where one word alone can be the verb. Verb forms are
+those of lemminflect.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+_BE = ("is", "are", "was", "were")
+_DO = ("do", "does", "did")
+_MODALS = ("can", "could", "will", "would", "should", "must", "may", "might")
+_HAVE = ("has", "have", "had")
+_AUXILIARIES = (*_BE, *_DO, *_MODALS, *_HAVE)
+_PREPOSITIONS = frozenset(
+    ("in", "on", "at", "of", "to", "for", "from", "by", "with", "into", "as", "about", "after", "before",
+     "during", "against", "under", "over", "between", "through", "near", "around", "since", "until", "within",
+     "without", "towards", "toward", "among", "along", "across", "upon", "off", "behind", "outside", "inside")
+)  # fmt: skip
+_PLACE = frozenset(("in", "on", "at", "near", "under", "inside", "outside", "along", "within", "across"))
+_SUBORDINATORS = frozenset(
+    ("when", "while", "after", "before", "because", "if", "that", "which", "who", "where")
+)
+_DETERMINERS = frozenset(
+    ("the", "a", "an", "its", "their", "his", "her", "this", "that", "these", "those", "our", "some", "any",
+     "all", "most", "many", "each", "every", "both", "no", "other", "another", "two", "three", "first", "last")
+)  # fmt: skip
+_PRONOUNS = frozenset(("he", "she", "it", "they", "we", "i", "you"))
+_NAMING = frozenset(("called", "named", "known", "renamed", "considered", "titled", "labeled", "labelled"))
+# Verbs whose object is rarely a thing, or that take another verb.
+_NOT_WITH_OBJECT = frozenset(
+    ("do", "say", "think", "believe", "claim", "help", "let", "make", "happen", "want", "need", "try", "mean",
+     "like", "allow", "cause", "require", "ask", "call", "tell", "give", "show", "suggest", "argue", "state",
+     "find", "indicate", "imply", "hope", "expect", "plan", "look", "consider", "refer", "force", "name")
+)  # fmt: skip
+_WH = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
+_QUESTION = re.compile(
+    r"^(?P<front>(?:[A-Z][^,?]{3,60}, )?)(?P<prep>(?:in|on|at|from|to|for|by|with|during) )?"
+    r"(?P<wh>who|what|which|when|where|why|how (?:many|much|long|often|old))\b (?P<rest>.+?)\s*\??$",
+    re.I,
+)
+_TIME = re.compile(r"^(?:(?:what|which) )?(?P<noun>year|date|day|month|decade|century|time)$", re.I)
+_NUMERIC = re.compile(
+    r"(?:[a-z]+ ){0,2}?(?:[$€£]?\d[\d,.]*%?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
+    r"|hundreds|thousands|millions|several|hundred)(?: (?:million|billion|thousand|hundred))?",
+    re.I,
+)
+MOST = 16
+"""Words that an answer may have at most to be put into a sentence."""
+
+
+class _Clause(NamedTuple):
+    """A statement with a gap: subject, auxiliary or verb, and what follows."""
+
+    subject: str
+    verb: str
+    tail: list[str]
+
+
+def english(question: str, answer: str, document: str) -> str | None:
+    """The statement that answers a question, or ``None``."""
+    question = " ".join(question.split())
+    answer = " ".join(answer.split()).strip(" ,;.")
+    if (
+        not answer
+        or len(answer.split()) > MOST
+        or answer.count("(") != answer.count(")")
+        or re.search(r"[.?!;:] |\n", answer)
+        or len(_WH.findall(question)) > 1
+    ):
+        return None
+    found = _QUESTION.match(question)
+    if not found or "," in found["rest"] or re.search(r"[()\"\[]", found["rest"]):
+        return None
+    words = found["rest"].split()
+    wh, prep = found["wh"].lower(), (found["prep"] or "").strip().lower()
+    if wh != "why" and _is_clause(answer):
+        return None
+    said = _in_document(answer, document)
+    if wh in ("who", "what", "which"):
+        made = _who_what(wh, prep, words, said, document)
+    elif wh in ("how many", "how much"):
+        made = _how_many(wh, words, said) if not prep else None
+    elif wh in ("when", "where", "why") and not prep:
+        made = _adjunct(wh, words, _adverbial(wh, answer, document))
+    elif wh in ("how long", "how often"):
+        made = _adjunct(wh, words, _duration(wh, answer, prep))
+    elif wh == "how old" and words[0] in _BE and re.fullmatch(r"\d+", answer):
+        made = _old(words, answer)
+    else:
+        made = None
+    if not made:
+        return None
+    front = found["front"]
+    made = front + (
+        made if not front else made[0].lower() + made[1:] if made.split()[0].lower() in _DETERMINERS else made
+    )
+    return made[0].upper() + made[1:] + "."
+
+
+# --- Kinds of questions -------------------------------------------------------------------------------------
+
+
+def _who_what(wh: str, prep: str, words: list[str], said: str, document: str) -> str | None:
+    at = next((place for place, word in enumerate(words[:5]) if word.lower() in _AUXILIARIES), None)
+    noun = " ".join(words[:at]) if at is not None else ""
+    if _TIME.match(noun) and at is not None:
+        if noun.lower() in ("century", "decade") and not re.search(r"centur|\d0s", said):
+            return None
+        return _adjunct("when", words[at:], _adverbial("when", _bare(said), document, prep))
+    if noun and (wh == "who" or not _is_noun_phrase(noun)):
+        at = None
+    if at is None:
+        return _subject_verb(wh, words, said) if not prep else None
+    auxiliary, rest = words[at].lower(), words[at + 1 :]
+    if not rest:
+        return None
+    if auxiliary in _BE and not prep:
+        return _with_be(wh, auxiliary, rest, said, noun)
+    if auxiliary in _HAVE and not prep and (_participle(rest[0]) or not any(map(_participle, rest))):
+        return (
+            f"{said} {auxiliary} {' '.join(rest)}" if not _lists(said, auxiliary) and len(rest) > 1 else None
+        )
+    if auxiliary in _MODALS and not prep and _verb_only(rest[0]):
+        return f"{said} {auxiliary} {' '.join(rest)}"
+    clause = _clause(auxiliary, rest)
+    if clause is None:
+        return None
+    if prep:
+        first = said.split()[0].lower()
+        return " ".join(
+            [clause.subject, clause.verb, *clause.tail, *([] if first in _PREPOSITIONS else [prep]), said]
+        )
+    return _fill(clause, said)
+
+
+def _with_be(wh: str, be: str, rest: list[str], said: str, noun: str) -> str | None:
+    """ "What is the capital of France?", "Who was elected?", "What was the museum called?"."""
+    first = rest[0].lower()
+    whole = " ".join(rest)
+    if _lists(said, be) and (noun or wh == "who" or _participle(rest[0])):
+        return None
+    if _participle(rest[0]) or first.endswith("ing") or first in _PREPOSITIONS:
+        return f"{said} {be} {whole}" if rest[-1] not in _PREPOSITIONS else None
+    clause = _clause(be, rest)
+    related = any(word in _SUBORDINATORS for word in rest)
+    if clause is not None and clause.tail and not related:
+        return _fill_be(clause, said)
+    if rest[-1] in _PREPOSITIONS or any(word.endswith("ly") for word in rest):
+        return None
+    if any(_participle(word) or _base(word) == "only" for word in rest[1:] if word.islower()) and not related:
+        return None
+    if first in _DETERMINERS or re.search(r"[’']s?$", rest[0]):
+        if noun or wh == "who":
+            return f"{said} {be} {whole}" if first == "the" or wh != "who" else None
+        return f"{whole} {be} {said}" if "of" in rest or len(rest) <= 4 or related else None
+    if noun:
+        return None
+    if all(word[0].isupper() or word in ("of", "the", "and", "de") for word in rest):
+        return f"{whole} {be} {said}" if said.split()[0].lower() in ("a", "an", "the") else None
+    return None
+
+
+def _fill_be(clause: _Clause, said: str) -> str | None:
+    """What was X called; what was X made of; never what was X built in order to do."""
+    tail = clause.tail
+    head = " ".join([clause.subject, clause.verb])
+    place = next((at for at, word in enumerate(tail) if word in _NAMING), None)
+    if said.split()[0].lower() in _PREPOSITIONS or sum(map(_participle, tail)) > 1:
+        return None
+    if place is not None and tail[-1] == tail[place]:
+        return f"{head} {' '.join(tail)} {said}"
+    if tail[-1] in _PREPOSITIONS:
+        return f"{head} {' '.join(tail)} {said}"
+    for at, word in enumerate(tail):
+        if word in _PREPOSITIONS and at and (at + 1 == len(tail) or tail[at + 1] in _PREPOSITIONS):
+            return " ".join([head, *tail[: at + 1], said, *tail[at + 1 :]])
+    return None
+
+
+def _fill(clause: _Clause, said: str) -> str | None:
+    """Put an object behind its verb, or behind the preposition that has lost it."""
+    verb, tail = clause.verb.split()[-1], clause.tail
+    head = f"{clause.subject} {clause.verb}"
+    base = _lemma(verb)
+    if (
+        base in _NOT_WITH_OBJECT
+        or said.split()[0].lower() in _PREPOSITIONS
+        or re.match(r"(?:to|that|by|because|if)\b", said)
+    ):
+        return None
+    if not tail:
+        return f"{head} {said}"
+    if tail[-1] in _PREPOSITIONS and len(tail) <= 2:
+        return " ".join([head, *tail, said])
+    if tail[0] in _PREPOSITIONS and tail[1] in _PREPOSITIONS:
+        return " ".join([head, tail[0], said, *tail[1:]])
+    if tail[-1] in _PREPOSITIONS:
+        return None
+    if tail[0] in (*_PREPOSITIONS, "when", "while") and not (tail[0] == "to" and "VERB" in _lemmas(tail[1])):
+        return " ".join([head, said, *tail])
+    return None
+
+
+def _subject_verb(wh: str, words: list[str], said: str) -> str | None:
+    """ "Who designed the bridge?", "Which team won the cup?"."""
+    start = 0 if wh == "who" else next((at for at in range(min(3, len(words))) if _finite(words[at])), None)
+    if start is None or not _finite(words[start]) or len(words) < start + 2 or _lists(said, words[start]):
+        return None
+    if sum(map(_finite, words)) > 1 and not _SUBORDINATORS.intersection(words) and start == 0 and wh != "who":
+        return None
+    if start and not _is_noun_phrase(" ".join(words[:start])):
+        return None
+    if words[-1] in _PREPOSITIONS or words[start].lower() in ("happens", "happened"):
+        return None
+    return " ".join([said, *words[start:]])
+
+
+def _how_many(wh: str, words: list[str], said: str) -> str | None:
+    at = next((place for place, word in enumerate(words[:6]) if word.lower() in _AUXILIARIES), None)
+    if at is None:
+        at = next((place for place, word in enumerate(words[:4]) if _finite(word)), None)
+    said = _bare(said)
+    if at and _NUMERIC.match(said) and said.split()[0].isalpha():
+        said = said[0].lower() + said[1:]
+    if at is None or not at or not _NUMERIC.match(said):
+        return None
+    noun = " ".join(words[:at])
+    if _NUMERIC.fullmatch(said):
+        said = f"{said} {noun}" if wh == "how many" and said.lower() not in ("one", "1") else ""
+    elif words[at - 1].lower()[:4] not in said.lower() and wh == "how many":
+        said = ""
+    if not said:
+        return None
+    auxiliary, rest = words[at].lower(), words[at + 1 :]
+    if auxiliary in _BE and rest[:1] == ["there"]:
+        return " ".join(["there", auxiliary, said, *rest[1:]])
+    if auxiliary not in _AUXILIARIES:
+        return " ".join([said, *words[at:]]) if rest and not auxiliary.endswith("s") else None
+    if auxiliary in _BE and rest and (_participle(rest[0]) or rest[0] in _PREPOSITIONS):
+        return " ".join([said, auxiliary, *rest])
+    clause = _clause(auxiliary, rest) if auxiliary not in _BE and rest else None
+    return _fill(clause, said) if clause else None
+
+
+def _adjunct(wh: str, words: list[str], said: str | None) -> str | None:
+    """When, where, why and how long: the answer goes to the end."""
+    if not said or words[0].lower() not in _AUXILIARIES or len(words) < 2 or words[1].lower() == "it":
+        return None
+    clause = _clause(words[0].lower(), words[1:])
+    if clause is None:
+        if (
+            words[0].lower() in _BE
+            and wh == "where"
+            and not _PREPOSITIONS.difference(("of",)).intersection(words[1:])
+        ):
+            return (
+                f"{' '.join(words[1:])} {words[0].lower()} {said}"
+                if len(words) <= 6 and not _loose(words[1:])
+                else None
+            )
+        return None
+    if clause.tail and clause.tail[-1] in _PREPOSITIONS:
+        return None
+    return " ".join([clause.subject, clause.verb, *clause.tail, said])
+
+
+def _loose(words: Sequence[str]) -> bool:
+    """May there be a predicate in what should be a mere noun?"""
+    return any(word.islower() and (_participle(word) or word.endswith("ly")) for word in words[1:])
+
+
+def _old(words: list[str], answer: str) -> str | None:
+    at = next((place for place, word in enumerate(words) if word in ("when", "at", "during")), len(words))
+    if at < 2:
+        return None
+    return " ".join([*words[1:at], words[0].lower(), answer, "years old", *words[at:]])
+
+
+def _adverbial(wh: str, answer: str, document: str, prep: str = "") -> str | None:
+    """An answer to when, where or why, with the preposition that it has in the document."""
+    first = answer.split()[0].lower()
+    if wh == "why":
+        return answer if first in ("because", "due") or re.match(r"(?:in order )?to [a-z]+", answer) else None
+    if first in _PREPOSITIONS or answer.lower() in ("today", "yesterday", "annually"):
+        return answer[0].lower() + answer[1:]
+    if prep:
+        return f"{prep} {'the ' if answer.endswith('0s') else ''}{answer}"
+    before = re.search(
+        rf"\b(\w+)((?: (?:the|an?|early|late|mid|about|around|its|their))? )(?<!\w){re.escape(answer)}(?!\w)",
+        document,
+    )
+    if before and before[1].lower() in (
+        _PLACE if wh == "where" else ("in", "on", "at", "by", "since", "from", "during")
+    ):
+        return f"{before[1].lower()}{before[2]}{answer}"
+    if wh == "when" and re.fullmatch(r"(?:[A-Z][a-z]+ )?\d{4}s?", answer):
+        return f"in {'the ' if answer.endswith('s') else ''}{answer}"
+    return None
+
+
+def _duration(wh: str, answer: str, prep: str) -> str | None:
+    if wh == "how often":
+        return answer if re.match(r"(?:every|once|twice|each|annually|daily|weekly)", answer) else None
+    if answer.split()[0].lower() in _PREPOSITIONS:
+        return answer if not prep else None
+    return (
+        f"for {answer}"
+        if _NUMERIC.match(answer)
+        and re.search(r"(?:years?|months?|days?|hours?|minutes?|weeks?|centuries)$", answer)
+        else None
+    )
+
+
+# --- Subject and verb ---------------------------------------------------------------------------------------
+
+
+def _clause(auxiliary: str, words: list[str]) -> _Clause | None:
+    """Subject, verb and rest of what follows an auxiliary; ``None`` unless one word alone can be the verb."""
+    kind = "base" if auxiliary in (*_DO, *_MODALS) else "participle"
+    at = _verb_place(words, kind)
+    if at is None:
+        return None
+    start = at
+    while start > 1 and (
+        words[start - 1].endswith("ly") or words[start - 1] in ("also", "not", "first", "often")
+    ):
+        start -= 1
+    subject, between, verb, tail = " ".join(words[:start]), words[start:at], words[at], words[at + 1 :]
+    if "not" in between or subject.split()[-1].lower() in (*_PREPOSITIONS, "and", "or"):
+        return None
+    if auxiliary in _DO:
+        form = {"did": "VBD", "does": "VBZ"}.get(auxiliary)
+        inflected = _inflect(verb, form) if form else verb
+        return _Clause(" ".join([subject, *between]), inflected, tail) if inflected else None
+    if auxiliary in _BE:
+        return _Clause(subject, auxiliary, [*between, verb, *tail])
+    return _Clause(subject, " ".join([auxiliary, *between, verb]), tail)
+
+
+def _verb_place(words: list[str], kind: str) -> int | None:
+    """Where the verb stands: behind a pronoun, or the one word that can be one and is not part of the subject."""
+
+    def may_be(at: int) -> bool:
+        word, before = words[at], words[at - 1].lower()
+        if (
+            not word.islower()
+            or re.search(r"[’']s?$", before)
+            or before in _DETERMINERS | _PREPOSITIONS | {"and", "or", "to", "not"}
+        ):
+            return False
+        return bool(_base(word)) if kind == "base" else _participle(word) or word.endswith("ing")
+
+    places = [at for at in range(1, len(words)) if may_be(at)]
+    first = next((at for at, word in enumerate(words) if at and word in _SUBORDINATORS), len(words))
+    places = [at for at in places if at < first]
+    if not places:
+        return None
+    if words[0].lower() in _PRONOUNS:
+        return places[0] if places[0] <= 2 else None
+    if len(places) == 1:
+        return places[0]
+    if kind == "base":
+        sure = [at for at in places if _base(words[at]) == "only"]
+        return sure[0] if sure and sure[0] == places[0] else None
+    # A participle that follows prepositions belongs to what stands there.
+    between = words[places[0] + 1 : places[1]]
+    return places[0] if any(word in _PREPOSITIONS for word in between) else None
+
+
+@lru_cache(maxsize=4096)
+def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
+    from lemminflect import getAllLemmas
+
+    return dict(getAllLemmas(word))
+
+
+def _base(word: str) -> str:
+    """Is a word the plain form of a verb: "only" of one, "also" of one, or not (empty)?"""
+    if word in ("have", "become"):
+        return "only"
+    if word in _AUXILIARIES or word in _PREPOSITIONS or word in _DETERMINERS:
+        return ""
+    found = _lemmas(word)
+    if word not in found.get("VERB", ()) or len(found["VERB"]) > 1:  # found: to found, or of find
+        return ""
+    return "also" if {"NOUN", "ADJ", "ADV"} & found.keys() else "only"
+
+
+def _verb_only(word: str) -> bool:
+    return _base(word) == "only"
+
+
+@lru_cache(maxsize=4096)
+def _inflect(verb: str, form: str | None) -> str:
+    from lemminflect import getInflection
+
+    found = getInflection(verb, tag=form)
+    return str(found[0]) if found else ""
+
+
+def _lemma(word: str) -> str:
+    return (_lemmas(word).get("VERB") or (word,))[0]
+
+
+@lru_cache(maxsize=4096)
+def _participle(word: str) -> bool:
+    if not word.islower() or not (bases := _lemmas(word).get("VERB")):
+        return False
+    return any(_inflect(base, "VBN") == word and base != word for base in bases)
+
+
+@lru_cache(maxsize=4096)
+def _finite(word: str) -> bool:
+    """Is a word a verb in the past or the third person, and nothing else?"""
+    if not word.islower() or not (bases := _lemmas(word).get("VERB")) or word in _AUXILIARIES:
+        return False
+    if any(_inflect(base, "VBD") == word and base != word for base in bases):
+        return True
+    return "NOUN" not in _lemmas(word) and any(_inflect(base, "VBZ") == word for base in bases)
+
+
+def _is_noun_phrase(noun: str) -> bool:
+    words = noun.split()
+    return len(words) <= 3 and not any(
+        word.lower() in _PREPOSITIONS or word.lower() in ("type", "kind", "other", "else") for word in words
+    )
+
+
+# --- The answer ---------------------------------------------------------------------------------------------
+
+
+def _in_document(answer: str, document: str) -> str:
+    """An answer with the article that it has in the document, and no capital that it owes to a sentence."""
+    first = answer.split()[0]
+    if first.lower() in _DETERMINERS:
+        return first.lower() + answer[len(first) :]
+    before = re.search(
+        rf"\b([Tt]he|[Aa]n?|[Ii]ts|[Tt]heir|[Hh]is|[Hh]er) {re.escape(answer)}(?![\w-])(?: (\w+))?", document
+    )
+    if not before:
+        return answer
+    after = before[2]
+    # "the Boston area" gives no article to Boston
+    whole = (
+        answer[0].islower()
+        or not after
+        or after.lower() in {*_PREPOSITIONS, *_AUXILIARIES, *_SUBORDINATORS, "and", "or"}
+        or _finite(after)
+    )
+    return f"{before[1].lower()} {answer}" if whole else answer
+
+
+def _is_clause(answer: str) -> bool:
+    """Has an answer a verb of its own?"""
+    words = re.findall(r"[\w’'-]+", answer)
+    if words and words[0].lower() in _SUBORDINATORS | {"how", "what", "they", "it", "he", "she"}:
+        return True
+    return any(
+        word in _AUXILIARIES or word == "be" or _finite(word) or (_verb_only(word) and before != "to")
+        for before, word in zip(["", *words], words, strict=False)
+    )
+
+
+def _bare(said: str) -> str:
+    """An answer without the article."""
+    return re.sub(r"^(?:the|an?|its|their|his|her) ", "", said)
+
+
+def _lists(said: str, verb: str) -> bool:
+    """Would a verb in the singular have several subjects, or things in the plural?"""
+    if not (verb in ("is", "was", "has") or verb.endswith("s")):
+        return False
+    return bool(re.search(r",| and | or |[(]|^[a-z]*(?<!s)s\b| [a-z]+(?<![sui])s\b", said))
