@@ -1,12 +1,20 @@
 """The edit types: each makes one small wrong change to an answer, or says that it cannot (``None``)."""
 
 from data_pipeline.perturb.additions import addition
+from data_pipeline.perturb.attributions import attribution
+from data_pipeline.perturb.causes import cause
+from data_pipeline.perturb.certainties import certainty
 from data_pipeline.perturb.comparatives import comparative
 from data_pipeline.perturb.edit import EditFunction
+from data_pipeline.perturb.omissions import omission
+from data_pipeline.perturb.orders import order
 from data_pipeline.perturb.polarity import negation
+from data_pipeline.perturb.quantifiers import quantifier
+from data_pipeline.perturb.roles import role
 from data_pipeline.perturb.swap_date import date, foreign_date
 from data_pipeline.perturb.swap_name import entity
 from data_pipeline.perturb.swap_number import foreign_number, number
+from data_pipeline.perturb.totals import total
 
 EDITS: dict[str, EditFunction] = {
     "number": number,
@@ -15,7 +23,16 @@ EDITS: dict[str, EditFunction] = {
     "negation": negation,
     "comparative": comparative,
     "addition": addition,
+    "role": role,
+    "attribution": attribution,
+    "quantifier": quantifier,
+    "order": order,
+    "total": total,
+    "omission": omission,
+    "certainty": certainty,
+    "cause": cause,
 }
 FOREIGN_EDITS: dict[str, EditFunction] = {"number": foreign_number, "date": foreign_date}
 """For the types that take from the document where they can: the same edit with what is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
+"""All that there are."""
