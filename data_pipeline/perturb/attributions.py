@@ -12,7 +12,7 @@ from data_pipeline.perturb.triples import Triple, place_of, triples
 from judge.types import Language
 
 _LIST = re.compile(
-    r"(?<![\w.-])(?P<one>[~≈∼]?\d[\d.,]*(?: ?%)?|[A-Z][\w-]+),? and (?P<two>[~≈∼]?\d[\d.,]*(?: ?%)?|[A-Z][\w-]+)(?![\w.-])"
+    r"(?<![\w.-])(?P<one>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?),? and (?P<two>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?)(?![\w.-])"
     r"(?P<rest>[^.;:]{0,120}?),? respectively"
 )
 # Where numbers of one sentence depend on each other, so that exchanging them contradicts itself.
@@ -20,6 +20,7 @@ _BOUND = re.compile(
     r"\b(?:than|only|of which|out of|from|between|rising|rose|fell|increas\w+|decreas\w+|reduc\w+|up|down|to|per|times|total|both"
     r"|respectively|[Oo]f the|as much as|far|rare|large|small|limit|ceiling|another|more|less|most|least|\w{3,}est|majority|minority|but|although|however|remaining|rest|CI|vs|versus|range|p)\b",
 )
+_MOST = re.compile(r"\b(?:\w{4,}est|most|least)\b(?<!west)(?<!forest)(?<!harvest)")
 _CLAUSE = re.compile(r"(?:,? (?:and|while|whereas)|[,;]|\.) ")
 # Relations whose objects are of one kind, so that a sentence stays sensible when they change places.
 _ALIKE: tuple[tuple[str, ...], ...] = (
@@ -51,11 +52,13 @@ def attribution(answer: str, document: str, question: str, language: Language, r
     The document must not hold of a thing what the new answer says of it: the two facts are of different
     sentences or clauses, are not listed together, and are not the same.
     """
-    if language != "en" or is_translation(answer, document):
+    if language != "en":
         return None
     if stated := triples(document):
         return first_made("attribution", answer, document, rng, _objects(answer, stated))
-    found = [*_listed(answer), *_numbers(answer, document), *_names(answer, document)]
+    found = [*_listed(answer), *_numbers(answer, document)]
+    if not is_translation(answer, document):  # the kinds of names are told by the document
+        found += _names(answer, document)
     return first_made("attribution", answer, document, rng, found)
 
 
@@ -106,7 +109,7 @@ def _numbers(answer: str, document: str) -> Iterator[Candidate | None]:
                 continue
             between = text[one.end : two.start]
             around = text[max(0, one.start - 25) : one.start] + between + text[two.end : two.end + 25]
-            if not _CLAUSE.search(between) or len(between) < 18 or _BOUND.search(around):
+            if _MOST.search(text) or not _CLAUSE.search(between) or len(between) < 18 or _BOUND.search(around):
                 continue
             if occurs(one.text, document) and occurs(two.text, document):
                 found = exchanged(text, (one.start, one.end), (two.start, two.end))

@@ -36,3 +36,7 @@ FOREIGN_EDITS: dict[str, EditFunction] = {"number": foreign_number, "date": fore
 """For the types that take from the document where they can: the same edit with what is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
 """All that there are."""
+OFF_BY_DEFAULT: tuple[str, ...] = ("omission", "certainty", "cause")
+"""Edits that their wording tells from their twins: a hedge, an association or a restriction is gone."""
+DEFAULT_EDIT_TYPES: tuple[str, ...] = tuple(name for name in EDIT_TYPES if name not in OFF_BY_DEFAULT)
+"""Those that a recipe uses unless it names others."""

@@ -37,7 +37,7 @@ def order(answer: str, document: str, question: str, language: Language, rng: Ra
     The answer is faithful and its events are not the same, so that the new order contradicts the document;
     the document must name both.
     """
-    if language != "en" or is_translation(answer, document):
+    if language != "en":
         return None
     found = [*_dates(answer, document), *_followed(answer, document), *_ways(answer, document)]
     return first_made("order", answer, document, rng, found)
@@ -66,7 +66,7 @@ def _followed(answer: str, document: str) -> Iterator[Candidate | None]:
         one, two = match["one"], match["two"]
         if not known(one, document) or not known(two, document) or stems(one) & stems(two):
             continue
-        if any("follow" in text for text in bearing(match[0], document)):
+        if is_translation(answer, document) or any("follow" in text for text in bearing(match[0], document)):
             yield exchanged(answer, match.span("one"), match.span("two"))
 
 

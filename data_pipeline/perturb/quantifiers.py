@@ -15,9 +15,9 @@ _COUNT = r"(?=[$£€]?\d|(?:a|one|two|three|four|five|six|seven|eight|nine|ten|
 # What must stand right before and right after a quantifier, where it can mean something else.
 _NEEDS: dict[str, tuple[str, str]] = {
     "all": (r"(?<!at )(?<!not )(?<!of )(?<!and )(?<!over )(?<!nearly )(?<!almost )$", r"(?!of\b|over\b|the\b|these\b|those\b|such\b|other\b|my\b|its\b|their\b|you\b|that\b|this\b|\d|in\b|be\b|your\b|our\b|his\b"
-        r"|her\b|three\b|two\b|four\b|five\b|sides\b|day\b|night\b|along\b|kinds\b|sorts\b|ages\b|times\b|costs\b|things\b|surfaces\b)[a-z]+"),
+        r"|her\b|three\b|two\b|four\b|five\b|sides\b|day\b|night\b|along\b|kinds\b|sorts\b|ages\b|times\b|costs\b|things\b|surfaces\b)(?:[a-z-]+ ){0,2}[a-z-]+s\b|(?=people\b|children\b|staff\b)"),
     "most": (r"(?<!the )(?<!at )(?<!\w[’']s )(?<!are )(?<!is )(?<!was )(?<!were )(?<!be )(?<!its )(?<!their )$", r"(?!of\b|likely\b|often\b|\w+ly\b|recent\b|important\b|common\b|other\b|notabl\w+|effective\b)(?:[a-z]+ )?[a-z]+s\b|(?=people\b|children\b)"),
-    "some": (r"(?<!probably )$", r"(?!of\b|more\b|other\b|time\b|extent\b|degree\b|sort\b|kind\b|\d|way\b|point\b|evidence\b|common\b|key\b|tips\b|general\b|examples\b|additional\b|important\b|basic\b)(?:[a-z-]+ )?[a-z-]+s\b|(?=people\b|children\b)"),
+    "some": (r"(?<!probably )(?<!and )$", r"(?!of\b|more\b|other\b|time\b|extent\b|degree\b|sort\b|kind\b|\d|way\b|point\b|evidence\b|common\b|key\b|tips\b|general\b|examples\b|additional\b|important\b|basic\b)(?:[a-z-]+ )?[a-z-]+s\b|(?=people\b|children\b)"),
     "many": (r"(?<!how )(?<!as )(?<!so )(?<!too )(?<!the )(?<!not )$", r"(?!of\b|other\b|more\b|different\b|years\b|times\b|ways\b|such\b)(?:[a-z-]+ )?[a-z-]+s\b|(?=people\b|children\b)"),
     "several": (r"(?<!the )$", r"(?!of\b|other\b|more\b|hundred\b|thousand\b|million\b|times\b|years\b|days\b|weeks\b|months\b|hours\b|minutes\b|ways\b|different\b|factors\b|key\b)(?:[a-z-]+ )?[a-z-]+s\b"),
     "all of": ("$", r"(?!the above|this|it\b|them \()\w+"),
@@ -46,6 +46,18 @@ _ALIKE: tuple[tuple[str, ...], ...] = (
     ("rarely", "seldom", "rare", "uncommon"),
 )  # fmt: skip
 
+_IN_CHINESE: dict[str, re.Pattern[str]] = {
+    "all|all of": re.compile(r"所有|全部|全体|一切"),
+    "most|most of|the majority of|a majority of|mostly": re.compile(r"大多|多数|大部分"),
+    "some|some of|several": re.compile(r"一些|部分|有的|有些"),
+    "usually|often|generally|typically|frequently|commonly": re.compile(r"经常|通常|往往|常常|一般"),
+    "always": re.compile(r"总是|一直|始终"),
+    "nearly|almost": re.compile(r"近\d|将近|接近|近[一二三四五六七八九十百千万]"),
+    "over|more than": re.compile(r"超过|逾|多[万亿个名人家]|余|以上"),
+    "up to|as many as|as much as": re.compile(r"最多|高达|多达|最高"),
+    "at least|a minimum of": re.compile(r"至少|不少于|起码"),
+}
+
 
 @cache
 def _table() -> dict[str, list[tuple[str, float]]]:
@@ -73,7 +85,7 @@ def quantifier(answer: str, document: str, question: str, language: Language, rn
     A sentence of the document that bears the answer's must quantify in the same way, and none that bears it
     may have the new word.
     """
-    if language != "en" or is_translation(answer, document):
+    if language != "en":
         return None
     return first_made("quantifier", answer, document, rng, _candidates(answer, document, rng))
 
@@ -89,12 +101,24 @@ def _candidates(answer: str, document: str, rng: Random) -> Iterator[Candidate]:
             continue
         new = _drawn(old, rng)
         part = sentence_at(answer, match.start())
+        if new is None:
+            continue
+        if is_translation(answer, document):
+            if _said_in_chinese(old, new, document):
+                yield match.start(), match.end(), same_case(match[0], new)
+            continue
         said = bearing(answer[part.start : part.end], document)
-        if new is None or not any(_bears(old, text, right) for text in said):
+        if not any(_bears(old, text, right) for text in said):
             continue
         if any(re.search(rf"(?<![\w-]){re.escape(new)}(?![\w-])", text, re.I) for text in said):
             continue
         yield match.start(), match.end(), same_case(match[0], new)
+
+
+def _said_in_chinese(old: str, new: str, document: str) -> bool:
+    """Does a Chinese document quantify once, and in this way? Sentences of a translation cannot be found in it."""
+    found = [name for name, pattern in _IN_CHINESE.items() if pattern.search(document)]
+    return len(found) == 1 and old in found[0].split("|") and new not in found[0].split("|")
 
 
 def _bears(old: str, text: str, right: str) -> bool:

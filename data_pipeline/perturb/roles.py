@@ -40,16 +40,24 @@ _COMPARED = re.compile(
 _PAST = r"had|did|\w{3,}ed"
 _SUBJECT = re.compile(
     rf"(?:(?<=^)|(?<=that )|(?<=, ))(?P<one>{_SIDE})(?P<verb> (?:is|are|was|were|has|have|provides?|offers?|predicts?|tends?"
-    rf"|orders?|requires?|appears?|seems?|shows?|leads?|results?|gives?|makes?|{_PAST})\b[^.;:]*?"
+    rf"|orders?|requires?|appears?|seems?|shows?|leads?|results?|gives?|makes?|may be|might be"
+    rf"|can be|should be|induces?|uses?|reduces?|increases?|yields?|produces?|causes?|achieves?|delivers?|identif(?:y|ies)"
+    rf"|costs?|lasts?|weighs?|receives?|sells?|remains?|{_PAST})\b[^.;:]*?"
     rf"\b(?:more|less|fewer|higher|lower|better|worse|greater|reduced|increased|improved|superior|\w{{3,}}er)\b[^.;:]*?)"
     rf"(?P<mid> than|,?(?: when| as)? compared (?:with|to)) (?P<two>{_SIDE})(?=[.;,]|$)"
 )
+_THOSE = re.compile(
+    rf"\b(?P<tie>with|without|treated|in|at|on|receiving|undergoing|from) (?P<one>{_SIDE}) (?P<verb>(?:is|are|was|were|has|have|had"
+    rf"|may|showed|\w{{3,}}ed)\b[^.;:]*?)(?: than|,? ?(?:when |as )?compared (?:with|to)) (?:those|that|the ones|patients) (?P=tie) (?P<two>{_SIDE}){_END}"
+)
 _NO_SIDE = re.compile(
     r"^(?:this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*|reported|usual|any"
-    r"|its|their|his|her|such|the (?:same|other|rest|average|latter|former|others)|\d|one|two|three|half|what|however"
-    r"|overall|therefore|thus|here|more|less|most|normal|ever|once|everyone|anyone)\b",
+    r"|its|their|his|her|such|the (?:same|other|rest|average|latter|former|others)|\d|one|two|three|half|four|five|six|seven|eight|nine|[$£€]|what|however"
+    r"|overall|therefore|thus|here|more|less|most|normal|ever|once|where|when|how|twenty|ten|hundred\w*|thousand\w*|million\w*|an? \w+ of|RMB|US|everyone|anyone)\b",
     re.I,
 )
+_NO_RELATION = re.compile(r"\b(?:no|not|n't|other|similar|same|by)\b|\b(?:more|less|fewer|rather|other|no (?:later|earlier))$")
+"""What keeps a comparison from being one of two sides."""
 _GROUPS = frozenset("men women boys girls children adults patients males females smokers nonsmokers controls".split())
 # What stands between two names of which the one does something to the other.
 _VERBS = either("relation_verbs_en")
@@ -74,9 +82,11 @@ def role(answer: str, document: str, question: str, language: Language, rng: Ran
     A relation counts only if it cannot hold both ways ("beat", "succeeded", "is higher in"); what the answer
     says of it is faithful, so that the reverse contradicts the document. Both sides must be known to it.
     """
-    if language != "en" or is_translation(answer, document):
+    if language != "en":
         return None
-    found = [*_comparisons(answer, document), *_names(answer, document), *_triples(answer, document)]
+    found = [*_comparisons(answer, document), *_triples(answer, document)]
+    if not is_translation(answer, document):  # the kinds of names are told by the document
+        found += _names(answer, document)
     return first_made("role", answer, document, rng, found)
 
 
@@ -84,7 +94,7 @@ def _comparisons(answer: str, document: str) -> Iterator[Candidate | None]:
     """ "higher in A than in B", "A is safer than B"."""
     for part in sentences(answer):
         text = answer[part.start : part.end]
-        for match in (*_WITH_PREPOSITION.finditer(text), *_COMPARED.finditer(text)):
+        for match in (m for pattern in (_WITH_PREPOSITION, _COMPARED, _THOSE) for m in pattern.finditer(text)):
             alike = match.re is not _COMPARED or _akin(match["one"], match["two"])
             if alike and _sides(match["one"], match["two"], document):
                 yield _shifted(text, match, part.start)
@@ -92,7 +102,7 @@ def _comparisons(answer: str, document: str) -> Iterator[Candidate | None]:
             one, two = match["one"], match["two"]
             if "compared" in match["mid"] and not _akin(one, two):
                 continue
-            if not _sides(one, two, document) or re.search(r"\b(?:no|not|n't|other|similar|same)\b", match["verb"]):
+            if not _sides(one, two, document) or _NO_RELATION.search(match["verb"]):
                 continue
             fixed = re.match(rf" (?:{_PAST})\b", match["verb"])
             if not fixed and plural(one) != plural(two):
@@ -120,8 +130,8 @@ def _sides(one: str, two: str, document: str) -> bool:
     return (
         not _NO_SIDE.match(one)
         and not _NO_SIDE.match(two)
-        and known(one, document)
-        and known(two, document)
+        and known(one, document, 0.5)
+        and known(two, document, 0.5)
         and len(one) < 70
         and len(two) < 70
     )

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, make_edit, occurs
+from data_pipeline.perturb.edit import Edit, make_edit
+from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.verify import content
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span
@@ -14,7 +15,6 @@ BEARS = 0.5
 """Share of a sentence's content words from which on a sentence of the document bears it."""
 LONGEST = 220
 """Characters of the stretch of an answer that one edit may cover: a change is told in one line."""
-_UP_TO = 60
 
 Candidate = tuple[int, int, str]
 """Start and end of a stretch of the answer, and the text that stands there after the edit."""
@@ -41,9 +41,13 @@ def bearing(claim: str, document: str, least: float = BEARS) -> list[str]:
     return [text for text in texts if len(wanted & stems(text)) >= least * len(wanted)]
 
 
-def known(text: str, document: str) -> bool:
-    """Does every content word of a phrase stand in the document?"""
-    return stems(text) <= stems(document)
+def known(text: str, document: str, least: float = 1.0) -> bool:
+    """Does the document hold such a share of the content words of a phrase?
+
+    A document in another language knows every phrase: only a translation of it can say them.
+    """
+    wanted = stems(text)
+    return is_translation(text, document) or len(wanted & stems(document)) >= least * len(wanted)
 
 
 def sentence_at(text: str, place: int) -> Span:
@@ -113,8 +117,3 @@ def plural(phrase: str) -> bool:
 def any_of(words: Sequence[str]) -> str:
     """Words as alternatives of a pattern, the longest first."""
     return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
-
-
-def states(phrase: str, document: str) -> bool:
-    """Does the document hold this very phrase?"""
-    return occurs(phrase, document)
