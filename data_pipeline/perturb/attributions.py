@@ -1,5 +1,6 @@
 """The edit type ``attribution``: what is true of one thing is said of another one of its kind."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from random import Random
@@ -12,13 +13,16 @@ from data_pipeline.perturb.triples import Triple, place_of, triples
 from judge.types import Language
 
 _LIST = re.compile(
-    r"(?<![\w.-])(?P<one>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?),? and (?P<two>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?)(?![\w.-])"
+    r"(?<![\w.-])(?P<one>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?),? and "
+    r"(?P<two>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?)(?![\w.-])"
     r"(?P<rest>[^.;:]{0,120}?),? respectively"
 )
 # Where numbers of one sentence depend on each other, so that exchanging them contradicts itself.
 _BOUND = re.compile(
-    r"\b(?:than|only|of which|out of|from|between|rising|rose|fell|increas\w+|decreas\w+|reduc\w+|up|down|to|per|times|total|both"
-    r"|respectively|[Oo]f the|as much as|far|rare|large|small|limit|ceiling|another|more|less|most|least|\w{3,}est|majority|minority|but|although|however|remaining|rest|CI|vs|versus|range|p)\b",
+    r"\b(?:than|only|of which|out of|from|between|rising|rose|fell|increas\w+|decreas\w+"
+    r"|reduc\w+|up|down|to|per|times|total|both"
+    r"|respectively|[Oo]f the|as much as|far|rare|large|small|limit|ceiling|another|more|less"
+    r"|most|least|\w{3,}est|majority|minority|but|although|however|remaining|rest|CI|vs|versus|range|p)\b",
 )
 _MOST = re.compile(r"\b(?:\w{4,}est|most|least)\b(?<!west)(?<!forest)(?<!harvest)")
 _CLAUSE = re.compile(r"(?:,? (?:and|while|whereas)|[,;]|\.) ")
@@ -75,7 +79,10 @@ def _objects(answer: str, stated: list[Triple]) -> Iterator[Candidate | None]:
             one, two = place_of(target, answer), place_of(other, answer)
             if one is None or two is None or "." in (target[-1], other[-1]):
                 continue
-            parts = [_IN_A_NAME.search(answer[:start]) or re.match(r", [A-Z]", answer[end:]) for start, end in (one, two)]
+            parts = [
+                _IN_A_NAME.search(answer[:start]) or re.match(r", [A-Z]", answer[end:])
+                for start, end in (one, two)
+            ]
             if not any(parts) and not _side_by_side(answer, one, two):
                 yield exchanged(answer, one, two)
 
@@ -104,12 +111,17 @@ def _numbers(answer: str, document: str) -> Iterator[Candidate | None]:
     for part in sentences(answer):
         text = answer[part.start : part.end]
         facts = [fact for fact in find_facts(text, "en") if fact.kind == "number"]
-        for one, two in zip(facts, facts[1:], strict=False):
+        for one, two in itertools.pairwise(facts):
             if (one.form, one.unit) != (two.form, two.unit) or one.text == two.text or not one.unit:
                 continue
             between = text[one.end : two.start]
             around = text[max(0, one.start - 25) : one.start] + between + text[two.end : two.end + 25]
-            if _MOST.search(text) or not _CLAUSE.search(between) or len(between) < 18 or _BOUND.search(around):
+            if (
+                _MOST.search(text)
+                or not _CLAUSE.search(between)
+                or len(between) < 18
+                or _BOUND.search(around)
+            ):
                 continue
             if occurs(one.text, document) and occurs(two.text, document):
                 found = exchanged(text, (one.start, one.end), (two.start, two.end))
@@ -124,12 +136,23 @@ def _names(answer: str, document: str) -> Iterator[Candidate | None]:
     kinds: dict[str, Fact] = {fact.text: fact for fact in document_facts("entity", answer, document, "en")}
     subjects = []
     for name, fact in kinds.items():
-        spots = [m.span() for m in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-]| [A-Z\d]|[’']s)", answer)]
+        spots = [
+            m.span() for m in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-]| [A-Z\d]|[’']s)", answer)
+        ]
         if len(spots) != 1 or fact.form in ("demonym", "code", "other"):
             continue
         start, end = spots[0]
-        opens = re.search(r"(?:^|[.;!?]\s|,? (?:and|while|whereas|but) |\n)(?:the )?$", answer[:start], re.I)
-        if opens and re.match(r" (?:is|was|are|were|has|had|have|will|[a-z]+ed|[a-z]+s|won|took|led|made|said)\b", answer[end:]):
+        opens = re.search(
+            r"(?:^|[.;!?]\s|,? (?:and|while|whereas"
+            r"|but) |\n)(?:the )?$",
+            answer[:start],
+            re.I,
+        )
+        if opens and re.match(
+            r" (?:is|was|are|were|has|had|have|will|[a-z]+ed"
+            r"|[a-z]+s|won|took|led|made|said)\b",
+            answer[end:],
+        ):
             subjects.append((start, end, name, fact))
     for one in subjects:
         for two in subjects:
@@ -138,7 +161,11 @@ def _names(answer: str, document: str) -> Iterator[Candidate | None]:
             if listed_together(one[2], two[2], document) or set(one[2].split()) & set(two[2].split()):
                 continue
             whole = answer[one[0] : sentence_at(answer, two[0]).end]
-            if _PRONOUN.search(whole) or _true_of(two[2], one, answer, document) or _true_of(one[2], two, answer, document):
+            if (
+                _PRONOUN.search(whole)
+                or _true_of(two[2], one, answer, document)
+                or _true_of(one[2], two, answer, document)
+            ):
                 continue
             yield exchanged(answer, (one[0], one[1]), (two[0], two[1]))
 

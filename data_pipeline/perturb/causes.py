@@ -10,25 +10,31 @@ from data_pipeline.perturb.support import Candidate, bearing, first_made, senten
 from judge.types import Language
 
 _CAUSAL = re.compile(
-    r"\b(?:caus\w+|led to|leads? to|leading to|results? in|resulted in|due to|because|owing to|responsible for|induc\w+|trigger\w*"
+    r"\b(?:caus\w+|led to|leads? to|leading to|results? in|resulted in|due to|because|owing to"
+    r"|responsible for|induc\w+|trigger\w*"
     r"|thanks to|as a result|produc\w+|brought about|therefore|effects? of)\b",
     re.I,
 )
 _LINK = re.compile(
-    r"\b(?:associat\w+|correlat\w+|linked|related|relationship|predict\w*|risk factors?|odds|hazard|relative risk|OR|HR|RR)\b"
+    r"\b(?:associat\w+|correlat\w+|linked|related|relationship|predict\w*|risk factors?|odds"
+    r"|hazard|relative risk|OR|HR|RR)\b"
 )
 _TRIAL = re.compile(r"\brandomi[sz]|\bplacebo\b", re.I)
 """What gives a cause."""
+_HOW = r"(?:(?:significantly|strongly|independently|positively|also|closely) )*"
 # An association, and the cause that is made of it.
 _TO_CAUSE: tuple[tuple[str, str], ...] = (
-    (r"(?:was|were) (?:(?:significantly|strongly|independently|positively|also|closely) )*associated with", "led to"),
-    (r"is (?:(?:significantly|strongly|independently|positively|also|closely) )*associated with", "leads to"),
-    (r"are (?:(?:significantly|strongly|independently|positively|also|closely) )*associated with", "lead to"),
+    (rf"was {_HOW}associated with", "was responsible for"),
+    (rf"were {_HOW}associated with", "were responsible for"),
+    (rf"is {_HOW}associated with", "is responsible for"),
+    (rf"are {_HOW}associated with", "are responsible for"),
     (r"(?:was|were) (?:linked|related) to", "caused"),
     (r"is (?:linked|related) to", "causes"),
 )
+
+
 def cause(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Claim a cause of what the document only sees together ("was associated with" becomes "led to").
+    """Claim a cause of what the document only sees together ("associated with": "responsible for").
 
     The document must have the association, and say nothing causal where it bears the sentence. One way only:
     who says "associated" for a cause says too little, not a wrong thing. So the wording tells the twins

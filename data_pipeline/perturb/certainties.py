@@ -12,30 +12,51 @@ from data_pipeline.perturb.edit import Edit, same_case
 from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.support import Candidate, bearing, first_made, plural, sentences
 from data_pipeline.perturb.verbs_en import third
+from data_pipeline.perturb.words import words
 from judge.types import Language, Span
 
 _HEDGES = re.compile(
-    r"\b(?:may|might|could|can|suggest\w*|possib\w+|potential\w*|likely|probabl\w+|perhaps|appear\w*|seem\w*|thought|believed|considered"
-    r"|suspect\w*|hypothes\w+|presum\w+|expected|assumed?|speculat\w+|unclear|unknown|evidence|sometimes|often|up to|risk)\b",
+    r"\b(?:may|might|could|can|suggest\w*|possib\w+|potential\w*|likely|probabl\w+|perhaps"
+    r"|appear\w*|seem\w*|thought|believed|considered"
+    r"|suspect\w*|hypothes\w+|presum\w+|expected|assumed?|speculat\w+|unclear|unknown|evidence"
+    r"|sometimes|often|up to|risk)\b",
     re.I,
 )
 # Where a hedge is no hedge, or cannot go without a change of the rest.
-_FORBID = re.compile(r"\b(?:not|no|never|nor|neither|only|if|unless|whether|as soon as|why|how|what|[Pp]assages?)\b|n[’']t\b", re.I)
-_MODAL = re.compile(r"(?<=[\w)] )(?P<modal>may|might|could)(?P<also> also| even| therefore| thus| further)? (?P<verb>[a-z]+)\b(?! that\b)")
-_NO_VERB = frozenset(
-    "as or and in include want need prefer choose also well even further have not vary the a an at to one consider use take try find wish get add".split()
+_FORBID = re.compile(
+    r"\b(?:not|no|never|nor|neither|only|if|unless|whether|as soon as|why|how|what"
+    r"|[Pp]assages?)\b|n[’']t\b",
+    re.I,
 )
+_MODAL = re.compile(
+    r"(?<=[\w)] )(?P<modal>may|might|could)(?P<also> also| even| therefore| thus"
+    r"| further)? (?P<verb>[a-z]+)\b(?! that\b)"
+)
+_NO_VERB = frozenset(words("no_verbs_en"))
+"""What may stand after a modal verb and is no verb of its own, or one that a hedge belongs to."""
 # Other hedges, and what they become.
 _OTHERS: tuple[tuple[str, str], ...] = (
     (r"(?P<be>is|are|was|were) (?:thought|believed|suspected|presumed|assumed) to be", "{be} known to be"),
-    (r"(?P<be>is|are|was|were) (?:thought|believed|suspected|presumed|assumed) to (?!be\b|have\b)", "{be} known to "),
+    (
+        r"(?P<be>is|are|was|were) (?:thought|believed|suspected"
+        r"|presumed|assumed) to (?!be\b|have\b)",
+        "{be} known to ",
+    ),
     (r"(?P<be>is|are) likely to ", "{be} certain to "),
     (r"(?P<be>is|are|was|were) (?:probably|possibly|likely|potentially)", "{be} clearly"),
-    (r"suggests that", "proves that"), (r"suggest that", "prove that"), (r"suggested that", "proved that"),
-    (r"(?:some|limited|preliminary) evidence", "clear evidence"), (r"appears to be", "is clearly"), (r"appear to be", "are clearly"),
-    (r"seems to be", "is clearly"), (r"seem to be", "are clearly"),
-)  # fmt: skip
-_SUBJECT = re.compile(r"(?:^|: |, (?:and|but) |\bthat |\d\.\s|\*\s|^[A-Z]\w+, )(?P<subject>(?:[\w%’'()/-]+ ){1,10})$")
+    (r"suggests that", "proves that"),
+    (r"suggest that", "prove that"),
+    (r"suggested that", "proved that"),
+    (r"(?:some|limited|preliminary) evidence", "clear evidence"),
+    (r"appears to be", "is clearly"),
+    (r"appear to be", "are clearly"),
+    (r"seems to be", "is clearly"),
+    (r"seem to be", "are clearly"),
+)
+_SUBJECT = re.compile(
+    r"(?:^|: |, (?:and|but) |\bthat |\d\.\s|\*\s"
+    r"|^[A-Z]\w+, )(?P<subject>(?:[\w%’'()/-]+ ){1,10})$"
+)
 
 
 def certainty(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -65,7 +86,7 @@ def _claims(answer: str, part: Span, document: str) -> Iterator[Candidate]:
 
 
 def _flat(text: str, match: re.Match[str]) -> str | None:
-    """ "may cause" becomes "causes", "cause", or "will cause" where the number of the subject cannot be told."""
+    """ "may cause" becomes "causes" or "cause"; "will cause" where the subject's number cannot be told."""
     verb, also = match["verb"], match["also"] or ""
     if verb in _NO_VERB or verb.endswith("ly"):
         return None
@@ -78,6 +99,13 @@ def _flat(text: str, match: re.Match[str]) -> str | None:
     return f"{also} {(third(verb), verb)[number]}".strip()
 
 
+_UNCLEAR = re.compile(
+    r"\b(?:with|to|for|as|than|by|from|who|which|that|at|when|and|or|you|it|this|they|we)\b|\w+(?:ing|ed)\b"
+    r"|\b(?:number|majority|lot|half|most|some|all)$",
+    re.I,
+)
+
+
 def _number(subject: str) -> int | None:
     """0 for a singular subject, 1 for a plural one, ``None`` where it cannot be told."""
     words = subject.split()
@@ -87,8 +115,7 @@ def _number(subject: str) -> int | None:
     if head in ("is", "are", "was", "were", "has", "have", "had"):
         return None
     core = re.split(r" (?:of|in|on) ", subject.strip())[0]
-    unclear = r"\b(?:with|to|for|as|than|by|from|who|which|that|at|when|and|or|you|it|this|they|we)\b|\w+(?:ing|ed)\b|\b(?:number|majority|lot|half|most|some|all)$"
-    if re.search(unclear, subject if core == subject.strip() else core, re.I):
+    if _UNCLEAR.search(subject if core == subject.strip() else core):
         return None
     if head in ("a", "an", "this", "that", "each", "every", "one"):
         return 0 if not plural(core) else None

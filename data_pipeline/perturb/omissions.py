@@ -17,43 +17,45 @@ from data_pipeline.perturb.support import (
     first_made,
     sentence_at,
 )
+from data_pipeline.perturb.words import pairs
 from judge.types import Language
 
-_PHRASE = r" (?:in|on|for|with|to|by|at|among|from|when|if|during|after|within|through)\\b(?! the other| fact)"
-_THING = r" (?![^,.;]*\\b(?:is|are|was|were|has|have|had|done|possible|can|will|may)\\b)\\D[^,.;]{2,60}[,.;]"
-# A restriction, the contrary that may stand in its place, what must follow, and how a document says the former.
+_PHRASE = (
+    r" (?:in|on|for|with|to|by|at|among|from|when|if|during|after"
+    r"|within|through)\b(?! the other| fact)"
+)
+_THING = r" (?![^,.;]*\b(?:is|are|was|were|has|have|had|done|possible|can|will|may)\b)\D[^,.;]{2,60}[,.;]"
+# A restriction, the contrary that may stand in its place, what must follow, and how a document restricts.
 _CONTRARY: tuple[tuple[str, str, str, str], ...] = (
     (r"(?<!not )(?<!n[’']t )(?<!the )only", "also", _PHRASE, r"\b(?:only|solely|exclusively|just|alone)\b"),
     (r"(?<!but )also", "only", _PHRASE, r"\b(?:also|too|as well|in addition)\b"),
-    (r"(?:except for|with the exception of)", "including", _THING, r"\bexcept(?:ion|ing)?\b|\bexclud|\bother than\b|\bapart from\b"),
-    (r"except(?! for| that| as| when| if| in| by)", "including", _THING, r"\bexcept(?:ion|ing)?\b|\bexclud|\bother than\b"),
-    (r"(?:excluding|not including|apart from)", "including", r" ", r"\bexcept|\bexclud|\bnot includ|\bother than\b|\bapart from\b"),
+    (r"(?:except for|with the exception of)", "including", _THING, r"\bexcept(?:ion|ing)?\b|\bexclud"
+r"|\bother than\b|\bapart from\b"),
+    (r"except(?! for| that| as"
+r"| when| if| in| by)", "including", _THING, r"\bexcept(?:ion|ing)?\b|\bexclud|\bother than\b"),
+    (r"(?:excluding|not including|apart from)", "including", r" ", r"\bexcept|\bexclud|\bnot includ"
+r"|\bother than\b|\bapart from\b"),
     (r"(?<=, )including(?= (?:the |all |those |\d))", "excluding", r" ", r"\b(?:includ|such as)"),
     (r"(?<=\()(?:excluding|not including)", "including", r" ", r"\bexclud|\bnot includ"),
     (r"even (?=if|when|after|in|with)", "only ", "", r"\beven\b|\bregardless\b"),
     (r"only (?=if|when|after)", "even ", "", r"\bonly\b|\bunless\b"),
     (r"(?<!, )unless", "even if", r" ", r"\bunless\b|\bexcept\b|\bonly if\b"),
 )  # fmt: skip
-# Groups to which a finding is restricted, and those that it is then said of instead.
-_GROUPS: tuple[tuple[str, str], ...] = (
-    ("men", "women"), ("boys", "girls"), ("males", "females"), ("male patients", "female patients"), ("children", "adults"),
-    ("adults", "adolescents"), ("infants", "adults"), ("inpatients", "outpatients"), ("smokers", "non-smokers"), ("rural areas", "urban areas"),
-    ("developing countries", "developed countries"), ("low-income countries", "high-income countries"), ("mice", "humans"),
-    ("rats", "humans"), ("premenopausal women", "postmenopausal women"), ("students", "teachers"), ("residents", "visitors"),
-    ("younger patients", "older patients"), ("members", "visitors"), ("weekdays", "weekends"), ("nurses", "physicians"),
-)  # fmt: skip
 _BODY = re.compile(
-    r"\b(?:pregnan\w*|birth\w*|breast\w*|ovar\w*|uter\w*|cervi\w*|prostat\w*|IVF|fetal|foet\w*|maternal|menopaus\w*|mothers?|gyn\w*"
+    r"\b(?:pregnan\w*|birth\w*|breast\w*|ovar\w*|uter\w*|cervi\w*|prostat\w*|IVF|fetal|foet\w*"
+    r"|maternal|menopaus\w*|mothers?|gyn\w*"
     r"|menstru\w*|testic\w*|penile|paediatric|pediatric|childhood|parents?|vagin\w*|hysterec\w*|years)\b",
     re.I,
 )
 """Where a group cannot be another one."""
+# Groups to which a finding is restricted, and those that it is then said of instead.
 _OTHER: dict[str, tuple[str, ...]] = {}
-for _one, _two in _GROUPS:
+for _one, _two in pairs("groups_en"):
     _OTHER[_one] = (*_OTHER.get(_one, ()), _two)
     _OTHER[_two] = (*_OTHER.get(_two, ()), _one)
 _GROUP = re.compile(
-    rf"\b(?:in|among|for|of|by) (?:the |both |all |most |these |our )?(?P<group>{any_of(tuple(_OTHER))})\b(?![-’'])"
+    rf"\b(?:in|among|for|of|by) (?:the |both |all |most |these "
+    rf"|our )?(?P<group>{any_of(tuple(_OTHER))})\b(?![-’'])"
 )
 
 
@@ -88,5 +90,9 @@ def _groups(answer: str, document: str) -> Iterator[Candidate]:
         if _BODY.search(text) or not any(occurs(old, said) for said in texts):
             continue
         for new in _OTHER[old]:
-            if occurs(new, document) and not occurs(new, answer) and not any(occurs(new, said) for said in texts):
+            if (
+                occurs(new, document)
+                and not occurs(new, answer)
+                and not any(occurs(new, said) for said in texts)
+            ):
                 yield *span, new

@@ -19,15 +19,21 @@ from judge.types import Language
 
 # Events of which one cannot come after the other, whoever says so.
 _FIXED = re.compile(
-    r"\b(?:born|birth|died|dies|death|dead|killed|buried|found(?:ed|ing)|established|created|built|construct\w+|designed|began|begin\w*"
-    r"|start\w*|end(?:ed|s)?|from|between|until|till|closed|completed|finished|opened|later|earlier|then|after|before|first|last|since|by|following"
-    r"|return\w*|re-?\w+ed|graduat\w+|retir\w+|launch\w*|still|again|second|third|finally|subsequent\w*|previous\w*|former\w*|renamed|replaced|while|will|opens|closes|neither|nor|both|already|expires?|valid|deadline)\b",
+    r"\b(?:born|birth|died|dies|death|dead|killed|buried|found(?:ed|ing)|established|created"
+    r"|built|construct\w+|designed|began|begin\w*"
+    r"|start\w*|end(?:ed|s)?|from|between|until|till|closed|completed|finished|opened|later"
+    r"|earlier|then|after|before|first|last|since|by|following"
+    r"|return\w*|re-?\w+ed|graduat\w+|retir\w+|launch\w*|still|again|second|third|finally"
+    r"|subsequent\w*|previous\w*|former\w*|renamed|replaced|while|will|opens|closes|neither"
+    r"|nor|both|already|expires?|valid|deadline)\b",
     re.I,
 )
 _CITED = re.compile(r"[a-z]?\s?[;)\]]")
 """What follows the year of a citation."""
 _FOLLOWED = re.compile(
-    r"(?:(?<=^)|(?<=[,:;] )|(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=\bwere )|(?<=\bbe ))(?P<one>(?:the |a |an )?[a-z-]+(?: [a-z-]+){0,3}),? (?:which (?:is|was|are|were) )?followed by (?P<two>(?:the |a |an )?[a-z-]+(?: [a-z-]+){0,3})(?=[.,;]| and |$)"
+    r"(?:(?<=^)|(?<=[,:;] )|(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=\bwere )"
+    r"|(?<=\bbe ))(?P<one>(?:the |a |an )?[a-z-]+(?: [a-z-]+){0,3}),? (?:which (?:is|was|are"
+    r"|were) )?followed by (?P<two>(?:the |a |an )?[a-z-]+(?: [a-z-]+){0,3})(?=[.,;]| and |$)"
 )
 
 
@@ -53,7 +59,9 @@ def _dates(answer: str, document: str) -> Iterator[Candidate | None]:
             part, other = sentence_at(answer, one.start), sentence_at(answer, two.start)
             if part != other or _CITED.match(answer[one.end :]) or _CITED.match(answer[two.end :]):
                 continue
-            if _FIXED.search(answer[part.start : other.end]) or not (occurs(one.text, document) and occurs(two.text, document)):
+            if _FIXED.search(answer[part.start : other.end]) or not (
+                occurs(one.text, document) and occurs(two.text, document)
+            ):
                 continue
             if re.fullmatch(r"[^a-z]*(?:and|or|to|,)?[^a-z]*", answer[one.end : two.start]):
                 continue
@@ -71,12 +79,15 @@ def _followed(answer: str, document: str) -> Iterator[Candidate | None]:
 
 
 _MOVED = (
-    r"(?:moved?|moving|moves|travel\w*|transferr\w*|sail\w*|flew|fly|flies|chang\w+|convert\w+|switch\w*|spread\w*|spilled|relocat\w+|export\w*"
-    r"|transmi\w+|pass\w*|promoted|evolv\w+|went|goes|renamed|shift\w*|jump\w*|translated|swam|walk\w*|return\w*|ran|runs|transition\w*)"
+    r"(?:moved?|moving|moves|travel\w*|transferr\w*|sail\w*|flew|fly|flies|chang\w+|convert\w+"
+    r"|switch\w*|spread\w*|spilled|relocat\w+|export\w*"
+    r"|transmi\w+|pass\w*|promoted|evolv\w+|went|goes|renamed|shift\w*|jump\w*|translated|swam"
+    r"|walk\w*|return\w*|ran|runs|transition\w*)"
 )
 _SIDE = r"(?:the |an? )?(?:[A-Z][\w’'-]+(?: [A-Z][\w’'-]+){0,2}|[a-z-]+(?: [a-z-]+)?)"
 _FROM = re.compile(
-    rf"\b{_MOVED}\b(?: (?!from\b)[\w’'-]+){{0,5}} from (?P<one>{_SIDE}) to (?P<two>{_SIDE})(?=[.,;:]|$| (?:in|on|by|and|after|via|at|with|because|during|for)\b)"
+    rf"\b{_MOVED}\b(?: (?!from\b)[\w’'-]+){{0,5}} from (?P<one>{_SIDE}) to (?P<two>{_SIDE})"
+    r"(?=[.,;:]|$| (?:in|on|by|and|after|via|at|with|because|during|for)\b)"
 )
 
 

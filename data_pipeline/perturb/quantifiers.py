@@ -11,40 +11,74 @@ from data_pipeline.perturb.support import Candidate, any_of, bearing, first_made
 from data_pipeline.perturb.words import words
 from judge.types import Language
 
-_COUNT = r"(?=[$£€]?\d|(?:a|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half|twice|all)\b)"
+_NUMBER = r"(?=[$£€]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half)\b)"
+_COUNT = rf"(?:{_NUMBER}|(?=(?:an?|twice|all)\b))"
+_THINGS = r"(?:[a-z-]+ ){0,1}[a-z-]+s\b|(?=people\b|children\b|staff\b)"
+_MORE = ("more", "less", "most", "very", "not", "too", "so", "as", "how")
+
+
+def _no(*before: str) -> str:
+    """What comes before a place is none of some words."""
+    return "".join(rf"(?<!\b{word} )" for word in before) + "$"
+
+
+def _but(refused: str, wanted: str) -> str:
+    """What comes next is wanted, and none of some words."""
+    return rf"(?!(?:{'|'.join(refused.split())})\b)(?:{wanted})"
+
+
 # What must stand right before and right after a quantifier, where it can mean something else.
 _NEEDS: dict[str, tuple[str, str]] = {
-    "all": (r"(?<!at )(?<!not )(?<!of )(?<!and )(?<!over )(?<!nearly )(?<!almost )$", r"(?!of\b|over\b|the\b|these\b|those\b|such\b|other\b|my\b|its\b|their\b|you\b|that\b|this\b|\d|in\b|be\b|your\b|our\b|his\b"
-        r"|her\b|three\b|two\b|four\b|five\b|sides\b|day\b|night\b|along\b|kinds\b|sorts\b|ages\b|times\b|costs\b|things\b|surfaces\b)(?:[a-z-]+ ){0,2}[a-z-]+s\b|(?=people\b|children\b|staff\b)"),
-    "most": (r"(?<!the )(?<!at )(?<!\w[’']s )(?<!are )(?<!is )(?<!was )(?<!were )(?<!be )(?<!its )(?<!their )$", r"(?!of\b|likely\b|often\b|\w+ly\b|recent\b|important\b|common\b|other\b|notabl\w+|effective\b)(?:[a-z]+ )?[a-z]+s\b|(?=people\b|children\b)"),
-    "some": (r"(?<!probably )(?<!and )$", r"(?!of\b|more\b|other\b|time\b|extent\b|degree\b|sort\b|kind\b|\d|way\b|point\b|evidence\b|common\b|key\b|tips\b|general\b|examples\b|additional\b|important\b|basic\b)(?:[a-z-]+ )?[a-z-]+s\b|(?=people\b|children\b)"),
-    "many": (r"(?<!how )(?<!as )(?<!so )(?<!too )(?<!the )(?<!not )$", r"(?!of\b|other\b|more\b|different\b|years\b|times\b|ways\b|such\b)(?:[a-z-]+ )?[a-z-]+s\b|(?=people\b|children\b)"),
-    "several": (r"(?<!the )$", r"(?!of\b|other\b|more\b|hundred\b|thousand\b|million\b|times\b|years\b|days\b|weeks\b|months\b|hours\b|minutes\b|ways\b|different\b|factors\b|key\b)(?:[a-z-]+ )?[a-z-]+s\b"),
-    "all of": ("$", r"(?!the above|this|it\b|them \()\w+"),
-    "a minority of": (r"(?<!only )$", r"\w"),
-    "over": (r"(?<!aged )(?<!people )(?<!patients )(?<!age )(?<!those )(?<!adults )(?<!all )$", r"(?=[$£€]?\d)"),
-    **dict.fromkeys(("nearly", "almost", "more than", "as many as", "as much as"), (r"$", _COUNT)),
-    **dict.fromkeys(("up to", "at least", "a minimum of"), (r"^(?!.*\b(?:from|starting|going|goes|rang\w+|between|and|or) (?:[^.\n]{0,30} )?$)(?s:.*)$", r"(?=[$£€]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half)\b)")),
-    **dict.fromkeys(("fully", "completely", "entirely"), (r"(?<!not )(?<!n[’']t )(?<!be )(?<!until )$", r"(?!different\b|new\b|cool|dry|sure)\w+")),
-    "often": (r"(?<!more )(?<!less )(?<!most )(?<!how )(?<!as )(?<!so )(?<!too )(?<!very )$", r"\w"),
+    "all": (
+        _no("at", "not", "of", "and", "over", "nearly", "almost"),
+        _but(
+            "of over the these those such other my its their your our his her you that this in be two three"
+            " four five sides day night along kinds sorts ages times costs things surfaces",
+            _THINGS,
+        ),
+    ),
+    "all of": ("$", _but(r"the\sabove this it them", r"\w+")),
+    "most": (
+        _no("the", "at", "are", "is", "was", "were", "be", "its", "their") + r"(?<![’']s )",
+        _but(r"of likely often \w+ly recent important common other notabl\w+ effective", _THINGS),
+    ),
+    "some": (
+        _no("probably", "and"),
+        _but(
+            r"of more other time extent degree sort kind \d+ way point evidence common key tips general"
+            " examples additional important basic people",
+            _THINGS,
+        ),
+    ),
+    "many": (
+        _no("how", "as", "so", "too", "the", "not"),
+        _but("of other more different years times ways such", _THINGS),
+    ),
+    "several": (
+        _no("the"),
+        _but(
+            "of other more hundred thousand million times years days weeks months hours minutes ways"
+            " different factors key",
+            _THINGS,
+        ),
+    ),
+    "a minority of": (_no("only"), r"\w"),
+    "over": (_no("aged", "people", "patients", "age", "those", "adults", "all"), r"(?=[$£€]?\d)"),
     "always": (r"(?<!not )(?<!n[’']t )$", r"\w"),
-    **dict.fromkeys(("commonly", "frequently", "generally", "typically", "usually"), (r"(?<!more )(?<!less )(?<!most )(?<!very )(?<!not )(?<!n[’']t )(?<!too )$", r"(?!recogni[sz]ed as safe|speaking)\w")),
-}  # fmt: skip
-# Words of one strength: a document that uses one of them bears an answer that uses another.
-_ALIKE: tuple[tuple[str, ...], ...] = (
-    ("all", "all of", "every", "each", "each of", "both", "entire", "whole", "any"),
-    ("most", "most of", "majority", "the majority of", "a majority of", "mainly", "mostly", "usually", "generally", "typically",
-     "commonly", "frequently", "often", "normally", "tend", "tends", "widely"),
-    ("some", "some of", "many", "several", "a number of", "few", "certain", "various", "may", "can", "sometimes", "occasionally"),
-    ("always", "all", "every", "never"),
-    ("nearly", "almost", "close to", "approximately", "about", "around", "just under", "less than"),
-    ("over", "more than", "above", "exceeded", "at least", "greater than"),
-    ("up to", "as many as", "as much as", "maximum", "at most", "no more than", "not more than", "within"),
-    ("at least", "a minimum of", "minimum", "no less than", "no fewer than", "or more"),
-    ("partly", "partially", "part", "some"),
-    ("completely", "fully", "entirely", "whole", "total"),
-    ("rarely", "seldom", "rare", "uncommon"),
-)  # fmt: skip
+    **dict.fromkeys(("nearly", "almost", "more than", "as many as", "as much as"), ("$", _COUNT)),
+    **dict.fromkeys(
+        ("up to", "at least", "a minimum of"),
+        (
+            r"^(?!.*\b(?:from|starting|going|goes|rang\w+|between|and|or) (?:[^.\n]{0,30} )?$)(?s:.*)$",
+            _NUMBER,
+        ),
+    ),
+    **dict.fromkeys(
+        ("often", "commonly", "frequently", "generally", "typically", "usually"),
+        (_no(*_MORE), r"(?!recogni[sz]ed as safe|speaking)\w"),
+    ),
+}
+
 
 _IN_CHINESE: dict[str, re.Pattern[str]] = {
     "all|all of": re.compile(r"所有|全部|全体|一切"),
@@ -75,7 +109,8 @@ def _pattern() -> re.Pattern[str]:
 
 @cache
 def _said_alike(word: str) -> re.Pattern[str]:
-    group = {word, *(other for line in _ALIKE if word in line for other in line)}
+    lines = [line.split(" / ") for line in words("quantifiers_alike_en")]
+    group = {word, *(other for line in lines if word in line for other in line)}
     return re.compile(rf"(?<![\w-])(?:{any_of(sorted(group))})(?![\w-])", re.I)
 
 
@@ -116,7 +151,7 @@ def _candidates(answer: str, document: str, rng: Random) -> Iterator[Candidate]:
 
 
 def _said_in_chinese(old: str, new: str, document: str) -> bool:
-    """Does a Chinese document quantify once, and in this way? Sentences of a translation cannot be found in it."""
+    """Does a Chinese document quantify once, and in this way? What bears a translation is not known."""
     found = [name for name, pattern in _IN_CHINESE.items() if pattern.search(document)]
     return len(found) == 1 and old in found[0].split("|") and new not in found[0].split("|")
 
@@ -125,7 +160,11 @@ def _bears(old: str, text: str, right: str) -> bool:
     """Does a sentence of the document quantify likewise, close to the word that follows in the answer?"""
     following = re.findall(r"[A-Za-z\d]\w*", right)[:4]
     return any(
-        any(word.lower() in text[found.start() : found.end() + 60].lower() for word in following if len(word) > 3 or word[0].isdigit())
+        any(
+            word.lower() in text[found.start() : found.end() + 60].lower()
+            for word in following
+            if len(word) > 3 or word[0].isdigit()
+        )
         for found in _said_alike(old).finditer(text)
     )
 

@@ -1,5 +1,6 @@
 """The edit type ``role``: the two sides of a relation that is no symmetric one change places."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from random import Random
@@ -18,61 +19,101 @@ from data_pipeline.perturb.support import (
     sentences,
 )
 from data_pipeline.perturb.triples import Triple, place_of, triples
-from data_pipeline.perturb.words import either, words
+from data_pipeline.perturb.words import either
 from judge.types import Language
 
 # A side of a comparison: a few words without a verb, a mark or another clause.
 _WORD = (
-    r"(?!(?i:and|or|but|than|that|which|who|when|while|because|as|is|are|was|were|be|been|has|have|had|did|does|do|not"
-    r"|can|could|may|might|will|would|should|after|before|during|if|either|both|those|each|compared|rather|instead"
+    r"(?!(?i:and|or|but|than|that|which|who|when|while|because|as|is|are|was|were|be|been|has"
+    r"|have|had|did|does|do|not"
+    r"|can|could|may|might|will|would|should|after|before|during|if|either|both|those|each"
+    r"|compared|rather|instead"
     r"|in|for|by|from|to|on|at|among|between|it|they|we|he|she|this|there|also|only)\b)[\w%'’/-]+"
 )
 _SIDE = rf"{_WORD}(?: {_WORD}){{0,6}}"
 _PREP = r"(?:in|for|among|with|of|by|from|at|on|during|after|to)"
-_VERSUS = r"(?:than|,? rather than|,? but not|,? and not|,? instead of|(?:,? (?:as|when))? ?compared (?:with|to)|,? relative to|,? as opposed to)"
-_END = r"(?=[.;,]|\)|$| (?:and|but|when|while|because|during|at|as|after|before|is|are|was|were|in|for|to|by|on)\b)"
+_VERSUS = (
+    r"(?:than|,? rather than|,? but not|,? and not|,? instead of|(?:,? (?:as"
+    r"|when))? ?compared (?:with|to)|,? relative to|,? as opposed to)"
+)
+_END = (
+    r"(?=[.;,]|\)|$| (?:and|but|when|while|because|during|at|as|after|before|is|are|was|were"
+    r"|in|for|to|by|on)\b)"
+)
 _WITH_PREPOSITION = re.compile(
     rf"\b(?P<prep>{_PREP}) (?P<one>{_SIDE})(?P<mid>,? ?{_VERSUS}) (?P=prep) (?P<two>{_SIDE}){_END}"
 )
 _COMPARED = re.compile(
-    rf"\b(?P<prep>in|for|among) (?P<one>{_SIDE}),?(?: when| as)? compared (?:with|to) (?P<two>{_SIDE})(?=[.;,]|$)"
+    rf"\b(?P<prep>in|for|among) (?P<one>{_SIDE}),?(?: when| as)? compared (?:with"
+    rf"|to) (?P<two>{_SIDE})(?=[.;,]|$)"
 )
 _PAST = r"had|did|\w{3,}ed"
 _SUBJECT = re.compile(
-    rf"(?:(?<=^)|(?<=that )|(?<=, ))(?P<one>{_SIDE})(?P<verb> (?:is|are|was|were|has|have|provides?|offers?|predicts?|tends?"
+    rf"(?:(?<=^)|(?<=that )|(?<=, ))(?P<one>{_SIDE})(?P<verb> (?:is|are|was|were|has|have"
+    rf"|provides?|offers?|predicts?|tends?"
     rf"|orders?|requires?|appears?|seems?|shows?|leads?|results?|gives?|makes?|may be|might be"
-    rf"|can be|should be|induces?|uses?|reduces?|increases?|yields?|produces?|causes?|achieves?|delivers?|identif(?:y|ies)"
+    rf"|can be|should be|induces?|uses?|reduces?|increases?|yields?|produces?|causes?|achieves?"
+    rf"|delivers?|identif(?:y|ies)"
     rf"|costs?|lasts?|weighs?|receives?|sells?|remains?|{_PAST})\b[^.;:]*?"
-    rf"\b(?:more|less|fewer|higher|lower|better|worse|greater|reduced|increased|improved|superior|\w{{3,}}er)\b[^.;:]*?)"
+    rf"\b(?:more|less|fewer|higher|lower|better|worse|greater|reduced|increased|improved"
+    rf"|superior|\w{{3,}}er)\b[^.;:]*?)"
     rf"(?P<mid> than|,?(?: when| as)? compared (?:with|to)) (?P<two>{_SIDE})(?=[.;,]|$)"
 )
 _THOSE = re.compile(
-    rf"\b(?P<tie>with|without|treated|in|at|on|receiving|undergoing|from) (?P<one>{_SIDE}) (?P<verb>(?:is|are|was|were|has|have|had"
-    rf"|may|showed|\w{{3,}}ed)\b[^.;:]*?)(?: than|,? ?(?:when |as )?compared (?:with|to)) (?:those|that|the ones|patients) (?P=tie) (?P<two>{_SIDE}){_END}"
+    rf"\b(?P<tie>with|without|treated|in|at|on|receiving|undergoing"
+    rf"|from) (?P<one>{_SIDE}) (?P<verb>(?:is|are|was|were|has|have|had"
+    rf"|may|showed|\w{{3,}}ed)\b[^.;:]*?)(?: than|,? ?(?:when |as )?compared (?:with"
+    rf"|to)) (?:those|that|the ones|patients) (?P=tie) (?P<two>{_SIDE}){_END}"
 )
 _NO_SIDE = re.compile(
-    r"^(?:this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*|reported|usual|any"
-    r"|its|their|his|her|such|the (?:same|other|rest|average|latter|former|others)|\d|one|two|three|half|four|five|six|seven|eight|nine|[$£€]|what|however"
-    r"|overall|therefore|thus|here|more|less|most|normal|ever|once|where|when|how|twenty|ten|hundred\w*|thousand\w*|million\w*|an? \w+ of|RMB|US|everyone|anyone)\b",
+    r"^(?:this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*"
+    r"|reported|usual|any"
+    r"|its|their|his|her|such|the (?:same|other|rest|average|latter|former|others)|\d|one|two"
+    r"|three|half|four|five|six|seven|eight|nine|[$£€]|what|however"
+    r"|overall|therefore|thus|here|more|less|most|normal|ever|once|where|when|how|twenty|ten"
+    r"|hundred\w*|thousand\w*|million\w*|an? \w+ of|RMB|US|everyone|anyone)\b",
     re.I,
 )
-_NO_RELATION = re.compile(r"\b(?:no|not|n't|other|similar|same|by)\b|\b(?:more|less|fewer|rather|other|no (?:later|earlier))$")
+_NO_RELATION = re.compile(
+    r"\b(?:no|not|n't|other|similar|same|by)\b|\b(?:more|less|fewer"
+    r"|rather|other|no (?:later|earlier))$"
+)
 """What keeps a comparison from being one of two sides."""
-_GROUPS = frozenset("men women boys girls children adults patients males females smokers nonsmokers controls".split())
+_GROUPS = frozenset(
+    (
+        "men",
+        "women",
+        "boys",
+        "girls",
+        "children",
+        "adults",
+        "patients",
+        "males",
+        "females",
+        "smokers",
+        "controls",
+    )
+)
 # What stands between two names of which the one does something to the other.
 _VERBS = either("relation_verbs_en")
 _BETWEEN = re.compile(
     rf" (?:(?:has|have|had|was|were|is|are|later|also|once|first|then|been|being|will) )*(?:{_VERBS})"
     r"(?: (?:by|over|from))? (?:the |an? )?"
-    r"|(?: (?:is|was|lies|lay|are|were))?,? (?:located )?(?:just )?(?:to the )?(?:north|south|east|west|north-?east|north-?west|south-?east"
+    r"|(?: (?:is|was|lies|lay|are|were))?,? (?:located )?(?:just )?(?:to the )?(?:north|south"
+    r"|east|west|north-?east|north-?west|south-?east"
     r"|south-?west) of (?:the )?"
-    r"|[’']s (?:coach|manager|boss|teacher|mentor|tutor|lawyer|agent|deputy|predecessor|successor|assistant|adviser"
+    r"|[’']s (?:coach|manager|boss|teacher|mentor|tutor|lawyer|agent|deputy|predecessor"
+    r"|successor|assistant|adviser"
     r"|advisor|parent company|owner|publisher|supplier|rival’s|subsidiary),? "
-    r"|,? (?:(?:is|was) )?(?:the|an?) (?:coach|manager|boss|teacher|mentor|tutor|lawyer|agent|deputy|predecessor"
-    r"|successor|assistant|adviser|advisor|parent company|owner|subsidiary|suburb|part|student|pupil|follower) (?:of|to) (?:the )?"
+    r"|,? (?:(?:is|was) )?(?:the|an?) (?:coach|manager|boss|teacher|mentor|tutor|lawyer|agent"
+    r"|deputy|predecessor"
+    r"|successor|assistant|adviser|advisor|parent company|owner|subsidiary|suburb|part|student"
+    r"|pupil|follower) (?:of|to) (?:the )?"
     r"| (?:is|was|are|were) (?:\w+er|more \w+|less \w+) than "
 )
-_CAN_STAND_BEFORE = re.compile(r"(?:^|[.!?:;,(]\s|\b(?:that|when|while|and|but|after|before|because|as|by|of|to|in|the|where)\s|\n)$")
+_CAN_STAND_BEFORE = re.compile(
+    r"(?:^|[.!?:;,(]\s|\b(?:that|when|while|and|but|after|before|because|as|by|of|to|in|the|where)\s|\n)$"
+)
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|him|himself|herself|its|their|they)\b", re.I)
 
 
@@ -94,7 +135,9 @@ def _comparisons(answer: str, document: str) -> Iterator[Candidate | None]:
     """ "higher in A than in B", "A is safer than B"."""
     for part in sentences(answer):
         text = answer[part.start : part.end]
-        for match in (m for pattern in (_WITH_PREPOSITION, _COMPARED, _THOSE) for m in pattern.finditer(text)):
+        for match in (
+            m for pattern in (_WITH_PREPOSITION, _COMPARED, _THOSE) for m in pattern.finditer(text)
+        ):
             alike = match.re is not _COMPARED or _akin(match["one"], match["two"])
             if alike and _sides(match["one"], match["two"], document):
                 yield _shifted(text, match, part.start)
@@ -146,7 +189,7 @@ def _names(answer: str, document: str) -> Iterator[Candidate | None]:
         if name in answer
         for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-]| [A-Z\d])", answer)
     )
-    for first, second in zip(spots, spots[1:], strict=False):
+    for first, second in itertools.pairwise(spots):
         (start, stop, one), (again, end, two) = first, second
         if stop > again or not _same_kind(kinds[one], kinds[two]) or one in two or two in one:
             continue
@@ -166,8 +209,9 @@ def _same_kind(one: Fact, two: Fact) -> bool:
 
 
 _DIRECTED = re.compile(
-    r"precededBy|followedBy|predecessor|successor|has to its \w+|influencedBy|influenced|doctoralAdvisor|doctoralStudent"
-    r"|derivative|stylisticOrigin|musicSubgenre|musicFusionGenre|subsidiary|parentCompany|inOfficeWhile\w+|owner"
+    r"precededBy|followedBy|predecessor|successor|has to its \w+|influencedBy|influenced|doctoralAdvisor"
+    r"|doctoralStudent|derivative|stylisticOrigin|musicSubgenre|musicFusionGenre|subsidiary"
+    r"|parentCompany|inOfficeWhile\w+|owner"
     r"|vicePresident|higher|lower|hasDeputy|deputy|parent|child|student|teacher|coach|manager|youthclub"
 )
 

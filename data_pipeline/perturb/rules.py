@@ -84,7 +84,9 @@ class RulePerturber:
         InputError: an edit type is not known, or ``from_document`` is no share.
     """
 
-    def __init__(self, seed: int = 0, edit_types: Sequence[str] = DEFAULT_EDIT_TYPES, from_document: float = 0.6):
+    def __init__(
+        self, seed: int = 0, edit_types: Sequence[str] = DEFAULT_EDIT_TYPES, from_document: float = 0.6
+    ):
         for name in edit_types:
             if name not in EDITS:
                 raise InputError(unknown("edit type", name, EDITS))

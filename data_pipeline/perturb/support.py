@@ -73,7 +73,9 @@ def lowered(phrase: str, document: str) -> str | None:
     if head is None or not phrase[0].isupper() or not head[0][1:].islower():
         return phrase
     word = head[0].lower()
-    if word in ("the", "a", "an", "most", "some", "all", "many", "this", "these") or occurs_lower(word, document):
+    if word in ("the", "a", "an", "most", "some", "all", "many", "this", "these") or occurs_lower(
+        word, document
+    ):
         return phrase[0].lower() + phrase[1:]
     return phrase if re.search(rf"[a-z,] {re.escape(head[0])}\b", document) else None
 

@@ -8,18 +8,16 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, occurs, same_case
 from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.support import Candidate, bearing, first_made, sentence_at
+from data_pipeline.perturb.words import pairs
 from judge.types import Language
 
-# Multiples and parts; the pairs lead both ways.
-_MULTIPLES: tuple[tuple[str, str], ...] = (
-    ("twice", "three times"), ("three times", "twice"), ("doubled", "tripled"), ("tripled", "doubled"),
-    ("half of", "a third of"), ("a third of", "half of"), ("one third of", "half of"), ("one-third of", "half of"), ("a quarter of", "half of"),
-    ("two thirds", "three quarters"), ("three quarters", "two thirds"), ("two-thirds", "three-quarters"),
-    ("three-quarters", "two-thirds"), ("four times", "three times"), ("five times", "four times"),
-)  # fmt: skip
-_NUMBER = re.compile(r"(?<![\w.,-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)|(?<![\w.,-])-?\d+(?:\.\d+)?(?![\w,]|\.\d)")
+_NUMBER = re.compile(
+    r"(?<![\w.,-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)"
+    r"|(?<![\w.,-])-?\d+(?:\.\d+)?(?![\w,]|\.\d)"
+)
 _MOST = re.compile(
-    r"\b(?:highest|largest|biggest|most|greatest|longest|tallest|heaviest|fastest|oldest|latest|lowest|smallest|least|shortest|cheapest"
+    r"\b(?:highest|largest|biggest|most|greatest|longest|tallest|heaviest|fastest|oldest"
+    r"|latest|lowest|smallest|least|shortest|cheapest"
     r"|earliest|fewest|youngest|top|first|winner|won|leading|best)\b",
     re.I,
 )
@@ -38,18 +36,29 @@ def total(answer: str, document: str, question: str, language: Language, rng: Ra
     """
     if language != "en" or is_translation(answer, document):
         return None
-    found = [*_multiples(answer, document), *_computed(answer, document), *_seconds(answer, document, question)]
+    found = [
+        *_multiples(answer, document),
+        *_computed(answer, document),
+        *_seconds(answer, document, question),
+    ]
     return first_made("total", answer, document, rng, found)
 
 
 def _multiples(answer: str, document: str) -> Iterator[Candidate]:
-    for old, new in _MULTIPLES:
-        for match in re.finditer(rf"(?<![\w-])(?<!the first )(?<!the second ){re.escape(old)}(?![\w-])(?! (?:an inch|a (?:cup|mile|year|lemon|day|week|month)|per|daily|each|every|one\b))", answer, re.I):
+    for old, new in pairs("multiples_en"):
+        for match in re.finditer(
+            rf"(?<![\w-])(?<!the first )(?<!the second ){re.escape(old)}(?![\w-])(?! (?:an inch"
+            rf"|a (?:cup|mile|year|lemon|day|week|month)|per|daily|each|every|one\b))",
+            answer,
+            re.I,
+        ):
             part = sentence_at(answer, match.start())
             texts = bearing(answer[part.start : part.end], document)
-            if any(occurs(old, text) for text in texts) and not any(occurs(new, text) for text in texts):
-                if not re.search(r"\b(?:or|and|to|than|first|second|other|more) $", answer[: match.start()]):
-                    yield match.start(), match.end(), same_case(match[0], new)
+            said = any(occurs(old, text) for text in texts) and not any(occurs(new, text) for text in texts)
+            if said and not re.search(
+                r"\b(?:or|and|to|than|first|second|other|more) $", answer[: match.start()]
+            ):
+                yield match.start(), match.end(), same_case(match[0], new)
 
 
 def _computed(answer: str, document: str) -> Iterator[Candidate]:
@@ -60,15 +69,28 @@ def _computed(answer: str, document: str) -> Iterator[Candidate]:
     for match in _NUMBER.finditer(answer):
         places = _places(match[0])
         result = _value(match[0])
-        if occurs(match[0], document) or len(re.sub(r"\D|^0+|\.0+$", "", match[0])) < 3 or not _amount(answer, match):
+        if (
+            occurs(match[0], document)
+            or len(re.sub(r"\D|^0+|\.0+$", "", match[0])) < 3
+            or not _amount(answer, match)
+        ):
             continue
         slack = 0.5 * 10**-places
         values = [_value(text) for text in stated]
         for one, two in combinations(values, 2):
-            sign = next((s for s in (1, -1) if min(abs(one + s * two - result), abs(s * one + two - result)) <= slack), 0)
+            sign = next(
+                (
+                    s
+                    for s in (1, -1)
+                    if min(abs(one + s * two - result), abs(s * one + two - result)) <= slack
+                ),
+                0,
+            )
             if not sign or result in (one, two) or min(one, two) <= 0:
                 continue
-            others = [value for value in values if value not in (one, two) and 0.3 <= value / max(two, 1e-9) <= 3]
+            others = [
+                value for value in values if value not in (one, two) and 0.3 <= value / max(two, 1e-9) <= 3
+            ]
             for other in others:
                 wrong = one + sign * other if one + sign * two > 0 else sign * one + other
                 text = _written(wrong, match[0])
@@ -79,7 +101,11 @@ def _computed(answer: str, document: str) -> Iterator[Candidate]:
 def _amount(answer: str, match: re.Match[str]) -> bool:
     """Is a number an amount: the whole answer, money, or a share? Years and ages are computed by nobody."""
     before, after = answer[: match.start()], answer[match.end() :]
-    return not re.search(r"\w", before + after) or re.search(r"[$£€] ?$", before) is not None or re.match(r" ?(?:%|percent|million|billion)", after) is not None
+    return (
+        not re.search(r"\w", before + after)
+        or re.search(r"[$£€] ?$", before) is not None
+        or re.match(r" ?(?:%|percent|million|billion)", after) is not None
+    )
 
 
 def _value(text: str) -> float:
@@ -118,16 +144,26 @@ def _seconds(answer: str, document: str, question: str) -> Iterator[Candidate]:
     for rows in tables(document):
         for column in range(1, len(rows[0])):
             values = [(_cell(row[column]), row) for row in rows[1:]]
-            ranked = sorted(((value, row) for value, row in values if value is not None), key=lambda item: item[0])
+            ranked = sorted(
+                ((value, row) for value, row in values if value is not None), key=lambda item: item[0]
+            )
             if len(ranked) < 3 or len({value for value, _ in ranked}) < len(ranked):
                 continue
             for first, second in ((ranked[-1], ranked[-2]), (ranked[0], ranked[1])):
                 old, new = first[1][0], second[1][0]
                 spots = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", answer)]
-                if len(spots) != 1 or occurs(new, answer) or occurs(new, question) or occurs(old, new) or occurs(new, old):
+                if (
+                    len(spots) != 1
+                    or occurs(new, answer)
+                    or occurs(new, question)
+                    or occurs(old, new)
+                    or occurs(new, old)
+                ):
                     continue
                 start, end = spots[0]
-                if not _MOST.search(answer[sentence_at(answer, start).start : sentence_at(answer, start).end] + question):
+                if not _MOST.search(
+                    answer[sentence_at(answer, start).start : sentence_at(answer, start).end] + question
+                ):
                     continue
                 value = answer.find(first[1][column], end)
                 if value < 0:

@@ -1,4 +1,4 @@
-"""Triples of a document: lines of the form ``subject | relation | object``, and where an answer names them."""
+"""Triples of a document, lines ``subject | relation | object``, and where an answer names them."""
 
 import re
 from functools import lru_cache
