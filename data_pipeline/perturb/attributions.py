@@ -15,13 +15,13 @@ from judge.types import Language
 _LIST = re.compile(
     r"(?<![\w.-])(?P<one>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?),? and "
     r"(?P<two>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?)(?![\w.-])"
-    r"(?P<rest>[^.;:]{0,120}?),? respectively"
+    r"(?P<rest>[^.;:()]{0,120}?),? respectively"
 )
 # Where numbers of one sentence depend on each other, so that exchanging them contradicts itself.
 _BOUND = re.compile(
     r"\b(?:than|only|of which|out of|from|between|rising|rose|fell|increas\w+|decreas\w+"
     r"|reduc\w+|up|down|to|per|times|total|both"
-    r"|respectively|[Oo]f the|as much as|far|rare|large|small|limit|ceiling|another|more|less"
+    r"|respectively|[Oo]f the|as much as|far|rare|high|low|required|daily|large|small|limit|ceiling|another|more|less"
     r"|most|least|\w{3,}est|majority|minority|but|although|however|remaining|rest|CI|vs|versus|range|p)\b",
 )
 _MOST = re.compile(r"\b(?:\w{4,}est|most|least)\b(?<!west)(?<!forest)(?<!harvest)")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, occurs
+from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import find_facts, is_translation
 from data_pipeline.perturb.support import (
     Candidate,
@@ -25,7 +26,7 @@ _FIXED = re.compile(
     r"|earlier|then|after|before|first|last|since|by|following"
     r"|return\w*|re-?\w+ed|graduat\w+|retir\w+|launch\w*|still|again|second|third|finally"
     r"|subsequent\w*|previous\w*|former\w*|renamed|replaced|while|will|opens|closes|neither"
-    r"|nor|both|already|expires?|valid|deadline)\b",
+    r"|nor|both|already|expires?|valid|necessary|deadline)\b",
     re.I,
 )
 _CITED = re.compile(r"[a-z]?\s?[;)\]]")
@@ -57,7 +58,12 @@ def _dates(answer: str, document: str) -> Iterator[Candidate | None]:
             if one.form != two.form or one.text == two.text or two.start - one.end < 12:
                 continue
             part, other = sentence_at(answer, one.start), sentence_at(answer, two.start)
-            if part != other or _CITED.match(answer[one.end :]) or _CITED.match(answer[two.end :]):
+            if (
+                part != other
+                or not (_is_date(answer, one) and _is_date(answer, two))
+                or _CITED.match(answer[one.end :])
+                or _CITED.match(answer[two.end :])
+            ):
                 continue
             if _FIXED.search(answer[part.start : other.end]) or not (
                 occurs(one.text, document) and occurs(two.text, document)
@@ -66,6 +72,16 @@ def _dates(answer: str, document: str) -> Iterator[Candidate | None]:
             if re.fullmatch(r"[^a-z]*(?:and|or|to|,)?[^a-z]*", answer[one.end : two.start]):
                 continue
             yield exchanged(answer, (one.start, one.end), (two.start, two.end))
+
+
+def _is_date(answer: str, fact: Fact) -> bool:
+    """Is a year surely one, and no part of a name or a size?"""
+    if fact.form != "year":
+        return True
+    before, after = answer[: fact.start], answer[fact.end :]
+    return re.search(
+        r"(?:\b(?:in|of|by|since|during|for|from|than)|[A-Z][a-z]+|\d,) $", before
+    ) is not None and (re.match(r" ?[A-Z×x]", after) is None)
 
 
 def _followed(answer: str, document: str) -> Iterator[Candidate | None]:
@@ -84,7 +100,10 @@ _MOVED = (
     r"|transmi\w+|pass\w*|promoted|evolv\w+|went|goes|renamed|shift\w*|jump\w*|translated|swam"
     r"|walk\w*|return\w*|ran|runs|transition\w*)"
 )
-_SIDE = r"(?:the |an? )?(?:[A-Z][\w’'-]+(?: [A-Z][\w’'-]+){0,2}|[a-z-]+(?: [a-z-]+)?)"
+_SIDE = (
+    r"(?!(?:being|one|the next|the other|another|each)\b)(?:the |an? )?"
+    r"(?:[A-Z][\w’'-]+(?: [A-Z][\w’'-]+){0,2}|[a-z-]+(?: [a-z-]+)?)"
+)
 _FROM = re.compile(
     rf"\b{_MOVED}\b(?: (?!from\b)[\w’'-]+){{0,5}} from (?P<one>{_SIDE}) to (?P<two>{_SIDE})"
     r"(?=[.,;:]|$| (?:in|on|by|and|after|via|at|with|because|during|for)\b)"

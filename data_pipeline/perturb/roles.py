@@ -65,8 +65,9 @@ _THOSE = re.compile(
     rf"|may|showed|\w{{3,}}ed)\b[^.;:]*?)(?: than|,? ?(?:when |as )?compared (?:with"
     rf"|to)) (?:those|that|the ones|patients) (?P=tie) (?P<two>{_SIDE}){_END}"
 )
+_CUE = re.compile(r"\b(?:than|compared|but not|and not|instead of|relative to|opposed to)\b")
 _NO_SIDE = re.compile(
-    r"^(?:this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*"
+    r"^(?:with|like|unlike|the usual|this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*"
     r"|reported|usual|any"
     r"|its|their|his|her|such|the (?:same|other|rest|average|latter|former|others)|\d|one|two"
     r"|three|half|four|five|six|seven|eight|nine|[$£€]|what|however"
@@ -135,6 +136,8 @@ def _comparisons(answer: str, document: str) -> Iterator[Candidate | None]:
     """ "higher in A than in B", "A is safer than B"."""
     for part in sentences(answer):
         text = answer[part.start : part.end]
+        if not _CUE.search(text):  # the patterns below cost far more
+            continue
         for match in (
             m for pattern in (_WITH_PREPOSITION, _COMPARED, _THOSE) for m in pattern.finditer(text)
         ):

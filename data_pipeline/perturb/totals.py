@@ -47,7 +47,7 @@ def total(answer: str, document: str, question: str, language: Language, rng: Ra
 def _multiples(answer: str, document: str) -> Iterator[Candidate]:
     for old, new in pairs("multiples_en"):
         for match in re.finditer(
-            rf"(?<![\w-])(?<!the first )(?<!the second ){re.escape(old)}(?![\w-])(?! (?:an inch"
+            rf"(?<![\w-])(?<!a )(?<!the first )(?<!the second ){re.escape(old)}(?![\w-])(?! (?:an inch"
             rf"|a (?:cup|mile|year|lemon|day|week|month)|per|daily|each|every|one\b))",
             answer,
             re.I,

@@ -27,7 +27,7 @@ def place_of(name: str, answer: str) -> tuple[int, int] | None:
     for text in dict.fromkeys((name, re.sub(r" \(.*\)$", "", name), name.split(",")[0])):
         if len(text) < 3:
             continue
-        spots = [m.span() for m in re.finditer(rf"(?<![\w-]){re.escape(text)}(?![\w-])", answer)]
+        spots = [m.span() for m in re.finditer(rf"(?<![\w-]){re.escape(text)}(?![\w-]| [A-Z])", answer)]
         if spots:
             return spots[0] if len(spots) == 1 else None
     return None
