@@ -61,7 +61,7 @@ def explain(sample: Sample) -> str | None:
     meta = sample.meta
     if sample.label is Label.PASS:
         return _fill(sample, "supported", sample.answer)
-    if meta.get("edit_type") in ("addition", "deletion"):
+    if meta.get("edit_type") in ("addition", "added_sentence", "deletion"):
         return _fill(sample, "added", sample.answer, inserted=short(meta["inserted"]))
     if meta.get("edit_type"):
         gold = sample.answer.replace(meta["inserted"], meta["replaced"], 1)
