@@ -21,7 +21,8 @@ _LIST = re.compile(
 _BOUND = re.compile(
     r"\b(?:than|only|of which|out of|from|between|rising|rose|fell|increas\w+|decreas\w+"
     r"|reduc\w+|up|down|to|per|times|total|both"
-    r"|respectively|[Oo]f the|as much as|far|rare|high|low|required|daily|large|small|limit|ceiling|another|more|less"
+    r"|respectively|[Oo]f the|as much as|far|rare|high|low|required"
+    r"|daily|large|small|limit|ceiling|another|more|less"
     r"|most|least|\w{3,}est|majority|minority|but|although|however|remaining|rest|CI|vs|versus|range|p)\b",
 )
 _MOST = re.compile(r"\b(?:\w{4,}est|most|least)\b(?<!west)(?<!forest)(?<!harvest)")

@@ -67,7 +67,8 @@ _THOSE = re.compile(
 )
 _CUE = re.compile(r"\b(?:than|compared|but not|and not|instead of|relative to|opposed to)\b")
 _NO_SIDE = re.compile(
-    r"^(?:with|like|unlike|the usual|this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*"
+    r"^(?:with|like|unlike|the usual"
+    r"|this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*"
     r"|reported|usual|any"
     r"|its|their|his|her|such|the (?:same|other|rest|average|latter|former|others)|\d|one|two"
     r"|three|half|four|five|six|seven|eight|nine|[$£€]|what|however"
@@ -126,10 +127,23 @@ def role(answer: str, document: str, question: str, language: Language, rng: Ran
     """
     if language != "en":
         return None
-    found = [*_comparisons(answer, document), *_triples(answer, document)]
+    if triples(document):
+        return None
+    found = list(_comparisons(answer, document))
     if not is_translation(answer, document):  # the kinds of names are told by the document
         found += _names(answer, document)
     return first_made("role", answer, document, rng, found)
+
+
+def role_triples(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+    """Let subject and object of a triple change places.
+
+    A type of its own: sets of triples tell one fact in many documents, so that its reverse is learned by
+    heart, without a document. It is off by default.
+    """
+    if language != "en":
+        return None
+    return first_made("role_triples", answer, document, rng, _triples(answer, document))
 
 
 def _comparisons(answer: str, document: str) -> Iterator[Candidate | None]:

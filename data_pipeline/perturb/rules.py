@@ -23,6 +23,7 @@ _TRIES = 3
 _HAVE_DOCUMENT_EDIT = 0.8
 _MEANING = {
     "role": 5.0,
+    "role_triples": 1.0,
     "attribution": 5.0,
     "order": 4.0,
     "total": 3.0,

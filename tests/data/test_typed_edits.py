@@ -13,7 +13,17 @@ from data_pipeline.perturb.totals import tables
 from data_pipeline.perturb.triples import triples
 from judge.types import Sample
 
-KINDS = ("role", "attribution", "quantifier", "order", "total", "omission", "certainty", "cause")
+KINDS = (
+    "role",
+    "role_triples",
+    "attribution",
+    "quantifier",
+    "order",
+    "total",
+    "omission",
+    "certainty",
+    "cause",
+)
 
 TRIAL = (
     "We followed 412 adults with gout at two clinics. Relapse was higher in patients with diabetes than in patients without diabetes. "
@@ -37,7 +47,7 @@ GOLDEN: list[tuple[str, str, str, set[str]]] = [
      {"Relapse was higher in patients without diabetes than in patients with diabetes."}),
     ("role", CLUB, "Mira Holst succeeded Jon Abel in 1931.", {"Jon Abel succeeded Mira Holst in 1931."}),
     ("role", CLUB, "The indoor pool is cheaper than the outdoor pool.", {"The outdoor pool is cheaper than the indoor pool."}),
-    ("role", LAKES, "Lake Orr has to its north Lake Pell.", {"Lake Pell has to its north Lake Orr."}),
+    ("role_triples", LAKES, "Lake Orr has to its north Lake Pell.", {"Lake Pell has to its north Lake Orr."}),
     ("attribution", LAKES, "Ida Brenn was born in Tarrow and died in Kessel.", {"Ida Brenn was born in Kessel and died in Tarrow."}),
     ("attribution", TRIAL, "Pain fell in 41% and 58% of patients after 2 and 6 weeks, respectively.",
      {"Pain fell in 58% and 41% of patients after 2 and 6 weeks, respectively."}),
@@ -146,8 +156,8 @@ def test_a_computed_number_is_computed_with_another_part() -> None:
 
 def test_all_kinds_are_registered_and_the_telling_ones_are_off() -> None:
     assert set(KINDS) <= set(EDIT_TYPES)
-    assert not {"omission", "certainty", "cause"} & set(DEFAULT_EDIT_TYPES)
-    assert {"role", "attribution", "quantifier", "order", "total"} <= set(DEFAULT_EDIT_TYPES)
+    assert set(KINDS) & set(DEFAULT_EDIT_TYPES) == {"role", "attribution", "quantifier"}
+    assert EDITS["role"]("Lake Orr has to its north Lake Pell.", LAKES, "", "en", Random(0)) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
