@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from data_pipeline.contrast import KINDS, LABELLED
-from data_pipeline.perturb import EDIT_TYPES
+from data_pipeline.perturb import DEFAULT_EDIT_TYPES, EDIT_TYPES
 from data_pipeline.prompts import Style
 from data_pipeline.sources.config import SourceConfig
 from judge.configs import StrictConfig
@@ -180,7 +180,7 @@ class DataConfig(StrictConfig):
     counted."""
     perturb: bool = True
     """Make perturbed twins of gold answers. ``false`` takes labelled samples as they are."""
-    edit_types: tuple[str, ...] = EDIT_TYPES
+    edit_types: tuple[str, ...] = DEFAULT_EDIT_TYPES
     from_document: Share = Field(default=0.6, ge=0, le=1)
     """Wished share of edits that bring in nothing new to the document; the others change words or facts."""
     edits: Share = Field(default=1.0, ge=0, le=1)

@@ -1,13 +1,21 @@
 """The edit types: each makes one small wrong change to an answer, or says that it cannot (``None``)."""
 
 from data_pipeline.perturb.additions import addition
+from data_pipeline.perturb.attributions import attribution
+from data_pipeline.perturb.causes import cause
+from data_pipeline.perturb.certainties import certainty
 from data_pipeline.perturb.comparatives import comparative
 from data_pipeline.perturb.edit import EditFunction
 from data_pipeline.perturb.edits_zh import CHINESE_EDITS, FOREIGN_CHINESE_EDITS
+from data_pipeline.perturb.omissions import omission
+from data_pipeline.perturb.orders import order
 from data_pipeline.perturb.polarity import negation
+from data_pipeline.perturb.quantifiers import quantifier
+from data_pipeline.perturb.roles import role, role_triples
 from data_pipeline.perturb.swap_date import date, foreign_date
 from data_pipeline.perturb.swap_name import entity
 from data_pipeline.perturb.swap_number import foreign_number, number
+from data_pipeline.perturb.totals import total
 
 
 def _by_language(english: EditFunction, chinese: EditFunction | None) -> EditFunction:
@@ -26,6 +34,15 @@ _ENGLISH: dict[str, EditFunction] = {
     "negation": negation,
     "comparative": comparative,
     "addition": addition,
+    "role": role,
+    "role_triples": role_triples,
+    "attribution": attribution,
+    "quantifier": quantifier,
+    "order": order,
+    "total": total,
+    "omission": omission,
+    "certainty": certainty,
+    "cause": cause,
 }
 EDITS: dict[str, EditFunction] = {
     name: _by_language(edit, CHINESE_EDITS.get(name)) for name, edit in _ENGLISH.items()
@@ -36,3 +53,9 @@ FOREIGN_EDITS: dict[str, EditFunction] = {
 }
 """For the types that take from the document where they can: the same edit with what is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
+"""All that there are."""
+OFF_BY_DEFAULT: tuple[str, ...] = ("role_triples", "order", "total", "omission", "certainty", "cause")
+"""Edits that their wording tells from their twins (a hedge is gone, one fact is told in many
+documents), or of which real sets gave too few to show that it does not."""
+DEFAULT_EDIT_TYPES: tuple[str, ...] = tuple(name for name in EDIT_TYPES if name not in OFF_BY_DEFAULT)
+"""Those that a recipe uses unless it names others."""

@@ -13,7 +13,7 @@ from random import Random
 
 from data_pipeline.perturb.directions import is_rarer
 from data_pipeline.perturb.edit import Edit, EditFunction
-from data_pipeline.perturb.edits import EDIT_TYPES, EDITS, FOREIGN_EDITS
+from data_pipeline.perturb.edits import DEFAULT_EDIT_TYPES, EDIT_TYPES, EDITS, FOREIGN_EDITS
 from data_pipeline.perturb.polarity import removes_negation
 from judge.errors import InputError, unknown
 from judge.types import Sample
@@ -21,6 +21,19 @@ from judge.types import Sample
 _TRIES = 3
 # About so many samples have an edit from their document; the coin makes up for the others.
 _HAVE_DOCUMENT_EDIT = 0.8
+_MEANING = {
+    "role": 5.0,
+    "role_triples": 1.0,
+    "attribution": 5.0,
+    "order": 4.0,
+    "total": 3.0,
+    "quantifier": 2.0,
+    "omission": 0.5,
+    "certainty": 0.3,
+    "cause": 0.3,
+}
+"""Weights of the edits that change what an answer means without a new fact: they are rare, and what moves
+words about leaves no trace, while a hedge that is gone does."""
 _LEFT_OUT = 1 / 3
 """Of samples all of whose edits give themselves away, so many are left out: short answers have too many."""
 
@@ -46,6 +59,8 @@ def _weight(edit: Edit) -> float:
         return 0.4 if is_rarer(edit.replaced, edit.inserted) else 2.0
     if edit.edit_type == "addition":
         return 0.8
+    if edit.edit_type in _MEANING:
+        return _MEANING[edit.edit_type]
     return 5.0 if edit.from_document else 0.6
 
 
@@ -70,7 +85,9 @@ class RulePerturber:
         InputError: an edit type is not known, or ``from_document`` is no share.
     """
 
-    def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES, from_document: float = 0.6):
+    def __init__(
+        self, seed: int = 0, edit_types: Sequence[str] = DEFAULT_EDIT_TYPES, from_document: float = 0.6
+    ):
         for name in edit_types:
             if name not in EDITS:
                 raise InputError(unknown("edit type", name, EDITS))
