@@ -23,7 +23,7 @@ _RANGE = re.compile(
 _PERCENT = re.compile(rf"百分之(\d+(?:\.\d+)?|{NUMERAL})(?![点百千万几多]|{NUMERAL})")
 _NUMERAL = re.compile(
     rf"(?<![一二三四五六七八九十百千万亿两几数第点零〇半周初])(?<!分之)(?<!星期)(?<!礼拜)({NUMERAL})"
-    rf"(?=余?多?{_MEASURE})(?![一二三四五六七八九十百千万亿]|分(?![钟秒])|元[组素论]|[大小]?[国人者]$|者|方[^形米面])"
+    rf"(?=余?多?{_MEASURE})(?![一二三四五六七八九十百千万亿字]|分(?![钟秒])|元[组素论]|[大小]?[国人者]$|者|方[^形米面])"
 )
 # The first digit of a large numeral: 三千多人.
 _LEADING = re.compile(

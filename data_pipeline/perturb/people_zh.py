@@ -126,6 +126,7 @@ def dotted_names(text: str) -> Iterator[tuple[int, int]]:
                 at = end
                 continue
             break
+        end -= text[:end].endswith("饰")  # "played by", which the tagger takes for a part of the name
         if start < match.start() and end > match.end():
             last = end
             yield start, end
