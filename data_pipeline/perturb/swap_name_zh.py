@@ -119,6 +119,8 @@ def mentions(name: str, text: str, form: str) -> list[int]:
     if form == "foreign" and any(_qualifies(text, end) for _, end in spans):
         return []
     if form.startswith("organisation"):
+        if any(simple[end : end + 1] in tuple("第分") for _, end in spans):
+            return []  # a branch of it
         whole = {(fact.start, fact.end) for fact in chinese_facts("entity", text)}
         return found if all(span in whole for span in spans) else []
     if any(not is_whole(text, *span) or _in_longer_name(text, *span) for span in spans):
