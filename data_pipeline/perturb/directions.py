@@ -68,6 +68,7 @@ _NEEDS: dict[str, tuple[str, str]] = {
         ("", r" (?:on|in|at|from|after|before)\b|[.,]"),
     ),
     **dict.fromkeys(("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or )")),
+    **dict.fromkeys("早晚多少高低快慢长短重轻", (r"比.{2,}[^\d最更较多不]$", r"了?约?\d")),
     **dict.fromkeys("南北东西", (r"[向往朝偏]$", "")),
     **dict.fromkeys(("东南", "东北", "西南", "西北"), ("", r"(?!亚|大学)")),
     **dict.fromkeys(("超过", "不足"), ("", r"\d|[一二三四五六七八九十百千万]")),
