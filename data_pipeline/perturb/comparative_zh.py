@@ -39,11 +39,11 @@ _CHANGES = frozenset(
 # A change is turned only where its amount is said, and nothing around it explains it or depends on it.
 _AMOUNT = re.compile(rf"(?:了|到|至|为|约|近|超过)*{_NUMBER}|(?:了|[，。；]|$)")
 _REASON = re.compile(
-    r"因|由于|受|导致|使|令|从而|以便|为了|虽然|尽管|但|却|仍|避免|防止|随着|如果|若|只有|有助|促进|有利|减轻|目标|目的|能|可|证明|从\d|由\d|原来"
+    r"因|由于|受|导致|使|令|从而|以便|为了|虽然|尽管|但|却|仍|避免|防止|随着|如果|若|只有|有助|促进|有利|减轻|目标|目的|能|可|证明|[从由][\d一二三四五六七八九十两]|原来"
 )
 _BEFORE_NUMBER = frozenset(("超过", "不足"))
 _EXTREMES = frozenset(["最大", "最小", "最高", "最低", "最多", "最少", "最长", "最短"])
-_AIMS = re.compile(r"为了|确保|面临|问题|挑战|危机|威胁|希望|目标|力度|努力|可能|限度|程度")
+_AIMS = re.compile(r"为了|确保|面临|问题|挑战|危机|威胁|希望|目标|力度|努力|可能|限度|程度|其次")
 _PARTS_OF_DAY = frozenset(("上午", "下午", "早上", "晚上"))
 _STATED = frozenset(
     ("高于 低于 多于 少于 大于 小于 长于 短于 快于 慢于 好于 差于 优于 劣于 ").split()  # noqa: SIM905 (a list of words)

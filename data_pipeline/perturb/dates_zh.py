@@ -30,7 +30,9 @@ def chinese_dates(text: str) -> list[Fact]:
     """Dates and times. A full date gives two facts, its year, and its month and day."""
     simple = plain(text)
     found: list[Fact] = []
-    taken: list[tuple[int, int]] = []
+    taken = [
+        match.span() for match in re.finditer(r"《[^《》]*》", simple)
+    ]  # a date in a title is a part of it
     for form, pattern in _FORMS:
         for match in pattern.finditer(simple):
             start, end = match.span()

@@ -41,6 +41,8 @@ def facts_of_answer(kind: str, answer: str, document: str, question: str) -> tup
         if shown or _ASKS_FOR_YEAR.search(plain(question)):
             start = answer.index(answer.strip())
             return (Fact("date", answer.strip(), start, start + 4, "year"),) if kind == "date" else ()
+    if answer.strip().isdecimal() and "世纪" in plain(question):
+        return ()
     return tuple(
         fact
         for fact in chinese_facts(kind, answer)

@@ -13,7 +13,7 @@ from data_pipeline.perturb.people_zh import ANONYMOUS, NAME_TAGS, NOT_NAMES, dot
 from data_pipeline.perturb.segment_zh import Word, has_chinese, places_of, plain, segment
 from data_pipeline.perturb.words import either, words
 
-_OPENS_WRONGLY = re.compile(r"[由到向在与和被对原该经及]|.{1,4}[向与和]")
+_OPENS_WRONGLY = re.compile(r".*[将被把]|[由到向在与和被对原该经及]|.{1,4}[向与和]")
 _IN_PLACE = re.compile(
     r"(?:在|位于|到达|前往|来自|出生于|生于|抵达|从|至|往|赴|迁到|迁往|境内的|首都|城市|省|国)$"
 )

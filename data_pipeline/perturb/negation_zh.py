@@ -57,7 +57,7 @@ _NEEDS_AFFIRMATION = re.compile(
 )
 # A sentence that explains, or sets one thing against another, would not hang together with a clause turned.
 _HANGS_TOGETHER = re.compile(
-    r"因|由于|所以|意味着|导致|造成|使得|虽然|尽管|仍|却|困|难|不得不|只好|否则|而是|于是|从而"
+    r"因|由于|所以|意味着|导致|造成|使得|虽然|尽管|仍|却|困|难|不得不|只好|否则|而是|于是|从而|确保|呼吁|避免|希望|要求|必须|禁止|防止|警告|异议"
 )
 _POLAR = re.compile(r"[不没未无非莫勿]")
 
@@ -102,7 +102,7 @@ def _reads(answer: str, start: int, end: int, removes: bool, before: str, rest: 
         and ahead.text in ("还", "仍", "尚", "就", "也", "都", "而", "但", "却", "并", "的", "是")
     ):
         return False
-    if rest.startswith(("的", "了", "者", "与", "和", "而")) or (not removes and not before):
+    if rest.startswith(("过", "的", "了", "者", "与", "和", "而")) or (not removes and not before):
         return False
     if re.match(r"[^，]{1,6}的", rest) and plain(answer)[start:end].endswith("未"):
         return False

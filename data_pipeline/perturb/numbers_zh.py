@@ -23,7 +23,7 @@ _RANGE = re.compile(
 _PERCENT = re.compile(rf"百分之(\d+(?:\.\d+)?|{NUMERAL})(?![点百千万几多]|{NUMERAL})")
 _NUMERAL = re.compile(
     rf"(?<![一二三四五六七八九十百千万亿两几数第点零〇半周初])(?<!分之)(?<!星期)(?<!礼拜)({NUMERAL})"
-    rf"(?=余?多?{_MEASURE})(?![一二三四五六七八九十百千万亿]|分(?![钟秒])|元[组素论]|[大小]?[国人者]$|者|方[^形米面])"
+    rf"(?=余?多?{_MEASURE})(?![一二三四五六七八九十百千万亿字]|分(?![钟秒])|元[组素论]|[大小]?[国人者]$|者|方[^形米面])"
 )
 # The first digit of a large numeral: 三千多人.
 _LEADING = re.compile(
@@ -106,6 +106,15 @@ def _sums_up(text: str, match: re.Match[str]) -> bool:
         return True  # those who were named before
     if re.match(r"[个点项条种大]", behind) and re.search(r"一是|其一|第一[，,、]|一[、，]", behind):
         return True  # what is counted here is listed right behind
+    if (
+        behind[:1] in tuple("个种名位项大")
+        and behind[:1]
+        and (
+            "、" in re.split(r"[，。；：]", behind)[0]
+            or text[max(0, match.start() - 40) : match.start()].count("、") > 1
+        )
+    ):
+        return True
     if before is None or before.end != match.start() or before.tag not in _OPENS_COUNT:
         return False
     listed = "、" in re.split(r"[，。；：]", text[: match.start()])[-1]

@@ -91,7 +91,9 @@ def form_of_person(name: str) -> str:
 
 def _given(name: str) -> bool:
     """Could the characters behind a surname be a given name?"""
-    return not _NOT_GIVEN.search(name[1:]) and name[0] != "向"  # far oftener a preposition
+    return (
+        not _NOT_GIVEN.search(name[1:]) and name[-1] not in "寺庙宫殿州岛峰桥" and name[0] != "向"
+    )  # far oftener a preposition
 
 
 def _acts(text: str, start: int, end: int) -> bool:
@@ -126,6 +128,7 @@ def dotted_names(text: str) -> Iterator[tuple[int, int]]:
                 at = end
                 continue
             break
+        end -= text[end - 1] in "饰以在与和为是于被由对向从将"  # taken for a part of the name at times
         if start < match.start() and end > match.end():
             last = end
             yield start, end

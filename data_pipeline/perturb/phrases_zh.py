@@ -123,7 +123,7 @@ def _reads(kind: str, answer: str, clause: str, match: re.Match[str]) -> bool:
         return following is not None and following.tag[0] == "v" and (before is None or before.tag[0] != "v")
     if match[0] in ("早于", "晚于"):
         return len(re.findall(r"\d+", around)) < 2
-    return match[0].startswith("先") or not re.search(r"[过了当先继从自已]|一直|始终", around)
+    return match[0].startswith("先") or not re.search(r"[过了当先继从自已未没不]|一直|始终", around)
 
 
 def _says(clause: str, old: str, new: str, document: str) -> bool:

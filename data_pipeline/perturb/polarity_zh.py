@@ -5,6 +5,7 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap
 from data_pipeline.perturb.edit_zh import ASKS_WHY, chinese_edit
+from data_pipeline.perturb.facts_zh import is_translated
 from data_pipeline.perturb.negation_zh import chinese_negations
 from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.perturb.segment_zh import plain
@@ -19,8 +20,11 @@ def chinese_negation(
 ) -> Edit | None:
     """Turn one statement, by a negation taken out (first) or put in; an opening 是的 or 不 turns with it.
 
-    Questions that deny something themselves, or ask why, would tell a turned answer.
+    Questions that deny something themselves, or ask why, would tell a turned answer. Translations are left
+    alone: of theirs nearly all that can be turned are denials, and one without tells itself.
     """
+    if is_translated(document):
+        return None
     head = YES_OR_NO.match(plain(answer))
     asked = plain(question)
     yes: list[Swap] = [(head.start(), head.end(), OTHER_ANSWER[head.group()])] if head else []

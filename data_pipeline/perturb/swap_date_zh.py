@@ -10,7 +10,7 @@ from data_pipeline.perturb.edit_zh import also_holds, first_chinese, names, told
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts_zh import chinese_facts, facts_of_answer, is_translated, years_of
 from data_pipeline.perturb.numerals_zh import numeral_of, value_of
-from data_pipeline.perturb.segment_zh import plain
+from data_pipeline.perturb.segment_zh import plain, sentence_of
 from judge.types import Language
 
 THIS_YEAR = 2026
@@ -18,6 +18,18 @@ THIS_YEAR = 2026
 _FURTHEST = 15
 """Years from a true year of 1900 or later to a wrong one at most; three times as many before."""
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
+_AHEAD = re.compile(r"预计|将于|将在|计划|未来|有望|直至|直到")
+# Days that texts name about as often, so that the wrong one is no rarer than the true one.
+_OTHER_DAYS = {
+    "一": "二三",
+    "二": "三一",
+    "三": "二四",
+    "四": "五三",
+    "五": "四",
+    "六": "日",
+    "日": "六",
+    "天": "六",
+}
 _YEAR_DIGITS = "〇一二三四五六七八九"
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -89,8 +101,7 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
     """Dates of the same form, near to ``fact``; days lie within their month."""
     text, form = fact.text, fact.form
     if form == "weekday":
-        last = "日" if text[-1] != "天" else "天"
-        yield from (text[:-1] + day for day in rng.sample(f"一二三四五六{last}", 4))
+        yield from (text[:-1] + day for day in rng.sample(_OTHER_DAYS[text[-1]], len(_OTHER_DAYS[text[-1]])))
         return
     if form == "year-numeral":
         ones = _YEAR_DIGITS[1:].replace(text[3], "")
@@ -162,6 +173,8 @@ def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:
     if new_year > THIS_YEAR or new_year < 300 or len(str(old_year)) != len(str(new_year)):
         return False
     if abs(old_year - new_year) > (_FURTHEST if old_year >= 1900 else 3 * _FURTHEST):
+        return False
+    if new_year < old_year and _AHEAD.search(sentence_of(plain(answer), fact.start)):
         return False
     years = [int(digits_of(other.text)) for other in shown if other.start != fact.start]
     years += [int(year) for year in re.findall(r"(?<!\d)(?:1\d|20)\d\d(?= ?年)", plain(question))]

@@ -20,6 +20,7 @@ from judge.types import Language
 
 _LONGEST_TERM = 14
 _TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "b", "j", "l", "eng", "ng")
+_NAMES = frozenset(("ns", "nr", "nrt", "nt", "nz"))
 _NO_HEAD = frozenset(words("loose_heads_zh"))
 _WHO = re.compile(r"谁|哪位|哪一位|何人|哪个人|什么人")
 _PLACE_BEHIND = re.compile(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)")
@@ -115,12 +116,22 @@ def mentions(name: str, text: str, form: str) -> list[int]:
     if form in _PEOPLE and len(simple) <= len(wanted) + 3:
         return []  # an answer that is all but this name is a longer name
     spans = [(start, start + len(wanted)) for start in found]
+    if form == "foreign" and any(_qualifies(text, end) for _, end in spans):
+        return []
     if form.startswith("organisation"):
+        if any(simple[end : end + 1] in tuple("第分") for _, end in spans):
+            return []  # a branch of it
         whole = {(fact.start, fact.end) for fact in chinese_facts("entity", text)}
         return found if all(span in whole for span in spans) else []
     if any(not is_whole(text, *span) or _in_longer_name(text, *span) for span in spans):
         return []
     return found
+
+
+def _qualifies(text: str, end: int) -> bool:
+    """Does a noun follow at once, as in 奥斯卡最佳男主角奖?"""
+    behind = words_in(text, end, end + 8)[:1]
+    return bool(behind) and behind[0].start == end and behind[0].tag[0] in "nab"
 
 
 def _in_longer_name(text: str, start: int, end: int) -> bool:
@@ -134,6 +145,8 @@ def _in_longer_name(text: str, start: int, end: int) -> bool:
         return True
     before, behind = words_in(text, max(0, start - 8), start)[-1:], words_in(text, end, end + 8)
     named = any(word.tag in ("nr", "nrt") for word in behind[:2])
+    if behind and behind[0].start == end and len(behind[0].text) == 1 and behind[0].tag[0] not in "pcuxvdfr":
+        return True
     beside = [word for word in (*before, *behind[:1]) if word.end == start or word.start == end]
     return named or any(
         word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—" for word in beside
@@ -158,8 +171,11 @@ def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str
         return
     head = head if len(own) > 1 else head[-1]
     start = answer.index(term)
+    named = own[0].tag in _NAMES
     for other in sorted(_terms_ending(head, document, len(own) == 1)):
         one, two = plain(term), plain(other)
+        if len(own) > 1 and (segment(other)[0].tag in _NAMES) != named:
+            continue
         if one in two or two in one or two in plain(question) or not 0.5 <= len(two) / len(one) <= 2:
             continue
         if any(
@@ -196,5 +212,6 @@ def _terms_ending(head: str, document: str, single: bool) -> set[str]:
             and run[0].tag[0] == "n"
         ):
             found.add(document[run[0].start : run[0].end])
-        run = [word] if word.tag in _TERM_TAGS else []
+        joined_on = document[max(0, word.start - 1) : word.start] in tuple("-－·•‧")
+        run = [word] if word.tag in _TERM_TAGS and not joined_on else []
     return found

@@ -16,6 +16,8 @@ from judge.types import Language
 _RATIO = 10.0
 """A number of the document is at most so many times larger or smaller than the one whose place it takes."""
 _MAGNITUDES = {"百": 1e2, "千": 1e3, "万": 1e4, "亿": 1e8}
+_LARGEST = {"岁": 99.0, "分": 59.0, "秒": 59.0}
+"""Units of which no near number is larger, unless the true one is."""
 _NEAR = 3
 """A small numeral or an ordinal moves by so many at most."""
 
@@ -95,7 +97,7 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
         if value > 20:
             values = [value + step for step in range(-9, 10) if abs(step) > 1]
         rng.shuffle(values)
-        largest = 9 if fact.form == "leading-numeral" else 99
+        largest = 9 if fact.form == "leading-numeral" else 10 if fact.unit == "级" else 99
         counts = fact.form in ("numeral", "leading-numeral")
         yield from (numeral_of(new, counts) for new in values if 2 <= new <= largest)
     elif fact.form == "第" or (text.isdigit() and int(text) < 10):
@@ -103,13 +105,7 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
         rng.shuffle(values)
         yield from (str(new) for new in values if new >= 2)
     else:
-        most = (
-            100.0
-            if fact.form.endswith("%") or fact.form == "percent"
-            else 99.0
-            if fact.unit == "岁"
-            else None
-        )
+        most = _LARGEST.get(fact.unit, 100.0 if fact.form.endswith("%") or fact.form == "percent" else None)
         for new in near_digits(text, rng):
             if most is None or float(re.sub(r"[^\d.]", "", new)) <= max(most, _value(fact)):
                 yield new
