@@ -67,7 +67,7 @@ _THOSE = re.compile(
 )
 _CUE = re.compile(r"\b(?:than|compared|but not|and not|instead of|relative to|opposed to)\b")
 _NO_SIDE = re.compile(
-    r"^(?:with|like|unlike|the usual|the \d"
+    r"^(?:with|like|unlike|the usual|the \d+"
     r"|this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*"
     r"|reported|usual|any"
     r"|its|their|his|her|such|the (?:same|other|rest|average|latter|former|others)|\d|one|two"
