@@ -12,7 +12,7 @@ from data_pipeline.perturb.words import words
 from judge.types import Language
 
 _NUMBER = r"(?=[$£€]?\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half)\b)"
-_COUNT = rf"(?:{_NUMBER}|(?=(?:an?|twice|all)\b))"
+_COUNT = rf"(?:{_NUMBER}|(?=(?:an?|twice)\b))"
 _THINGS = r"(?:[a-z-]+ ){0,1}[a-z-]+s\b|(?=people\b|children\b|staff\b)"
 _MORE = ("more", "less", "most", "very", "not", "too", "so", "as", "how")
 

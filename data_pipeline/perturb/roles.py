@@ -27,7 +27,7 @@ _WORD = (
     r"(?!(?i:and|or|but|than|that|which|who|when|while|because|as|is|are|was|were|be|been|has"
     r"|have|had|did|does|do|not"
     r"|can|could|may|might|will|would|should|after|before|during|if|either|both|those|each"
-    r"|compared|rather|instead"
+    r"|compared|rather|instead|since|although|where"
     r"|in|for|by|from|to|on|at|among|between|it|they|we|he|she|this|there|also|only)\b)[\w%'’/-]+"
 )
 _SIDE = rf"{_WORD}(?: {_WORD}){{0,6}}"
@@ -37,7 +37,7 @@ _VERSUS = (
     r"|when))? ?compared (?:with|to)|,? relative to|,? as opposed to)"
 )
 _END = (
-    r"(?=[.;,]|\)|$| (?:and|but|when|while|because|during|at|as|after|before|is|are|was|were"
+    r"(?=[.;,](?!\d)|\)|$| (?:and|but|when|while|because|during|at|as|after|before|is|are|was|were"
     r"|in|for|to|by|on)\b)"
 )
 _WITH_PREPOSITION = re.compile(
@@ -45,7 +45,7 @@ _WITH_PREPOSITION = re.compile(
 )
 _COMPARED = re.compile(
     rf"\b(?P<prep>in|for|among) (?P<one>{_SIDE}),?(?: when| as)? compared (?:with"
-    rf"|to) (?P<two>{_SIDE})(?=[.;,]|$)"
+    rf"|to) (?P<two>{_SIDE})(?=[.;,](?!\d)|$)"
 )
 _PAST = r"had|did|\w{3,}ed"
 _SUBJECT = re.compile(
@@ -57,7 +57,7 @@ _SUBJECT = re.compile(
     rf"|costs?|lasts?|weighs?|receives?|sells?|remains?|{_PAST})\b[^.;:]*?"
     rf"\b(?:more|less|fewer|higher|lower|better|worse|greater|reduced|increased|improved"
     rf"|superior|\w{{3,}}er)\b[^.;:]*?)"
-    rf"(?P<mid> than|,?(?: when| as)? compared (?:with|to)) (?P<two>{_SIDE})(?=[.;,]|$)"
+    rf"(?P<mid> than|,?(?: when| as)? compared (?:with|to)) (?P<two>{_SIDE})(?=[.;,](?!\d)|$)"
 )
 _THOSE = re.compile(
     rf"\b(?P<tie>with|without|treated|in|at|on|receiving|undergoing"
@@ -67,7 +67,7 @@ _THOSE = re.compile(
 )
 _CUE = re.compile(r"\b(?:than|compared|but not|and not|instead of|relative to|opposed to)\b")
 _NO_SIDE = re.compile(
-    r"^(?:with|like|unlike|the usual"
+    r"^(?:with|like|unlike|the usual|the \d+"
     r"|this|these|it|they|we|our|there|that|those|other|others|average|expected|previous\w*"
     r"|reported|usual|any"
     r"|its|their|his|her|such|the (?:same|other|rest|average|latter|former|others)|\d|one|two"

@@ -156,7 +156,7 @@ def test_a_computed_number_is_computed_with_another_part() -> None:
 
 def test_all_kinds_are_registered_and_the_telling_ones_are_off() -> None:
     assert set(KINDS) <= set(EDIT_TYPES)
-    assert set(KINDS) & set(DEFAULT_EDIT_TYPES) == {"role", "attribution", "quantifier"}
+    assert set(KINDS) & set(DEFAULT_EDIT_TYPES) == {"role", "attribution"}
     assert EDITS["role"]("Lake Orr has to its north Lake Pell.", LAKES, "", "en", Random(0)) is None
 
 
