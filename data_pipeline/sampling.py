@@ -37,7 +37,7 @@ FROM ordered
 """
 
 SLACK = 0.01
-"""Share of the samples by which a mix may miss what was asked for before it is told of, beside single pairs."""
+"""Share of the samples by which a mix may miss what was asked for, beside single pairs, without a note."""
 
 
 def draw(

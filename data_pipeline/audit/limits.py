@@ -15,8 +15,8 @@ FIGURES = {
 }
 """What is measured, and how it is called."""
 EASY = ("edit", "added", LABELLED)
-"""Kinds that a look-up may tell: it finds exchanged facts and foreign sentences, easy pairs to start from. The
-others are there to be read."""
+"""Kinds that a look-up may tell: exchanged facts and foreign sentences are easy, to start from. The others
+are there to be read."""
 TEXTS = {
     "answer_only": "AUROC of a classifier that sees the wording of the answers alone.",
     "length": "AUROC of the length of the answers.",

@@ -65,6 +65,7 @@ def build_once(folder: Path) -> None:
         "output": str(folder / "data"),
         "sources": [{"kind": "file", "path": str(folder / "samples.jsonl")}],
         "perturb": False,
+        "audit": "warn",  # the last digit of an answer is the label
         "leaks": {"data_dir": str(folder / "benchmarks")},
         "modes": {"verdict": 1.0, "reason": 0.1},
         "preferences": {"pairs": 1000},
