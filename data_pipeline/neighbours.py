@@ -75,9 +75,7 @@ class _Map:
         self._near = lru_cache(maxsize=64)(self._find)  # samples of one document follow each other
 
     def nearest(self, gold: Sample) -> list[list[Sample]]:
-        return [
-            self._golds[self._texts[place]] for place in self._near(gold.document_text, gold.group)
-        ]
+        return [self._golds[self._texts[place]] for place in self._near(gold.document_text, gold.group)]
 
     def _find(self, text: str, group: str) -> list[int]:
         import numpy as np
