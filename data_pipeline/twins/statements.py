@@ -45,7 +45,8 @@ _CONNECTIVE_EN = re.compile(
 )
 _FRONTED = re.compile(
     r"(In|On|By|Since|Until|During|After|Before) "
-    rf"((?:early |late |mid-?)?(?:(?:{either('months_en')}) )?(?:\d{{1,2}}, )?(?:1\d|20)\d\d), ([^,]{{20,140}})\."
+    rf"((?:early |late |mid-?)?(?:(?:{either('months_en')}) )?(?:\d{{1,2}}, )?(?:1\d|20)\d\d), "
+    r"([^,]{20,140})\."
 )
 _MORE_THAN_ONE_CLAUSE = re.compile(
     r"\b(?:and|but|or|that|which|who|whom|whose|when|where|while|because|since|after|before|until|although|if"
