@@ -82,7 +82,7 @@ def _straight(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
         form = past(verb) if auxiliary == "did" else third(verb) if auxiliary == "does" else verb
         return " ".join([*what, *rest[:number], form, *rest[number + 1 :]])
     if auxiliary in _MODALS:
-        verbs = [number for number, token in enumerate(rest) if token in _BASES or token == "be"]
+        verbs = [number for number, token in enumerate(rest) if token in ("be", *_BASES)]
         if not verbs or (verbs[0] > 0 and len(verbs) > 1):
             return None
         at = verbs[0]

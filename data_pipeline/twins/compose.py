@@ -65,7 +65,12 @@ def compose(gold: Sample, rng: Random) -> Composed | None:
     for lead in [found, []] if found else [[]]:
         # "The network is" goes in front of nothing that stands before it in the document.
         earliest = lead[0].part if lead and not names_its_subject(lead[0].text, language) else -1
-        chains = [chain for chain in _chains(known) if chain[0].part >= earliest and chain[0] not in lead]
+        told = {said.part for said in lead}
+        chains = [
+            chain
+            for chain in _chains(known)
+            if chain[0].part >= earliest and not told & {said.part for said in chain}
+        ]
         chosen = _choose(lead, chains, language, (least, wanted, most), rng)
         if chosen and (lead or names_its_subject(chosen[0][0].text, language) or chosen[0][0].part == 0):
             return Composed(tuple(said for unit in chosen for said in unit), bool(lead and gold.question))

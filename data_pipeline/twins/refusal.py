@@ -33,7 +33,7 @@ BARE: Mapping[Language, tuple[str, ...]] = {
 BARE_SHARE = 0.2
 """Of questions that can be named, so many are not."""
 STILL_ASKED = 0.7
-"""Share of a question's content words from which on what is left of a document may answer it in other words."""
+"""Share of a question's content words from which on what is left of a document may answer it otherwise."""
 
 
 def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:

@@ -24,7 +24,8 @@ LONG_LINE = 60
 
 _FIT_EN = re.compile(r"(?!To |[^.]{0,40}:|\d{1,3} [A-Z])(?:[A-Z][\w’'-]* |\d).*[a-z0-9%]\.", re.S)
 _UNFIT_EN = re.compile(
-    rf"\b(?:{either('unfit_words_en')})\b|[\[\]()|•…©®~=<>{{}}?!#*@^_\\]|:(?!\d)|\.\.|--|''|``"
+    rf"\b(?:{either('unfit_words_en')})\b"
+    r"|[\[\]()|•…©®~=<>{}?!#*@^_\\]|:(?!\d)|\.\.|--|''|``"
     r"|[a-z\d]\.[A-Z]|\u2018|(?<=[a-z])\d|\b\d+,\d{1,2}\b(?!\d)|\s[,.]",
 )
 _AUXILIARY_EN = re.compile(
@@ -44,11 +45,12 @@ _CONNECTIVE_EN = re.compile(
 )
 _FRONTED = re.compile(
     r"(In|On|By|Since|Until|During|After|Before) "
-    rf"((?:early |late |mid-?)?(?:(?:{either('months_en')}) )?(?:\d{{1,2}}, )?(?:1\d|20)\d\d), ([^,]{{20,140}})\."
+    rf"((?:early |late |mid-?)?(?:(?:{either('months_en')}) )?(?:\d{{1,2}}, )?(?:1\d|20)\d\d), "
+    r"([^,]{20,140})\."
 )
 _MORE_THAN_ONE_CLAUSE = re.compile(
-    r"\b(?:and|but|or|that|which|who|whom|whose|when|where|while|because|since|after|before|until|although|if|as"
-    r"|than|to)\b|\d{4}"
+    r"\b(?:and|but|or|that|which|who|whom|whose|when|where|while|because|since|after|before|until|although|if"
+    r"|as|than|to)\b|\d{4}"
 )
 _FOUND_ZH = re.compile(
     r"^(?:经审理查明|经查明|经查|另查明|另查|查明|本院查明|本院认定|经审理本院认定)[,，:：]\s*"

@@ -18,6 +18,8 @@ from judge.types import Language, Sample
 
 WEIGHTS: Mapping[str, float] = {"added_sentence": 4.0, "deletion": 4.0, "edit": 2.0}
 """How much each kind of error is wanted."""
+EDITED = tuple(name for name in EDIT_TYPES if name not in ("addition", "entity"))
+"""Kinds of edits: stock phrases give themselves away, and names are too often put where no such name goes."""
 LENGTHS = 0.25
 """Share by which a foreign sentence may be longer or shorter than the one whose place it takes."""
 NEW_WORDS: Mapping[Language, int] = {"en": 4, "zh": 10}
@@ -82,7 +84,7 @@ def go_wrong(draft: Draft, used: set[str], neighbours: Neighbours, seed: int, rn
 def _edited(draft: Draft, seed: int, rng: Random) -> bool:
     """One fact of a sentence changed, as the rule perturber does."""
     gold = draft.gold
-    perturber = RulePerturber(seed, [name for name in EDIT_TYPES if name != "addition"])
+    perturber = RulePerturber(seed, EDITED)
     for number in draft.free(rng):
         right = draft.sentences[number]
         found = perturber.perturb(Sample(f"{gold.id}-{number}", gold.document, right, language=gold.language))
