@@ -67,6 +67,40 @@ def find_numbers(text: str, language: Language) -> list[Fact]:
     return sorted(found, key=lambda fact: fact.start)
 
 
+_SCALES = words("scales_en")
+_LABELLED = re.compile(
+    rf"(?:\b(?:{'|'.join(_SCALES)})s? |\b[A-Z]\w*[A-Za-z]\w* |\[[\d\s,–-]*|\bno\. ?|\bp ?[<>=] ?|#|[×^] ?)$|\b(?:these|those|both|all|the other|other) $"
+)
+_SENTENCE_WORD = re.compile(rf"(?:^|[.!?:;]\s+|\n\s*)(?:{'|'.join(words('stop_words_en'))}) $", re.I)
+_NAMED = re.compile(
+    r" (?:CI\b|confidence interval|[A-Z][a-z]*\d|[A-Z][a-z]+\b)|(?:st|nd|rd|th)? century|[\s\d,–-]*\]| ?[×^]|\s*:|[^.]{0,30}:\s"
+    r"| (?:world|molars?|party|parties|persons?|degree|quarter|trimester|ventricle|dimension|ways?|sides?)\b"
+)
+
+
+def is_label(fact: Fact, text: str) -> bool:
+    """Does an English number name rather than count: "Apollo 12", "type 2", "[13]", "these three", "1931"?
+
+    Also what the text spells out or repeats right after ("in three steps: ..."), so that a change would show.
+    """
+    before, after = text[max(0, fact.start - 24) : fact.start], text[fact.end : fact.end + 40]
+    if re.fullmatch(r"(?:1[5-9]|20)\d\d", fact.text) and not fact.unit:
+        return True
+    if _NAMED.match(after):
+        return True
+    return bool(_LABELLED.search(before)) and not _SENTENCE_WORD.search(before)
+
+
+def value_of(text: str) -> float:
+    """What a number says, in digits or an English word; 0 where that is not known."""
+    word = text.strip().lower()
+    if word in NUMBER_WORDS:
+        at = NUMBER_WORDS.index(word)
+        return float(at + 2 if at <= 18 else 10 * (at - 16))
+    digits = re.sub(r"[^\d.]", "", text).strip(".")
+    return float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else 0.0
+
+
 def _unit(match: re.Match[str] | None) -> str:
     word = match[1].lower() if match else ""
     return "" if word in _NOT_UNITS else word

@@ -3,16 +3,24 @@
 import re
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Swap, at_start, listed_together, make_edit, occurs
-from data_pipeline.perturb.fact import CJK
+from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, occurs
+from data_pipeline.perturb.fact import CJK, Fact
 from data_pipeline.perturb.facts import document_facts, is_translation
-from data_pipeline.perturb.names_en import GENERIC
+from data_pipeline.perturb.names_en import GENERIC, is_title
 from data_pipeline.perturb.names_zh import ZH_EDGE
+from data_pipeline.perturb.rivals import may_also_hold
+from data_pipeline.perturb.words import words
 from judge.types import Language
 
-_PRONOUN = re.compile(r"\b(?:he|she|his|her|him|hers|himself|herself)\b", re.I)
 # Names with such an ending can be the tail of a longer name ("纽卡斯尔理工学院").
 _ZH_COMMON = re.compile(r"[司学院馆所行社会团市县镇省区村河湖山路街江岛桥港寺站峡湾]$")
+
+
+_PRONOUN = re.compile(r"\b(?:he|she|his|her|him|hers|himself|herself)\b", re.I)
+_STOP = frozenset(words("stop_words_en"))
+_SURE = ("person-long", "person-short", "country", "city", "state", "demonym", "virus", "drug")
+"""Kinds of English names that may be exchanged as they are; places and organisations by their last word."""
+_BY_LAST_WORD = ("place", "organisation")
 
 
 def entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -24,7 +32,10 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     options: list[tuple[float, str, str]] = []
     for old, fact in kinds.items():
         spots = _mentions(old, answer, language)
-        if not spots or (fact.form == "acronym" and (len(old) < 3 or f"({old}" in answer)):
+        if not spots or (language == "en" and not _sure(fact)):
+            continue
+        at = Fact("entity", old, spots[0], spots[0] + len(old), fact.form, fact.unit)
+        if language == "en" and not _stands_alone(at, answer):
             continue
         for new, other in kinds.items():
             if other.form != fact.form or len(new) < 2 or _related(old, new) or _known(new, answer, language):
@@ -33,12 +44,13 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
                 continue
             if language == "en" and (
                 _article(answer, spots[0]) != _article(document, other.start)
-                or (fact.form == "other" and len(old.split()) != len(new.split()))
+                or not _alike(fact, other)
+                or (_PRONOUN.search(answer) and "sure" in (fact.unit, other.unit))
+                or may_also_hold(at, new, answer, question, document)
             ):
                 continue
-            gendered = language == "en" and fact.form.startswith("person") and _PRONOUN.search(answer)
-            rank = (1.0 if occurs(old, question) else 0.0) + bool(gendered)
-            rank += 0.7 * (fact.form.startswith("person") and other.unit != fact.unit)
+            gendered = fact.unit == "sure" or other.unit == "sure"
+            rank = (1.0 if occurs(old, question) else 0.0) + 0.5 * gendered
             rank += 0.5 * (language == "en" and len(old.split()) != len(new.split()))
             options.append((rank, old, new))
     options.sort()
@@ -51,6 +63,26 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     return None
 
 
+def _stands_alone(fact: Fact, answer: str) -> bool:
+    """Is a place told without the place that it lies in or that lies in it, and not the name of a thing?"""
+    if fact.form not in ("country", "city", "state", "place"):
+        return True
+    before, after = answer[max(0, fact.start - 30) : fact.start], answer[fact.end : fact.end + 30]
+    if re.search(r"[A-ZÀ-Þ][\w’'-]*(?:,| in| of)? (?:the )?\(?$", before) and not re.search(r"(?:^|[.!?] )\w+ $", before):
+        return False
+    return not re.match(r",? ?\(?[A-ZÀ-Þ]|-| (?:disease|virus|fever|variant|strain|University)\b", after)
+
+
+def _sure(fact: Fact) -> bool:
+    """Is it sure what sort of thing an English name names?"""
+    return fact.form in _SURE or (fact.form in _BY_LAST_WORD and fact.unit != "")
+
+
+def _alike(one: Fact, two: Fact) -> bool:
+    """Can two English names of a kind stand in the same place? Persons of one gender, where it shows."""
+    return one.unit == two.unit or ("sure" in (one.unit, two.unit) and one.form.startswith("person"))
+
+
 def _mentions(name: str, text: str, language: Language) -> list[int]:
     """Where the name stands in the text, and is not part of a longer name."""
     if language == "zh":
@@ -58,13 +90,17 @@ def _mentions(name: str, text: str, language: Language) -> list[int]:
         if _ZH_COMMON.search(name):
             found = [at for at in found if not at or text[at - 1] in ZH_EDGE or not CJK.match(text[at - 1])]
         return found
-    pattern = rf"(?<![\w-])(?<![A-Z]\w\w )(?<![A-Za-z]\. ){re.escape(name)}(?!\w|-\w| [A-Z]|\.\w)"
-    return [
-        m.start()
-        for m in re.finditer(pattern, text)
-        if not re.search(r"[A-Z]\w+ (?:of )?$", text[: m.start()])
-        or at_start(re.sub(r"\w+ (?:of )?$", "", text[: m.start()]))
-    ]
+    pattern = rf"(?<![\w-])(?<![A-Za-z]\. ){re.escape(name)}(?!\w|-\w| [A-Z]|\.\w)"
+    found = [match.start() for match in re.finditer(pattern, text)]
+    return [at for at in found if not _goes_before(text[:at])]
+
+
+def _goes_before(before: str) -> bool:
+    """Does a name go on after these words: is their last one a capital that is no ordinary first word?"""
+    last = re.search(r"([A-ZÀ-Þ][\w’'-]*\.?) (?:(?:of|de|van|von|and) )?$", before)
+    return last is not None and not (
+        last[1].lower().rstrip(".") in _STOP or is_title(last[1])
+    )
 
 
 def _known(name: str, text: str, language: Language) -> bool:
