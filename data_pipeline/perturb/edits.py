@@ -19,3 +19,5 @@ EDITS: dict[str, EditFunction] = {
 FOREIGN_EDITS: dict[str, EditFunction] = {"number": foreign_number, "date": foreign_date}
 """For the types that take from the document where they can: the same edit with what is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
+DEFAULT_EDIT_TYPES: tuple[str, ...] = tuple(name for name in EDITS if name != "addition")
+"""What is made unless told otherwise: stock phrases tell themselves without the document."""
