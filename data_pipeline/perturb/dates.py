@@ -39,7 +39,7 @@ _DATES: dict[Language, tuple[tuple[str, str], ...]] = {
         ("clock-zh", r"(?<!\d)\d{1,2}[点时](?!\d|间|钟)(?:半)?"),
     ),
 }
-_CITED = re.compile(r"\bet al\b[^)]*$|[(;] ?[A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+)?, $")
+_CITED = re.compile(r"\bet al\b[^)]*$|\band [A-Z][\w-]+ \($|[(;] ?[A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+)?, $")
 _PATTERNS = {
     language: [(form, re.compile(pattern)) for form, pattern in forms] for language, forms in _DATES.items()
 }

@@ -20,6 +20,7 @@ GENERIC = frozenset({*words("organisation_words_en"), *words("place_words_en"), 
 """Words that two names may share and still be two names."""
 _ORGANISATION = frozenset({*words("organisation_words_en"), *words("organisation_words_telling_en")})
 _PLACE = frozenset({*words("place_words_en"), *words("place_words_telling_en")})
+_FIRST_HEADS = frozenset(("fort", "hurricane", "typhoon", "operation", "camp", "project", "lake", "mount", "cape"))
 _OPENERS = frozenset(words("place_openers_en"))
 _LISTED = {
     name: kind
@@ -41,6 +42,9 @@ _ROLES = frozenset(words("roles_en"))
 _TITLE = re.compile(rf"\b(?:{either('titles_en')})\.? $")
 _ROLE = re.compile(rf"\b(?:{either('roles_en')}),? $")
 _ROLE_AFTER = re.compile(rf",? (?:an?|the|his|her|their) (?:\w+ ){{0,2}}(?:{either('roles_en')})\b")
+_PERSON_AFTER = re.compile(
+    r" (?:was born|died|married|retired|wrote|himself|herself)\b|, who (?:was|had|is|has) |[’']s (?:wife|husband|father|mother|son|daughter|brother|sister)\b| \((?:born|b\.)"
+)
 _PLACE_BEFORE = re.compile(r"\b(?:cit(?:y|ies)|towns?|villages?|suburbs?|capital|municipality) (?:of )?$")
 _COUNTRY_BEFORE = re.compile(r"\bcountr(?:y|ies) (?:of )?$")
 _POSSESSIVE = re.compile(r"[’']s [A-Z]")
@@ -59,7 +63,7 @@ def english_names(text: str) -> list[Fact]:
     """The names of an English text; one spelling has one kind in ``form`` throughout the text.
 
     ``unit`` says more: ``female`` or ``male`` of a person (``sure`` where only the text shows one), and the
-    last word of a place or an organisation ("river", "university").
+    head word of a place, an organisation or another thing ("river", "university", "treaty").
     """
     found = list(_runs(text))
     votes: dict[str, Counter[str]] = {}
@@ -107,7 +111,9 @@ def _vote(vote: Counter[str], run: str, before: str, after: str) -> None:
     """Count what one mention says about the kind of a name, by what stands around it."""
     long = " " in run
     vote["person"] += bool(_TITLE.search(before)) + bool(_ROLE.search(before) and not run.isupper())
-    vote["person"] += long and bool(_ROLE_AFTER.match(after))
+    vote["person"] += long and bool(
+        _ROLE_AFTER.match(after) or _PERSON_AFTER.match(after)
+    )
     vote["city"] += bool(_PLACE_BEFORE.search(before))
     vote["country"] += bool(_COUNTRY_BEFORE.search(before))
 
@@ -128,15 +134,29 @@ def _kind(run: str, vote: Counter[str]) -> tuple[str, str]:
         return ("acronym" if run.isalpha() else "code"), ""
     if run.lower().endswith(words("drug_endings_en")) and len(own) == 1 and len(run) > 6:
         return "drug", ""
-    if len(own) > 1 and (tail in _THING or tail.rstrip("s") in _THING or head in _OPENERS):
-        return "other", ""
+    if len(own) > 1 and (tail in _THING or tail.rstrip("s") in _THING or head in _OPENERS | _FIRST_HEADS):
+        return _thing(run)
+    if len(own) > 1 and (own[0] == own[-1] or any(word.isupper() and len(word) > 1 for word in own)):
+        return _thing(run)
     two = len(own) == 2 or (len(own) == 3 and (len(own[1]) <= 2 or own[1] in _first_names()))
     if two and " of " not in run and (gender := _gender(run)):
         return "person", gender
-    best = vote.most_common(1)
-    if best and best[0][1] > 0 and len([kind for kind in vote if vote[kind]]) == 1:
-        return best[0][0], ""
-    return "other", ""
+    if len(own) == 2 and own[1] in _last_names() and own[0] not in _LISTED:
+        return "person", "sure"
+    voted = [kind for kind in vote if vote[kind] > 0]
+    if len(voted) == 1:
+        return voted[0], ""
+    return _thing(run)
+
+
+def _thing(run: str) -> tuple[str, str]:
+    """A name of several words without another kind is a thing of the sort that its head word says."""
+    own = run.split()
+    if len(own) < 2 or is_title(own[0]) or own[0].lower() in _ROLES:
+        return "other", ""
+    if own[0].lower() in _FIRST_HEADS or " of " in run:
+        return "thing", own[0].lower()
+    return "thing", own[-1].lower()
 
 
 @cache
@@ -149,6 +169,15 @@ def _first_names() -> dict[str, str]:
             for name in getattr(names, f"first_names_{gender}", ()):
                 found[name] = gender if found.get(name, gender) == gender else "sure"
     return found
+
+
+@cache
+def _last_names() -> frozenset[str]:
+    """The commonest last names of English-speaking countries."""
+    found: set[str] = set()
+    for locale in ("en_US", "en_GB"):
+        found.update(import_module(f"faker.providers.person.{locale}").Provider.last_names)
+    return frozenset(name for name in found if name.lower() not in _THING | _PLACE | _ORGANISATION)
 
 
 def _gender(run: str) -> str:

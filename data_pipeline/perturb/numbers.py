@@ -69,11 +69,11 @@ def find_numbers(text: str, language: Language) -> list[Fact]:
 
 _SCALES = words("scales_en")
 _LABELLED = re.compile(
-    rf"(?:\b(?:{'|'.join(_SCALES)})s? |\b[A-Z]\w*[A-Za-z]\w* |\[[\d\s,–-]*|\bno\. ?|\bp ?[<>=] ?|#|[×^] ?)$|\b(?:these|those|both|all|the other|other) $"
+    rf"(?:\b(?:{'|'.join(_SCALES)})s? |\b[A-Z]\w*[A-Za-z]\w* |\[[\d\s,–-]*|\bno\. ?|\bp ?[<>=] ?|#|[×x^] ?|[×x] ?10 ?)$|\b(?:these|those|both|all|the|other) $"
 )
 _SENTENCE_WORD = re.compile(rf"(?:^|[.!?:;]\s+|\n\s*)(?:{'|'.join(words('stop_words_en'))}) $", re.I)
 _NAMED = re.compile(
-    r" (?:CI\b|confidence interval|[A-Z][a-z]*\d|[A-Z][a-z]+\b)|(?:st|nd|rd|th)? century|[\s\d,–-]*\]| ?[×^]|\s*:|[^.]{0,30}:\s"
+    r"-[a-z]?[A-Z]|⁄|/\d| (?:CI\b|dimension\w*|confidence interval|[A-Z][a-z]*\d|[A-Z][a-z]+\b)|(?:st|nd|rd|th)? century|[\s\d,–-]*\]| ?[×^]|\s*:|[^.]{0,30}:\s| ?\w{0,6} \(\d"
     r"| (?:world|molars?|party|parties|persons?|degree|quarter|trimester|ventricle|dimension|ways?|sides?)\b"
 )
 
@@ -86,9 +86,13 @@ def is_label(fact: Fact, text: str) -> bool:
     before, after = text[max(0, fact.start - 24) : fact.start], text[fact.end : fact.end + 40]
     if re.fullmatch(r"(?:1[5-9]|20)\d\d", fact.text) and not fact.unit:
         return True
-    if _NAMED.match(after):
-        return True
-    return bool(_LABELLED.search(before)) and not _SENTENCE_WORD.search(before)
+    digits = re.escape(fact.text)
+    if _NAMED.match(after) or re.search(rf"(?:[A-Za-z]-?{digits}|(?<![\w.,]){digits}-?[A-Z])(?![\d.,])", text):
+        return True  # "rAd5", "3D"
+    labelled = _LABELLED.search(before)
+    if labelled and labelled[0] == "the " and fact.form not in ("word", "int"):
+        return False
+    return labelled is not None and not _SENTENCE_WORD.search(before)
 
 
 def value_of(text: str) -> float:

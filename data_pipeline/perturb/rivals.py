@@ -8,6 +8,7 @@ from data_pipeline.perturb.fact import Fact
 from judge.floors.overlap import content_tokens, units
 from judge.prompting.sentences import sentence_spans
 
+_TELLS_APART = re.compile(r"\b(?:is|are|was|were|has|have|had|who|which|but|while|won|to|by|\w{2,}ed)\b|;")
 _ENOUGH = 0.5
 """Share of the words of a claim from which on a sentence says much the same; used where none bears the claim."""
 
@@ -24,10 +25,19 @@ def may_also_hold(fact: Fact, text: str, answer: str, question: str, document: s
     old = new = 0
     for sentence, stems in _sentences(document):
         if one in sentence and occurs(one, sentence):
+            if fact.kind == "entity" and two in sentence and _in_one_list(one, two, sentence):
+                return True
             old = max(old, len(claim & stems))
         elif two in sentence and occurs(two, sentence):
             new = max(new, len(claim & stems))
     return new >= (old or max(1.0, _ENOUGH * len(claim)))
+
+
+def _in_one_list(one: str, two: str, sentence: str) -> bool:
+    """Are two names parts of a list, be it with a word on each ("the poet A, the general B")?"""
+    start, end = sorted((sentence.find(one), sentence.find(two)))
+    between = sentence[start:end]
+    return "," in between and not _TELLS_APART.search(between)
 
 
 def _claim(fact: Fact, answer: str, question: str) -> frozenset[str]:

@@ -17,6 +17,12 @@ FURTHEST = 15
 LATEST = 2026
 """No year becomes a later one, unless it is later itself."""
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
+_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?![\d:])")
+_AHEAD = re.compile(r"\b(?:will|expects?|expected|scheduled|planned|forecasts?|due to|lasts? until|runs? out)\b")
+_MONTH_NAME = rf"(?:{'|'.join(MONTHS)})"
+_DAYS = re.compile(
+    rf"\d (?:{_MONTH_NAME})?(?: ?\d{{4}})? ?(?:to|and|until|till|through|-|–) (?:{_MONTH_NAME} )?\d{{1,2}}\b"
+)
 _LEAP_YEAR = 2024
 
 
@@ -72,15 +78,31 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
 
 
 def _plausible(fact: Fact, text: str, told: str) -> bool:
-    """Is another year near, not in the future, and on the same side of every other year that is told?"""
+    """Is another date near, on the same side of every other one that is told, and in the future just where the
+    true one is?"""
+    if fact.form == "clock":
+        others = {_minutes(clock) for clock in _CLOCK.findall(told)}
+        return _same_side(_minutes(fact.text), _minutes(text), others)
+    if fact.form in ("day-month", "month-day") and _DAYS.search(told):
+        return False  # "from 3 May to 8 June"
     if fact.form not in ("year", "decade") or len(digits_of(fact.text)) < 4:
         return True
     old, new = int(digits_of(fact.text)), int(digits_of(text))
     furthest = max(FURTHEST, (LATEST - old) // 10)  # of a distant past, less is known by heart
     if abs(old - new) > furthest + 15 * (fact.form == "decade") or new > max(LATEST, old):
         return False
-    others = {int(year) for year in _YEAR.findall(told)} - {old}
-    return all((year > old) == (year > new) and year != new for year in others)
+    if _AHEAD.search(told) and new < old:
+        return False
+    return _same_side(old, new, {int(year) for year in _YEAR.findall(told)})
+
+
+def _same_side(old: int, new: int, others: set[int]) -> bool:
+    return all((other > old) == (other > new) and other != new for other in others - {old})
+
+
+def _minutes(clock: str) -> int:
+    hours, minutes = clock.split(":")
+    return 60 * int(hours) + int(minutes)
 
 
 def _near_date(fact: Fact, rng: Random) -> Iterator[str]:

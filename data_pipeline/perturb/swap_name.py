@@ -16,11 +16,15 @@ from judge.types import Language
 _ZH_COMMON = re.compile(r"[司学院馆所行社会团市县镇省区村河湖山路街江岛桥港寺站峡湾]$")
 
 
-_PRONOUN = re.compile(r"\b(?:he|she|his|her|him|hers|himself|herself)\b", re.I)
+_GENDERED = re.compile(
+    r"\b(?:he|she|his|her|him|hers|himself|herself|widow|wife|husband|actress|mother"
+    r"|father|son|daughter|brother|sister|mrs|ms|mr|miss|lady|sir|king|queen|prince|princess)\b",
+    re.I,
+)
 _STOP = frozenset(words("stop_words_en"))
 _SURE = ("person-long", "person-short", "country", "city", "state", "demonym", "virus", "drug")
-"""Kinds of English names that may be exchanged as they are; places and organisations by their last word."""
-_BY_LAST_WORD = ("place", "organisation")
+"""Kinds of English names that may be exchanged as they are; others by their head word."""
+_BY_HEAD = ("place", "organisation", "thing")
 
 
 def entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -38,14 +42,15 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
         if language == "en" and not _stands_alone(at, answer):
             continue
         for new, other in kinds.items():
-            if other.form != fact.form or len(new) < 2 or _related(old, new) or _known(new, answer, language):
+            head = fact.unit if fact.form in _BY_HEAD else ""
+            if other.form != fact.form or len(new) < 2 or _related(old, new, head):
                 continue
-            if _known(new, question, language) or listed_together(old, new, document):
+            if any(_known(new, told, language, head) for told in (answer, question)) or listed_together(old, new, document):
                 continue
             if language == "en" and (
                 _article(answer, spots[0]) != _article(document, other.start)
                 or not _alike(fact, other)
-                or (_PRONOUN.search(answer) and "sure" in (fact.unit, other.unit))
+                or (_GENDERED.search(answer) and "sure" in (fact.unit, other.unit))
                 or may_also_hold(at, new, answer, question, document)
             ):
                 continue
@@ -58,7 +63,7 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     for _, old, new in sorted(options, key=lambda item: item[0]):
         swaps: list[Swap] = [(spot, spot + len(old), new) for spot in _mentions(old, answer, language)]
         edit = make_edit("entity", answer, document, language, swaps)
-        if edit and not (language == "en" and any(occurs(part, edit.answer) for part in _parts(old))):
+        if edit and not (language == "en" and any(occurs(part, edit.answer) for part in _parts(old) - _parts(new))):
             return edit
     return None
 
@@ -75,7 +80,7 @@ def _stands_alone(fact: Fact, answer: str) -> bool:
 
 def _sure(fact: Fact) -> bool:
     """Is it sure what sort of thing an English name names?"""
-    return fact.form in _SURE or (fact.form in _BY_LAST_WORD and fact.unit != "")
+    return fact.form in _SURE or (fact.form in _BY_HEAD and fact.unit != "")
 
 
 def _alike(one: Fact, two: Fact) -> bool:
@@ -90,7 +95,7 @@ def _mentions(name: str, text: str, language: Language) -> list[int]:
         if _ZH_COMMON.search(name):
             found = [at for at in found if not at or text[at - 1] in ZH_EDGE or not CJK.match(text[at - 1])]
         return found
-    pattern = rf"(?<![\w-])(?<![A-Za-z]\. ){re.escape(name)}(?!\w|-\w| [A-Z]|\.\w)"
+    pattern = rf"(?<![\w-])(?<![A-Za-z]\. ){re.escape(name)}(?!\w|-\w| [A-Z]|\.\w|[’'](?!s))"
     found = [match.start() for match in re.finditer(pattern, text)]
     return [at for at in found if not _goes_before(text[:at])]
 
@@ -103,18 +108,21 @@ def _goes_before(before: str) -> bool:
     )
 
 
-def _known(name: str, text: str, language: Language) -> bool:
-    """Does the text name this already, be it by a part of the name?"""
+def _known(name: str, text: str, language: Language, head: str = "") -> bool:
+    """Does the text name this already, be it by a part of the name other than its head word?"""
     if language == "zh":
         return name in text
-    return any(occurs(part, text) for part in _parts(name))
+    return any(occurs(part, text) for part in _parts(name) - {head})
 
 
-def _related(one: str, two: str) -> bool:
-    """May the two be names of one thing?"""
+def _related(one: str, two: str, head: str = "") -> bool:
+    """May the two be names of one thing? A shared head word does not make them one."""
     if CJK.search(one):
         return one in two or two in one or (len(one) > 2 and one[:2] == two[:2])
-    return bool(_parts(one) & _parts(two)) or not _parts(one) or not _parts(two)
+    first, second = _parts(one) - {head}, _parts(two) - {head}
+    if not first or not second or first & second:
+        return True
+    return any(a[:4] == b[:4] for a in first for b in second if len(a) > 4 and len(b) > 4)  # Egypt, Egyptian
 
 
 def _parts(name: str) -> set[str]:

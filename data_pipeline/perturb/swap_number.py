@@ -8,7 +8,7 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Option, digits_of, first_clean, fits, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts, document_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS, ZH_NUMERALS, is_label, value_of
+from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS, ZH_NUMERALS, find_numbers, is_label, value_of
 from data_pipeline.perturb.rivals import may_also_hold
 from judge.types import Language
 
@@ -154,6 +154,10 @@ def _fits_around(fact: Fact, text: str, answer: str) -> bool:
     if not old or not new:
         return True
     before, after = answer[: fact.start], answer[fact.end :]
+    around = re.split(r"[.!?]\s", before)[-1] + " " + re.split(r"[.!?]\s", after)[0]
+    others = [value_of(other.text) for other in find_numbers(around, "en") if other.form == fact.form]
+    if any((other > old) != (other > new) for other in others):
+        return False  # "from 20 to 30", "more than the 29 of last year"
     if _AT_LEAST.search(before) and new < old or _AT_MOST.search(before) and new > old:
         return False
     if re.match(r"\+| (?:or|and) (?:more|over|older|above)\b", after) and new < old:
