@@ -10,7 +10,6 @@ from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.perturb.rivals import may_also_hold
 from judge.types import Language
 
-
 _CHANGES = re.compile(r"incr|decr|impr|wors|rose|fell|ris|fall|reduc|rais|grow|decl|gain|lost", re.I)
 _FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about |around )?[$€£]?\d")
 
@@ -54,6 +53,12 @@ def _number_agrees(word: str, text: str, after: str) -> bool:
                 after,
             )
         ) and not re.match(r" [a-z]+(?:ive|al|ate|ous|ful|able|ible|ent|ant|ic|ed|ing|ly|than)\b", after)
-        money = bool(re.match(r" than \d[\d,.]* ?(?:%|percent|per cent|m\b|km|k?g\b|\w+ (?:decades|years|months|weeks|days|hours))", after))
+        money = bool(
+            re.match(
+                r" than (?:\d[\d,.]* ?(?:%|percent|per cent|m\b|km|k?g\b)"
+                r"|\w+ (?:decades|years|months|weeks|days|hours))",
+                after,
+            )
+        )
         return (text == "fewer") == (plural and not money)
     return True

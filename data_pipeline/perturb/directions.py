@@ -10,21 +10,21 @@ from judge.types import Language
 
 # What must stand right before and right after a word for the swap to be safe; words not named need nothing.
 _MEASURED = (
-    r" (?:risk|rates?|levels?|prevalence|incidence|mortality|morbidity|sensitivity|specificity|accuracy|quality"
-    r"|costs?|prices?|temperatures?|pressures?|concentrations?|speeds?|incomes?|doses?|proportion|percentage"
+    r" (?:risk|rates?|levels?|prevalence|incidence|mortality|morbidity|sensitivity|specificity|accuracy"
+    r"|quality|costs?|prices?|temperatures?|pressures?|concentrations?|speeds?|incomes?|doses?|proportion|percentage"
     r"|number|density|frequency|yield|energy|unemployment|inflation|demand|scores?|resolution|affinity)\b"
 )
 _STRENGTH = (
-    r" (?:associations?|correlations?|predictors?|evidence|effects?|links?|relationships?|support|growth|demand"
-    r"|performance|winds?|immune|response|interest)\b"
+    r" (?:associations?|correlations?|predictors?|evidence|effects?|links?|relationships?|support|growth"
+    r"|demand|performance|winds?|immune|response|interest)\b"
 )
 _OWNED = (
     r"(?: (?:schools?|sectors?|compan(?:y|ies)|universit(?:y|ies)|hospitals?|fund\w*|land|ownership|transport"
     r"|institutions?|investment|college|insurance|clinics?)\b|[.,;]?$)"
 )
 _EVENT = (
-    r" (?:(?:the |his |her |its |their )?(?:\d|[A-Z][a-z]+day|January|February|March|April|May|June|July|August"
-    r"|September|October|November|December|war|elections?|match|game|meeting|treatment|surgery|operation|birth"
+    r" (?:(?:the |his |her |its |their )?(?:\d|[A-Z][a-z]+day|January|February|March|April|May|June|July"
+    r"|August|September|October|November|December|war|elections?|match|game|meeting|treatment|surgery|operation|birth"
     r"|death|onset|discharge|admission|transplant\w*|infection|intervention|delivery|procedure|therapy|training"
     r"|end|start|beginning|lunch|dinner|midnight|noon|dawn|sunset))\b"
 )
@@ -57,21 +57,23 @@ _NEEDS: dict[str, tuple[str, str]] = {
     "fewer": (r"(?<!no )$", r" \w"),
     "the most": ("", r" (?!of\b|part|recent)\w"),
     **dict.fromkeys(
-        ("after", "before"), (r"(?<!named )(?<!look )(?<!looked )(?<!looking )(?<!called )(?<!care )$", _EVENT)
+        ("after", "before"),
+        (r"(?<!named )(?<!look )(?<!looked )(?<!looking )(?<!called )(?<!care )$", _EVENT),
     ),
     "above": ("", r"(?! all\b| sea level)"),
     "below": ("", r" (?:the|\d|average|normal|\w+ (?:levels?|limits?|thresholds?))\b(?! sea level)"),
     **dict.fromkeys(("high", "low"), (r"(?<!-)(?<!as )$", _MEASURED)),
     **dict.fromkeys(
         ("higher", "lower", "upper"),
-        ("", r"(?! (?:reaches|parts?|limbs?|extremit|back|respiratory|urinary|tract|secondary|education|house|court"
-         r"|body|class|bound|lip|ureter|gastro|airway))"),
+        (
+            "",
+            r"(?! (?:reaches|parts?|limbs?|extremit|back|respiratory|urinary|tract|secondary|education|house"
+            r"|court|body|class|bound|lip|ureter|gastro|airway))",
+        ),
     ),
     **dict.fromkeys(("strong", "weak"), (r"(?<!not a )$", _STRENGTH)),
     **dict.fromkeys(("public", "private"), (r"(?<!the )$", _OWNED)),
-    **dict.fromkeys(
-        ("minority", "majority"), (r"\b(?:a|the|vast|large|small) $", r" of\b")
-    ),
+    **dict.fromkeys(("minority", "majority"), (r"\b(?:a|the|vast|large|small) $", r" of\b")),
     **dict.fromkeys(
         ("largest", "smallest", "oldest", "youngest", "highest", "lowest"),
         ("", r"(?!-| (?:city|town|country|state|details?|man|woman|person|living)\b)"),
@@ -81,12 +83,18 @@ _NEEDS: dict[str, tuple[str, str]] = {
     "impossible": (r"\b(?:is|was|be|made) $", ""),
     "best": (r"(?<!at )$", r"(?!-| known| of| practice)"),
     "better": ("", r"(?!-| known)"),
-    **dict.fromkeys(("lost", "won"), ("", r" (?:the (?:match|elections?|game|war|battle|case|race|final|vote)|\d)")),
+    **dict.fromkeys(
+        ("lost", "won"), ("", r" (?:the (?:match|elections?|game|war|battle|case|race|final|vote)|\d)")
+    ),
     "gained": ("", r" \d"),
     **dict.fromkeys(("start", "end"), (r"\b(?:by|at|until|since|before|after|towards?) the $", r" of\b")),
-    **dict.fromkeys(("closed", "opened"), (r"\b(?:was|were|is|are|be|been|being) $", r"(?!-| to\b| with\b| by\b)")),
+    **dict.fromkeys(
+        ("closed", "opened"), (r"\b(?:was|were|is|are|be|been|being) $", r"(?!-| to\b| with\b| by\b)")
+    ),
     "spring": (r"\b(?:in|the|of|early|late|this|next|each|every) $", r"(?! water)"),
-    **dict.fromkeys(("fell", "rose", "falls", "rises"), ("", r" (?:by|to|from|slightly|sharply|again)\b|[.,]")),
+    **dict.fromkeys(
+        ("fell", "rose", "falls", "rises"), ("", r" (?:by|to|from|slightly|sharply|again)\b|[.,]")
+    ),
     **dict.fromkeys(("rise", "fall"), (r"\b(?:a|the) (?:\w+ )?$", r" (?:in|of)\b")),
     **dict.fromkeys(("growth", "decline"), ("", r" (?:in|of)\b")),
     "similar": (r"(?<!or )$", r"(?! and\b)"),
@@ -98,7 +106,9 @@ _NEEDS: dict[str, tuple[str, str]] = {
         ("began", "begins", "started", "starts", "ended", "ends"),
         (r"\b[a-z]+(?<!s) $", r" (?:on|in|at|from|after|before)\b|[.,]"),
     ),
-    **dict.fromkeys(("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or | [A-Z])")),
+    **dict.fromkeys(
+        ("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or | [A-Z])")
+    ),
     **dict.fromkeys(("acute", "chronic"), (r"(?<!severe )$", r"(?! respiratory)")),
     **dict.fromkeys(("advantage", "disadvantage"), (r"\b(?:an?|the|no|main|major) $", "")),
     **dict.fromkeys(("preoperative", "postoperative"), (r"(?<!/)$", "")),

@@ -1,9 +1,10 @@
 """One edit of an answer, and the rules that all edits share.
 
 Every edit function has the signature ``(answer, document, question, language, rng) -> Edit | None`` and goes
-through :func:`make_edit`: the new answer differs, is no sentence of the document (another span of it may well
-be the wrong answer to a question), keeps its length, and does not say a thing twice. ``from_document`` is true exactly if the text that was put in occurs in the document,
-so that word overlap with the document cannot tell the twins apart.
+through :func:`make_edit`: the new answer differs, is no sentence of the document (another of its spans may be
+wrong), keeps its length, and does not say a thing twice. ``from_document`` is true
+exactly if the text that was put in occurs in the document, so that word overlap with it cannot tell the twins
+apart.
 """
 
 import re
@@ -59,7 +60,6 @@ _WHAT: dict[str, tuple[str, str]] = {
     "date": ("the date or time", "时间"),
     "year": ("the year", "年份"),
     "entity": ("the name", "名称"),
-    "phrase": ("the words", "词语"),
     "negation": ("the polarity of the statement:", "肯定与否定："),
     "comparative": ("the direction word", "方向词"),
     "addition": ("the detail", "细节"),

@@ -7,13 +7,11 @@ from data_pipeline.perturb.polarity import negation
 from data_pipeline.perturb.swap_date import date, foreign_date
 from data_pipeline.perturb.swap_name import entity
 from data_pipeline.perturb.swap_number import foreign_number, number
-from data_pipeline.perturb.swap_phrase import phrase
 
 EDITS: dict[str, EditFunction] = {
     "number": number,
     "date": date,
     "entity": entity,
-    "phrase": phrase,
     "negation": negation,
     "comparative": comparative,
     "addition": addition,

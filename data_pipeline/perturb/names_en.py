@@ -20,7 +20,9 @@ GENERIC = frozenset({*words("organisation_words_en"), *words("place_words_en"), 
 """Words that two names may share and still be two names."""
 _ORGANISATION = frozenset({*words("organisation_words_en"), *words("organisation_words_telling_en")})
 _PLACE = frozenset({*words("place_words_en"), *words("place_words_telling_en")})
-_FIRST_HEADS = frozenset(("fort", "hurricane", "typhoon", "operation", "camp", "project", "lake", "mount", "cape"))
+_FIRST_HEADS = frozenset(
+    ("fort", "hurricane", "typhoon", "operation", "camp", "project", "lake", "mount", "cape")
+)
 _OPENERS = frozenset(words("place_openers_en"))
 _LISTED = {
     name: kind
@@ -37,24 +39,40 @@ _RUN = re.compile(
     rf"(?<!\w)(?:[A-Z]\. ?)*{_CAP}(?: (?:(?:of|of the|de|del|la|van|von|der) )?(?:[A-Z]\. )?{_CAP})*"
 )
 # Viruses and the diseases that they cause, which no run of capitals catches whole.
-_VIRUS = re.compile(r"(?<![\w-])(?:(?:SARS|MERS|H|HCoV|[αβ])?-?CoV(?:-(?:2|229E|OC43|NL63|HKU1))?|H\d{1,2}N\d{1,2})(?![\w-])")
+_VIRUS = re.compile(
+    r"(?<![\w-])(?:(?:SARS|MERS|H|HCoV|[αβ])?-?CoV(?:-(?:2|229E|OC43|NL63|HKU1))?|H\d{1,2}N\d{1,2})(?![\w-])"
+)
 _ROLES = frozenset(words("roles_en"))
 _TITLE = re.compile(rf"\b(?:{either('titles_en')})\.? $")
 _ROLE = re.compile(rf"\b(?:{either('roles_en')}),? $")
 _ROLE_AFTER = re.compile(rf",? (?:an?|the|his|her|their) (?:\w+ ){{0,2}}(?:{either('roles_en')})\b")
 _PERSON_AFTER = re.compile(
-    r" (?:was born|died|married|retired|wrote|himself|herself)\b|, who (?:was|had|is|has) |[’']s (?:wife|husband|father|mother|son|daughter|brother|sister)\b| \((?:born|b\.)"
+    r" (?:was born|died|married|retired|wrote|himself|herself)\b|, who (?:was|had|is|has) "
+    r"|[’']s (?:wife|husband|father|mother|son|daughter|brother|sister)\b| \((?:born|b\.)"
 )
 _PLACE_BEFORE = re.compile(r"\b(?:cit(?:y|ies)|towns?|villages?|suburbs?|capital|municipality) (?:of )?$")
 _COUNTRY_BEFORE = re.compile(r"\bcountr(?:y|ies) (?:of )?$")
 _POSSESSIVE = re.compile(r"[’']s [A-Z]")
-_LOCALES = "en_US en_GB de_DE fr_FR es_ES it_IT nl_NL sv_SE pl_PL pt_BR da_DK fi_FI no_NO hu_HU cs_CZ ro_RO en_IN"
+_LOCALES = (
+    "en_US en_GB de_DE fr_FR es_ES it_IT nl_NL sv_SE pl_PL pt_BR da_DK fi_FI no_NO hu_HU cs_CZ ro_RO en_IN"
+)
 _CELL = re.compile(r"^([^|\n]+?) \| (\w+) \| \"?([^|\n]+?)\"?$", re.M)
 # What the predicate of a triple says of its object; the rest says too little.
 _OBJECTS = (
     ("country", re.compile(r"country|nation$", re.I)),
-    ("city", re.compile(r"^(?:city|capital|cityServed|headquarter|largestCity|countySeat)$|(?:birth|death)Place$", re.I)),
-    ("person", re.compile(r"^(?:leader|leaderName|author|creators?|director|manager|coach|architect|spouse|editor|mayor|chairman|president|dean|successor|predecessor|monarch|chancellor)$", re.I)),
+    (
+        "city",
+        re.compile(
+            r"^(?:city|capital|cityServed|headquarter|largestCity|countySeat)$|(?:birth|death)Place$", re.I
+        ),
+    ),
+    (
+        "person",
+        re.compile(
+            r"^(?:leader|leaderName|author|creators?|director|manager|coach|architect|spouse|editor|mayor|chairman|president|dean|successor|predecessor|monarch|chancellor)$",
+            re.I,
+        ),
+    ),
     ("demonym", re.compile(r"^(?:demonym|language|spokenIn|officialLanguage|ethnicGroup)$", re.I)),
 )
 
@@ -111,9 +129,7 @@ def _vote(vote: Counter[str], run: str, before: str, after: str) -> None:
     """Count what one mention says about the kind of a name, by what stands around it."""
     long = " " in run
     vote["person"] += bool(_TITLE.search(before)) + bool(_ROLE.search(before) and not run.isupper())
-    vote["person"] += long and bool(
-        _ROLE_AFTER.match(after) or _PERSON_AFTER.match(after)
-    )
+    vote["person"] += long and bool(_ROLE_AFTER.match(after) or _PERSON_AFTER.match(after))
     vote["city"] += bool(_PLACE_BEFORE.search(before))
     vote["country"] += bool(_COUNTRY_BEFORE.search(before))
 

@@ -24,15 +24,20 @@ _SUBJECT_END = re.compile(
     re.I,
 )
 _FINDING = either("findings_en")
-_DEGREE = r"(?:significantly|strongly|closely|directly|always|generally|independently|very|highly|particularly)"
+_DEGREE = (
+    r"(?:significantly|strongly|closely|directly|always|generally|independently|very|highly|particularly)"
+)
 _STATED = re.compile(
     rf"\b(?P<aux>is|are|was|were|has been|have been|had been|can|could|should|will|would)"
     rf"(?= (?:{_DEGREE} )?(?P<next>[a-z]+))"
 )
-_NO = re.compile(rf"\b(?P<no>no|No) (?P<rest>(?:[a-z]+ ){{0,2}}(?P<noun>{_FINDING}))\b(?! (?:longer|doubt|matter))")
+_NO = re.compile(
+    rf"\b(?P<no>no|No) (?P<rest>(?:[a-z]+ ){{0,2}}(?P<noun>{_FINDING}))\b(?! (?:longer|doubt|matter))"
+)
 _SOME = re.compile(
     rf"\b(?:was|were|is|are|found|showed|shows|revealed|demonstrated|had|has|have) "
-    rf"(?P<spot>(?:(?P<article>an?) )?(?P<rest>(?:(?:statistically|clinically) )?(?:significant|clear|strong) (?P<noun>{_FINDING})))\b"
+    rf"(?P<spot>(?:an? )?(?P<rest>(?:(?:statistically|clinically) )?(?:significant|clear|strong)"
+    rf" (?:{_FINDING})))\b"
 )
 _UNCOUNTED = ("evidence", "support")
 
@@ -53,9 +58,11 @@ def english_negations(answer: str, question: str) -> Iterator[Turn]:
     yield from _without_never(answer)
     asked = _ASKS_YES_OR_NO.search(question) is not None
     for turn in (*_no_finding(answer), *_not_after_auxiliary(answer), *_not_before_verb(answer)):
-        if turn.removes or (asked and _speaks_of(answer, turn.start, question)):
-            yield turn
-        elif not question and answer[turn.start : turn.end].lower() in ("will", "would", "should"):
+        if (
+            turn.removes
+            or (asked and _speaks_of(answer, turn.start, question))
+            or (not question and answer[turn.start : turn.end].lower() in ("will", "would", "should"))
+        ):
             yield turn
 
 
@@ -121,7 +128,8 @@ def _no_finding(answer: str) -> Iterator[Turn]:
 
 
 _REPORTED = re.compile(
-    r"(\b(?:suggest|show|find|found|indicate|conclude|demonstrate|confirm|reveal|believe|said|say|report)\w*) that "
+    r"(\b(?:suggest|show|find|found|indicate|conclude|demonstrate|confirm|reveal|believe|said|say|report)"
+    r"\w*) that "
 )
 
 

@@ -69,11 +69,14 @@ def find_numbers(text: str, language: Language) -> list[Fact]:
 
 _SCALES = words("scales_en")
 _LABELLED = re.compile(
-    rf"(?:\b(?:{'|'.join(_SCALES)})s? |\b[A-Z]\w*[A-Za-z]\w* |\[[\d\s,–-]*|\bno\. ?|\bp ?[<>=] ?|#|[×x^] ?|[×x] ?10 ?)$|\b(?:these|those|both|all|the|other) $"
+    rf"(?:\b(?:{'|'.join(_SCALES)})s? |\b[A-Z]\w*[A-Za-z]\w* "
+    r"|\[[\d\s,–-]*|\bno\. ?|\bp ?[<>=] ?|#|[×x^] ?|[×x] ?10 ?)$"
+    r"|\b(?:all|the|other) $"
 )
 _SENTENCE_WORD = re.compile(rf"(?:^|[.!?:;]\s+|\n\s*)(?:{'|'.join(words('stop_words_en'))}) $", re.I)
 _NAMED = re.compile(
-    r"-[a-z]?[A-Z]|⁄|/\d| (?:CI\b|dimension\w*|confidence interval|[A-Z][a-z]*\d|[A-Z][a-z]+\b)|(?:st|nd|rd|th)? century|[\s\d,–-]*\]| ?[×^]|\s*:|[^.]{0,30}:\s| ?\w{0,6} \(\d"
+    r"-[a-z]?[A-Z]|⁄|/\d| (?:CI\b|dimension\w*|confidence interval|[A-Z][a-z]*\d|[A-Z][a-z]+\b)"
+    r"|(?:st|nd|rd|th)? century|[\s\d,–-]*\]| ?[×^]|\s*:|[^.]{0,30}:\s| ?\w{0,6} \(\d"
     r"| (?:world|molars?|party|parties|persons?|degree|quarter|trimester|ventricle|dimension|ways?|sides?)\b"
 )
 
@@ -87,7 +90,11 @@ def is_label(fact: Fact, text: str) -> bool:
     if re.fullmatch(r"(?:1[5-9]|20)\d\d", fact.text) and not fact.unit:
         return True
     digits = re.escape(fact.text)
-    if _NAMED.match(after) or re.search(rf"(?:[A-Za-z]-?{digits}|(?<![\w.,]){digits}-?[A-Z])(?![\d.,])", text):
+    if re.search(r"\b(?:these|those|both) $", before, re.I):
+        return True
+    if _NAMED.match(after) or re.search(
+        rf"(?:[A-Za-z]-?{digits}|(?<![\w.,]){digits}-?[A-Z])(?![\d.,])", text
+    ):
         return True  # "rAd5", "3D"
     labelled = _LABELLED.search(before)
     if labelled and labelled[0] == "the " and fact.form not in ("word", "int"):

@@ -10,7 +10,7 @@ from judge.prompting.sentences import sentence_spans
 
 _TELLS_APART = re.compile(r"\b(?:is|are|was|were|has|have|had|who|which|but|while|won|to|by|\w{2,}ed)\b|;")
 _ENOUGH = 0.5
-"""Share of the words of a claim from which on a sentence says much the same; used where none bears the claim."""
+"""Share of a claim's words from which on a sentence says much the same; used where none bears the claim."""
 
 
 def may_also_hold(fact: Fact, text: str, answer: str, question: str, document: str) -> bool:
@@ -51,7 +51,7 @@ def _claim(fact: Fact, answer: str, question: str) -> frozenset[str]:
 
 @lru_cache(maxsize=32)
 def _sentences(document: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The sentences of a document in small letters, with their words; kept, since every edit of a sample asks for them."""
+    """The sentences of a document in small letters, with their words; kept, since every edit asks again."""
     texts = (document[span.start : span.end].lower() for span in sentence_spans(document))
     return tuple((text, _stems(text)) for text in texts)
 

@@ -61,7 +61,9 @@ class RulePerturber:
         InputError: an edit type is not known, or ``from_document`` is no share.
     """
 
-    def __init__(self, seed: int = 0, edit_types: Sequence[str] = DEFAULT_EDIT_TYPES, from_document: float = 0.6):
+    def __init__(
+        self, seed: int = 0, edit_types: Sequence[str] = DEFAULT_EDIT_TYPES, from_document: float = 0.6
+    ):
         for name in edit_types:
             if name not in EDITS:
                 raise InputError(unknown("edit type", name, EDITS))
@@ -101,7 +103,9 @@ class RulePerturber:
 
     def _functions(self, task: Task) -> list[EditFunction]:
         names = [name for name in self.edit_types if (task, name) != (Task.DATA2TEXT, "negation")]
-        return [EDITS[name] for name in names] + [FOREIGN_EDITS[name] for name in names if name in FOREIGN_EDITS]
+        return [EDITS[name] for name in names] + [
+            FOREIGN_EDITS[name] for name in names if name in FOREIGN_EDITS
+        ]
 
     def _random(self, sample: Sample, purpose: str) -> Random:
         """A source of chance that the seed, the sample and the purpose decide, on every machine alike."""

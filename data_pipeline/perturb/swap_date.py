@@ -14,15 +14,20 @@ from judge.types import Language
 
 FURTHEST = 15
 """Years from a true year to a wrong one at most: others tell themselves without their document."""
+FURTHEST_IN_DOCUMENT = 30
+"""The same for a year that the document holds."""
 LATEST = 2026
 """No year becomes a later one, unless it is later itself."""
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?![\d:])")
-_AHEAD = re.compile(r"\b(?:will|expects?|expected|scheduled|planned|forecasts?|due to|lasts? until|runs? out)\b")
+_AHEAD = re.compile(
+    r"\b(?:will|expects?|expected|scheduled|planned|forecasts?|due to|lasts? until|runs? out)\b"
+)
 _MONTH_NAME = rf"(?:{'|'.join(MONTHS)})"
 _DAYS = re.compile(
     rf"\d (?:{_MONTH_NAME})?(?: ?\d{{4}})? ?(?:to|and|until|till|through|-|–) (?:{_MONTH_NAME} )?\d{{1,2}}\b"
 )
+_DAY = re.compile(r"\d+(?:st|nd|rd|th)?")
 _LEAP_YEAR = 2024
 
 
@@ -60,7 +65,7 @@ def _from_document(
             text = fact.text.replace(digits_of(fact.text), digits_of(text))
         if not fits(fact.text, text, answer, question, document):
             continue
-        if not _plausible(fact, text, f"{answer}\n{question}"):
+        if not _plausible(fact, text, f"{answer}\n{question}", FURTHEST_IN_DOCUMENT):
             continue
         if language == "en" and not translated and may_also_hold(fact, text, answer, question, document):
             continue
@@ -73,13 +78,12 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
     for text in _near_date(fact, rng):
         if text in document or occurs(text, answer + question) or bare(text) == bare(fact.text):
             continue
-        if _plausible(fact, text, f"{answer}\n{question}"):
+        if _plausible(fact, text, f"{answer}\n{question}", FURTHEST):
             yield _asked(fact, question) + 8, fact, text
 
 
-def _plausible(fact: Fact, text: str, told: str) -> bool:
-    """Is another date near, on the same side of every other one that is told, and in the future just where the
-    true one is?"""
+def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
+    """Is another date near enough, and on the same side of every other one that is told?"""
     if fact.form == "clock":
         others = {_minutes(clock) for clock in _CLOCK.findall(told)}
         return _same_side(_minutes(fact.text), _minutes(text), others)
@@ -88,7 +92,7 @@ def _plausible(fact: Fact, text: str, told: str) -> bool:
     if fact.form not in ("year", "decade") or len(digits_of(fact.text)) < 4:
         return True
     old, new = int(digits_of(fact.text)), int(digits_of(text))
-    furthest = max(FURTHEST, (LATEST - old) // 10)  # of a distant past, less is known by heart
+    furthest = max(furthest, (LATEST - old) // 10)  # of a distant past, less is known by heart
     if abs(old - new) > furthest + 15 * (fact.form == "decade") or new > max(LATEST, old):
         return False
     if _AHEAD.search(told) and new < old:
@@ -123,7 +127,9 @@ def _near_date(fact: Fact, rng: Random) -> Iterator[str]:
     elif form in ("day-month", "month-day") and (month := next((m for m in MONTHS if m in text), None)):
         last = monthrange(_LEAP_YEAR, MONTHS.index(month) + 1)[1] - (month == "February")
         for day in rng.sample(range(1, last + 1), 4):
-            yield re.sub(r"\d+(?:st|nd|rd|th)?", lambda found, day=day: _day(day, found[0]), text)
+            spot = _DAY.search(text)
+            if spot is not None:
+                yield text[: spot.start()] + _day(day, spot[0]) + text[spot.end() :]
     else:
         yield from _other_digits(text, form, rng)
 

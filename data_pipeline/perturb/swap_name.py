@@ -45,12 +45,14 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
             head = fact.unit if fact.form in _BY_HEAD else ""
             if other.form != fact.form or len(new) < 2 or _related(old, new, head):
                 continue
-            if any(_known(new, told, language, head) for told in (answer, question)) or listed_together(old, new, document):
+            if any(_known(new, told, language, head) for told in (answer, question)) or listed_together(
+                old, new, document
+            ):
                 continue
             if language == "en" and (
                 _article(answer, spots[0]) != _article(document, other.start)
                 or not _alike(fact, other)
-                or (_GENDERED.search(answer) and "sure" in (fact.unit, other.unit))
+                or (_GENDERED.search(answer) and _gender_unlike(fact, other))
                 or may_also_hold(at, new, answer, question, document)
             ):
                 continue
@@ -63,7 +65,9 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     for _, old, new in sorted(options, key=lambda item: item[0]):
         swaps: list[Swap] = [(spot, spot + len(old), new) for spot in _mentions(old, answer, language)]
         edit = make_edit("entity", answer, document, language, swaps)
-        if edit and not (language == "en" and any(occurs(part, edit.answer) for part in _parts(old) - _parts(new))):
+        if edit and not (
+            language == "en" and any(occurs(part, edit.answer) for part in _parts(old) - _parts(new))
+        ):
             return edit
     return None
 
@@ -73,7 +77,9 @@ def _stands_alone(fact: Fact, answer: str) -> bool:
     if fact.form not in ("country", "city", "state", "place"):
         return True
     before, after = answer[max(0, fact.start - 30) : fact.start], answer[fact.end : fact.end + 30]
-    if re.search(r"[A-ZÀ-Þ][\w’'-]*(?:,| in| of)? (?:the )?\(?$", before) and not re.search(r"(?:^|[.!?] )\w+ $", before):
+    if re.search(r"[A-ZÀ-Þ][\w’'-]*(?:,| in| of)? (?:the )?\(?$", before) and not re.search(
+        r"(?:^|[.!?] )\w+ $", before
+    ):
         return False
     return not re.match(r",? ?\(?[A-ZÀ-Þ]|-| (?:disease|virus|fever|variant|strain|University)\b", after)
 
@@ -84,8 +90,8 @@ def _sure(fact: Fact) -> bool:
 
 
 def _alike(one: Fact, two: Fact) -> bool:
-    """Can two English names of a kind stand in the same place? Persons of one gender, where it shows."""
-    return one.unit == two.unit or ("sure" in (one.unit, two.unit) and one.form.startswith("person"))
+    """Can two English names of a kind stand in the same place?"""
+    return one.unit == two.unit or one.form.startswith("person")
 
 
 def _mentions(name: str, text: str, language: Language) -> list[int]:
@@ -103,9 +109,7 @@ def _mentions(name: str, text: str, language: Language) -> list[int]:
 def _goes_before(before: str) -> bool:
     """Does a name go on after these words: is their last one a capital that is no ordinary first word?"""
     last = re.search(r"([A-ZÀ-Þ][\w’'-]*\.?) (?:(?:of|de|van|von|and) )?$", before)
-    return last is not None and not (
-        last[1].lower().rstrip(".") in _STOP or is_title(last[1])
-    )
+    return last is not None and not (last[1].lower().rstrip(".") in _STOP or is_title(last[1]))
 
 
 def _known(name: str, text: str, language: Language, head: str = "") -> bool:
@@ -127,6 +131,11 @@ def _related(one: str, two: str, head: str = "") -> bool:
 
 def _parts(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"\w{2,}", name)} - GENERIC
+
+
+def _gender_unlike(one: Fact, two: Fact) -> bool:
+    """May two persons differ in gender? Told names tell it more often than not."""
+    return one.form.startswith("person") and (one.unit != two.unit or one.unit == "sure")
 
 
 def _article(text: str, start: int) -> bool:

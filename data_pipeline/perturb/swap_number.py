@@ -8,7 +8,14 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Option, digits_of, first_clean, fits, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts, document_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS, ZH_NUMERALS, find_numbers, is_label, value_of
+from data_pipeline.perturb.numbers import (
+    NUMBER_WORDS,
+    ORDINAL_WORDS,
+    ZH_NUMERALS,
+    find_numbers,
+    is_label,
+    value_of,
+)
 from data_pipeline.perturb.rivals import may_also_hold
 from judge.types import Language
 
@@ -17,9 +24,18 @@ _SPREAD = 1.7
 _SAME_UNIT, _NO_UNIT = 4.0, 3.0
 """How many times larger or smaller another number of the document may be: with the same unit, without one."""
 _OLDEST = 105
-_LOOSE = re.compile(r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|an estimated)(?: \S+)? $|[~≈∼] ?$", re.I)
-_AT_LEAST = re.compile(r"\b(?:at least|more than|over|above|exceed\w*|greater than|minimum of|older than)(?: \S+)? $|[>≥] ?$", re.I)
-_AT_MOST = re.compile(r"\b(?:at most|less than|fewer than|under|below|up to|within|maximum of|younger than)(?: \S+)? $|[<≤] ?$", re.I)
+_LOOSE = re.compile(
+    r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|an estimated)(?: \S+)? $|[~≈∼] ?$",
+    re.I,
+)
+_AT_LEAST = re.compile(
+    r"\b(?:at least|more than|over|above|exceed\w*|greater than|minimum of|older than)(?: \S+)? $|[>≥] ?$",
+    re.I,
+)
+_AT_MOST = re.compile(
+    r"\b(?:at most|less than|fewer than|under|below|up to|within|maximum of|younger than)(?: \S+)? $|[<≤] ?$",
+    re.I,
+)
 
 
 def number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -158,7 +174,7 @@ def _fits_around(fact: Fact, text: str, answer: str) -> bool:
     others = [value_of(other.text) for other in find_numbers(around, "en") if other.form == fact.form]
     if any((other > old) != (other > new) for other in others):
         return False  # "from 20 to 30", "more than the 29 of last year"
-    if _AT_LEAST.search(before) and new < old or _AT_MOST.search(before) and new > old:
+    if (_AT_LEAST.search(before) and new < old) or (_AT_MOST.search(before) and new > old):
         return False
     if re.match(r"\+| (?:or|and) (?:more|over|older|above)\b", after) and new < old:
         return False
@@ -169,6 +185,8 @@ def _fits_around(fact: Fact, text: str, answer: str) -> bool:
     percent = fact.text.endswith("%") or re.match(r" ?(?:%|per ?cent)", after)
     if percent and old <= 100 < new:
         return False
+    if re.match(r" (?:minutes|seconds)\b", after) and re.search(r"\b(?:hours?|minutes?)(?: and)? $", before):
+        return new < 60
     aged = re.search(r"\baged? (?:of )?$", before) or re.match(r"[ -]years?[ -](?:old|of age)", after)
     return not (aged and new > _OLDEST)
 
