@@ -100,7 +100,6 @@ _NEEDS: dict[str, tuple[str, str]] = {
     "similar": (r"(?<!or )$", r"(?! and\b)"),
     "different": (r"\b(?:is|are|was|were|significantly|very|quite|markedly|not) $", r"(?! types?| ways?)"),
     **dict.fromkeys(("positive", "negative"), (r"(?<!false )$", "")),
-    **dict.fromkeys(("male", "female"), (r"(?<!-)$", r"(?!-)")),
     **dict.fromkeys(("earlier",), ("", r" \w|[.,]")),
     **dict.fromkeys(
         ("began", "begins", "started", "starts", "ended", "ends"),
@@ -109,7 +108,6 @@ _NEEDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or | [A-Z])")
     ),
-    **dict.fromkeys(("acute", "chronic"), (r"(?<!severe )$", r"(?! respiratory)")),
     **dict.fromkeys(("advantage", "disadvantage"), (r"\b(?:an?|the|no|main|major) $", "")),
     **dict.fromkeys(("preoperative", "postoperative"), (r"(?<!/)$", "")),
     **dict.fromkeys("前后", (r"(?:[年月天周日时]|分钟|小时)$", r"(?:[，。、的；]|$)")),

@@ -232,14 +232,18 @@ def test_from_document_decides_what_is_tried_first() -> None:
         assert made == sorted(made, reverse=share == 1.0) and set(made) == {True, False}
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6])
-def test_from_document_is_held_where_both_sorts_are(share: float) -> None:
+def test_from_document_is_held_where_both_sorts_are() -> None:
     """The share of the samples that have a choice; the starter's other samples get what they have."""
-    perturber = RulePerturber(0, from_document=share)
-    samples = [sample for sample in load_starter() if sample.language == "en"]
-    drawn = [made for sample in samples if (made := perturber.perturb_all(sample, 60))]
-    chosen = [made[0].from_document for made in drawn if len({item.from_document for item in made}) == 2]
-    assert len(chosen) >= 200 and sum(chosen) / len(chosen) == pytest.approx(share, abs=0.08)
+    samples = [sample for sample in load_starter() if sample.language == "en"][::3]
+    never, held, always = (
+        [RulePerturber(0, from_document=share).perturb(item) for item in samples] for share in (0, 0.6, 1)
+    )
+    chosen = [
+        one.from_document
+        for no, one, yes in zip(never, held, always, strict=True)
+        if no and one and yes and no.from_document != yes.from_document
+    ]
+    assert len(chosen) >= 60 and sum(chosen) / len(chosen) == pytest.approx(0.6, abs=0.12)
 
 
 PREDICATES = 'Varn_Airport | cityServed | "Varn, Ostland"\nVarn_Airport | runwayName | 2482\nMira Holst | birthPlace | Varn'
@@ -345,7 +349,7 @@ def test_stock_phrases_are_off_by_default() -> None:
 def test_starter_shares(language: Language) -> None:
     """Nearly every sample has an edit, and on English no type takes over or goes missing."""
     perturber = RulePerturber(0)
-    samples = [sample for sample in load_starter() if sample.language == language]
+    samples = [sample for sample in load_starter() if sample.language == language][::2]
     made = [item for sample in samples if (item := perturber.perturb(sample))]
     assert len(made) >= (0.88 if language == "en" else 0.95) * len(samples)
     counts = Counter(item.edit_type for item in made)
