@@ -182,7 +182,8 @@ class DataConfig(StrictConfig):
     """Make perturbed twins of gold answers. ``false`` takes labelled samples as they are."""
     edit_types: tuple[str, ...] = DEFAULT_EDIT_TYPES
     from_document: Share = Field(default=0.6, ge=0, le=1)
-    """Wished share of edits that bring in nothing new to the document; the others change words or facts."""
+    """Of the gold answers that have both sorts of edit, the share that get one which brings in nothing new to
+    the document; the others get the sort that they have."""
     edits: Share = Field(default=1.0, ge=0, le=1)
     """Share of gold answers that get a pair with one edited fact."""
     additions: Share = Field(default=0.5, ge=0, le=1)

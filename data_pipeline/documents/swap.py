@@ -17,8 +17,6 @@ from judge.types import Language, Sample
 NEAR = FOREIGN_EDITS
 """Edits of a text that put a near number or date, which the document lacks, in the place of a true one."""
 _STOP = frozenset(words("stop_words_en"))
-FURTHEST = 15
-"""Years from a true year to a wrong one at most: others tell themselves from their document."""
 MOST_MENTIONS = 6
 """Of a name that changes places."""
 
@@ -148,9 +146,6 @@ def _can_change(edit: Edit, document: str) -> bool:
 
     A small one may be said in words too, or mean other things in other places.
     """
-    years = [re.fullmatch(r"(?:1\d|20)\d\d", text.strip()) for text in (edit.replaced, edit.inserted)]
-    if years[0] and years[1] and abs(int(years[0][0]) - int(years[1][0])) > FURTHEST:
-        return False
     number, found = edit.replaced, re.escape(edit.replaced)
     before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
     after = re.search(rf"(?<!\w){found} [A-Z][a-z]", document)

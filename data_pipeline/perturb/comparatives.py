@@ -4,9 +4,14 @@ import re
 from random import Random
 
 from data_pipeline.perturb.directions import direction_spots
-from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, same_case
+from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, occurs, same_case
+from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
+from data_pipeline.perturb.rivals import may_also_hold
 from judge.types import Language
+
+_CHANGES = re.compile(r"incr|decr|impr|wors|rose|fell|ris|fall|reduc|rais|grow|decl|gain|lost", re.I)
+_FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about |around )?[$€£]?\d")
 
 
 def comparative(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -17,11 +22,19 @@ def comparative(answer: str, document: str, question: str, language: Language, r
     for start, word, opposites in spots:
         after = answer[start + len(word) :]
         options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
+        if language == "en":
+            sentence = re.split(r"[.!?]\s", answer[:start])[-1] + re.split(r"[.!?]\s", after)[0]
+            told = _CHANGES.match(word) and _FROM_TO.search(sentence)  # the figures would tell
+            options = [text for text in options if not told and not occurs(text, sentence)]
         if not options:
             continue
         text = same_case(word, rng.choice(options))
         if listed_together(word.lower(), text.lower(), document) or listed_together(word, text, document):
             continue
+        if language == "en" and occurs(text, document):
+            spot = Fact("direction", word, start, start + len(word))
+            if may_also_hold(spot, text, answer, question, document):
+                continue
         swaps: list[Swap] = [(start, start + len(word), text)]
         if head and re.search(rf"{re.escape(word)}|{re.escape(text)}", question, re.I):
             swaps.append((head.start(), head.end(), OTHER_ANSWER[head.group()]))
@@ -35,10 +48,17 @@ def _number_agrees(word: str, text: str, after: str) -> bool:
     if word == "more" and text in ("less", "fewer"):
         plural = bool(
             re.match(
-                r" (?:than (?:\d|[a-z]+ty\b|half|one)|\w{3,}[^su]s\b|(?:people|children|men|women|staff)\b)",
+                r" (?:than (?:\d|[a-z]+ty\b|half|one)|(?!than)(?:[a-z]+ ){0,2}[a-z]{3,}[^su]s\b"
+                r"|(?:people|children|men|women|staff)\b)",
+                after,
+            )
+        ) and not re.match(r" [a-z]+(?:ive|al|ate|ous|ful|able|ible|ent|ant|ic|ed|ing|ly|than)\b", after)
+        money = bool(
+            re.match(
+                r" than (?:\d[\d,.]* ?(?:%|percent|per cent|m\b|km|k?g\b)"
+                r"|\w+ (?:decades|years|months|weeks|days|hours))",
                 after,
             )
         )
-        money = bool(re.match(r" than \d[\d,.]* ?(?:%|percent|per cent|m\b|km|k?g\b)", after))
         return (text == "fewer") == (plural and not money)
     return True

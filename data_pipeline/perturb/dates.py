@@ -18,8 +18,9 @@ _YEAR_BEFORE = (
 )
 # The forms of dates, the longer ones first: what one pattern has found is closed to the next.
 _DATES = (
-    ("day-month", rf"\b\d{{1,2}} {_MONTH}\b"),
-    ("month-day", rf"\b{_MONTH} \d{{1,2}}\b(?![\d,.]*\d{{3}})"),
+    ("iso-year", r"(?<![\w.,-])(?:1\d|20)\d\d(?=-\d\d-\d\d(?!\d))"),
+    ("day-month", rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
+    ("month-day", rf"\b{_MONTH} (?:the )?\d{{1,2}}(?:(?:st|nd|rd|th)\b|\b(?![\d,.]*\d{{3}}))"),
     ("clock", r"(?<![\d:.])\d{1,2}:\d\d(?!:?\d)(?! ?[ap]\.?m)"),
     ("clock-ampm", r"(?<![\d:.])\d{1,2}(?:[:.]\d\d)? ?[ap]\.?m\b"),
     ("weekdays", rf"\b(?:{'|'.join(WEEKDAYS)})s\b"),
@@ -28,11 +29,13 @@ _DATES = (
     ("year", r"(?<![\w.,$€£#-])(?:1[0-9]|20)\d\d(?![\w%-]|[.,:]\d)"),
     ("month", rf"\b{_MONTH}\b"),
 )
+_CITED = re.compile(r"\bet al\b[^)]*$|\band [A-Z][\w-]+ \($|[(;] ?[A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+)?, $")
 _PATTERNS = [(form, re.compile(pattern)) for form, pattern in _DATES]
 
 
 def find_dates(text: str, language: Language) -> list[Fact]:
-    """Dates and times. A full English date gives two facts, its day and month, and its year."""
+    """Dates and times. A full English date gives two facts, its day and month, and its year; of a date
+    like 1931-03-04 the year alone is one. The year of a citation ("Abel et al., 1931") is none."""
     if language == "zh":
         return chinese_dates(text)
     found: list[Fact] = []
@@ -48,11 +51,13 @@ def find_dates(text: str, language: Language) -> list[Fact]:
             if form == "month" and not _is_month(text, end, match.group(), before):
                 continue
             taken.append((start, end))
-            found.append(Fact("date", match.group(), start, end, form))
+            found.append(Fact("date", match.group(), start, end, "year" if form == "iso-year" else form))
     return sorted(found, key=lambda fact: fact.start)
 
 
 def _is_year(text: str, start: int, end: int) -> bool:
+    if _CITED.search(text[max(0, start - 40) : start]) or re.match(r" [A-Z]{1,3}\d", text[end : end + 5]):
+        return False  # the second is the name of a small planet
     if re.search(_YEAR_BEFORE, text[max(0, start - 14) : start], re.I):
         return not re.match(
             r"\s(?:people|metres|meters|years|copies|visitors|units|square|cubic|\w{4,}s\b)", text[end:]

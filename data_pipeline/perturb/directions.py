@@ -9,11 +9,28 @@ from data_pipeline.perturb.segment_zh import is_whole, plain
 from data_pipeline.perturb.words import pairs
 from judge.types import Language
 
-_AGE = r" (?:year|week|month|night|time|summer|winter|spring|decade|century)"
 # What must stand right before and right after a word for the swap to be safe; words not named need nothing.
+_MEASURED = (
+    r" (?:risk|rates?|levels?|prevalence|incidence|mortality|morbidity|sensitivity|specificity|accuracy"
+    r"|quality|costs?|prices?|temperatures?|pressures?|concentrations?|speeds?|incomes?|doses?|proportion|percentage"
+    r"|number|density|frequency|yield|energy|unemployment|inflation|demand|scores?|resolution|affinity)\b"
+)
+_STRENGTH = (
+    r" (?:associations?|correlations?|predictors?|evidence|effects?|links?|relationships?|support|growth"
+    r"|demand|performance|winds?|immune|response|interest)\b"
+)
+_OWNED = (
+    r"(?: (?:schools?|sectors?|compan(?:y|ies)|universit(?:y|ies)|hospitals?|fund\w*|land|ownership|transport"
+    r"|institutions?|investment|college|insurance|clinics?)\b|[.,;]?$)"
+)
+_EVENT = (
+    r" (?:(?:the |his |her |its |their )?(?:\d|[A-Z][a-z]+day|January|February|March|April|May|June|July"
+    r"|August|September|October|November|December|war|elections?|match|game|meeting|treatment|surgery|operation|birth"
+    r"|death|onset|discharge|admission|transplant\w*|infection|intervention|delivery|procedure|therapy|training"
+    r"|end|start|beginning|lunch|dinner|midnight|noon|dawn|sunset))\b"
+)
+_INTRANSITIVE = r" (?:by|from|to|slightly|sharply|significantly|again|in|over|with|during|after|at)\b|[.,;]|$"
 _NEEDS: dict[str, tuple[str, str]] = {
-    "first": (r"\b(?:the|his|her|its|their|was|were|came) $", r"(?! name| aid|-| of all| lady)"),
-    "last": (r"\b(?:the|his|her|its|their|was|came) $", rf"(?!{_AGE}| name|-| \d| few| two| three)"),
     "over": (
         r"\b(?:just|well|for|by|of|costs?|takes?|took|has|have|had|weighs?|is|are|was|were|with|after) $",
         r" (?:the age|\d)",
@@ -26,48 +43,74 @@ _NEEDS: dict[str, tuple[str, str]] = {
             "",
         ),
     ),
-    "under": ("", r" (?:the age|\d|[a-z]+ty )"),
+    "under": ("", r" (?:the age|\d[\d,.]*(?![\w’'])|[a-z]+ty )"),
     "left": (r"\b(?:the|its|his|her) $", r" (?:bank|side|hand|wing|shore|arm|leg)|-hand"),
     "right": (r"\b(?:the|its|his|her) $", r" (?:bank|side|hand|wing|shore|arm|leg)|-hand"),
     "early": ("", r" (?:in|on|\d|January|[A-Z]|spring|summer|autumn|winter|morning)"),
     "late": (r"(?<!the )$", r" (?:in|on|\d|spring|summer|autumn|winter)"),
-    "later": (r"(?:\b(?:years?|days?|months?|weeks?|hours?|minutes?|was|is|were|much|even|no) |^)$", ""),
+    "later": (r"(?:\b(?:years?|days?|months?|weeks?|was|is|were|much|even|no) |^)$", ""),
     "longer": (r"(?<!no )(?<!any )$", ""),
-    "more": (r"(?<!once )(?<!no )(?<!any )(?<!some )(?<!and )(?<!\d )$", r" (?!or\b|and\b|expensive)\w"),
+    "more": (
+        r"(?<!once )(?<!no )(?<!any )(?<!some )(?<!and )(?<!\d )(?<!what is )$",
+        r" (?!or\b|and\b|expensive|could|can\b|would|will\b|is\b|are\b)\w",
+    ),
     "less": (r"(?<!no )(?<!or )$", r" \w"),
     "fewer": (r"(?<!no )$", r" \w"),
     "the most": ("", r" (?!of\b|part|recent)\w"),
-    "after": (
-        r"(?<!named )(?<!looks )(?<!looked )(?<!looking )(?<!soon )(?<!called )(?<!care )$",
-        r" (?!all\b)\w",
+    **dict.fromkeys(
+        ("after", "before"),
+        (r"(?<!named )(?<!look )(?<!looked )(?<!looking )(?<!called )(?<!care )$", _EVENT),
     ),
-    "above": ("", r"(?! all\b)"),
-    "many": (r"(?<!how )(?<!as )(?<!so )(?<!too )$", r" (?!of\b)\w"),
-    "few": (r"(?<!a )(?<!the )$", r" (?!of\b)\w"),
-    "high": (r"(?<!-)$", r"(?! school| street| court| road|-)"),
-    "low": ("", r"(?!-)"),
-    "possible": (r"\b(?:is|was|be|not|made|it) $", ""),
-    "best": (r"(?<!at )$", r"(?!-| known| of)"),
+    "above": ("", r"(?! all\b| sea level)"),
+    "below": ("", r" (?:the|\d|average|normal|\w+ (?:levels?|limits?|thresholds?))\b(?! sea level)"),
+    **dict.fromkeys(("high", "low"), (r"(?<!-)(?<!as )$", _MEASURED)),
+    **dict.fromkeys(
+        ("higher", "lower", "upper"),
+        (
+            "",
+            r"(?! (?:reaches|parts?|limbs?|extremit|back|respiratory|urinary|tract|secondary|education|house"
+            r"|court|body|class|bound|lip|ureter|gastro|airway))",
+        ),
+    ),
+    **dict.fromkeys(("strong", "weak"), (r"(?<!not a )$", _STRENGTH)),
+    **dict.fromkeys(("public", "private"), (r"(?<!the )$", _OWNED)),
+    **dict.fromkeys(("minority", "majority"), (r"\b(?:a|the|vast|large|small) $", r" of\b")),
+    **dict.fromkeys(
+        ("largest", "smallest", "oldest", "youngest", "highest", "lowest"),
+        ("", r"(?!-| (?:city|town|country|state|details?|man|woman|person|living)\b)"),
+    ),
+    **dict.fromkeys(("improved", "worsened"), (r"(?<!an )(?<!the )$", _INTRANSITIVE)),
+    "possible": (r"\b(?:is|was|be|not|made) $", ""),
+    "impossible": (r"\b(?:is|was|be|made) $", ""),
+    "best": (r"(?<!at )$", r"(?!-| known| of| practice)"),
     "better": ("", r"(?!-| known)"),
-    "lost": ("", r" (?:the (?:match|election|game|war|battle|case|race|final)|\d)"),
+    **dict.fromkeys(
+        ("lost", "won"), ("", r" (?:the (?:match|elections?|game|war|battle|case|race|final|vote)|\d)")
+    ),
     "gained": ("", r" \d"),
-    "won": ("", r" (?!over)\w"),
-    "start": (r"\b(?:the|at|from) $", r"(?! to\b)"),
-    "end": (r"\b(?:the) $", r" of\b"),
-    "closed": ("", r"(?!-| to\b| with\b)"),
+    **dict.fromkeys(("start", "end"), (r"\b(?:by|at|until|since|before|after|towards?) the $", r" of\b")),
+    **dict.fromkeys(
+        ("closed", "opened"), (r"\b(?:was|were|is|are|be|been|being) $", r"(?!-| to\b| with\b| by\b)")
+    ),
     "spring": (r"\b(?:in|the|of|early|late|this|next|each|every) $", r"(?! water)"),
-    "fell": ("", r" (?:by|from|to|slightly|sharply|again|in)\b|[.,]"),
-    "rose": ("", r" (?:by|from|to|slightly|sharply|again|in)\b|[.,]"),
-    "bought": ("", r" (?:the|a|an|\d|it|its)\b(?!.* from )"),
-    "sold": ("", r" (?:the|a|an|\d|it|its)\b(?!.* to )"),
-    **dict.fromkeys(("hours", "minutes"), (r"^(?!.*\bhours? [\d:]+ $).*$", r"(?! and\b| \d)")),
-    "public": ("", r"(?! holiday)"),
-    **dict.fromkeys(("before", "earlier"), ("", r" \w|[.,]")),
+    **dict.fromkeys(
+        ("fell", "rose", "falls", "rises"), ("", r" (?:by|to|from|slightly|sharply|again)\b|[.,]")
+    ),
+    **dict.fromkeys(("rise", "fall"), (r"\b(?:a|the) (?:\w+ )?$", r" (?:in|of)\b")),
+    **dict.fromkeys(("growth", "decline"), ("", r" (?:in|of)\b")),
+    "similar": (r"(?<!or )$", r"(?! and\b)"),
+    "different": (r"\b(?:is|are|was|were|significantly|very|quite|markedly|not) $", r"(?! types?| ways?)"),
+    **dict.fromkeys(("positive", "negative"), (r"(?<!false )$", "")),
+    **dict.fromkeys(("earlier",), ("", r" \w|[.,]")),
     **dict.fromkeys(
         ("began", "begins", "started", "starts", "ended", "ends"),
-        ("", r" (?:on|in|at|from|after|before)\b|[.,]"),
+        (r"\b[a-z]+(?<!s) $", r" (?:on|in|at|from|after|before)\b|[.,]"),
     ),
-    **dict.fromkeys(("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or )")),
+    **dict.fromkeys(
+        ("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or | [A-Z])")
+    ),
+    **dict.fromkeys(("advantage", "disadvantage"), (r"\b(?:an?|the|no|main|major) $", "")),
+    **dict.fromkeys(("preoperative", "postoperative"), (r"(?<!/)$", "")),
     **dict.fromkeys("早晚多少高低快慢长短重轻", (r"比.{2,}[^\d最更较多不]$", r"了?约?\d")),
     **dict.fromkeys("南北东西", (r"[向往朝偏]$", "")),
     **dict.fromkeys(("东南", "东北", "西南", "西北"), ("", r"(?!亚|大学)")),

@@ -1,9 +1,10 @@
 """One edit of an answer, and the rules that all edits share.
 
 Every edit function has the signature ``(answer, document, question, language, rng) -> Edit | None`` and goes
-through :func:`make_edit`: the new answer differs, is no sentence of the document, keeps its length, and does
-not say a thing twice. ``from_document`` is true exactly if the text that was put in occurs in the document,
-so that word overlap with the document cannot tell the twins apart.
+through :func:`make_edit`: the new answer differs, is no sentence of the document (another of its spans may be
+wrong), keeps its length, and does not say a thing twice. ``from_document`` is true
+exactly if the text that was put in occurs in the document, so that word overlap with it cannot tell the twins
+apart.
 """
 
 import re
@@ -49,6 +50,8 @@ _JOINT = r"(?:\s*(?:,|;|/|\(|、|，|和|与|及|或|以及|\band\b|\bor\b|&)\s*
 _ITEM = r"(?:[^\s,.;、，。；和与]+(?: [^\s,.;]+){0,2})"
 _BETWEEN = re.compile(rf"(?: [a-z]+)?(?:{_JOINT}{_ITEM}){{0,4}}{_JOINT}(?:the |a |in |by |on )?")
 """What stands between two parts of a list, up to four other parts included."""
+STATEMENT = 6
+"""An English text of so many words states something: found in the document, it is true. Fewer are a span."""
 _REACH = 400
 """Characters in which a list goes on from one part to another."""
 
@@ -88,7 +91,9 @@ def make_edit(
         new = before + text + new[end:]
     start, end, inserted = swaps[0]
     replaced = answer[start:end]
-    if bare(new) == bare(answer) or not _length_ok(answer, new) or bare(new) in _bare_document(document):
+    if bare(new) == bare(answer) or not _length_ok(answer, new):
+        return None
+    if (language == "zh" or len(new.split()) >= STATEMENT) and bare(new) in _bare_document(document):
         return None
     if re.search(rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to|和|与|至|到)\W*)?\1(?!\w)", new, re.I):
         return None

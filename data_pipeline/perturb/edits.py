@@ -55,6 +55,7 @@ FOREIGN_EDITS: dict[str, EditFunction] = {
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
 """All that there are."""
 OFF_BY_DEFAULT: tuple[str, ...] = (
+    "addition",
     "role_triples",
     "quantifier",
     "order",
@@ -63,7 +64,8 @@ OFF_BY_DEFAULT: tuple[str, ...] = (
     "certainty",
     "cause",
 )
-"""Edits that their wording tells from their twins (a hedge is gone, one fact is told in many documents), that
-read oddly too often (quantifiers), or of which real sets gave too few to show that they do not."""
+"""Edits that their wording tells from their twins (a stock phrase, a hedge that is gone, one fact told in
+many documents), that read oddly too often (quantifiers), or of which real sets gave too few to show that
+they do not."""
 DEFAULT_EDIT_TYPES: tuple[str, ...] = tuple(name for name in EDIT_TYPES if name not in OFF_BY_DEFAULT)
 """Those that a recipe uses unless it names others."""

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from data_pipeline.perturb.clauses import clause, dependent
 from data_pipeline.perturb.edit import Turn, same_case
-from data_pipeline.perturb.verbs_en import PAST, THIRD, past, third
+from data_pipeline.perturb.verbs_en import PAST, past, third
+from data_pipeline.perturb.words import either, words
 
-_AUX = r"(?:is|are|was|were|has|have|had|can|could|will|would|should|must|may|might|does|do|did)"
+_AUX = r"(?:is|are|was|were|has|have|had|can|could|will|would|should|does|do|did)"
 # Words that mean something else, or sound odd, once the polarity of their clause is turned.
 _POLAR = re.compile(
     r"\b(?:any\w*|either|yet|at all|ever|neither|nor|only|no|never|nothing|nobody|none|without|hardly|few"
@@ -15,29 +16,61 @@ _POLAR = re.compile(
     r"|\b(?:at (?:most|least)|up to|until|each|every|all|more than|less than|fewer than|also|still)\b",
     re.I,
 )
-# What may follow "is" or "has" so that "not" can go in between.
-_BE_NEXT = re.compile(
-    r" (?!not\b|never\b|no\b|only\b|also\b|just\b|still\b|already\b|even\b|about\b|around\b|nearly\b|almost\b"
-    r"|at (?:least|most)\b|more\b|over\b|both\b|either\b|to\b|now\b|n't|that\b|because\b|why\b|there\b|it\b"
-    r"|they\b|he\b|she\b)\w"
-)
-_PARTICIPLE = re.compile(r" (?:been\b|\w{2,}(?:ed|own|orn|ought|aken|iven|itten|old|ade|ecome)\b)")
 # The end of a subject: a word that can stand right before its verb.
 _SUBJECT_END = re.compile(
     r"(?:\b(?!(?:the|a|an|his|her|its|their|of|by|and|or|to|for|with|in|on|at|from|be|been|was|were|is|"
-    r"are|has|have|had|not|being|newly|first|which|when|as|than|also|then|never)\b)[\w’'-]+) $",
+    r"are|has|have|had|not|being|newly|first|which|when|as|than|also|then|never|this|these|those|our|such|any"
+    r"|some|more|most|other)\b)[\w’'-]+) $",
     re.I,
 )
+_FINDING = either("findings_en")
+_DEGREE = (
+    r"(?:significantly|strongly|closely|directly|always|generally|independently|very|highly|particularly)"
+)
+_STATED = re.compile(
+    rf"\b(?P<aux>is|are|was|were|has been|have been|had been|can|could|should|will|would)"
+    rf"(?= (?:{_DEGREE} )?(?P<next>[a-z]+))"
+)
+_NO = re.compile(
+    rf"\b(?P<no>no|No) (?P<rest>(?:[a-z]+ ){{0,2}}(?P<noun>{_FINDING}))\b(?! (?:longer|doubt|matter))"
+)
+_SOME = re.compile(
+    rf"\b(?:was|were|is|are|found|showed|shows|revealed|demonstrated|had|has|have) "
+    rf"(?P<spot>(?:an? )?(?P<rest>(?:(?:statistically|clinically) )?(?:significant|clear|strong)"
+    rf" (?:{_FINDING})))\b"
+)
+_UNCOUNTED = ("evidence", "support")
 
 
-def english_negations(answer: str) -> Iterator[Turn]:
-    """Places where the polarity can be turned: first negations that can go, then where one can come in."""
+_ASKS_YES_OR_NO = re.compile(
+    r"(?:^|[:,.?] )(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|must) ", re.I
+)
+_MODAL = frozenset(("can", "could", "should", "will", "would"))
+
+
+def english_negations(answer: str, question: str) -> Iterator[Turn]:
+    """Places where the polarity can be turned: first negations that can go, then where one can come in.
+
+    One comes in only where people write it: in the answer to a yes/no question, where it speaks of what was
+    asked; without a question, after a modal verb.
+    """
     yield from _without_not(answer)
     yield from _without_never(answer)
-    yield from _without_nobody(answer)
-    yield from _not_after_auxiliary(answer)
-    yield from _not_before_verb(answer, PAST, "did not")
-    yield from _not_before_verb(answer, THIRD, "does not")
+    asked = _ASKS_YES_OR_NO.search(question) is not None
+    for turn in (*_no_finding(answer), *_not_after_auxiliary(answer), *_not_before_verb(answer)):
+        if (
+            turn.removes
+            or (asked and _speaks_of(answer, turn.start, question))
+            or (not question and answer[turn.start : turn.end].lower() in ("will", "would", "should"))
+        ):
+            yield turn
+
+
+def _speaks_of(answer: str, start: int, question: str) -> bool:
+    """Does the sentence around a place share a telling word with the question?"""
+    left, right = re.split(r"[.!?]\s", answer[:start])[-1], re.split(r"[.!?](?:\s|$)", answer[start:])[0]
+    told = {word[:6] for word in re.findall(r"[a-z]{5,}", (left + right).lower())}
+    return any(word[:6] in told for word in re.findall(r"[a-z]{5,}", question.lower()))
 
 
 def _polar_after(answer: str, end: int) -> bool:
@@ -51,6 +84,10 @@ def _without_not(answer: str) -> Iterator[Turn]:
         rest = clause(answer, m.end())[1]
         if _POLAR.search(rest) or re.match(r" (?:only|just|until|all|every|necessarily)\b", rest):
             continue
+        if re.search(r"\b(?:or|but|instead|rather)\b", rest) or re.search(
+            r"\b(?:who|which|that)\b|\b(?:also|so) $", clause(_own_clauses(answer), m.start())[0]
+        ):
+            continue  # "not A but B" and "those who do not" say something else without the "not"
         if aux.lower() not in ("did", "does", "do"):
             yield Turn(m.start(), m.end(), aux, True)
             continue
@@ -77,45 +114,70 @@ def _without_never(answer: str) -> Iterator[Turn]:
         yield Turn(m.start(), m.end(), f"still {m[1]}", True)
 
 
-def _without_nobody(answer: str) -> Iterator[Turn]:
-    for m in re.finditer(r"\b(Nobody|No one)\b(?= \w+)", answer):
-        if not _polar_after(answer, m.end()):
-            yield Turn(m.start(), m.end(), "Somebody" if m[1] == "Nobody" else "Someone", True)
+def _no_finding(answer: str) -> Iterator[Turn]:
+    """ "no significant difference" becomes "a significant difference", and the other way round."""
+    for m in _NO.finditer(answer):
+        if _polar_after(answer, m.end()) or _POLAR.search(clause(answer, m.start())[0]):
+            continue
+        many = m["noun"].endswith("s") or m["noun"] in _UNCOUNTED
+        text = m["rest"] if many else f"{'an' if m['rest'][0] in 'aeiou' else 'a'} {m['rest']}"
+        yield Turn(m.start(), m.end(), same_case(m.group(), text), True)
+    for m in _SOME.finditer(answer):
+        if not _polar_after(answer, m.end()) and not _POLAR.search(clause(answer, m.start())[0]):
+            yield Turn(m.start("spot"), m.end("spot"), f"no {m['rest']}", False)
+
+
+_REPORTED = re.compile(
+    r"(\b(?:suggest|show|find|found|indicate|conclude|demonstrate|confirm|reveal|believe|said|say|report)"
+    r"\w*) that "
+)
+
+
+def _own_clauses(answer: str) -> str:
+    """The text with "show that" made to "show:", as long as before: what follows is denied by itself."""
+    return _REPORTED.sub(lambda match: f"{match[1]}:     ", answer)
 
 
 def _not_after_auxiliary(answer: str) -> Iterator[Turn]:
-    """ "was not built" for "was built"."""
-    for m in re.finditer(
-        r"\b(is|are|was|were|can|could|will|would|should|must|may|might|has|have|had)\b", answer
-    ):
-        left, rest = clause(answer, m.end())[0], answer[m.end() :]
-        if not _BE_NEXT.match(rest):
+    """ "was not associated" for "was associated": only before words that people do deny."""
+    answer = _own_clauses(answer)
+    for m in _STATED.finditer(answer):
+        if m["aux"] in _MODAL:
+            if m["next"].endswith("ly") or m["next"] in _NOT_AFTER_MODAL:
+                continue
+        elif m["next"] not in _DENIED:
             continue
-        if re.search(r"\b(?:there|that|which|who|what|not|no|never|if)\b", left, re.I):
+        left = clause(answer, m.start())[0]
+        if re.search(r"\b(?:there|that|which|who|what|if|it)\b", left, re.I) or not left.strip():
             continue
-        if m[1] in ("has", "have", "had") and not _PARTICIPLE.match(rest):
+        if _POLAR.search(left) or _polar_after(answer, m.end()) or dependent(answer, m.start()):
             continue
-        if _polar_after(answer, m.end()) or left.strip() == m[1] or dependent(answer, m.start()):
-            continue
-        yield Turn(m.start(), m.end(), f"{m[1]} not", False)
+        first, _, rest = m["aux"].partition(" ")
+        denied = "cannot" if first == "can" else f"{first} not"
+        yield Turn(m.start(), m.end("aux"), f"{denied} {rest}".strip(), False)
 
 
-def _not_before_verb(answer: str, bases: dict[str, str], aux: str) -> Iterator[Turn]:
-    """ "did not build" for "built": for the first verb of a clause with a subject and no auxiliary."""
-    other_verb = re.compile(rf"\b(?:{_AUX}|not|be|been)\b")
+def _not_before_verb(answer: str) -> Iterator[Turn]:
+    """ "did not affect" for "affected": for verbs of findings, the first of a clause with a subject."""
+    answer = _own_clauses(answer)
     for m in re.finditer(r"\b[a-z]+\b", answer):
-        base = bases.get(m.group())
-        if base is None or not _SUBJECT_END.search(answer[: m.start()]):
-            continue
-        if re.match(r"(?:left (?:on|in|over)|used to|set)\b", answer[m.start() :]):
+        base, aux = _FINDING_VERBS.get(m.group(), ("", ""))
+        if not base or not _SUBJECT_END.search(answer[: m.start()]):
             continue
         left, rest = clause(answer, m.start())
-        if other_verb.search(left) or other_verb.search(rest.split(",")[0]) or re.match(r"\w+ by\b", rest):
+        if _OTHER_VERB.search(left) or re.match(r"\w+ by\b", rest) or _POLAR.search(rest):
             continue
-        if not left.split() or any(word in PAST or word in THIRD for word in left.split()):
+        if _POLAR.search(left) or dependent(answer, m.start()):
             continue
-        if _POLAR.search(rest) or re.search(r"\b(?:both|all|each|every|no)\b", left, re.I):
-            continue
-        if dependent(answer, m.start()) or (aux == "does not" and left.split()[-1].endswith("s")):
+        if len(left.split()) < 2 or (aux == "does not" and left.split()[-1].endswith("s")):
             continue
         yield Turn(m.start(), m.end(), f"{aux} {base}", False)
+
+
+_OTHER_VERB = re.compile(rf"\b(?:{_AUX}|not|be|been|to|that|which|who)\b")
+_NOT_AFTER_MODAL = ("also", "still", "even", "just", "then", "now", "not", "never", "always", "have", "help")
+_DENIED = frozenset(words("denied_en"))
+_FINDING_VERBS = {
+    **{past(base): (base, "did not") for base in words("denied_verbs_en")},
+    **{third(base): (base, "does not") for base in words("denied_verbs_en")},
+}

@@ -58,6 +58,51 @@ def find_numbers(text: str, language: Language) -> list[Fact]:
     return sorted(found, key=lambda fact: fact.start)
 
 
+_SCALES = words("scales_en")
+_LABELLED = re.compile(
+    rf"(?:\b(?:{'|'.join(_SCALES)})s? |\b[A-Z]\w*[A-Za-z]\w* "
+    r"|\[[\d\s,–-]*|\bno\. ?|\bp ?[<>=] ?|#|[×x^] ?|[×x] ?10 ?)$"
+    r"|\b(?:all|the|other) $"
+)
+_SENTENCE_WORD = re.compile(rf"(?:^|[.!?:;]\s+|\n\s*)(?:{'|'.join(words('stop_words_en'))}) $", re.I)
+_NAMED = re.compile(
+    r"-[a-z]?[A-Z]|⁄|/\d| (?:CI\b|dimension\w*|confidence interval|[A-Z][a-z]*\d|[A-Z][a-z]+\b)"
+    r"|(?:st|nd|rd|th)? century|[\s\d,–-]*\]| ?[×^]|\s*:|[^.]{0,30}:\s| ?\w{0,6} \(\d"
+    r"| (?:world|molars?|party|parties|persons?|degree|quarter|trimester|ventricle|dimension|ways?|sides?)\b"
+)
+
+
+def is_label(fact: Fact, text: str) -> bool:
+    """Does an English number name rather than count: "Apollo 12", "type 2", "[13]", "these three", "1931"?
+
+    Also what the text spells out or repeats right after ("in three steps: ..."), so that a change would show.
+    """
+    before, after = text[max(0, fact.start - 24) : fact.start], text[fact.end : fact.end + 40]
+    if re.fullmatch(r"(?:1[5-9]|20)\d\d", fact.text) and not fact.unit:
+        return True
+    digits = re.escape(fact.text)
+    if re.search(r"\b(?:these|those|both) $", before, re.I):
+        return True
+    if _NAMED.match(after) or re.search(
+        rf"(?:[A-Za-z]-?{digits}|(?<![\w.,]){digits}-?[A-Z])(?![\d.,])", text
+    ):
+        return True  # "rAd5", "3D"
+    labelled = _LABELLED.search(before)
+    if labelled and labelled[0] == "the " and fact.form not in ("word", "int"):
+        return False
+    return labelled is not None and not _SENTENCE_WORD.search(before)
+
+
+def value_of(text: str) -> float:
+    """What a number says, in digits or an English word; 0 where that is not known."""
+    word = text.strip().lower()
+    if word in NUMBER_WORDS:
+        at = NUMBER_WORDS.index(word)
+        return float(at + 2 if at <= 18 else 10 * (at - 16))
+    digits = re.sub(r"[^\d.]", "", text).strip(".")
+    return float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else 0.0
+
+
 def _unit(match: re.Match[str] | None) -> str:
     word = match[1].lower() if match else ""
     return "" if word in _NOT_UNITS else word

@@ -4,6 +4,7 @@ import re
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap, make_edit
+from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.negation_en import english_negations
 from judge.types import Language
 
@@ -27,7 +28,10 @@ OTHER_ANSWER = {
 def negation(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Turn one statement, by a negation put in or taken out; an opening "Yes" or "No" turns with it."""
     head = YES_OR_NO.match(answer)
-    spots = [spot for spot in english_negations(answer) if not head or spot.start >= head.end()]
+    found = english_negations(answer, question)
+    spots = [spot for spot in found if not head or spot.start >= head.end()]
+    if is_translation(answer, document):
+        spots = [spot for spot in spots if spot.removes]  # news reports what is; a "not" would stand out
     rng.shuffle(spots)
     spots.sort(key=lambda spot: not spot.removes)
     yes = [(head.start(), head.end(), OTHER_ANSWER[head.group()])] if head else []
@@ -36,6 +40,8 @@ def negation(answer: str, document: str, question: str, language: Language, rng:
     for start, end, text, removes in spots:
         if head and removes == (head.group() in _YES):
             continue
+        if head and re.search(r"\w[.!?]\s", answer[head.end() : start]):
+            continue  # "Yes" and "No" speak of their own sentence
         swaps: list[Swap] = [(start, end, text), *yes]
         if edit := make_edit("negation", answer, document, language, swaps):
             return edit

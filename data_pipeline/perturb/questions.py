@@ -47,7 +47,24 @@ _THE_WHAT = re.compile(
 _THE_WHAT_ZH = re.compile(r"(?:的|[^\u4e00-\u9fff])([\u4e00-\u9fff]{2,4})[是为為叫]?$")
 OPEN = "what"
 _VAGUE = frozenset(
-    "type kind sort name term word thing things name two three following main other types kinds".split()
+    [
+        "type",
+        "kind",
+        "sort",
+        "name",
+        "term",
+        "word",
+        "thing",
+        "things",
+        "name",
+        "two",
+        "three",
+        "following",
+        "main",
+        "other",
+        "types",
+        "kinds",
+    ]
 ) | frozenset(
     (
         "类型",

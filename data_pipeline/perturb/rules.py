@@ -16,11 +16,9 @@ from data_pipeline.perturb.edit import Edit, EditFunction
 from data_pipeline.perturb.edits import DEFAULT_EDIT_TYPES, EDIT_TYPES, EDITS, FOREIGN_EDITS
 from data_pipeline.perturb.polarity import removes_negation
 from judge.errors import InputError, unknown
-from judge.types import Sample
+from judge.types import Sample, Task
 
 _TRIES = 3
-# About so many samples have an edit from their document; the coin makes up for the others.
-_HAVE_DOCUMENT_EDIT = 0.8
 _MEANING = {
     "role": 5.0,
     "role_triples": 1.0,
@@ -34,8 +32,6 @@ _MEANING = {
 }
 """Weights of the edits that change what an answer means without a new fact: they are rare, and what moves
 words about leaves no trace, while a hedge that is gone does."""
-_LEFT_OUT = 1 / 3
-"""Of samples all of whose edits give themselves away, so many are left out: short answers have too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +60,17 @@ def _weight(edit: Edit) -> float:
     return 5.0 if edit.from_document else 0.6
 
 
-def _gives_away(edit: Edit) -> bool:
-    """Does the wording of an edit tell what it is: a negation put in, or a stock phrase?"""
-    return edit.edit_type == "addition" or (edit.edit_type == "negation" and not removes_negation(edit))
-
-
 class RulePerturber:
     """Make perturbed answers by rules.
 
     Args:
         seed: the draw depends on this, the sample's id and its answer, and on nothing else.
-        edit_types: the edits that may be used; see ``EDIT_TYPES``.
-        from_document: the wished share of edits that bring in nothing new to the document. A coin for each
-            sample says which sort of edit is tried first; where a sample has none of it, the other sort is
-            taken. About one sample in five has no edit from its document, so the coin favours those of the
-            others (0.6 asks three in four), and 0.8 and more asks all. The share that comes out lies a few
-            points off the wish.
+        edit_types: the edits that may be used, of ``EDIT_TYPES``. Answers that put data into words are
+            never negated: nobody writes what a table does not say.
+        from_document: of the samples that have both sorts of edit, the share that get one which brings in
+            nothing new to the document. The others get the sort that they have, so that the share of all
+            edits also depends on the source: where documents hold few facts of a kind twice over (triples,
+            short spans), or are in another language (translations), most edits bring in something new.
 
     Raises:
         InputError: an edit type is not known, or ``from_document`` is no share.
@@ -110,16 +101,13 @@ class RulePerturber:
     def _drawn(self, sample: Sample, n: int, avoid: set[str]) -> list[Perturbation]:
         rng = self._random(sample, "edits")
         edits: dict[str, Edit] = {}
-        for function in self._functions():
+        for function in self._functions(sample.task):
             for _ in range(max(_TRIES, n)):
                 edit = function(sample.answer, sample.document_text, sample.question, sample.language, rng)
                 if edit is None:
                     break
                 edits.setdefault(edit.answer, edit)
-        if self._random(sample, "sparing").random() < _LEFT_OUT and all(map(_gives_away, edits.values())):
-            return []
-        coin = self._random(sample, "coin").random()
-        wants_document = coin * _HAVE_DOCUMENT_EDIT < self.from_document
+        wants_document = self._random(sample, "coin").random() < self.from_document
         drawn = _shuffled(list(edits.values()), rng)
         drawn.sort(key=lambda edit: edit.from_document != wants_document)
         kept = [edit for edit in drawn if edit.answer not in avoid][: max(n, 0)]
@@ -128,9 +116,11 @@ class RulePerturber:
             for e in kept
         ]
 
-    def _functions(self) -> list[EditFunction]:
-        foreign = [FOREIGN_EDITS[name] for name in self.edit_types if name in FOREIGN_EDITS]
-        return [EDITS[name] for name in self.edit_types] + foreign
+    def _functions(self, task: Task) -> list[EditFunction]:
+        names = [name for name in self.edit_types if (task, name) != (Task.DATA2TEXT, "negation")]
+        return [EDITS[name] for name in names] + [
+            FOREIGN_EDITS[name] for name in names if name in FOREIGN_EDITS
+        ]
 
     def _random(self, sample: Sample, purpose: str) -> Random:
         """A source of chance that the seed, the sample and the purpose decide, on every machine alike."""

@@ -2,16 +2,33 @@
 
 import re
 from collections.abc import Iterator
+from itertools import combinations
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Option, digits_of, first_clean, fits, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts, document_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS
+from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS, find_numbers, is_label, value_of
+from data_pipeline.perturb.rivals import may_also_hold
 from judge.types import Language
 
 _SPREAD = 1.7
 """A near number is at most so many times larger or smaller."""
+_SAME_UNIT, _NO_UNIT = 4.0, 3.0
+"""How many times larger or smaller another number of the document may be: with the same unit, without one."""
+_OLDEST = 105
+_LOOSE = re.compile(
+    r"\b(?:about|around|approximately|roughly|nearly|almost|some|circa|an estimated)(?: \S+)? $|[~≈∼] ?$",
+    re.I,
+)
+_AT_LEAST = re.compile(
+    r"\b(?:at least|more than|over|above|exceed\w*|greater than|minimum of|older than)(?: \S+)? $|[>≥] ?$",
+    re.I,
+)
+_AT_MOST = re.compile(
+    r"\b(?:at most|less than|fewer than|under|below|up to|within|maximum of|younger than)(?: \S+)? $|[<≤] ?$",
+    re.I,
+)
 
 
 def number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
@@ -34,7 +51,26 @@ def foreign_number(answer: str, document: str, question: str, language: Language
 def _swappable(answer: str, document: str, question: str, language: Language) -> list[Fact]:
     """The numbers of an answer; an English 1 stays, since its noun is in the singular."""
     facts = answer_facts("number", answer, document, question, language)
-    return [fact for fact in facts if language != "en" or digits_of(fact.text).lstrip("0") != "1"]
+    if language != "en":
+        return list(facts)
+    values = [value_of(fact.text) for fact in facts]
+    return [
+        fact
+        for fact, value in zip(facts, values, strict=True)
+        if digits_of(fact.text).lstrip("0") != "1"
+        and not is_label(fact, answer)
+        and values.count(value) == 1
+        and not _adds_up(value, values)
+    ]
+
+
+def _adds_up(value: float, values: list[float]) -> bool:
+    """Is a number the sum of others of its text, or a part of such a sum? Alone it would not change."""
+    return any(
+        one + two == whole and value in (one, two, whole)
+        for whole in values
+        for one, two in combinations([other for other in values if 0 < other < whole], 2)
+    )
 
 
 def _asked(fact: Fact, question: str) -> float:
@@ -50,17 +86,28 @@ def _from_document(
             continue
         gap = abs(len(digits_of(fact.text)) - len(digits_of(other.text)))
         same = fact.unit != "" and other.unit == fact.unit
-        if not _plausible(fact, other, same) or _overflows(answer, fact, other.text):
+        if language == "zh":
+            plausible = _near_enough(fact, other.text, 20 if same else 5)
+        else:
+            plausible = (
+                fact.unit == other.unit
+                and digits_of(other.text) != "1"
+                and _near_enough(fact, other.text, _SAME_UNIT if same else _NO_UNIT)
+                and not is_label(other, document)
+                and _fits_around(fact, other.text, answer)
+            )
+        if not plausible or _overflows(answer, fact, other.text):
             continue
-        if language != "en" or digits_of(other.text) != "1":
-            yield _asked(fact, question) + (0 if same else 1 + gap), fact, other.text
+        if language == "en" and may_also_hold(fact, other.text, answer, question, document):
+            continue
+        yield _asked(fact, question) + (0 if same else 1 + gap), fact, other.text
 
 
 def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
     for text in _near_number(fact, rng):
         if text.casefold() in document.casefold() or occurs(text, answer + question):
             continue
-        if not _overflows(answer, fact, text):
+        if not _overflows(answer, fact, text) and _fits_around(fact, text, answer):
             yield _asked(fact, question) + 8, fact, text
 
 
@@ -87,8 +134,8 @@ def near_digits(number: str, rng: Random) -> Iterator[str]:
     if not match:
         return
     digits = digits_of(match.group())
-    kept = len(digits) - len(digits.rstrip("0")) if "." not in match.group() else 0
-    core = digits[: len(digits) - kept]
+    kept = len(digits) - len(digits.rstrip("0"))
+    core = digits[: len(digits) - kept].lstrip("0")
     if not core:
         return
     low, high = 10 ** (len(core) - 1), 10 ** len(core) - 1
@@ -105,18 +152,40 @@ def near_digits(number: str, rng: Random) -> Iterator[str]:
             yield number[: match.start()] + shaped + number[match.end() :]
 
 
-def _value(text: str) -> float:
-    digits = re.sub(r"[^\d.]", "", text).strip(".")
-    return float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else 0.0
+def _near_enough(fact: Fact, text: str, most: float) -> bool:
+    """Is the other number of a size that could stand here?"""
+    one, two = value_of(fact.text), value_of(text)
+    return not one or not two or max(one, two) / min(one, two) <= most
 
 
-def _plausible(fact: Fact, other: Fact, same_unit: bool) -> bool:
-    """Is the other number of a size that could stand here? Of another unit it must be much nearer."""
-    one, two = _value(fact.text), _value(other.text)
-    if not one or not two:
+def _fits_around(fact: Fact, text: str, answer: str) -> bool:
+    """Does an English number contradict the old one, and is it possible, with the words around it?
+
+    "More than 300" still holds of what is more than 380; "about 390" of 400; no share is over 100 %.
+    """
+    old, new = value_of(fact.text), value_of(text)
+    if not old or not new:
         return True
-    ratio = max(one, two) / min(one, two)
-    return ratio <= (20 if same_unit else 5)
+    before, after = answer[: fact.start], answer[fact.end :]
+    around = re.split(r"[.!?]\s", before)[-1] + " " + re.split(r"[.!?]\s", after)[0]
+    others = [value_of(other.text) for other in find_numbers(around, "en") if other.form == fact.form]
+    if any((other > old) != (other > new) for other in others):
+        return False  # "from 20 to 30", "more than the 29 of last year"
+    if (_AT_LEAST.search(before) and new < old) or (_AT_MOST.search(before) and new > old):
+        return False
+    if re.match(r"\+| (?:or|and) (?:more|over|older|above)\b", after) and new < old:
+        return False
+    if re.match(r" (?:or|and) (?:less|fewer|under|younger|below)\b", after) and new > old:
+        return False
+    if abs(new - old) < (0.25 if _LOOSE.search(before) else 0.08) * old:
+        return False
+    percent = fact.text.endswith("%") or re.match(r" ?(?:%|per ?cent)", after)
+    if percent and old <= 100 < new:
+        return False
+    if re.match(r" (?:minutes|seconds)\b", after) and re.search(r"\b(?:hours?|minutes?)(?: and)? $", before):
+        return new < 60
+    aged = re.search(r"\baged? (?:of )?$", before) or re.match(r"[ -]years?[ -](?:old|of age)", after)
+    return not (aged and new > _OLDEST)
 
 
 def _overflows(answer: str, fact: Fact, text: str) -> bool:
@@ -124,5 +193,5 @@ def _overflows(answer: str, fact: Fact, text: str) -> bool:
     part = re.search(r"(\d[\d,.]*) (?:out )?of (?:the |its |a total of )?$", answer[: fact.start])
     whole = re.match(r" (?:\w+ )?(?:out )?of (?:the |its |a total of )?(\d[\d,.]*)", answer[fact.end :])
     if part:
-        return _value(text) <= _value(part[1])
-    return bool(whole and _value(text) >= _value(whole[1]))
+        return value_of(text) <= value_of(part[1])
+    return bool(whole and value_of(text) >= value_of(whole[1]))

@@ -125,9 +125,9 @@ def _count(question: str, found: re.Match[str], answer: str) -> str | None:
         after = after[len(unit) :]
     elif unit and after[:1] and after[0] in _MEASURES and unit[-1] in _MEASURES:
         after = after[1:]
-    elif not unit and found[0] != "多少" and not (after and after[0] in _MEASURES):
-        return None
-    elif unit and after and unit[-1] != after[0] and not re.match(r"[\u4e00-\u9fff]", after):
+    elif (not unit and found[0] != "多少" and not (after and after[0] in _MEASURES)) or (
+        unit and after and unit[-1] != after[0] and not re.match(r"[\u4e00-\u9fff]", after)
+    ):
         return None
     if unit and re.match(r"(?:的)?[\u4e00-\u9fff]?(?:分之|百分|比例)", after):
         return None

@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,7 +16,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.perturb import EDIT_TYPES, EDITS, RulePerturber, find_entities, find_facts, occurs
+from data_pipeline.perturb import (
+    DEFAULT_EDIT_TYPES,
+    EDIT_TYPES,
+    EDITS,
+    RulePerturber,
+    find_entities,
+    find_facts,
+    occurs,
+)
 from data_pipeline.perturb.edits import FOREIGN_EDITS
 from data_pipeline.perturb.words import FOLDER, pairs, words
 from data_pipeline.starter import load_starter
@@ -34,18 +43,36 @@ LAKE = (
     "林嘉禾一生制琴约620把，售出480把，从不使用机器。2009年，林嘉禾退休，云泊市在湖的北岸建了博物馆。"
 )
 
+PLACES = (
+    "The singer was born in Lisbon. A year later her father opened a shop in Madrid. A ferry ends in Norway, and "
+    "its fish is sold in Denmark. The Treaty of Larn covers fish. Whaling came to an end with the Treaty of Ovel."
+)
+
 # edit type, language, document, question, gold answer, the answers that may come out
 GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
     ("number", "en", BRIDGE, "How many workers came?", "In the end 380 workers came.",
      {"In the end 640 workers came."}),
-    ("date", "en", BRIDGE, "When was it opened?", "It was opened in 1931.", {"It was opened in 1948."}),
+    ("date", "en", BRIDGE, "When was it opened?", "The mayor opened it in 1931.", {"The mayor opened it in 1948."}),
+    ("date", "en", BRIDGE, "When was the bridge opened by the mayor?", "1931", {"1948"}),
+    ("date", "en", "The mill opened on the 3rd of May.", "", "It opened on the 3rd of May.",
+     {f"It opened on the {day} of May." for day in
+      ("1st", "2nd", "21st", "22nd", "23rd", "31st", *(f"{n}th" for n in (*range(4, 21), *range(24, 31))))}),
     ("entity", "en", BRIDGE, "Who was the engineer?", "Jon Abel was the engineer.",
-     {"Ruth Calder was the engineer.", "Mira Holst was the engineer."}),
+     {"Mira Holst was the engineer."}),
+    ("entity", "en", PLACES, "Where was she born?", "She was born in Lisbon.", {"She was born in Madrid."}),
+    ("entity", "en", PLACES, "In which country does the ferry end?", "Norway", {"Denmark"}),
+    ("entity", "en", PLACES, "What agreement covers fish?", "the Treaty of Larn", {"the Treaty of Ovel"}),
     ("negation", "en", BRIDGE, "", "Abel never saw it open again.", {"Abel saw it open again."}),
-    ("negation", "en", BRIDGE, "", "The bridge was closed for 12 weeks.", {"The bridge was not closed for 12 weeks."}),
+    ("negation", "en", BRIDGE, "Does the toll affect traffic?", "The toll affected traffic on the bridge.",
+     {"The toll did not affect traffic on the bridge."}),
+    ("negation", "en", BRIDGE, "Did the toll matter?", "There was no significant difference in traffic.",
+     {"There was a significant difference in traffic."}),
+    ("negation", "en", BRIDGE, "Is the toll linked to traffic?", "We found that the toll was linked to traffic.",
+     {"We found that the toll was not linked to traffic."}),
+    ("negation", "en", BRIDGE, "", "The council will rebuild the bridge.", {"The council will not rebuild the bridge."}),
     ("negation", "en", BRIDGE, "", "The bridge did not open in 1948.", {"The bridge opened in 1948."}),
-    ("negation", "en", BRIDGE, "", "The bridge closed in 1948.", {"The bridge did not close in 1948."}),
-    ("negation", "en", BRIDGE, "Was it closed?", "Yes, it was closed in 1948.", {"No, it was not closed in 1948."}),
+    ("negation", "en", BRIDGE, "Is the road required?", "Yes, the road is required.",
+     {"No, the road is not required."}),
     ("negation", "en", BRIDGE, "Is it short?", "No.", {"Yes."}),
     ("comparative", "en", BRIDGE, "", "Costs increased before the war.",
      {"Costs decreased before the war.", "Costs increased after the war."}),
@@ -75,6 +102,14 @@ def test_golden(
         ("comparative", "en", "The road was named after a mayor."),
         ("comparative", "zh", "他去过东京和南京。"),
         ("negation", "en", "There is a bridge."),
+        ("negation", "en", "The bridge was closed for 12 weeks."),
+        ("negation", "en", "The wood was not stolen, but bought."),
+        ("number", "en", "The levy of 1931 and type 2 roads, as in [12]."),
+        ("number", "en", "A 3D model shows the three dimensions."),
+        ("number", "en", "These 12 weeks were cold."),
+        ("date", "en", "The span holds (Abel et al., 1931)."),
+        ("comparative", "en", "The toll rose from 20 to 30 marks."),
+        ("comparative", "en", "The plant lies 40 metres above sea level."),
         ("negation", "en", "It did not have any lights."),
         ("negation", "zh", "不但如此，他总是这样。"),
         ("entity", "en", "The bridge is old."),
@@ -188,20 +223,130 @@ def test_from_document_decides_what_is_tried_first() -> None:
         assert made == sorted(made, reverse=share == 1.0) and set(made) == {True, False}
 
 
+def test_from_document_is_held_where_both_sorts_are() -> None:
+    """The share of the samples that have a choice; the starter's other samples get what they have."""
+    samples = [sample for sample in load_starter() if sample.language == "en"][::3]
+    never, held, always = (
+        [RulePerturber(0, from_document=share).perturb(item) for item in samples] for share in (0, 0.6, 1)
+    )
+    chosen = [
+        one.from_document
+        for no, one, yes in zip(never, held, always, strict=True)
+        if no and one and yes and no.from_document != yes.from_document
+    ]
+    assert len(chosen) >= 60 and sum(chosen) / len(chosen) == pytest.approx(0.6, abs=0.12)
+
+
+PREDICATES = 'Varn_Airport | cityServed | "Varn, Ostland"\nVarn_Airport | runwayName | 2482\nMira Holst | birthPlace | Varn'
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "form"),
+    [
+        ("In May the engineer Jon Abel came.", "Jon Abel", "person-long"),
+        ("Dr Sorrel came to the inn. It rained, and Sorrel left.", "Sorrel", "person-short"),
+        ("He left for Norway.", "Norway", "country"),
+        ("He left for Lisbon.", "Lisbon", "city"),
+        ("They took oseltamivir and then Remdesivir.", "Remdesivir", "drug"),
+        ("We tested for SARS-CoV-2 first.", "SARS-CoV-2", "virus"),
+        ("He joined the Varn University in May.", "Varn University", "organisation"),
+        ("Nobody knew what Kuznets Wave meant.", "Kuznets Wave", "thing"),
+        ("After the Quorn came.", "Quorn", "other"),
+    ],
+)
+def test_names_are_of_the_kind_that_something_shows(document: str, name: str, form: str) -> None:
+    assert {fact.form for fact in find_entities(document, "en") if fact.text == name} == {form}
+
+
+def test_predicates_of_triples_are_no_names() -> None:
+    names = {fact.text for fact in find_entities(PREDICATES, "en")}
+    assert not names & {"Served", "Name", "Place"} and "Mira Holst" in names
+
+
+@pytest.mark.parametrize(
+    ("kind", "document", "question", "answer"),
+    [
+        # A drug for a person, a city for a country, a woman's name for a man's, another name of the same.
+        ("entity", "Jon Abel took Remdesivir.", "Who took it?", "Jon Abel"),
+        ("entity", "She left Norway for Lisbon.", "Which country did she leave?", "Norway"),
+        ("entity", "Peter Sand sold his boat. Later Mary Holst came.", "", "Peter Sand sold his boat."),
+        (
+            "entity",
+            "The Scottish Parliament met. Nobody saw the Scotland Parliament.",
+            "Who met?",
+            "Scottish Parliament",
+        ),
+        # What the document says of both, or of each in turn, and the place within a place.
+        (
+            "entity",
+            "Among the founders were the poet Jon Abel, the painter Max Sorrel.",
+            "Who founded it?",
+            "Jon Abel",
+        ),
+        ("entity", "It began in Wuhan, China. Cases came to Norway.", "", "It began in Wuhan, China."),
+    ],
+)
+def test_a_name_that_would_not_fit_is_not_put_in(
+    kind: str, document: str, question: str, answer: str
+) -> None:
+    assert all(EDITS[kind](answer, document, question, "en", Random(seed)) is None for seed in range(5))
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "wanted"),
+    [
+        ("date", "It lasted from 1990 to 1994.", lambda found: int(found[0]) < int(found[1])),
+        ("date", "It opened in 2024.", lambda found: int(found[0]) <= 2026),
+        ("date", "It will open in 2031.", lambda found: int(found[0]) > 2031),
+        ("date", "It was sold in 1931.", lambda found: 1916 <= int(found[0]) <= 1946),
+        ("date", "It is open from 09:00 to 16:00.", lambda found: found == sorted(found)),
+        ("number", "At least 380 people came.", lambda found: int(found[0]) > 380),
+        ("number", "Up to 380 people came.", lambda found: int(found[0]) < 380),
+        ("number", "About 380 people came.", lambda found: abs(int(found[0]) - 380) >= 95),
+        ("number", "It costs $12.50 now.", lambda found: re.fullmatch(r"\d\d\.\d\d", found[0])),
+        ("number", "It grew by 64% then.", lambda found: int(found[0]) <= 100),
+        ("number", "It took 9 hours 56 minutes.", lambda found: int(found[-1]) < 60),
+        ("number", "It fell from 51 to 37 marks.", lambda found: int(found[0]) > int(found[1])),
+    ],
+)
+def test_a_near_fact_is_possible_and_contradicts(kind: str, answer: str, wanted: Any) -> None:
+    for seed in range(20):
+        if edit := FOREIGN_EDITS[kind](answer, answer, "", "en", Random(seed)):
+            found = re.findall(r"\d\d:\d\d|\d+(?:\.\d+)?", edit.answer)
+            assert wanted(found), edit.answer
+
+
+def test_what_may_hold_as_well_is_no_error() -> None:
+    """Two estimates of one thing; a rise and a fall that both are told."""
+    document = "One team put the spread at 2.1 days. Another team put the spread at 3.4 days. It rained for 2.8 days."
+    edit = EDITS["number"]("The spread was put at 2.1 days.", document, "", "en", Random(0))
+    assert edit is not None and edit.inserted != "3.4"
+
+
+def test_data_put_into_words_is_not_negated() -> None:
+    sample = Sample(
+        id="d", document="Varn | leader | Holst", answer="Varn will elect Holst.", task=Task.DATA2TEXT
+    )
+    assert RulePerturber(0, ("negation",)).perturb(sample) is None
+    assert RulePerturber(0, ("negation",)).perturb(replace(sample, task=Task.SUMMARIZATION)) is not None
+
+
+def test_stock_phrases_are_off_by_default() -> None:
+    assert "addition" in EDIT_TYPES and "addition" not in DEFAULT_EDIT_TYPES
+    assert RulePerturber().edit_types == DEFAULT_EDIT_TYPES
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_starter_shares(language: Language) -> None:
-    """The default wish is nearly met, and on English no edit type takes over or goes missing."""
+    """Nearly every sample has an edit, and on English no type takes over or goes missing."""
     perturber = RulePerturber(0)
-    samples = [sample for sample in load_starter() if sample.language == language]
+    samples = [sample for sample in load_starter() if sample.language == language][::2]
     made = [item for sample in samples if (item := perturber.perturb(sample))]
-    assert len(made) >= (0.95 if language == "en" else 0.9) * len(samples)
-    low = 0.52 if language == "en" else 0.3  # in Chinese a fact of the document must count the same thing
-    assert low <= sum(item.from_document for item in made) / len(made) <= 0.68
+    assert len(made) >= (0.88 if language == "en" else 0.8) * len(samples)
     counts = Counter(item.edit_type for item in made)
     if language == "en":
-        assert counts["addition"] >= 0.03 * len(made)
         facts = ("number", "date", "entity", "negation", "comparative")
-        assert all(0.08 <= counts[kind] / len(made) <= 0.4 for kind in facts)
+        assert all(0.05 <= counts[kind] / len(made) <= 0.4 for kind in facts)
 
 
 def test_word_tables_are_clean() -> None:
