@@ -9,16 +9,16 @@ from data_pipeline.documents.bearing import (
     can_be_missed,
     is_gone,
     is_span,
-    parts_of,
     words_of,
 )
+from data_pipeline.documents.parts import is_table, parts_of, without
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Sample
 
-MOST = 3
+MOST = 8
 """Parts of a document that are taken out at most."""
 LARGEST_SHARE = 0.5
 """Of all parts, at most so many: what is left must still be a document."""
@@ -28,9 +28,18 @@ SHORTEST_CLAIM = 6
 """Words of a sentence that is worth while to be looked for; twice as many characters in Chinese."""
 
 
-def delete(gold: Sample, rng: Random) -> Iterator[Contrast]:
-    """Edits that take the ground of one claim of the answer away; each claim is tried once."""
+def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Contrast]:
+    """Edits that take the ground of one claim of the answer away; each claim is tried once.
+
+    Args:
+        gold: the answer and its document.
+        siblings: other answers about the same document: what the faithful twin loses bears one of them, if
+            that can be, so that what is gone is alike in both.
+        rng: decides between what is as good.
+    """
     document, language = gold.document_text, gold.language
+    if is_table(document):
+        return
     parts = parts_of(document)
     for claim in _claims(gold, rng):
         bearing = bearing_parts(document, claim, gold.question, language)
@@ -39,28 +48,17 @@ def delete(gold: Sample, rng: Random) -> Iterator[Contrast]:
         left = without(document, bearing)
         if not is_gone(left, document, claim, gold.question, language):
             continue
-        change = f"文档中不再有：“{claim}”" if language == "zh" else f"the document no longer says: '{claim}'"
-        others = _elsewhere(gold, bearing, rng)
+        others = _elsewhere(gold, bearing, siblings, rng)
+        if not others:
+            continue
         yield Contrast(
             edit_type="deletion",
-            change=change,
+            change=f"文档中不再有：“{claim}”" if language == "zh" else f"the document no longer says: '{claim}'",
             replaced="",
             inserted=claim,
             faithful_document=without(document, others),
             hallucinated_document=left,
         )
-
-
-def without(document: str, numbers: Sequence[int]) -> str:
-    """A document less some of its parts, with the spaces or the line break that belonged to them."""
-    kept, start = "", 0
-    for number, part in enumerate(parts_of(document)):
-        if number in numbers:
-            kept += document[start : part.start]
-            after = document[part.end :]
-            own_line = kept[-1:] in ("", "\n") and after[:1] == "\n"
-            start = len(document) - len(after[1:] if own_line else after.lstrip(" "))
-    return (kept + document[start:]).strip()
 
 
 def _claims(gold: Sample, rng: Random) -> list[str]:
@@ -74,28 +72,39 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
     return claims
 
 
-def _elsewhere(gold: Sample, bearing: Sequence[int], rng: Random) -> list[int]:
-    """As many parts that the answer does not need: not the first, nor one that leads up to what bears it."""
+def _elsewhere(
+    gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], rng: Random
+) -> list[int]:
+    """As many parts that the answer does not need, or as many as there are: best those that bear another
+    answer, else those as long as what bears this one. Never the first, which says what a document is about,
+    unless that one bears the answer too.
+    """
     document = gold.document_text
     parts = parts_of(document)
+    length = [part.end - part.start for part in parts]
     free = [
         number
-        for number in range(1, len(parts))
-        if number not in bearing
-        and number + 1 not in bearing
-        and not _needs(gold, document[parts[number].start : parts[number].end])
+        for number in range(0 if 0 in bearing else 1, len(parts))
+        if number not in bearing and not _needs(gold, document[parts[number].start : parts[number].end])
+    ]
+    others = [
+        number
+        for other in siblings
+        for number in bearing_parts(document, other.answer, other.question, gold.language)
+        if number in free
     ]
     rng.shuffle(free)
-    size = sum(parts[number].end - parts[number].start for number in bearing) / len(bearing)
-    free.sort(key=lambda number: abs(parts[number].end - parts[number].start - size) > size / 2)
-    return sorted(free[: len(bearing)])
+    found: list[int] = []
+    for wanted in sorted((length[number] for number in bearing), reverse=True):
+        if rest := [number for number in free if number not in found]:
+            found.append(min(rest, key=lambda at: abs(length[at] - wanted) * (0.7 if at in others else 1)))
+    return sorted(found)
 
 
 def _needs(gold: Sample, part: str) -> bool:
     """May the answer, or one of its claims, rest on a part of the document? Shared words or a fact tell."""
     language = gold.language
     said, held = words_of(gold.answer, language), words_of(part, language)
-    shared = len(said & held)
-    if shared > UNTOUCHED * min(len(said), len(held)):
+    if len(said & held) > UNTOUCHED * min(len(said), len(held)):
         return True
     return any(occurs(fact.text, gold.answer) for fact in find_facts(part, language))
