@@ -15,8 +15,10 @@ from judge.types import Language
 
 SHORT = {"en": 8, "zh": 16}
 """Words (characters in Chinese) up to which an answer counts as a span of the document."""
-BEARS = 0.5
-"""Share of an answer's telling words from which on a part surely bears it."""
+BEARS = 0.34
+"""Share of an answer's telling words that the part which bears it holds at least ..."""
+BEAR = 0.6
+"""... and all the parts that may bear it hold together."""
 HINTS = 0.25
 """Share from which on a part may help to bear it, and goes too."""
 BLIND = 0.34
@@ -29,6 +31,14 @@ FAR = 0.2
 """Share of a question's words up to which a sentence is not about what the question asks."""
 ABOUT = 0.4
 """Share from which on it is."""
+_AIM = re.compile(
+    r"\b(?:aim\w*|purpose|objectives?|goal|sought|whether|hypothes\w+|unclear|unknown|controvers\w+"
+    r"|(?:^|was |study |were )to (?:\w+ly )?(?:determine|evaluate|assess|examine|investigate|compare|explore"
+    r"|test|analy[sz]e|identify|study|describe|establish|validate))\b"
+    r"|旨在|目的|是否",
+    re.I,
+)
+"""Marks of a sentence that says what was to be found out, and not what was found."""
 _BARE_WORD = re.compile(r"(?:yes|no|true|false|none|both|neither|是|否|不是|没有|有)\W*", re.I)
 _VALUES = {word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)}
 
@@ -73,7 +83,8 @@ def bearing_parts(document: str, claim: str, question: str, language: Language) 
     """Numbers of the parts (see :func:`parts_of`) that may bear a claim; empty where none surely does.
 
     A short claim is borne where it stands, but for the places that have nothing to do with the question (see
-    :func:`elsewhere_too`). A longer one by the parts that share its telling words, or a fact of it.
+    :func:`elsewhere_too`). A longer one by the parts that share its telling words, or a fact of it;
+    those that only ask it do not bear it, but go as well.
     """
     texts = _texts(document)
     if is_span(claim, document, language):
@@ -82,14 +93,17 @@ def bearing_parts(document: str, claim: str, question: str, language: Language) 
     wanted = telling(claim, question, document, language)
     if not wanted:
         return []
-    shares = [len(wanted & words) / len(wanted) for words in _held(document, language)]
-    if max(shares, default=0.0) < BEARS:
-        return []
+    held = _held(document, language)
+    shares = [len(wanted & words) / len(wanted) for words in held]
     facts = _facts(claim, question, language)
     holding = [[number for number, text in enumerate(texts) if occurs(fact, text)] for fact in facts]
     often = max(2, len(texts) / 4)
     by_fact = {number for numbers in holding if len(numbers) <= often for number in numbers}
-    return [number for number, share in enumerate(shares) if share > HINTS or number in by_fact]
+    found = [number for number, share in enumerate(shares) if share > HINTS or number in by_fact]
+    stated = [number for number in found if not _AIM.search(texts[number])]
+    together = wanted & frozenset().union(*(held[number] for number in stated))
+    best = max((shares[number] for number in stated), default=0.0)
+    return found if best >= BEARS and len(together) >= BEAR * len(wanted) else []
 
 
 def elsewhere_too(document: str, claim: str, question: str, language: Language) -> list[int]:

@@ -1,31 +1,38 @@
 """A second passage beside a document, which holds what an answer says and is about something else.
 
 Without it the document that no longer bears an answer is the one where its words are nowhere: to look them
-up would be enough. Both twins get the same passage.
+up would be enough. Both twins get the same passage. It comes from another document that holds the words; or
+numbers, dates and persons of another one become those of the answer.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from random import Random
 
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import SHORT, words_of
 from data_pipeline.documents.parts import is_table, parts_of
-from data_pipeline.perturb.edit import occurs
+from data_pipeline.documents.swap import can_change, is_whole_name, replace_words
+from data_pipeline.perturb.edit import digits_of, occurs
+from data_pipeline.perturb.fact import Fact
+from data_pipeline.perturb.facts import find_facts
 from judge.floors.overlap import units
-from judge.types import Sample
+from judge.types import Language, Sample
 
-LONGEST = 900
-"""Characters of a passage; of a longer document, the sentences around the words. Half as many in Chinese."""
-STRANGE = 0.34
-"""Share of the question's words that a passage may hold."""
+LONGEST = {"en": 900, "zh": 450}
+"""Characters of a passage."""
+TRIED = 40
+"""Texts that are tried for a passage."""
+STRANGE = {True: 0.34, False: 0.15}
+"""Share of the question's words that a passage may hold: if the answer is a number, date or name, or not."""
 
 
 def put_beside(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Random) -> Contrast | None:
     """The pair with a passage beside both of its documents.
 
-    ``None`` where what the hallucinated twin's answer says is long, or still stands in its document, or where
-    no other text holds it.
+    ``None`` where everything that the hallucinated twin's answer names still stands in its document, or where
+    no other text can hold what does not.
 
     Args:
         contrast: edits of a document.
@@ -33,37 +40,94 @@ def put_beside(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Rand
         texts: other documents.
         rng: decides which, and where it stands.
     """
-    said = contrast.inserted.strip(" .。")
     left, kept = contrast.hallucinated_document or "", contrast.faithful_document or ""
-    if len(units(said, gold.language)) > SHORT[gold.language] or occurs(said, left) or is_table(left):
+    answer = gold.answer if contrast.hallucinated is None else contrast.hallucinated
+    question = gold.question if contrast.question is None else contrast.question
+    language = gold.language
+    facts = {fact.text: fact for fact in find_facts(answer, language) if not occurs(fact.text, question)}
+    wanted = [fact for text, fact in sorted(facts.items()) if not occurs(text, left)]
+    said = contrast.inserted.strip(" .。")
+    short = len(units(said, language)) <= SHORT[language]
+    if not wanted and short and not occurs(said, left):
+        wanted = [Fact("words", said, 0, len(said))]
+    if not wanted or is_table(left):
         return None
-    asked = words_of(contrast.question or gold.question, gold.language) - words_of(said, gold.language)
-    for text in _holding(said, gold.document_text, texts, rng):
-        passage = _around(said, text, gold.language == "zh")
-        held = words_of(passage, gold.language)
-        if passage and len(asked & held) <= STRANGE * len(asked):
+    asked = words_of(question or answer, language) - words_of(said if question else "", language)
+    strange = STRANGE[wanted[0].kind != "words"] * len(asked)
+    for text in _candidates(wanted, gold.document_text, texts, rng):
+        passage = _passage(wanted, text, language, rng)
+        if passage and len(asked & words_of(passage, language)) <= strange:
             first = rng.random() < 0.5
-
-            def joined(document: str, passage: str = passage, first: bool = first) -> str:
-                return "\n\n".join((passage, document) if first else (document, passage))
-
-            return replace(contrast, faithful_document=joined(kept), hallucinated_document=joined(left))
+            documents = ["\n\n".join((passage, one) if first else (one, passage)) for one in (kept, left)]
+            return replace(contrast, faithful_document=documents[0], hallucinated_document=documents[1])
     return None
 
 
-def _holding(said: str, document: str, texts: Sequence[str], rng: Random) -> list[str]:
-    found = [text for text in texts if said in text and text != document and occurs(said, text)]
-    rng.shuffle(found)
-    return found[:4]
+def _candidates(wanted: Sequence[Fact], document: str, texts: Sequence[str], rng: Random) -> list[str]:
+    """Texts that hold all the words, if there are any; else some texts."""
+    found = [text for text in texts if all(fact.text in text for fact in wanted) and text != document]
+    if found:
+        return rng.sample(found, min(4, len(found)))
+    if any(fact.kind == "words" for fact in wanted):
+        return []
+    return [text for text in rng.sample(texts, min(TRIED, len(texts))) if text != document]
 
 
-def _around(said: str, text: str, zh: bool) -> str:
-    """The sentences around the first place of some words, as many as fit, from one paragraph."""
-    longest = LONGEST // 2 if zh else LONGEST
-    parts = parts_of(text)
-    at = next((n for n, part in enumerate(parts) if occurs(said, text[part.start : part.end])), None)
-    if at is None or is_table(text):
+def _passage(wanted: Sequence[Fact], text: str, language: Language, rng: Random) -> str:
+    """Some sentences of a text that hold all the facts as they are or in the place of others of their form."""
+    if is_table(text):
         return ""
+    parts = parts_of(text)
+    holding = (n for n, part in enumerate(parts) if occurs(wanted[0].text, text[part.start : part.end]))
+    passage = _around(next(holding, len(parts) // 2), text, LONGEST[language])
+    own = list(_facts_of(passage, language)) if passage else []
+    for fact in wanted:
+        if occurs(fact.text, passage):
+            continue
+        places = [other for other in own if _stands_for(fact, other, passage)]
+        if not places:
+            return ""
+        other = rng.choice(places)
+        own = [rest for rest in own if rest.text != other.text]
+        passage = replace_words(passage, _changes(other.text, fact, passage))
+    return passage
+
+
+@lru_cache(maxsize=2048)
+def _facts_of(passage: str, language: Language) -> tuple[Fact, ...]:
+    """Kept, since the same passages are tried for many answers."""
+    return tuple(find_facts(passage, language))
+
+
+def _changes(old: str, fact: Fact, passage: str) -> dict[str, str]:
+    if not fact.form.startswith("person"):
+        return {old: fact.text}
+    last = old.split()[-1]
+    return {old: fact.text, last: fact.text.split()[-1]}
+
+
+def _stands_for(fact: Fact, other: Fact, passage: str) -> bool:
+    """Could the fact be written where the other one stands?"""
+    one, two = fact.text, other.text
+    if (fact.kind, fact.form) != (other.kind, other.form) or fact.text == other.text:
+        return False
+    if fact.form in ("organisation", "place"):
+        return " " in one and " " in two
+    if fact.kind == "entity":
+        return (
+            fact.form == "person-long"
+            and fact.unit == other.unit == "sure"
+            and len(one.split()) == len(two.split()) == 2
+            and is_whole_name(two, passage)
+        )
+    if fact.kind == "number" and len(digits_of(one)) != len(digits_of(two)):
+        return False
+    return can_change(two, one, passage)
+
+
+def _around(at: int, text: str, longest: int) -> str:
+    """The sentences around one, as many as fit, from one paragraph; nothing where that is but one."""
+    parts = parts_of(text)
     first = last = at
     while True:
         wider = [(a, b) for a, b in ((first, last + 1), (first - 1, last)) if a >= 0 and b < len(parts)]

@@ -1,5 +1,6 @@
 """The edit ``deletion``: the sentences that bear an answer leave the document, and nothing else does."""
 
+import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
@@ -24,6 +25,8 @@ LARGEST_SHARE = 0.5
 """Of all parts, at most so many: what is left must still be a document."""
 UNTOUCHED = 0.2
 """Share of words, the answer's or its own, that a part may share with an answer which does not need it."""
+_CHANGE = {"en": "the document does not say: '{}'", "zh": "文档中没有说：“{}”"}
+_LIST = re.compile(r"\s*[,;，；、]\s*")
 SHORTEST_CLAIM = 6
 """Words of a sentence that is worth while to be looked for; twice as many characters in Chinese."""
 
@@ -49,11 +52,11 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
         if not is_gone(left, document, claim, gold.question, language):
             continue
         others = _elsewhere(gold, bearing, siblings, rng)
-        if not others:
+        if not others and len(bearing) > 1:  # that much shorter a document would tell itself
             continue
         yield Contrast(
             edit_type="deletion",
-            change=f"文档中不再有：“{claim}”" if language == "zh" else f"the document no longer says: '{claim}'",
+            change=_CHANGE[language].format(claim),
             replaced="",
             inserted=claim,
             faithful_document=without(document, others),
@@ -62,19 +65,23 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
 
 
 def _claims(gold: Sample, rng: Random) -> list[str]:
-    """What the answer claims: the whole of a short one, else its sentences, in random order."""
-    if is_span(gold.answer, gold.document_text, gold.language):
-        return [gold.answer] if can_be_missed(gold.answer, gold.language) else []
-    shortest = SHORTEST_CLAIM * (2 if gold.language == "zh" else 1)
+    """What the answer claims: the whole of a short one, or the items of a list, else its sentences, in random
+    order.
+    """
+    document, language = gold.document_text, gold.language
+    if is_span(gold.answer, document, language):
+        return [gold.answer] if can_be_missed(gold.answer, language) else []
+    items = _LIST.split(gold.answer)
+    if len(items) > 1 and all(is_span(item, document, language) for item in items):
+        return [item for item in rng.sample(items, len(items)) if can_be_missed(item, language)]
+    shortest = SHORTEST_CLAIM * (2 if language == "zh" else 1)
     claims = [gold.answer[span.start : span.end] for span in sentence_spans(gold.answer)]
-    claims = [claim for claim in claims if len(units(claim, gold.language)) >= shortest]
+    claims = [claim for claim in claims if len(units(claim, language)) >= shortest]
     rng.shuffle(claims)
     return claims
 
 
-def _elsewhere(
-    gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], rng: Random
-) -> list[int]:
+def _elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], rng: Random) -> list[int]:
     """As many parts that the answer does not need, or as many as there are: best those that bear another
     answer, else those as long as what bears this one. Never the first, which says what a document is about,
     unless that one bears the answer too.

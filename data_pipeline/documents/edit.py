@@ -13,6 +13,10 @@ from judge.types import Sample
 
 DOCUMENT_EDITS = ("deletion", "document_swap", "subject_swap")
 """The edit types."""
+SWAPS_FIRST = 0.25
+"""Share of gold answers whose document is swapped a fact if that can be; a look-up tells these more easily."""
+MOST_SIBLINGS = 4
+"""Other answers about a document that are looked for in it."""
 
 
 class DocumentEditor:
@@ -27,24 +31,34 @@ class DocumentEditor:
         self._neighbours = neighbours
         self._seed = seed
         self._pools: dict[tuple[str, ...], _Pool] = {}
+        self._about: tuple[str, list[Sample]] = ("", [])
 
     def __call__(self, gold: Sample) -> Iterator[Contrast]:
         """One edit of a gold answer's document; none where rules cannot make one surely."""
         rng = random.Random(f"document:{self._seed}:{gold.id}")
         pool = self._pool(gold)
-        siblings = self._neighbours.siblings(gold) if self._neighbours else []
+        siblings = self._siblings(gold)
+        rng.shuffle(siblings)
         document = gold.document_text
         if triples_of(document):
-            ways = [change_places(gold, pool.triples, rng), delete(gold, siblings, rng)]
+            ways = [change_places(gold, pool.triples, rng), delete(gold, siblings[:MOST_SIBLINGS], rng)]
         else:
-            ways = [delete(gold, siblings, rng), swap(gold, rng)]
-            rng.shuffle(ways)
+            ways = [delete(gold, siblings[:MOST_SIBLINGS], rng), swap(gold, rng)]
+            if rng.random() < SWAPS_FIRST:
+                ways.reverse()
             ways.insert(0, alter_record(gold, pool.values, rng))
         for way in ways:
             for found in way:
                 if found.hallucinated_document and found.faithful_document != found.hallucinated_document:
                     yield put_beside(found, gold, pool.texts, rng) or found
                     return
+
+    def _siblings(self, gold: Sample) -> list[Sample]:
+        """Other answers about the same document; kept, since they come one after another."""
+        text = gold.document_text
+        if self._neighbours and self._about[0] != text:
+            self._about = (text, [gold, *self._neighbours.siblings(gold)])
+        return sorted((other for other in self._about[1] if other.id != gold.id), key=lambda other: other.id)
 
     def _pool(self, gold: Sample) -> "_Pool":
         kind = kind_of(gold)

@@ -86,15 +86,14 @@ def change_places(gold: Sample, others: Iterable[Triple], rng: Random) -> Iterat
                 break
 
 
-def _exchanged(
-    gold: Sample, own: Sequence[Triple], triple: Triple, donor: Triple, rng: Random
-) -> Contrast:
+def _exchanged(gold: Sample, own: Sequence[Triple], triple: Triple, donor: Triple, rng: Random) -> Contrast:
     at = rng.randrange(len(own) + 1)
     true = [*own[:at], donor, *own[at:]]
     changed = {triple: triple._replace(value=donor.value), donor: donor._replace(value=triple.value)}
     documents = ["\n".join(map(str, lines)) for lines in (true, [changed.get(line, line) for line in true])]
     old, new, answer = triple.value, donor.value, None
     verbatim = occurs(old, gold.answer) and all(_PLAIN.fullmatch(value) for value in (old, new))
+    verbatim = verbatim and all(line.subject != old for line in own)  # what else is said of the old value
     if verbatim and not re.search(rf"\ban? {re.escape(old)}", gold.answer) and rng.random() < 0.5:
         answer = replace_words(gold.answer, {old: new})
         old, new, documents = new, old, documents[::-1]
@@ -120,10 +119,13 @@ def _is_said(value: str, answer: str) -> bool:
 
 
 def _is_said_twice(triple: Triple, own: Sequence[Triple]) -> bool:
-    """Is a value, or one of its words, in another line too, so that this one alone does not bear it?"""
+    """Is a value, or one of its words, in another line too, so that this one alone does not bear it?
+
+    It may be what another line is about.
+    """
     words = words_of(triple.value, "en")
-    rest = [line for line in own if line is not triple]
-    return any(words & (words_of(line.value, "en") | words_of(line.subject, "en")) for line in rest)
+    texts = [text for line in own if line is not triple for text in (line.subject, line.value)]
+    return any(words & words_of(text, "en") for text in texts if text != triple.value)
 
 
 def _fits(triple: Triple, donor: Triple, own: Sequence[Triple], answer: str) -> bool:
@@ -141,9 +143,7 @@ def _fits(triple: Triple, donor: Triple, own: Sequence[Triple], answer: str) -> 
     )
 
 
-def alter_record(
-    gold: Sample, others: Iterable[tuple[str, str]], rng: Random
-) -> Iterator[Contrast]:
+def alter_record(gold: Sample, others: Iterable[tuple[str, str]], rng: Random) -> Iterator[Contrast]:
     """Edits in which a text of a record becomes one that another document has under the same key."""
     document = gold.document_text
     own = values_of(document)

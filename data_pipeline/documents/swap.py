@@ -10,7 +10,7 @@ from random import Random
 
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.parts import parts_of
-from data_pipeline.perturb.edit import Edit, digits_of, listed_together, occurs
+from data_pipeline.perturb.edit import digits_of, listed_together, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts, document_facts, find_facts
 from data_pipeline.perturb.names_en import GENERIC
@@ -28,11 +28,16 @@ MOST_MENTIONS = 6
 """Of a name that changes places."""
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|rose|fell|grew|total|only|both|each|sum|half|double|twice|between|from \S+ to"
-    r"|than|increas\w*|decreas\w*|declin\w*|drop\w*|reduc\w*|\w+er|respectively|of (?:the|these|which))\b"
+    r"|than|vs|versus|compared|increas\w*|decreas\w*|declin\w*|drop\w*|reduc\w*|\w+er|respectively|of (?:the|these|which))\b"
     r"|[增减升降超多少共总其]|[高低]于",
     re.I,
 )
 """Words by which two numbers of a sentence may depend on each other."""
+
+_TIMES = frozenset("bp bc bce ad ce year years day days am pm 年 岁 月 日".split())
+"""Units of numbers whose order tells itself."""
+
+_CHANGE = {"en": "the document says '{stands}', not '{said}'", "zh": "文档说的是“{stands}”，不是“{said}”"}
 
 Changes = Mapping[str, str]
 """What becomes what, all over a text."""
@@ -62,18 +67,12 @@ def either_way(gold: Sample, old: str, new: str, changes: Changes, rng: Random) 
         return None
     backward = rng.random() < 0.5
     said, stands = (new, old) if backward else (old, new)
-    zh = gold.language == "zh"
-    if answer != gold.answer:
-        kind, replaced, inserted = "document_swap", stands, said
-        change = f"文档说的是“{stands}”，不是“{said}”" if zh else f"the document says '{stands}', not '{said}'"
-    else:
-        kind, replaced, inserted = "subject_swap", "", answer
-        change = f"文档说的是“{stands}”，不是“{said}”" if zh else f"the document says so of '{stands}', not of '{said}'"
+    of_answer = answer != gold.answer
     return Contrast(
-        edit_type=kind,
-        change=change,
-        replaced=replaced,
-        inserted=inserted,
+        edit_type="document_swap" if of_answer else "subject_swap",
+        change=_CHANGE[gold.language].format(stands=stands, said=said),
+        replaced=stands if of_answer else "",
+        inserted=said if of_answer else answer,
         faithful=answer if backward else None,
         hallucinated=answer if backward else None,
         question=question if backward else None,
@@ -96,7 +95,7 @@ def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, Chan
     edit = NEAR[kind](gold.answer, document, gold.question, gold.language, rng)
     if edit is None or occurs(edit.replaced, gold.question) or not occurs(edit.replaced, document):
         return
-    if _can_change(edit, document) and _clean(edit.replaced, edit.inserted, gold):
+    if can_change(edit.replaced, edit.inserted, document) and _clean(edit.replaced, edit.inserted, gold):
         yield edit.replaced, edit.inserted, {edit.replaced: edit.inserted}
 
 
@@ -115,6 +114,7 @@ def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
             for other in others
             if (other.form, other.unit) == (fact.form, fact.unit)
             and (fact.unit or "%" in fact.form or fact.form[0] in "$€£¥")
+            and fact.unit not in _TIMES
             and min(len(digits_of(text)) for text in (fact.text, other.text)) >= 2
             and digits_of(other.text) != digits_of(fact.text)
             and not occurs(other.text, told)
@@ -126,7 +126,7 @@ def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
             holding = [text for text in texts if any(occurs(number, text) for number in pair)]
             if occurs(fact.text, gold.question) or any(_COMPARES.search(text) for text in holding):
                 continue
-            if all(_can_change(Edit("", "", "", one, two, False), document) for one, two in (pair, pair[::-1])):
+            if can_change(*pair, document) and can_change(*pair[::-1], document):
                 yield fact.text, new, {fact.text: new, new: fact.text}
                 break
 
@@ -152,10 +152,10 @@ def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
             if _alike(fact, other, document)
             and not _parts(other.text) & _parts(told)
             and not listed_together(fact.text, other.text, document)
-            and _whole(other, document)
+            and is_whole_name(other.text, document)
         ]
         rng.shuffle(others)
-        if others and _whole(fact, document):
+        if others and is_whole_name(fact.text, document):
             new = others[0].text
             yield fact.text, new, _exchange(fact.text, new, document)
 
@@ -196,9 +196,9 @@ def replace_words(text: str, changes: Changes) -> str:
     return re.sub(pattern, lambda match: changes[match[0]], text)
 
 
-def _whole(fact: Fact, document: str) -> bool:
+def is_whole_name(name: str, document: str) -> bool:
     """Does the first word of a name of two never stand without the last?"""
-    first, last = fact.text.split()
+    first, last = name.split()
     return not re.search(rf"(?<!\w){re.escape(first)}(?! {re.escape(last)})(?!\w)", document)
 
 
@@ -220,19 +220,19 @@ def _lingers(old: str, changed: str, language: Language) -> bool:
     return bool(digits) and any(digits_of(fact.text) == digits for fact in find_facts(changed, language))
 
 
-def _can_change(edit: Edit, document: str) -> bool:
+def can_change(old: str, new: str, document: str) -> bool:
     """Has a number two digits at least, and is it never part of a name, as in "Apollo 11" or "7 Wall Street"?
 
     A small one may be said in words too, or mean other things in other places.
     """
-    years = [re.fullmatch(r"(?:1\d|20)\d\d", text.strip()) for text in (edit.replaced, edit.inserted)]
+    years = [re.fullmatch(r"(?:1\d|20)\d\d", text.strip()) for text in (old, new)]
     if years[0] and years[1] and abs(int(years[0][0]) - int(years[1][0])) > FURTHEST:
         return False
-    number, found = edit.replaced, re.escape(edit.replaced)
+    found = re.escape(old)
     before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
     after = re.search(rf"(?<!\w){found} [A-Z][a-z]", document)
     named = after is not None or any(word.lower() not in _STOP for word in before)
-    return len(digits_of(number)) >= 2 and not named
+    return len(digits_of(old)) >= 2 and not named
 
 
 def _parts(text: str) -> set[str]:
