@@ -25,6 +25,10 @@ BLIND = 0.34
 """Share up to which two parts in a row are taken to say nothing of a claim."""
 GONE = 0.4
 """Share of a claim's telling words in the document that must be nowhere in what is left of it."""
+SHORTENED = {"en": 0.5, "zh": 0.2}
+"""Share of a short answer's words that may stand for it, as a party's or a person's short name does ..."""
+RECALLS = {"en": 0.3, "zh": 0.1}
+"""... where such a share of the question's words stands too."""
 STEM = 5
 """Letters by which two forms of a word are one."""
 FAR = 0.2
@@ -43,7 +47,7 @@ _BARE_WORD = re.compile(r"(?:yes|no|true|false|none|both|neither|是|否|不是|
 _VALUES = {word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)}
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def words_of(text: str, language: Language) -> frozenset[str]:
     """The stems of the content words of a text; kept, since parts are asked for again and again.
 
@@ -122,21 +126,29 @@ def elsewhere_too(document: str, claim: str, question: str, language: Language) 
 def is_gone(left: str, document: str, claim: str, question: str, language: Language) -> bool:
     """Does nothing in what is left of a document bear a claim any more?
 
-    A span (see :func:`is_span`) must not stand there, whole or by its telling words in one part, but for the
-    places of :func:`elsewhere_too`. Of any other claim, no two parts in a row may hold more than
-    :data:`BLIND` of the telling words, at least :data:`GONE` of those that the document held are nowhere, and
-    so is one of its facts, where it has any beyond the question.
+    A span (see :func:`is_span`) must not stand there, whole or by its telling words in one part, nor in part
+    (:data:`SHORTENED`) beside words of the question, but for the places of :func:`elsewhere_too`. Of any other
+    claim, no two parts in a row may hold more than :data:`BLIND` of the telling words, at least :data:`GONE`
+    of those that the document held are nowhere, and so is a fact of it, if it has any beyond the question.
     """
     wanted = telling(claim, question, document, language)
     if not wanted:
         return False
     held = _held(left, language)
+    pairs = [one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True)]
     if is_span(claim, document, language):
         texts = _texts(document)
         beside = {texts[number] for number in elsewhere_too(document, claim, question, language)}
         rest = [text for text in _texts(left) if text not in beside]
-        return not any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest)
-    pairs = [one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True)]
+        if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
+            return False
+        asked = words_of(question, language) - wanted
+        return not any(
+            len(wanted & found) >= SHORTENED[language] * len(wanted)
+            and len(asked & found) >= max(2, RECALLS[language] * len(asked))
+            for found, text in zip(pairs, _texts(left), strict=True)
+            if text not in beside
+        )
     if any(len(wanted & found) / len(wanted) > BLIND for found in pairs):
         return False
     before = wanted & frozenset().union(*_held(document, language))

@@ -37,7 +37,7 @@ def put_beside(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Rand
     Args:
         contrast: edits of a document.
         gold: the sample that they are about.
-        texts: other documents.
+        texts: paragraphs of documents of its kind.
         rng: decides which, and where it stands.
     """
     left, kept = contrast.hallucinated_document or "", contrast.faithful_document or ""
@@ -65,16 +65,16 @@ def put_beside(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Rand
 
 def _candidates(wanted: Sequence[Fact], document: str, texts: Sequence[str], rng: Random) -> list[str]:
     """Texts that hold all the words, if there are any; else some texts."""
-    found = [text for text in texts if all(fact.text in text for fact in wanted) and text != document]
+    found = [text for text in texts if all(fact.text in text for fact in wanted) and text not in document]
     if found:
         return rng.sample(found, min(4, len(found)))
     if any(fact.kind == "words" for fact in wanted):
         return []
-    return [text for text in rng.sample(texts, min(TRIED, len(texts))) if text != document]
+    return [text for text in rng.sample(texts, min(TRIED, len(texts))) if text not in document]
 
 
 def _passage(wanted: Sequence[Fact], text: str, language: Language, rng: Random) -> str:
-    """Some sentences of a text that hold all the facts as they are or in the place of others of their form."""
+    """Some sentences of a text that hold all the facts, as they are or in the place of others like them."""
     if is_table(text):
         return ""
     parts = parts_of(text)

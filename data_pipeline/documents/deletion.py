@@ -1,7 +1,7 @@
 """The edit ``deletion``: the sentences that bear an answer leave the document, and nothing else does."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from random import Random
 
 from data_pipeline.contrast import Contrast
@@ -23,6 +23,10 @@ MOST = 8
 """Parts of a document that are taken out at most."""
 LARGEST_SHARE = 0.5
 """Of all parts, at most so many: what is left must still be a document."""
+ALIKE = 0.5
+"""What the faithful twin loses is at least so long, beside what the hallucinated one loses."""
+LIKED = 0.7
+"""By so much nearer in length does a part seem that bears another answer."""
 UNTOUCHED = 0.2
 """Share of words, the answer's or its own, that a part may share with an answer which does not need it."""
 _CHANGE = {"en": "the document does not say: '{}'", "zh": "文档中没有说：“{}”"}
@@ -82,9 +86,9 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
 
 
 def _elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], rng: Random) -> list[int]:
-    """As many parts that the answer does not need, or as many as there are: best those that bear another
-    answer, else those as long as what bears this one. Never the first, which says what a document is about,
-    unless that one bears the answer too.
+    """Parts that the answer does not need, together about as long as those that bear it; none where there are
+    not enough. Best such as bear another answer. Never the first, which says what a document is about, unless
+    that one bears the answer too.
     """
     document = gold.document_text
     parts = parts_of(document)
@@ -102,10 +106,23 @@ def _elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample],
     ]
     rng.shuffle(free)
     found: list[int] = []
-    for wanted in sorted((length[number] for number in bearing), reverse=True):
-        if rest := [number for number in free if number not in found]:
-            found.append(min(rest, key=lambda at: abs(length[at] - wanted) * (0.7 if at in others else 1)))
-    return sorted(found)
+    missing = sum(length[number] for number in bearing)
+    while missing > 0:
+        rest = [number for number in free if number not in found and _keeps(gold, {*found, number})]
+        if not rest or len(found) >= LARGEST_SHARE * len(parts):
+            break
+        found.append(min(rest, key=lambda at: abs(length[at] - missing) * (LIKED if at in others else 1.0)))
+        missing -= length[found[-1]] / ALIKE
+    return sorted(found) if missing <= 0 else []
+
+
+def _keeps(gold: Sample, gone: Set[int]) -> bool:
+    """Does a document still hold every word of the answer that it held, once some parts are gone?"""
+    document, language = gold.document_text, gold.language
+    held = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
+    left = frozenset().union(*(words for number, words in enumerate(held) if number not in gone))
+    lost = frozenset().union(*(held[number] for number in gone)) - left
+    return not lost & words_of(gold.answer, language)
 
 
 def _needs(gold: Sample, part: str) -> bool:

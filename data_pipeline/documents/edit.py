@@ -14,7 +14,9 @@ from judge.types import Sample
 DOCUMENT_EDITS = ("deletion", "document_swap", "subject_swap")
 """The edit types."""
 SWAPS_FIRST = 0.25
-"""Share of gold answers whose document is swapped a fact if that can be; a look-up tells these more easily."""
+"""Share of gold answers for which swaps are tried first. By looking words up they are told more easily."""
+SHORTEST_PARAGRAPH = 80
+"""Characters of a paragraph that is put beside a document."""
 MOST_SIBLINGS = 4
 """Other answers about a document that are looked for in it."""
 
@@ -69,9 +71,10 @@ class DocumentEditor:
 
 
 class _Pool:
-    """Documents of one kind, and what is taken from them."""
+    """What is taken from the documents of one kind: their paragraphs, triples and records."""
 
     def __init__(self, texts: list[str]):
-        self.texts = texts
+        found = {line for text in texts for line in text.split("\n") if len(line) >= SHORTEST_PARAGRAPH}
+        self.texts = sorted(found)
         self.triples: list[Triple] = [triple for text in texts for triple in triples_of(text)]
         self.values = [value for text in texts for value in values_of(text)]

@@ -14,7 +14,7 @@ _FEW_WORDS = 5
 """Of a line that is a cell or a heading rather than a sentence."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2048)
 def parts_of(document: str) -> tuple[Span, ...]:
     """What can be taken out of a document: its sentences; whole lines where it is a table or triples."""
     lines = _lines(document)

@@ -28,13 +28,14 @@ MOST_MENTIONS = 6
 """Of a name that changes places."""
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|rose|fell|grew|total|only|both|each|sum|half|double|twice|between|from \S+ to"
-    r"|than|vs|versus|compared|increas\w*|decreas\w*|declin\w*|drop\w*|reduc\w*|\w+er|respectively|of (?:the|these|which))\b"
+    r"|than|vs|versus|compared|increas\w*|decreas\w*|declin\w*|drop\w*|reduc\w*|\w+er|respectively"
+    r"|of (?:the|these|which))\b"
     r"|[增减升降超多少共总其]|[高低]于",
     re.I,
 )
 """Words by which two numbers of a sentence may depend on each other."""
 
-_TIMES = frozenset("bp bc bce ad ce year years day days am pm 年 岁 月 日".split())
+_TIMES = frozenset(("bp", "bc", "bce", "ad", "ce", "year", "years", "day", "days", "年", "岁", "月", "日"))
 """Units of numbers whose order tells itself."""
 
 _CHANGE = {"en": "the document says '{stands}', not '{said}'", "zh": "文档说的是“{stands}”，不是“{said}”"}
@@ -225,8 +226,8 @@ def can_change(old: str, new: str, document: str) -> bool:
 
     A small one may be said in words too, or mean other things in other places.
     """
-    years = [re.fullmatch(r"(?:1\d|20)\d\d", text.strip()) for text in (old, new)]
-    if years[0] and years[1] and abs(int(years[0][0]) - int(years[1][0])) > FURTHEST:
+    years = [re.fullmatch(r"((?:1\d|20)\d\d) ?年?", text.strip()) for text in (old, new)]
+    if years[0] and years[1] and abs(int(years[0][1]) - int(years[1][1])) > FURTHEST:
         return False
     found = re.escape(old)
     before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
