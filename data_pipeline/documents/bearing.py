@@ -126,8 +126,8 @@ def elsewhere_too(document: str, claim: str, question: str, language: Language) 
 def is_gone(left: str, document: str, claim: str, question: str, language: Language) -> bool:
     """Does nothing in what is left of a document bear a claim any more?
 
-    A span (see :func:`is_span`) must not stand there, whole or by its telling words in one part, nor in part
-    (:data:`SHORTENED`) beside words of the question, but for the places of :func:`elsewhere_too`. Of any other
+    A span (see :func:`is_span`) must not stand there, whole or by its words in one part, nor shortened
+    (:data:`SHORTENED`) beside words of the question, but for the places of :func:`elsewhere_too`. Of another
     claim, no two parts in a row may hold more than :data:`BLIND` of the telling words, at least :data:`GONE`
     of those that the document held are nowhere, and so is a fact of it, if it has any beyond the question.
     """

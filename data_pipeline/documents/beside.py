@@ -16,7 +16,7 @@ from data_pipeline.documents.parts import is_table, parts_of
 from data_pipeline.documents.swap import can_change, is_whole_name, replace_words
 from data_pipeline.perturb.edit import digits_of, occurs
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import find_facts
+from data_pipeline.perturb.facts import answer_facts, find_facts
 from judge.floors.overlap import units
 from judge.types import Language, Sample
 
@@ -44,7 +44,12 @@ def put_beside(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Rand
     answer = gold.answer if contrast.hallucinated is None else contrast.hallucinated
     question = gold.question if contrast.question is None else contrast.question
     language = gold.language
-    facts = {fact.text: fact for fact in find_facts(answer, language) if not occurs(fact.text, question)}
+    named = (
+        fact
+        for kind in ("date", "number", "entity")
+        for fact in answer_facts(kind, answer, left, question, language)
+    )
+    facts = {fact.text: fact for fact in named if not occurs(fact.text, question)}
     wanted = [fact for text, fact in sorted(facts.items()) if not occurs(text, left)]
     said = contrast.inserted.strip(" .。")
     short = len(units(said, language)) <= SHORT[language]

@@ -1,7 +1,7 @@
 """The edit ``deletion``: the sentences that bear an answer leave the document, and nothing else does."""
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from data_pipeline.contrast import Contrast
@@ -20,12 +20,16 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Sample
 
 MOST = 8
-"""Parts of a document that are taken out at most."""
+"""Parts of a document that are taken out at most ..."""
+MOST_OF_LONG = 0.05
+"""... or this share of a long one's."""
+CANDIDATES = 40
+"""Parts that the faithful twin may lose are looked for among so many."""
 LARGEST_SHARE = 0.5
 """Of all parts, at most so many: what is left must still be a document."""
 ALIKE = 0.5
 """What the faithful twin loses is at least so long, beside what the hallucinated one loses."""
-LIKED = 0.7
+LIKED = 0.3
 """By so much nearer in length does a part seem that bears another answer."""
 UNTOUCHED = 0.2
 """Share of words, the answer's or its own, that a part may share with an answer which does not need it."""
@@ -50,7 +54,9 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
     parts = parts_of(document)
     for claim in _claims(gold, rng):
         bearing = bearing_parts(document, claim, gold.question, language)
-        if not bearing or len(bearing) > min(MOST, LARGEST_SHARE * len(parts)):
+        if not bearing or len(bearing) > min(
+            max(MOST, MOST_OF_LONG * len(parts)), LARGEST_SHARE * len(parts)
+        ):
             continue
         left = without(document, bearing)
         if not is_gone(left, document, claim, gold.question, language):
@@ -93,36 +99,41 @@ def _elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample],
     document = gold.document_text
     parts = parts_of(document)
     length = [part.end - part.start for part in parts]
-    free = [
-        number
-        for number in range(0 if 0 in bearing else 1, len(parts))
-        if number not in bearing and not _needs(gold, document[parts[number].start : parts[number].end])
-    ]
     others = [
         number
         for other in siblings
         for number in bearing_parts(document, other.answer, other.question, gold.language)
-        if number in free
     ]
-    rng.shuffle(free)
+    free = [number for number in range(0 if 0 in bearing else 1, len(parts)) if number not in bearing]
+    free = [*others, *rng.sample(free, min(CANDIDATES, len(free)))]
+    free = [
+        number
+        for number in dict.fromkeys(number for number in free if number not in bearing)
+        if not _needs(gold, document[parts[number].start : parts[number].end])
+    ]
+    holders = _holders(gold)
     found: list[int] = []
-    missing = sum(length[number] for number in bearing)
-    while missing > 0:
-        rest = [number for number in free if number not in found and _keeps(gold, {*found, number})]
-        if not rest or len(found) >= LARGEST_SHARE * len(parts):
+    missing = float(sum(length[number] for number in bearing))
+    while missing > 0 and len(found) < LARGEST_SHARE * len(parts):
+        rest = [
+            (abs(length[number] - missing) * (LIKED if number in others else 1.0), number)
+            for number in free
+            if number not in found and not any(held <= {*found, number} for held in holders)
+        ]
+        if not rest:
             break
-        found.append(min(rest, key=lambda at: abs(length[at] - missing) * (LIKED if at in others else 1.0)))
+        found.append(min(rest)[1])
         missing -= length[found[-1]] / ALIKE
     return sorted(found) if missing <= 0 else []
 
 
-def _keeps(gold: Sample, gone: Set[int]) -> bool:
-    """Does a document still hold every word of the answer that it held, once some parts are gone?"""
+def _holders(gold: Sample) -> list[set[int]]:
+    """For each word of an answer that its document holds, the parts that do: one of them has to stay."""
     document, language = gold.document_text, gold.language
     held = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
-    left = frozenset().union(*(words for number, words in enumerate(held) if number not in gone))
-    lost = frozenset().union(*(held[number] for number in gone)) - left
-    return not lost & words_of(gold.answer, language)
+    words = sorted(words_of(gold.answer, language))
+    found = ({number for number, part in enumerate(held) if word in part} for word in words)
+    return [numbers for numbers in found if numbers]
 
 
 def _needs(gold: Sample, part: str) -> bool:

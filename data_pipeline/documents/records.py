@@ -123,9 +123,16 @@ def _is_said_twice(triple: Triple, own: Sequence[Triple]) -> bool:
 
     It may be what another line is about.
     """
-    words = words_of(triple.value, "en")
-    texts = [text for line in own if line is not triple for text in (line.subject, line.value)]
-    return any(words & words_of(text, "en") for text in texts if text != triple.value)
+    words = _telling(triple.value)
+    rest = [line for line in own if line is not triple]
+    subjects = [line.subject for line in rest if line.subject != triple.value]
+    return any(words & words_of(text, "en") for text in (*subjects, *(line.value for line in rest)))
+
+
+def _telling(value: str) -> set[str]:
+    """The words of a value; of an amount only its numbers."""
+    words = words_of(value, "en")
+    return {word for word in words if re.search(r"\d", word)} or {*words}
 
 
 def _fits(triple: Triple, donor: Triple, own: Sequence[Triple], answer: str) -> bool:
@@ -138,8 +145,9 @@ def _fits(triple: Triple, donor: Triple, own: Sequence[Triple], answer: str) -> 
         and bool(_DATE.search(one)) == bool(_DATE.search(two))
         and abs(len(one.split()) - len(two.split())) <= 2
         and bool(_PLAIN.fullmatch(one)) == bool(_PLAIN.fullmatch(two))
-        and not words_of(two, "en") & said
-        and not names & said
+        and not _telling(two) & said
+        and len(names & said) <= len(names) / 2
+        and not occurs(donor.subject, answer)
     )
 
 

@@ -224,7 +224,8 @@ def _lingers(old: str, changed: str, language: Language) -> bool:
 def can_change(old: str, new: str, document: str) -> bool:
     """Has a number two digits at least, and is it never part of a name, as in "Apollo 11" or "7 Wall Street"?
 
-    A small one may be said in words too, or mean other things in other places.
+    A small one may be said in words too, or mean other things in other places. One with bounds behind it, as
+    in "2.6 (95% CI 2.5-2.7)", has to lie within them.
     """
     years = [re.fullmatch(r"((?:1\d|20)\d\d) ?年?", text.strip()) for text in (old, new)]
     if years[0] and years[1] and abs(int(years[0][1]) - int(years[1][1])) > FURTHEST:
@@ -233,7 +234,8 @@ def can_change(old: str, new: str, document: str) -> bool:
     before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
     after = re.search(rf"(?<!\w){found} [A-Z][a-z]", document)
     named = after is not None or any(word.lower() not in _STOP for word in before)
-    return len(digits_of(old)) >= 2 and not named
+    bounded = re.search(rf"(?<!\w){found}[\w%]* ?[(\[](?:9\d ?%|CI|\d[\d.]*%? ?(?:[-–,]|to))", document)
+    return len(digits_of(old)) >= 2 and not named and bounded is None
 
 
 def _parts(text: str) -> set[str]:
