@@ -4,6 +4,7 @@ Words are compared by their stems, since what bears a claim often says it in oth
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from data_pipeline.documents.parts import parts_of
@@ -28,7 +29,7 @@ GONE = 0.4
 SHORTENED = {"en": 0.5, "zh": 0.2}
 """Share of a short answer's words that may stand for it, as a party's or a person's short name does ..."""
 RECALLS = {"en": 0.3, "zh": 0.1}
-"""... where such a share of the question's words stands too."""
+"""... where such a share of the question's words stands too. Twice as many of its words do so anywhere."""
 STEM = 5
 """Letters by which two forms of a word are one."""
 FAR = 0.2
@@ -135,27 +136,39 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
     if not wanted:
         return False
     held = _held(left, language)
-    pairs = [one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True)]
     if is_span(claim, document, language):
         texts = _texts(document)
         beside = {texts[number] for number in elsewhere_too(document, claim, question, language)}
         rest = [text for text in _texts(left) if text not in beside]
         if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
             return False
-        asked = words_of(question, language) - wanted
-        return not any(
-            len(wanted & found) >= SHORTENED[language] * len(wanted)
-            and len(asked & found) >= max(2, RECALLS[language] * len(asked))
-            for found, text in zip(pairs, _texts(left), strict=True)
-            if text not in beside
-        )
-    if any(len(wanted & found) / len(wanted) > BLIND for found in pairs):
+        return not _is_shortened(claim, question, rest, language)
+    if any(len(wanted & found) / len(wanted) > BLIND for found in _in_pairs(held)):
         return False
     before = wanted & frozenset().union(*_held(document, language))
     if len(before - frozenset().union(*held)) < GONE * len(before):
         return False
     facts = [fact for fact in _facts(claim, question, language) if occurs(fact, document)]
     return not facts or any(not occurs(fact, left) for fact in facts)
+
+
+def _is_shortened(claim: str, question: str, texts: Sequence[str], language: Language) -> bool:
+    """Does enough of a short answer stand in two texts in a row to stand for it?
+
+    Words of the topic count too, since a short name may be one.
+    """
+    asked = words_of(question, language)
+    own = words_of(claim, language) - asked or words_of(claim, language)
+    enough, recalls = SHORTENED[language] * len(own), max(2, RECALLS[language] * len(asked - own))
+    return any(
+        len(own & found) >= 2 * enough or (len(own & found) >= enough and len(asked & found) >= recalls)
+        for found in _in_pairs([words_of(text, language) for text in texts])
+    )
+
+
+def _in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """The words of each part and the next."""
+    return [one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True)]
 
 
 def stands_in(claim: str, text: str) -> bool:

@@ -93,8 +93,8 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
 
 def _elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], rng: Random) -> list[int]:
     """Parts that the answer does not need, together about as long as those that bear it; none where there are
-    not enough. Best such as bear another answer. Never the first, which says what a document is about, unless
-    that one bears the answer too.
+    not enough. Best such as bear another answer. None that leads up to what bears this one; nor the first,
+    which says what a document is about, unless it bears the answer.
     """
     document = gold.document_text
     parts = parts_of(document)
@@ -104,11 +104,12 @@ def _elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample],
         for other in siblings
         for number in bearing_parts(document, other.answer, other.question, gold.language)
     ]
-    free = [number for number in range(0 if 0 in bearing else 1, len(parts)) if number not in bearing]
-    free = [*others, *rng.sample(free, min(CANDIDATES, len(free)))]
+    first = 0 if 0 in bearing else 1
+    free = [n for n in range(first, len(parts)) if n not in bearing and n + 1 not in bearing]
+    free = [*(n for n in others if n in free), *rng.sample(free, min(CANDIDATES, len(free)))]
     free = [
         number
-        for number in dict.fromkeys(number for number in free if number not in bearing)
+        for number in dict.fromkeys(free)
         if not _needs(gold, document[parts[number].start : parts[number].end])
     ]
     holders = _holders(gold)

@@ -24,6 +24,7 @@ NEAR = {"number": foreign_number, "date": foreign_date}
 _STOP = frozenset(words("stop_words_en"))
 FURTHEST = 15
 """Years from a true year to a wrong one at most: others tell themselves from their document."""
+_YEAR = r"(?:1\d|20)\d\d"
 MOST_MENTIONS = 6
 """Of a name that changes places."""
 _COMPARES = re.compile(
@@ -227,8 +228,8 @@ def can_change(old: str, new: str, document: str) -> bool:
     A small one may be said in words too, or mean other things in other places. One with bounds behind it, as
     in "2.6 (95% CI 2.5-2.7)", has to lie within them.
     """
-    years = [re.fullmatch(r"((?:1\d|20)\d\d) ?年?", text.strip()) for text in (old, new)]
-    if years[0] and years[1] and abs(int(years[0][1]) - int(years[1][1])) > FURTHEST:
+    years = [re.fullmatch(rf"({_YEAR}) ?年?", text.strip()) for text in (old, new)]
+    if years[0] and years[1] and not _year_fits(int(years[0][1]), int(years[1][1]), document):
         return False
     found = re.escape(old)
     before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
@@ -236,6 +237,17 @@ def can_change(old: str, new: str, document: str) -> bool:
     named = after is not None or any(word.lower() not in _STOP for word in before)
     bounded = re.search(rf"(?<!\w){found}[\w%]* ?[(\[](?:9\d ?%|CI|\d[\d.]*%? ?(?:[-–,]|to))", document)
     return len(digits_of(old)) >= 2 and not named and bounded is None
+
+
+def _year_fits(old: int, new: int, document: str) -> bool:
+    """Is a year near the true one, and before and after the same other years of its sentences?"""
+    if abs(old - new) > FURTHEST:
+        return False
+    for part in parts_of(document):
+        years = [int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", document[part.start : part.end])]
+        if old in years and any((old < year) != (new < year) for year in years if year != old):
+            return False
+    return True
 
 
 def _parts(text: str) -> set[str]:
