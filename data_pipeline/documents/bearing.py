@@ -22,9 +22,9 @@ BEAR = 0.6
 """... and all the parts that may bear it hold together."""
 HINTS = 0.25
 """Share from which on a part may help to bear it, and goes too."""
-BLIND = 0.34
+BLIND = 0.25
 """Share up to which two parts in a row are taken to say nothing of a claim."""
-GONE = 0.4
+GONE = 0.7
 """Share of a claim's telling words in the document that must be nowhere in what is left of it."""
 SHORTENED = {"en": 0.5, "zh": 0.2}
 """Share of a short answer's words that may stand for it, as a party's or a person's short name does ..."""
@@ -44,6 +44,8 @@ _AIM = re.compile(
     re.I,
 )
 """Marks of a sentence that says what was to be found out, and not what was found."""
+_FINDING = re.compile(r"\b[Pp] ?[<=>]|\b(?:CI|odds|hazard|relative risk|significan\w+|correlat\w+)\b|\d ?%\)")
+"""Marks of a result. A conclusion may rest on it and share few of its words."""
 _BARE_WORD = re.compile(r"(?:yes|no|true|false|none|both|neither|是|否|不是|没有|有)\W*", re.I)
 _VALUES = {word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)}
 
@@ -130,7 +132,8 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
     A span (see :func:`is_span`) must not stand there, whole or by its words in one part, nor shortened
     (:data:`SHORTENED`) beside words of the question, but for the places of :func:`elsewhere_too`. Of another
     claim, no two parts in a row may hold more than :data:`BLIND` of the telling words, at least :data:`GONE`
-    of those that the document held are nowhere, and so is a fact of it, if it has any beyond the question.
+    of those that the document held are nowhere, and so is a fact of it, if it has any beyond the question. No
+    result that is about it may be left.
     """
     wanted = telling(claim, question, document, language)
     if not wanted:
@@ -144,6 +147,10 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
             return False
         return not _is_shortened(claim, question, rest, language)
     if any(len(wanted & found) / len(wanted) > BLIND for found in _in_pairs(held)):
+        return False
+    about = words_of(f"{question} {claim}", language)
+    findings = (found for found, text in zip(held, _texts(left), strict=True) if _FINDING.search(text))
+    if any(len(about & found) >= 2 for found in findings):
         return False
     before = wanted & frozenset().union(*_held(document, language))
     if len(before - frozenset().union(*held)) < GONE * len(before):

@@ -13,7 +13,8 @@ from random import Random
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import SHORT, words_of
 from data_pipeline.documents.parts import is_table, parts_of
-from data_pipeline.documents.swap import can_change, is_whole_name, replace_words
+from data_pipeline.documents.plausible import can_change, is_whole_name
+from data_pipeline.documents.swap import replace_words
 from data_pipeline.perturb.edit import digits_of, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts, find_facts

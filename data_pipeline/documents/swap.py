@@ -10,21 +10,17 @@ from random import Random
 
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.parts import parts_of
+from data_pipeline.documents.plausible import can_change, is_bound, is_whole_name
 from data_pipeline.perturb.edit import digits_of, listed_together, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts, document_facts, find_facts
 from data_pipeline.perturb.names_en import GENERIC
 from data_pipeline.perturb.swap_date import foreign_date
 from data_pipeline.perturb.swap_number import foreign_number
-from data_pipeline.perturb.words import words
 from judge.types import Language, Sample
 
 NEAR = {"number": foreign_number, "date": foreign_date}
 """Edits of a text that put a near number or date, which the document lacks, in the place of a true one."""
-_STOP = frozenset(words("stop_words_en"))
-FURTHEST = 15
-"""Years from a true year to a wrong one at most: others tell themselves from their document."""
-_YEAR = r"(?:1\d|20)\d\d"
 MOST_MENTIONS = 6
 """Of a name that changes places."""
 _COMPARES = re.compile(
@@ -36,6 +32,10 @@ _COMPARES = re.compile(
 )
 """Words by which two numbers of a sentence may depend on each other."""
 
+_PARTICLES = frozenset(
+    ("van", "von", "de", "del", "der", "di", "da", "la", "le", "el", "al", "bin", "ibn", "ten")
+)
+"""First words of names that are written small in some places."""
 _TIMES = frozenset(("bp", "bc", "bce", "ad", "ce", "year", "years", "day", "days", "年", "岁", "月", "日"))
 """Units of numbers whose order tells itself."""
 
@@ -97,6 +97,8 @@ def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, Chan
     edit = NEAR[kind](gold.answer, document, gold.question, gold.language, rng)
     if edit is None or occurs(edit.replaced, gold.question) or not occurs(edit.replaced, document):
         return
+    if is_bound(edit.replaced, f"{gold.answer}\n{document}"):
+        return
     if can_change(edit.replaced, edit.inserted, document) and _clean(edit.replaced, edit.inserted, gold):
         yield edit.replaced, edit.inserted, {edit.replaced: edit.inserted}
 
@@ -126,6 +128,8 @@ def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
         for new in alike[:3]:
             pair = (fact.text, new)
             holding = [text for text in texts if any(occurs(number, text) for number in pair)]
+            if any(is_bound(number, f"{gold.answer}\n{document}") for number in pair):
+                continue
             if occurs(fact.text, gold.question) or any(_COMPARES.search(text) for text in holding):
                 continue
             if can_change(*pair, document) and can_change(*pair[::-1], document):
@@ -171,6 +175,7 @@ def _alike(one: Fact, two: Fact, document: str) -> bool:
     return (
         (one.form, one.unit) == (two.form, two.unit) == ("person-long", "sure")
         and one.text[:2] != two.text[:2]
+        and not {one.text.split()[0].lower(), two.text.split()[0].lower()} & _PARTICLES
         and len(one.text.split()) == len(two.text.split()) == 2
         and max(document.count(one.text), document.count(two.text)) <= MOST_MENTIONS
     )
@@ -198,12 +203,6 @@ def replace_words(text: str, changes: Changes) -> str:
     return re.sub(pattern, lambda match: changes[match[0]], text)
 
 
-def is_whole_name(name: str, document: str) -> bool:
-    """Does the first word of a name of two never stand without the last?"""
-    first, last = name.split()
-    return not re.search(rf"(?<!\w){re.escape(first)}(?! {re.escape(last)})(?!\w)", document)
-
-
 def _clean(old: str, new: str, gold: Sample) -> bool:
     """Is the old number or date nowhere any more once it is changed, and no article before it wrong?"""
     changed = replace_words(gold.document_text, {old: new})
@@ -220,34 +219,6 @@ def _lingers(old: str, changed: str, language: Language) -> bool:
         return True
     digits = digits_of(old)
     return bool(digits) and any(digits_of(fact.text) == digits for fact in find_facts(changed, language))
-
-
-def can_change(old: str, new: str, document: str) -> bool:
-    """Has a number two digits at least, and is it never part of a name, as in "Apollo 11" or "7 Wall Street"?
-
-    A small one may be said in words too, or mean other things in other places. One with bounds behind it, as
-    in "2.6 (95% CI 2.5-2.7)", has to lie within them.
-    """
-    years = [re.fullmatch(rf"({_YEAR}) ?年?", text.strip()) for text in (old, new)]
-    if years[0] and years[1] and not _year_fits(int(years[0][1]), int(years[1][1]), document):
-        return False
-    found = re.escape(old)
-    before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
-    after = re.search(rf"(?<!\w){found} [A-Z][a-z]", document)
-    named = after is not None or any(word.lower() not in _STOP for word in before)
-    bounded = re.search(rf"(?<!\w){found}[\w%]* ?[(\[](?:9\d ?%|CI|\d[\d.]*%? ?(?:[-–,]|to))", document)
-    return len(digits_of(old)) >= 2 and not named and bounded is None
-
-
-def _year_fits(old: int, new: int, document: str) -> bool:
-    """Is a year near the true one, and before and after the same other years of its sentences?"""
-    if abs(old - new) > FURTHEST:
-        return False
-    for part in parts_of(document):
-        years = [int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", document[part.start : part.end])]
-        if old in years and any((old < year) != (new < year) for year in years if year != old):
-            return False
-    return True
 
 
 def _parts(text: str) -> set[str]:
