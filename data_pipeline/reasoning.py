@@ -61,8 +61,10 @@ def explain(sample: Sample) -> str | None:
     meta = sample.meta
     if sample.label is Label.PASS:
         return _fill(sample, "supported", sample.answer)
-    if meta.get("edit_type") in ("addition", "added_sentence", "deletion"):
+    if meta.get("edit_type") in ("addition", "added_sentence"):
         return _fill(sample, "added", sample.answer, inserted=short(meta["inserted"]))
+    if meta.get("edit_type") in ("deletion", "subject_swap"):  # the words may stand there in another place
+        return _fill(sample, "span", sample.answer, inserted=short(meta["inserted"]))
     if meta.get("edit_type"):
         gold = sample.answer.replace(meta["inserted"], meta["replaced"], 1)
         return _fill(

@@ -1,9 +1,10 @@
 """Wrong twins by their document: the answer stays, and the document no longer bears it.
 
-``bearing`` tells which sentences of a document bear an answer; ``deletion`` takes them out, ``swap`` changes
-the fact at every mention. The faithful twin's document is edited alike, elsewhere.
+``bearing`` tells which parts of a document bear an answer; ``deletion`` takes them out, ``swap`` changes the
+fact at every mention, ``records`` the value of a triple or a record. ``beside`` puts a second passage there
+that holds the answer's words and does not bear it.
 """
 
-from data_pipeline.documents.edit import DOCUMENT_EDITS, edit_document
+from data_pipeline.documents.edit import DOCUMENT_EDITS, DocumentEditor
 
-__all__ = ["DOCUMENT_EDITS", "edit_document"]
+__all__ = ["DOCUMENT_EDITS", "DocumentEditor"]

@@ -1,37 +1,65 @@
-"""Which sentences of a document bear an answer, by rule: the words of the answer that the question lacks."""
+"""Which parts of a document bear an answer, by rule: the words of the answer that the question lacks.
+
+Words are compared by their stems, since what bears a claim often says it in other forms of the same words.
+"""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
+from data_pipeline.documents.parts import parts_of
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts
+from data_pipeline.perturb.numbers import NUMBER_WORDS
 from judge.floors.overlap import content_tokens, units
-from judge.prompting.sentences import sentence_spans
-from judge.types import Language, Span
+from judge.types import Language
 
 SHORT = {"en": 8, "zh": 16}
 """Words (characters in Chinese) up to which an answer counts as a span of the document."""
-BEARS = 0.5
-"""Share of an answer's telling words from which on a sentence may bear it."""
-BLIND = 0.34
-"""Share up to which what is left of a document is taken to say nothing of a claim."""
-_LINE = re.compile(r"[^\n]+")
+BEARS = 0.34
+"""Share of an answer's telling words that the part which bears it holds at least ..."""
+BEAR = 0.6
+"""... and all the parts that may bear it hold together."""
+HINTS = 0.25
+"""Share from which on a part may help to bear it, and goes too."""
+BLIND = 0.25
+"""Share up to which two parts in a row are taken to say nothing of a claim."""
+GONE = 0.7
+"""Share of a claim's telling words in the document that must be nowhere in what is left of it."""
+SHORTENED = {"en": 0.5, "zh": 0.2}
+"""Share of a short answer's words that may stand for it, as a party's or a person's short name does ..."""
+RECALLS = {"en": 0.3, "zh": 0.1}
+"""... where such a share of the question's words stands too. Twice as many of its words do so anywhere."""
+STEM = 5
+"""Letters by which two forms of a word are one."""
+FAR = 0.2
+"""Share of a question's words up to which a sentence is not about what the question asks."""
+ABOUT = 0.4
+"""Share from which on it is."""
+_AIM = re.compile(
+    r"\b(?:aim\w*|purpose|objectives?|goal|sought|whether|hypothes\w+|unclear|unknown|controvers\w+"
+    r"|(?:^|was |study |were )to (?:\w+ly )?(?:determine|evaluate|assess|examine|investigate|compare|explore"
+    r"|test|analy[sz]e|identify|study|describe|establish|validate))\b"
+    r"|旨在|目的|是否",
+    re.I,
+)
+"""Marks of a sentence that says what was to be found out, and not what was found."""
+_FINDING = re.compile(r"\b[Pp] ?[<=>]|\b(?:CI|odds|hazard|relative risk|significan\w+|correlat\w+)\b|\d ?%\)")
+"""Marks of a result. A conclusion may rest on it and share few of its words."""
 _BARE_WORD = re.compile(r"(?:yes|no|true|false|none|both|neither|是|否|不是|没有|有)\W*", re.I)
+_VALUES = {word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)}
 
 
-@lru_cache(maxsize=64)
-def parts_of(document: str) -> tuple[Span, ...]:
-    """What can be taken out of a document: its sentences; whole lines where it is a table or triples."""
-    lines = tuple(Span(match.start(), match.end()) for match in _LINE.finditer(document) if match[0].strip())
-    if len(lines) > 1 and sum("|" in document[line.start : line.end] for line in lines) > len(lines) / 2:
-        return lines
-    return sentence_spans(document)
-
-
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=32_768)
 def words_of(text: str, language: Language) -> frozenset[str]:
-    """The content words of a text; kept, since the sentences of a document are asked for again and again."""
-    return frozenset(content_tokens(units(text, language), language))
+    """The stems of the content words of a text; kept, since parts are asked for again and again.
+
+    In Chinese its pairs of characters. Small numbers are the same in words and in digits.
+    """
+    found = content_tokens(units(text, language), language)
+    if language == "zh":
+        return frozenset(found)
+    return frozenset(_VALUES.get(word, word if word[0].isdigit() else word[:STEM]) for word in found)
 
 
 def telling(claim: str, question: str, document: str, language: Language) -> frozenset[str]:
@@ -40,14 +68,14 @@ def telling(claim: str, question: str, document: str, language: Language) -> fro
     A word of the topic stands in half of the document's parts, or more.
     """
     found = words_of(claim, language) - words_of(question, language)
-    held = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
+    held = _held(document, language)
     often = max(2, len(held) / 2)
     return frozenset(word for word in found if sum(word in words for words in held) < often) or found
 
 
 def is_span(answer: str, document: str, language: Language) -> bool:
     """Is an answer a few words that stand in the document as they are? Then they are looked for as such."""
-    return len(units(answer, language)) <= SHORT[language] and _stands_in(answer, document)
+    return len(units(answer, language)) <= SHORT[language] and stands_in(answer, document)
 
 
 def can_be_missed(answer: str, language: Language) -> bool:
@@ -61,41 +89,107 @@ def can_be_missed(answer: str, language: Language) -> bool:
 def bearing_parts(document: str, claim: str, question: str, language: Language) -> list[int]:
     """Numbers of the parts (see :func:`parts_of`) that may bear a claim; empty where none surely does.
 
-    A short claim is borne wherever it stands. A longer one by the parts that share most of its telling words.
+    A short claim is borne where it stands, but for the places that have nothing to do with the question (see
+    :func:`elsewhere_too`). A longer one by the parts that share its telling words, or a fact of it;
+    those that only ask it do not bear it, but go as well.
     """
-    parts = parts_of(document)
-    texts = [document[part.start : part.end] for part in parts]
+    texts = _texts(document)
     if is_span(claim, document, language):
-        return [number for number, text in enumerate(texts) if _stands_in(claim, text)]
+        beside = elsewhere_too(document, claim, question, language)
+        return [n for n, text in enumerate(texts) if stands_in(claim, text) and n not in beside]
     wanted = telling(claim, question, document, language)
     if not wanted:
         return []
-    shares = [len(wanted & words_of(text, language)) / len(wanted) for text in texts]
-    if max(shares, default=0.0) < BEARS:
+    held = _held(document, language)
+    shares = [len(wanted & words) / len(wanted) for words in held]
+    facts = _facts(claim, question, language)
+    holding = [[number for number, text in enumerate(texts) if occurs(fact, text)] for fact in facts]
+    often = max(2, len(texts) / 4)
+    by_fact = {number for numbers in holding if len(numbers) <= often for number in numbers}
+    found = [number for number, share in enumerate(shares) if share > HINTS or number in by_fact]
+    stated = [number for number in found if not _AIM.search(texts[number])]
+    together = wanted & frozenset().union(*(held[number] for number in stated))
+    best = max((shares[number] for number in stated), default=0.0)
+    return found if best >= BEARS and len(together) >= BEAR * len(wanted) else []
+
+
+def elsewhere_too(document: str, claim: str, question: str, language: Language) -> list[int]:
+    """Parts where a short answer stands, but which do not answer the question: they and the part before them
+    share hardly a word with it, while another place where the answer stands shares many.
+    """
+    wanted = words_of(question, language)
+    held = _held(document, language)
+    at = [number for number, text in enumerate(_texts(document)) if stands_in(claim, text)]
+    about = {n: len(wanted & (held[n] | held[max(n - 1, 0)])) / len(wanted) for n in at} if wanted else {}
+    if max(about.values(), default=0.0) < ABOUT:
         return []
-    return [number for number, share in enumerate(shares) if share > BLIND]
+    return [number for number, share in about.items() if share <= FAR]
 
 
 def is_gone(left: str, document: str, claim: str, question: str, language: Language) -> bool:
     """Does nothing in what is left of a document bear a claim any more?
 
-    A span (see :func:`is_span`) must not stand there, whole or by its telling words in one sentence. Of any
-    other claim, no two sentences in a row may hold more than :data:`BLIND` of the telling words, and one of
-    its facts, where it has any beyond the question, must be nowhere.
+    A span (see :func:`is_span`) must not stand there, whole or by its words in one part, nor shortened
+    (:data:`SHORTENED`) beside words of the question, but for the places of :func:`elsewhere_too`. Of another
+    claim, no two parts in a row may hold more than :data:`BLIND` of the telling words, at least :data:`GONE`
+    of those that the document held are nowhere, and so is a fact of it, if it has any beyond the question. No
+    result that is about it may be left.
     """
     wanted = telling(claim, question, document, language)
     if not wanted:
         return False
-    texts = [left[part.start : part.end] for part in parts_of(left)]
-    held = [words_of(text, language) for text in texts]
+    held = _held(left, language)
     if is_span(claim, document, language):
-        return not _stands_in(claim, left) and not any(wanted <= found for found in held)
-    pairs = [one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True)]
-    if any(len(wanted & found) / len(wanted) > BLIND for found in pairs):
+        texts = _texts(document)
+        beside = {texts[number] for number in elsewhere_too(document, claim, question, language)}
+        rest = [text for text in _texts(left) if text not in beside]
+        if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
+            return False
+        return not _is_shortened(claim, question, rest, language)
+    if any(len(wanted & found) / len(wanted) > BLIND for found in _in_pairs(held)):
         return False
-    facts = [fact.text for fact in find_facts(claim, language) if not occurs(fact.text, question)]
+    about = words_of(f"{question} {claim}", language)
+    findings = (found for found, text in zip(held, _texts(left), strict=True) if _FINDING.search(text))
+    if any(len(about & found) >= 2 for found in findings):
+        return False
+    before = wanted & frozenset().union(*_held(document, language))
+    if len(before - frozenset().union(*held)) < GONE * len(before):
+        return False
+    facts = [fact for fact in _facts(claim, question, language) if occurs(fact, document)]
     return not facts or any(not occurs(fact, left) for fact in facts)
 
 
-def _stands_in(claim: str, text: str) -> bool:
+def _is_shortened(claim: str, question: str, texts: Sequence[str], language: Language) -> bool:
+    """Does enough of a short answer stand in two texts in a row to stand for it?
+
+    Words of the topic count too, since a short name may be one.
+    """
+    asked = words_of(question, language)
+    own = words_of(claim, language) - asked or words_of(claim, language)
+    enough, recalls = SHORTENED[language] * len(own), max(2, RECALLS[language] * len(asked - own))
+    return any(
+        len(own & found) >= 2 * enough or (len(own & found) >= enough and len(asked & found) >= recalls)
+        for found in _in_pairs([words_of(text, language) for text in texts])
+    )
+
+
+def _in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """The words of each part and the next."""
+    return [one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True)]
+
+
+def stands_in(claim: str, text: str) -> bool:
+    """Does a short answer stand in a text, marks at its end and between its words aside?"""
     return occurs(claim.strip(" .。"), text) or (len(bare(claim)) > 5 and bare(claim) in bare(text))
+
+
+def _facts(claim: str, question: str, language: Language) -> list[str]:
+    return [fact.text for fact in find_facts(claim, language) if not occurs(fact.text, question)]
+
+
+def _texts(document: str) -> list[str]:
+    return [document[part.start : part.end] for part in parts_of(document)]
+
+
+def _held(document: str, language: Language) -> list[frozenset[str]]:
+    return [words_of(text, language) for text in _texts(document)]

@@ -1,83 +1,168 @@
-"""The edit ``document_swap``: a fact of the answer becomes another one at every mention in the document."""
+"""The edit ``document_swap``: a fact becomes another one at every mention in the document.
+
+The new document bears the old answer no more, and it bears the new one. Either of the two may be the answer
+of a pair, so that each document is as often the faithful as the hallucinated one, and neither tells.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import parts_of
-from data_pipeline.perturb.edit import Edit, digits_of, listed_together, occurs
+from data_pipeline.documents.parts import parts_of
+from data_pipeline.documents.plausible import can_change, is_bound, is_whole_name
+from data_pipeline.perturb.edit import digits_of, listed_together, occurs
 from data_pipeline.perturb.edits import FOREIGN_EDITS
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts, find_facts
+from data_pipeline.perturb.facts import answer_facts, document_facts, find_facts
 from data_pipeline.perturb.names_en import GENERIC
-from data_pipeline.perturb.words import words
 from judge.types import Language, Sample
 
 NEAR = FOREIGN_EDITS
 """Edits of a text that put a near number or date, which the document lacks, in the place of a true one."""
-_STOP = frozenset(words("stop_words_en"))
 MOST_MENTIONS = 6
 """Of a name that changes places."""
+_COMPARES = re.compile(
+    r"\b(?:more|less|fewer|rose|fell|grew|total|only|both|each|sum|half|double|twice|between|from \S+ to"
+    r"|than|vs|versus|compared|increas\w*|decreas\w*|declin\w*|drop\w*|reduc\w*|\w+er|respectively"
+    r"|of (?:the|these|which))\b"
+    r"|[增减升降超多少共总其]|[高低]于",
+    re.I,
+)
+"""Words by which two numbers of a sentence may depend on each other."""
+
+_PARTICLES = frozenset(
+    ("van", "von", "de", "del", "der", "di", "da", "la", "le", "el", "al", "bin", "ibn", "ten")
+)
+"""First words of names that are written small in some places."""
+_TIMES = frozenset(("bp", "bc", "bce", "ad", "ce", "year", "years", "day", "days", "年", "岁", "月", "日"))
+"""Units of numbers whose order tells itself."""
+
+_CHANGE = {"en": "the document says '{stands}', not '{said}'", "zh": "文档说的是“{stands}”，不是“{said}”"}
+
+Changes = Mapping[str, str]
+"""What becomes what, all over a text."""
 
 
 def swap(gold: Sample, rng: Random) -> Iterator[Contrast]:
     """Edits of the document after which it contradicts the answer."""
-    ways = [*NEAR, "names"]
+    ways = [_near_number, _near_date, _numbers, _names]
     rng.shuffle(ways)
     for way in ways:
-        found = _names(gold, rng) if way == "names" else _near(gold, way, rng)
-        for old, new, changed in found:
-            if gold.language == "zh":
-                change = f"文档中的“{old}”被改成“{new}”"
-            else:
-                change = f"the document says '{new}' wherever it said '{old}'"
-            yield Contrast(
-                edit_type="document_swap",
-                change=change,
-                replaced=new,
-                inserted=old,
-                faithful_document=_elsewhere(gold, rng),
-                hallucinated_document=changed,
-            )
+        for old, new, changes in way(gold, rng):
+            found = either_way(gold, old, new, changes, rng)
+            if found is not None:
+                yield found
 
 
-def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, str]]:
-    """A number or a date of the answer that becomes a near one in the document."""
+def either_way(gold: Sample, old: str, new: str, changes: Changes, rng: Random) -> Contrast | None:
+    """The pair in which the document's ``old`` became ``new``, or that of the answer which says ``new``.
+
+    Where the question names the fact, and the answer does not, the other question is asked instead. ``None``
+    where neither does so.
+    """
+    document = gold.document_text
+    changed = replace_words(document, changes)
+    question, answer = (replace_words(text, changes) for text in (gold.question, gold.answer))
+    if changed == document or (question, answer) == (gold.question, gold.answer):
+        return None
+    backward = rng.random() < 0.5
+    said, stands = (new, old) if backward else (old, new)
+    of_answer = answer != gold.answer
+    return Contrast(
+        edit_type="document_swap" if of_answer else "subject_swap",
+        change=_CHANGE[gold.language].format(stands=stands, said=said),
+        replaced=stands if of_answer else "",
+        inserted=said if of_answer else answer,
+        faithful=answer if backward else None,
+        hallucinated=answer if backward else None,
+        question=question if backward else None,
+        faithful_document=changed if backward else document,
+        hallucinated_document=document if backward else changed,
+    )
+
+
+def _near_number(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
+    return _near(gold, "number", rng)
+
+
+def _near_date(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
+    return _near(gold, "date", rng)
+
+
+def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, Changes]]:
+    """A number or a date of the answer that becomes a near one."""
     document = gold.document_text
     edit = NEAR[kind](gold.answer, document, gold.question, gold.language, rng)
     if edit is None or occurs(edit.replaced, gold.question) or not occurs(edit.replaced, document):
         return
-    if changed := _changed(edit, gold):
-        yield edit.replaced, edit.inserted, changed
+    if is_bound(edit.replaced, f"{gold.answer}\n{document}"):
+        return
+    if can_change(edit.replaced, edit.inserted, document) and _clean(edit.replaced, edit.inserted, gold):
+        yield edit.replaced, edit.inserted, {edit.replaced: edit.inserted}
 
 
-def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, str]]:
-    """A name of the answer that changes places with another one of its kind, all over the document."""
+def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
+    """A number of the answer that changes places with another one that counts the same.
+
+    Nothing that may be compared with either, so that no sum and no comparison goes wrong.
+    """
+    document, language = gold.document_text, gold.language
+    told = f"{gold.question} {gold.answer}"
+    others = document_facts("number", gold.answer, document, language)
+    texts = [document[part.start : part.end] for part in parts_of(document)]
+    for fact in answer_facts("number", gold.answer, document, gold.question, language):
+        alike = [
+            other.text
+            for other in others
+            if (other.form, other.unit) == (fact.form, fact.unit)
+            and (fact.unit or "%" in fact.form or fact.form[0] in "$€£¥")
+            and fact.unit not in _TIMES
+            and min(len(digits_of(text)) for text in (fact.text, other.text)) >= 2
+            and digits_of(other.text) != digits_of(fact.text)
+            and not occurs(other.text, told)
+            and not listed_together(fact.text, other.text, document)
+        ]
+        rng.shuffle(alike)
+        for new in alike[:3]:
+            pair = (fact.text, new)
+            holding = [text for text in texts if any(occurs(number, text) for number in pair)]
+            if any(is_bound(number, f"{gold.answer}\n{document}") for number in pair):
+                continue
+            if occurs(fact.text, gold.question) or any(_COMPARES.search(text) for text in holding):
+                continue
+            if can_change(*pair, document) and can_change(*pair[::-1], document):
+                yield fact.text, new, {fact.text: new, new: fact.text}
+                break
+
+
+def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
+    """A name of the answer or the question that changes places with another one of its kind."""
     document, language = gold.document_text, gold.language
     if language != "en":  # what is found in Chinese is too often half a name, or an office
         return
     names = {fact.text: fact for fact in document_facts("entity", gold.answer, document, language)}
     told = f"{gold.question}\n{gold.answer}"
     mine = [
-        fact for fact in names.values() if fact.form.startswith("person") and occurs(fact.text, gold.answer)
+        fact
+        for fact in names.values()
+        if fact.form.startswith("person")
+        and occurs(fact.text, gold.answer) != occurs(fact.text, gold.question)
     ]
     rng.shuffle(mine)
     for fact in mine:
-        if occurs(fact.text, gold.question):
-            continue
         others = [
             other
             for other in names.values()
             if _alike(fact, other, document)
             and not _parts(other.text) & _parts(told)
             and not listed_together(fact.text, other.text, document)
-            and _whole(other, document)
+            and is_whole_name(other.text, document)
         ]
         rng.shuffle(others)
-        if others and _whole(fact, document):
+        if others and is_whole_name(fact.text, document):
             new = others[0].text
-            yield fact.text, new, replace_words(document, _exchange(fact.text, new, document))
+            yield fact.text, new, _exchange(fact.text, new, document)
 
 
 def _alike(one: Fact, two: Fact, document: str) -> bool:
@@ -87,8 +172,9 @@ def _alike(one: Fact, two: Fact, document: str) -> bool:
     is the topic, and stays.
     """
     return (
-        (one.form, one.unit) == (two.form, two.unit)
+        (one.form, one.unit) == (two.form, two.unit) == ("person-long", "sure")
         and one.text[:2] != two.text[:2]
+        and not {one.text.split()[0].lower(), two.text.split()[0].lower()} & _PARTICLES
         and len(one.text.split()) == len(two.text.split()) == 2
         and max(document.count(one.text), document.count(two.text)) <= MOST_MENTIONS
     )
@@ -104,7 +190,7 @@ def _exchange(one: str, two: str, document: str) -> dict[str, str]:
     return found
 
 
-def replace_words(text: str, changes: dict[str, str]) -> str:
+def replace_words(text: str, changes: Changes) -> str:
     """Put words in the place of others at every mention, all at once, longer ones first."""
     longest = sorted(changes, key=len, reverse=True)
     pattern = "|".join(
@@ -116,18 +202,11 @@ def replace_words(text: str, changes: dict[str, str]) -> str:
     return re.sub(pattern, lambda match: changes[match[0]], text)
 
 
-def _whole(fact: Fact, document: str) -> bool:
-    """Does the first word of a name of two never stand without the last?"""
-    first, last = fact.text.split()
-    return not re.search(rf"(?<!\w){re.escape(first)}(?! {re.escape(last)})(?!\w)", document)
-
-
-def _changed(edit: Edit, gold: Sample) -> str | None:
-    """The document with an edit's number or date changed all over; ``None`` where that is not surely done."""
-    if not _can_change(edit, gold.document_text):
-        return None
-    changed = replace_words(gold.document_text, {edit.replaced: edit.inserted})
-    return None if _lingers(edit.replaced, changed, gold.language) else changed
+def _clean(old: str, new: str, gold: Sample) -> bool:
+    """Is the old number or date nowhere any more once it is changed, and no article before it wrong?"""
+    changed = replace_words(gold.document_text, {old: new})
+    both = f"{gold.document_text} {gold.answer}"
+    return not _lingers(old, changed, gold.language) and not re.search(rf"\ban? {re.escape(old)}", both, re.I)
 
 
 def _lingers(old: str, changed: str, language: Language) -> bool:
@@ -139,34 +218,6 @@ def _lingers(old: str, changed: str, language: Language) -> bool:
         return True
     digits = digits_of(old)
     return bool(digits) and any(digits_of(fact.text) == digits for fact in find_facts(changed, language))
-
-
-def _can_change(edit: Edit, document: str) -> bool:
-    """Has a number two digits at least, and is it never part of a name, as in "Apollo 11" or "7 Wall Street"?
-
-    A small one may be said in words too, or mean other things in other places.
-    """
-    number, found = edit.replaced, re.escape(edit.replaced)
-    before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
-    after = re.search(rf"(?<!\w){found} [A-Z][a-z]", document)
-    named = after is not None or any(word.lower() not in _STOP for word in before)
-    return len(digits_of(number)) >= 2 and not named
-
-
-def _elsewhere(gold: Sample, rng: Random) -> str:
-    """The document with a number or date changed that neither question nor answer is about."""
-    document = gold.document_text
-    parts = list(parts_of(document))
-    rng.shuffle(parts)
-    for part in parts:
-        text = document[part.start : part.end]
-        for near in NEAR.values():
-            edit = near(text, document, "", gold.language, rng)
-            if edit is None or any(occurs(edit.replaced, said) for said in (gold.answer, gold.question)):
-                continue
-            if changed := _changed(edit, gold):
-                return changed
-    return document
 
 
 def _parts(text: str) -> set[str]:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from random import Random
 
 from data_pipeline.contrast import Contrast, Error
-from data_pipeline.documents.deletion import elsewhere, without
+from data_pipeline.documents.deletion import elsewhere
+from data_pipeline.documents.parts import without
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.twins.compose import compose
@@ -83,7 +84,7 @@ def _contrast(draft: Draft, right: list[str], rng: Random) -> Contrast:
             errors.append(replace(error, start=start + error.start, end=start + error.end))
         start += len(text) + len(joint)
     faithful = joint.join(right)
-    others = elsewhere(replace(gold, answer=faithful), draft.taken, rng) if draft.taken else []
+    others = elsewhere(replace(gold, answer=faithful), draft.taken, (), rng) if draft.taken else []
     first = errors[0]
     return Contrast(
         edit_type=first.edit_type,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from data_pipeline.contrast import Maker
-from data_pipeline.documents import edit_document
+from data_pipeline.documents import DocumentEditor
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
 from data_pipeline.twins.added import add_sentences
@@ -21,7 +21,7 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
     neighbours = Neighbours(golds, seed)
     return {
         "added": lambda gold: add_sentences(gold, neighbours, seed),
-        "document": lambda gold: edit_document(gold, seed),
+        "document": DocumentEditor(neighbours, seed),
         "long": lambda gold: long_answers(gold, neighbours, seed),
         "refusal": lambda gold: refuse(gold, seed),
     }

@@ -15,10 +15,10 @@ from data_pipeline.documents.bearing import (
     can_be_missed,
     is_gone,
     is_span,
-    parts_of,
     words_of,
 )
-from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere, without
+from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere
+from data_pipeline.documents.parts import parts_of, without
 from data_pipeline.perturb.words import words
 from data_pipeline.twins.asked import asked
 from judge.types import Language, Sample
@@ -54,7 +54,7 @@ def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
     gone = all(is_gone(left, document, claim, question, language) for claim in claims)
     if not gone or _may_answer(left, question, language):
         return
-    others = elsewhere(gold, bearing, rng)
+    others = elsewhere(gold, bearing, (), rng)
     refusal = wording(question, language, rng)
     yield Contrast(
         edit_type="refusal",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from data_pipeline.documents.bearing import parts_of
+from data_pipeline.documents.parts import parts_of
 from data_pipeline.perturb.verbs_en import PAST
 from data_pipeline.perturb.words import either, pairs, words
 from data_pipeline.twins.leaning import leans_back

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 from data_pipeline.contrast import Error
-from data_pipeline.documents.bearing import bearing_parts, parts_of, words_of
-from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, without
+from data_pipeline.documents.bearing import bearing_parts, words_of
+from data_pipeline.documents.deletion import LARGEST_SHARE, MOST
+from data_pipeline.documents.parts import parts_of, without
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb import EDIT_TYPES, RulePerturber
 from data_pipeline.perturb.edit import occurs

@@ -8,14 +8,20 @@ from typing import Any
 import pytest
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents import edit_document
-from data_pipeline.documents.bearing import bearing_parts, can_be_missed, is_gone, parts_of
-from data_pipeline.documents.deletion import delete, without
+from data_pipeline.documents import DOCUMENT_EDITS, DocumentEditor
+from data_pipeline.documents.bearing import bearing_parts, can_be_missed, is_gone
+from data_pipeline.documents.beside import put_beside
+from data_pipeline.documents.deletion import delete
+from data_pipeline.documents.parts import is_table, parts_of, without
+from data_pipeline.documents.plausible import can_change
+from data_pipeline.documents.records import Triple, alter_record, change_places, triples_of
 from data_pipeline.documents.swap import replace_words, swap
+from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.reasoning import explain
 from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.starter import load_starter
+from data_pipeline.store import SampleStore
 from data_pipeline.twins import make_twins
 from judge.types import Label, Sample, Task
 
@@ -30,8 +36,16 @@ def gold(answer: str, question: str = "", document: str = BRIDGE, **settings: ob
     return Sample("g", document, answer, question, label=Label.PASS, group="bridge", **settings)  # type: ignore[arg-type]
 
 
-def rng() -> random.Random:
-    return random.Random(0)
+def rng(seed: int = 0) -> random.Random:
+    return random.Random(seed)
+
+
+def delete_of(sample: Sample, *siblings: Sample) -> list[Contrast]:
+    return list(delete(sample, siblings, rng()))
+
+
+def edited(sample: Sample, seed: int = 0) -> list[Contrast]:
+    return list(DocumentEditor(None, seed)(sample))
 
 
 # --- What bears an answer -----------------------------------------------------------------------------------
@@ -69,7 +83,7 @@ def test_what_cannot_be_missed_is_left_alone(answer: str, can: bool) -> None:
 
 
 def test_deletion_takes_out_what_bears_the_answer_and_as_much_elsewhere() -> None:
-    [found] = delete(gold("Ada Holst", "Who designed the bridge?"), rng())
+    [found] = delete_of(gold("Ada Holst", "Who designed the bridge?"))
     assert found.hallucinated_document == BRIDGE.replace("It was designed by Ada Holst in 1931. ", "")
     assert "Ada Holst in 1931" in found.faithful_document and found.faithful_document != BRIDGE
     assert len(parts_of(found.faithful_document)) == len(parts_of(found.hallucinated_document)) == 4
@@ -79,31 +93,84 @@ def test_deletion_takes_out_what_bears_the_answer_and_as_much_elsewhere() -> Non
 
 def test_one_claim_of_a_long_answer_loses_its_ground() -> None:
     answer = "Ada Holst designed the Tarn Bridge in 1931. The builder Karl Brandt worked on it for 27 months."
-    for found in delete(gold(answer), rng()):
+    for found in delete_of(gold(answer)):
         assert found.inserted in answer and is_gone(
             found.hallucinated_document, BRIDGE, found.inserted, "", "en"
         )
         assert "Ada Holst" in found.faithful_document and "Karl Brandt" in found.faithful_document
 
 
-def test_a_triple_leaves_whole() -> None:
-    sample = gold("The Tarn Bridge is 214 m long.", document=TRIPLES, task=Task.DATA2TEXT)
-    [found] = delete(sample, rng())
-    assert found.hallucinated_document == "Tarn Bridge | designer | Ada Holst\nLindmoor | population | 8121"
+def test_a_faithful_twin_loses_what_bears_another_answer() -> None:
+    [found] = delete_of(
+        gold("Ada Holst", "Who designed the bridge?"), gold("every June", "When is the fair?")
+    )
+    assert found.faithful_document == BRIDGE.replace(" A fair is held there every June.", "")
+
+
+def test_a_faithful_twin_keeps_every_word_of_its_answer() -> None:
+    answer = "The builder Karl Brandt worked for 27 months on the bridge, which was designed in 1931."
+    for found in delete_of(gold(answer)):
+        assert "1931" in (found.faithful_document or "") and "27 months" in (found.faithful_document or "")
+
+
+def test_tables_and_records_lose_no_line() -> None:
+    table = "Fiscal year\n2020\n2019\nNet sales\n214.5\n198.2\nNet income\n31.7"
+    assert (
+        is_table(table) and is_table('{"length": "214 m"}') and not is_table(TRIPLES) and not is_table(BRIDGE)
+    )
+    assert delete_of(gold("214.5", "What were net sales in 2020?", table)) == []
+
+
+def test_one_item_of_a_list_loses_its_ground() -> None:
+    document = f"{BRIDGE} The toll is paid at the north gate. A lamp was put up at the south gate."
+    answers = {
+        found.inserted for found in delete_of(gold("north gate, south gate", "Which gates?", document))
+    }
+    assert answers == {"north gate", "south gate"}
 
 
 def test_chinese_sentences_leave_too() -> None:
     document = (
         "塔恩桥横跨河流。它由安娜·霍尔斯特设计，于1931年完工。此前人们乘渡船过河。每年六月这里举办集市。"
     )
-    [found] = delete(gold("安娜·霍尔斯特", "谁设计了这座桥？", document, language="zh"), rng())
+    [found] = delete_of(gold("安娜·霍尔斯特", "谁设计了这座桥？", document, language="zh"))
     assert "霍尔斯特" not in found.hallucinated_document and "霍尔斯特" in found.faithful_document
-    assert found.hallucinated_document.count("。") == found.faithful_document.count("。") == 3
+    assert (found.hallucinated_document or "").count("。") == (found.faithful_document or "").count("。") == 3
 
 
 def test_what_stands_everywhere_cannot_be_deleted() -> None:
     document = "Holst came. Holst saw. Holst left."
-    assert list(delete(gold("Holst", "Who?", document), rng())) == []
+    assert delete_of(gold("Holst", "Who?", document)) == []
+
+
+def test_a_mention_that_answers_nothing_may_stay() -> None:
+    document = f"{BRIDGE} In a painting of the harbour from 1931 there are only boats. Its frame is oak."
+    [found] = delete_of(gold("1931", "When was the Tarn Bridge designed by Ada Holst?", document))
+    left = found.hallucinated_document or ""
+    assert "Ada Holst in 1931" not in left and "from 1931" in left
+
+
+def test_a_short_name_beside_words_of_the_question_still_bears_an_answer() -> None:
+    document = f"The Lindmoor Labour Party is old. {BRIDGE} In the town council Labour is strongest."
+    question = "Which party is strongest in the town council?"
+    assert not is_gone(without(document, [0]), document, "Lindmoor Labour Party", question, "en")
+    chinese = "秦山是长河流域与黄河流域的分水岭。山上多雪。秦山是长河水系和黄河水系的分水岭。"
+    assert not is_gone(without(chinese, [0]), chinese, "长河流域", "秦山是黄河流域和哪个流域的分水岭？", "zh")
+
+
+def test_an_aim_bears_no_finding() -> None:
+    claim = "Slow walking lowers blood pressure and resting pulse in older patients."
+    aim = "The aim was to see whether slow walking lowers blood pressure and resting pulse in older patients."
+    rest = "Forty people took part. They met on Mondays. It had an effect in most of them."
+    assert bearing_parts(f"{aim} {rest}", claim, "", "en") == []
+    assert bearing_parts(
+        f"Slow walking lowered blood pressure and resting pulse in older patients. {rest}", claim, "", "en"
+    ) == [0]
+
+
+def test_tokenised_text_has_sentences_too() -> None:
+    document = "the bridge was built by ada holst . it is long . `` it holds , '' she said ."
+    assert len(parts_of(document)) == 3
 
 
 # --- Swaps --------------------------------------------------------------------------------------------------
@@ -111,21 +178,79 @@ def test_what_stands_everywhere_cannot_be_deleted() -> None:
 
 def test_a_number_changes_at_every_mention() -> None:
     document = f"{BRIDGE} The 27 months were cold."
-    found = next(iter(swap(gold("27 months", "How long did the builder work?", document), rng())))
-    assert (
-        not occurs(found.inserted, found.hallucinated_document)
-        and found.hallucinated_document.count(found.replaced) == 2
-    )
-    assert occurs("27 months", found.faithful_document)
+    sample = gold("27 months", "How long did the builder work?", document)
+    ways = [next(iter(swap(sample, rng(seed)))) for seed in range(12)]
+    for found in ways:
+        answer = found.hallucinated or sample.answer
+        assert occurs(answer, found.faithful_document or "") and not occurs(
+            answer, found.hallucinated_document or ""
+        )
+        assert (found.hallucinated_document or "").count(found.replaced) == 2
+        assert found.inserted in answer
+    # Either document is the faithful one, so that neither tells the label.
+    assert {found.faithful_document == document for found in ways} == {True, False}
+
+
+def test_a_bound_stays() -> None:
+    """More than 140 is also true of 160."""
+    document = "The fair drew more than 160 people. It rained."
+    assert list(swap(gold("More than 160 people came to the fair.", document=document), rng())) == []
 
 
 def test_names_change_places() -> None:
-    names = list(swap(gold("Ada Holst", "Who designed the bridge?"), rng()))
-    assert names and names[0].replaced == "Karl Brandt" and names[0].inserted == "Ada Holst"
-    assert (
-        "designed by Karl Brandt" in names[0].hallucinated_document
-        and "builder Ada Holst" in names[0].hallucinated_document
+    document = BRIDGE.replace("The builder Karl Brandt worked", "Mr Karl Brandt, who said little, worked")
+    document = document.replace("by Ada Holst", "by Ms Ada Holst")
+    found = [
+        each
+        for seed in range(8)
+        for each in swap(gold("Ada Holst", "Who designed the bridge?", document), rng(seed))
+        if each.hallucinated is None
+    ]
+    assert found and {(each.replaced, each.inserted) for each in found} == {("Karl Brandt", "Ada Holst")}
+    changed = found[0].hallucinated_document or ""
+    assert "designed by Ms Karl Brandt" in changed and "Mr Ada Holst, who" in changed
+
+
+def test_a_name_in_the_question_changes_places() -> None:
+    document = BRIDGE.replace("The builder Karl Brandt worked", "Mr Karl Brandt, who said little, worked")
+    document = document.replace("by Ada Holst", "by Ms Ada Holst")
+    sample = gold("27 months", "How long did Karl Brandt work?", document)
+    found = [
+        each for seed in range(12) for each in swap(sample, rng(seed)) if each.edit_type == "subject_swap"
+    ]
+    assert {each.question or sample.question for each in found} == {
+        "How long did Karl Brandt work?", "How long did Ada Holst work?",
+    }  # fmt: skip
+    for each in found:
+        name = "Karl Brandt" if each.question is None else "Ada Holst"
+        assert f"{name}, who said little" in (each.faithful_document or "")
+        assert f"{name}, who said little" not in (each.hallucinated_document or "")
+
+
+def test_numbers_that_count_the_same_change_places_unless_they_are_compared() -> None:
+    document = "The ferry carries 48 cars. The new barge carries 36 cars. Both are blue."
+    found = [each for seed in range(8) for each in swap(gold("48 cars", "", document), rng(seed))]
+    both = [each for each in found if occurs("36", each.hallucinated_document or "")]
+    assert any(
+        "The ferry carries 36 cars. The new barge carries 48" in (e.hallucinated_document or "") for e in both
     )
+    compared = "The ferry carries 48 cars, more than the barge with 36 cars."
+    for each in swap(gold("48 cars", "", compared), rng()):
+        assert not {"48 cars", "36 cars"} <= {each.replaced + " cars", each.inserted + " cars"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "document", "can"),
+    [
+        ("1931", "1936", "It was built in 1931.", True),
+        ("1931", "1999", "It was built in 1931.", False),
+        ("1931年", "1999年", "建于1931年。", False),
+        ("2.56", "1.97", "It was 2.56 (95% CI: 2.49-2.63) then.", False),
+        ("27", "31", "They worked for 27 months.", True),
+    ],
+)
+def test_numbers_stay_plausible(old: str, new: str, document: str, can: bool) -> None:
+    assert can_change(old, new, document) is can
 
 
 def test_what_the_question_names_and_numbers_in_names_stay() -> None:
@@ -141,6 +266,71 @@ def test_words_change_all_at_once() -> None:
     assert replace_words("It cost 21.5, then 21.", {"21": "34"}) == "It cost 21.5, then 34."
 
 
+# --- Triples and records ------------------------------------------------------------------------------------
+
+FORD = [Triple("Ford Bridge", "length", "388 m"), Triple("Ford Bridge", "designer", "Olaf Rehn")]
+
+
+def test_values_of_two_subjects_change_places() -> None:
+    sample = gold("The Tarn Bridge by Ada Holst is 214 m long.", document=TRIPLES, task=Task.DATA2TEXT)
+    found = [each for seed in range(10) for each in change_places(sample, FORD, rng(seed))]
+    assert {frozenset((each.replaced, each.inserted)) for each in found} == {
+        frozenset(("214 m", "388 m")), frozenset(("Ada Holst", "Olaf Rehn")),
+    }  # fmt: skip
+    assert {each.hallucinated is None for each in found} == {True, False}
+    for each in found:
+        true, false = (
+            triples_of(text or "") for text in (each.faithful_document, each.hallucinated_document)
+        )
+        assert len(true) == len(false) == 4
+        values = [sorted(triple.value for triple in lines) for lines in (true, false)]
+        assert values[0] == values[1] and {each.replaced, each.inserted} <= {*values[0]}
+        answer = each.hallucinated or sample.answer
+        said = {triple.value for triple in true if triple.subject == "Tarn Bridge"}
+        assert all(value in answer for value in said)
+        assert each.inserted not in {triple.value for triple in false if triple.subject == "Tarn Bridge"}
+
+
+def test_a_value_that_another_line_repeats_stays() -> None:
+    document = "Tarn Bridge | designer | Ada Holst\nTarn Bridge | builder | Ada Holst"
+    assert (
+        list(change_places(gold("Ada Holst designed the Tarn Bridge.", document=document), FORD, rng())) == []
+    )
+
+
+def test_a_record_gets_another_value_of_its_key() -> None:
+    document = '{\n "bridge": "Tarn Bridge",\n "designer": "Ada Holst"\n}'
+    sample = gold("Ada Holst designed the Tarn Bridge.", document=document, task=Task.DATA2TEXT)
+    [found] = alter_record(sample, [("designer", "Olaf Rehn"), ("town", "Lindmoor")], rng())
+    assert {found.replaced, found.inserted} == {"Ada Holst", "Olaf Rehn"}
+    assert {found.faithful_document, found.hallucinated_document} == {
+        document, document.replace("Ada Holst", "Olaf Rehn"),
+    }  # fmt: skip
+
+
+# --- A passage beside ---------------------------------------------------------------------------------------
+
+
+def test_a_passage_beside_holds_what_is_gone_and_is_the_same_for_both() -> None:
+    sample = gold("1931", "When was the bridge designed?")
+    [found] = delete_of(sample)
+    town = "The mill in Ostrand was sold in 1936. Its owner had left. It was a hotel for a while."
+    both = put_beside(found, sample, [town], rng())
+    assert both is not None
+    passage = town.replace("1936", "1931")
+    for before, after in (
+        (found.faithful_document, both.faithful_document),
+        (found.hallucinated_document, both.hallucinated_document),
+    ):
+        assert sorted((after or "").split("\n\n")) == sorted([before or "", passage])
+
+
+def test_no_passage_that_is_about_the_question() -> None:
+    sample = gold("1931", "When was the Tarn Bridge designed?")
+    [found] = delete_of(sample)
+    assert put_beside(found, sample, ["The Tarn Bridge was designed in 1931. Many liked it."], rng()) is None
+
+
 # --- Twins --------------------------------------------------------------------------------------------------
 
 
@@ -150,25 +340,18 @@ def unedited(golds: Iterable[Sample]) -> list[Any]:
     return []
 
 
-def edited(gold: Sample, seed: int = 0) -> list[Contrast]:
-    return list(edit_document(gold, seed))
-
-
 def test_twins_differ_in_their_document_alone() -> None:
     golds = load_starter()
     made = [
         twins.samples for twins in make_twins(golds, unedited, {"document": edited}, {"document": 1.0}, 0)
     ]
     pairs = [pair for pair in made if pair]
-    assert len(made) == len(golds) and len(pairs) > 0.6 * len(golds)
+    assert len(made) == len(golds) and len(pairs) > 0.5 * len(golds)
     for faithful, hallucinated in pairs:
         assert (faithful.label, hallucinated.label) == (Label.PASS, Label.FAIL)
         assert faithful.answer == hallucinated.answer and faithful.question == hallucinated.question
         assert faithful.group == hallucinated.group and faithful.document != hallucinated.document
-        assert (
-            hallucinated.meta["edit_type"] in ("deletion", "document_swap")
-            and "edit_type" not in faithful.meta
-        )
+        assert hallucinated.meta["edit_type"] in DOCUMENT_EDITS and "edit_type" not in faithful.meta
         assert hallucinated.meta["inserted"] in hallucinated.answer
         assert explain(hallucinated) and explain(faithful)
 
@@ -179,12 +362,14 @@ def test_the_same_seed_gives_the_same_document() -> None:
     assert [edited(item, 1) for item in golds] != [edited(item, 2) for item in golds]
 
 
-@pytest.mark.parametrize(("kind", "least"), [("xquad", 0.8), ("covid_qa", 0.5)])
-def test_real_questions_get_twins(kind: str, least: float, shared_data: Path) -> None:
-    golds = list(read_source(SourceConfig(kind=kind, path=str(shared_data), limit=100), 0))
-    found = [(item, edit) for item in golds for edit in edited(item)]
-    assert len(found) >= least * len(golds)
+@pytest.mark.parametrize(("kind", "least"), [("xquad", 0.65), ("webnlg", 0.7)])
+def test_real_answers_get_twins(kind: str, least: float, shared_data: Path, tmp_path: Path) -> None:
+    golds = list(read_source(SourceConfig(kind=kind, path=str(shared_data), limit=2000), 0))
+    with SampleStore(tmp_path / "golds.sqlite") as store:
+        store.add(golds)
+        editor = DocumentEditor(Neighbours(store, 0), 0)
+        found = [(item, edit) for item in golds[::10] for edit in editor(item)]
+    assert len(found) >= least * len(golds[::10])
     for item, edit in found:
         if edit.edit_type == "deletion" and len(item.answer.split()) <= 8:
-            assert bare(item.answer) in bare(edit.faithful_document or "")
-            assert not occurs(item.answer.strip(" ."), edit.hallucinated_document or "")
+            assert bare(edit.inserted) in bare(edit.faithful_document or "")
