@@ -27,7 +27,7 @@ from judge.types import Label, Sample, Task
 
 BRIDGE = (
     "The Tarn Bridge spans the river at Lindmoor. It was designed by Ada Holst in 1931. Before that, a ferry "
-    "crossed the river. The builder Karl Brandt worked on it for 27 months. A fair is held there every June."
+    "crossed the river. The builder Clara Brandt worked on it for 27 months. A fair is held there every June."
 )
 TRIPLES = "Tarn Bridge | designer | Ada Holst\nTarn Bridge | length | 214 m\nLindmoor | population | 8121"
 
@@ -65,7 +65,7 @@ def test_a_short_answer_is_borne_wherever_it_stands() -> None:
 
 
 def test_a_long_answer_is_borne_by_the_sentence_that_shares_its_words() -> None:
-    claim = "Karl Brandt, the builder, worked on the bridge for 27 months."
+    claim = "Clara Brandt, the builder, worked on the bridge for 27 months."
     assert bearing_parts(BRIDGE, claim, "", "en") == [3]
     assert not is_gone(BRIDGE, BRIDGE, claim, "", "en")
     assert is_gone(without(BRIDGE, [3]), BRIDGE, claim, "", "en")
@@ -92,12 +92,12 @@ def test_deletion_takes_out_what_bears_the_answer_and_as_much_elsewhere() -> Non
 
 
 def test_one_claim_of_a_long_answer_loses_its_ground() -> None:
-    answer = "Ada Holst designed the Tarn Bridge in 1931. The builder Karl Brandt worked on it for 27 months."
+    answer = "Ada Holst designed the Tarn Bridge in 1931. The builder Clara Brandt worked on it for 27 months."
     for found in delete_of(gold(answer)):
         assert found.inserted in answer and is_gone(
             found.hallucinated_document, BRIDGE, found.inserted, "", "en"
         )
-        assert "Ada Holst" in found.faithful_document and "Karl Brandt" in found.faithful_document
+        assert "Ada Holst" in found.faithful_document and "Clara Brandt" in found.faithful_document
 
 
 def test_a_faithful_twin_loses_what_bears_another_answer() -> None:
@@ -108,7 +108,7 @@ def test_a_faithful_twin_loses_what_bears_another_answer() -> None:
 
 
 def test_a_faithful_twin_keeps_every_word_of_its_answer() -> None:
-    answer = "The builder Karl Brandt worked for 27 months on the bridge, which was designed in 1931."
+    answer = "The builder Clara Brandt worked for 27 months on the bridge, which was designed in 1931."
     for found in delete_of(gold(answer)):
         assert "1931" in (found.faithful_document or "") and "27 months" in (found.faithful_document or "")
 
@@ -198,7 +198,7 @@ def test_a_bound_stays() -> None:
 
 
 def test_names_change_places() -> None:
-    document = BRIDGE.replace("The builder Karl Brandt worked", "Mr Karl Brandt, who said little, worked")
+    document = BRIDGE.replace("The builder Clara Brandt worked", "Mr Clara Brandt, who said little, worked")
     document = document.replace("by Ada Holst", "by Ms Ada Holst")
     found = [
         each
@@ -206,23 +206,23 @@ def test_names_change_places() -> None:
         for each in swap(gold("Ada Holst", "Who designed the bridge?", document), rng(seed))
         if each.hallucinated is None
     ]
-    assert found and {(each.replaced, each.inserted) for each in found} == {("Karl Brandt", "Ada Holst")}
+    assert found and {(each.replaced, each.inserted) for each in found} == {("Clara Brandt", "Ada Holst")}
     changed = found[0].hallucinated_document or ""
-    assert "designed by Ms Karl Brandt" in changed and "Mr Ada Holst, who" in changed
+    assert "designed by Ms Clara Brandt" in changed and "Mr Ada Holst, who" in changed
 
 
 def test_a_name_in_the_question_changes_places() -> None:
-    document = BRIDGE.replace("The builder Karl Brandt worked", "Mr Karl Brandt, who said little, worked")
+    document = BRIDGE.replace("The builder Clara Brandt worked", "Mr Clara Brandt, who said little, worked")
     document = document.replace("by Ada Holst", "by Ms Ada Holst")
-    sample = gold("27 months", "How long did Karl Brandt work?", document)
+    sample = gold("27 months", "How long did Clara Brandt work?", document)
     found = [
         each for seed in range(12) for each in swap(sample, rng(seed)) if each.edit_type == "subject_swap"
     ]
     assert {each.question or sample.question for each in found} == {
-        "How long did Karl Brandt work?", "How long did Ada Holst work?",
+        "How long did Clara Brandt work?", "How long did Ada Holst work?",
     }  # fmt: skip
     for each in found:
-        name = "Karl Brandt" if each.question is None else "Ada Holst"
+        name = "Clara Brandt" if each.question is None else "Ada Holst"
         assert f"{name}, who said little" in (each.faithful_document or "")
         assert f"{name}, who said little" not in (each.hallucinated_document or "")
 

@@ -116,6 +116,7 @@ def test_a_recipe_asks_for_them(tmp_path: Path, share: float) -> None:
             "output": str(tmp_path / "out"),
             "perturb": False,
             "sentences": share,
+            "audit": "off",
             "preferences": {"pairs": 4},
         }
     )

@@ -52,11 +52,11 @@ def test_ids_name_one_sample_each(starter_twins: list[Sample]) -> None:
     assert len({sample.id for sample in starter_twins}) == len(starter_twins)
 
 
-def test_nearly_every_gold_answer_has_a_pair(pairs: list[Pair]) -> None:
+def test_most_gold_answers_have_an_edited_pair(pairs: list[Pair]) -> None:
     groups = {faithful.group for faithful, _ in pairs}
     golds = {gold.id: gold for gold in load_starter() if gold.group in groups}
     edited = {faithful.id: faithful for faithful, _ in pairs if faithful.id in golds}
-    assert len(edited) >= 0.9 * len(golds)
+    assert len(edited) >= 0.8 * len(golds)
     assert all(faithful.answer == golds[name].answer for name, faithful in edited.items())
 
 
