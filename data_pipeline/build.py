@@ -11,7 +11,6 @@ from itertools import tee
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.additions import Additions
 from data_pipeline.config import CounterfactualConfig, DataConfig
 from data_pipeline.counterfactual import counterfactuals
 from data_pipeline.engines import Engine, Stage, make_engine
@@ -28,7 +27,7 @@ from data_pipeline.splits import assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, Shares, make_twins
+from data_pipeline.twins import Perturb, TwinYield, make_makers, make_twins
 from data_pipeline.write import write_files
 from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
@@ -79,7 +78,7 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
             gate.drop_leaks(golds)
             gate.drop_leaks(store)
             say(f"leak gate: {len(gate.rows)} samples dropped")
-        add_twins(config, golds, store, engine, teachers, dropped)
+        made = add_twins(config, golds, store, engine, teachers, dropped)
         if config.counterfactuals is not None:
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
             if gate is not None:  # the documents are new, and may repeat a benchmark all the same
@@ -95,6 +94,7 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         write_files(config, folder, store, say)
         write_jsonl(folder / "leaks.jsonl", gate.rows if gate is not None else ())
         stages = {
+            "twins": made,
             "yield": yields,
             "teachers": teachers.costs(),
             "leaks": gate.record(folder, FILES) if gate is not None else None,
@@ -131,23 +131,24 @@ def add_twins(
     engine: Engine,
     teachers: Teachers,
     dropped: Dropped,
-) -> None:
-    """Add the labelled twins of gold answers."""
+) -> dict[str, dict[str, int]]:
+    """Add the labelled twins of gold answers; returns how many got them, by source and kind."""
     if config.perturber == "rules":
         stage = partial(_rules_stage, config.seed, config.edit_types, config.from_document)
         perturb: Perturb = partial(engine.run, stage)
     else:
         perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
-    finder = Additions(golds, config.seed)
-    shares = Shares(config.edits, config.additions, config.document_edits)
+    makers, counts = make_makers(golds, config.seed), TwinYield()
+    found = make_twins(golds.samples(), perturb, makers, config.shares, config.seed)
 
     def samples() -> Iterator[Sample]:
-        for twins in make_twins(golds.samples(), perturb, finder, shares, config.seed):
+        for twins in counts.count(found):
             if twins.dropped is not None:
                 dropped.add(twins.dropped, twins.gold.id)
             yield from inject_twins(twins.samples, config.injections, config.seed)
 
     store.add(samples())
+    return counts.table()
 
 
 def add_counterfactuals(

@@ -167,6 +167,12 @@ class DataConfig(StrictConfig):
     """Share of gold answers that get a pair of documents: one answer, which one of them no longer bears."""
     injections: Share = Field(default=0.0, ge=0, le=1)
     """Share of pairs that meet a prompt injection, in the document or the hallucinated answer."""
+    near_misses: Share = Field(default=0.0, ge=0, le=1)
+    """Share of gold answers that get a pair with the answer to another question about their document."""
+    long_answers: Share = Field(default=0.0, ge=0, le=1)
+    """Share of gold answers that get a pair of long answers, one with errors in some of its sentences."""
+    refusals: Share = Field(default=0.0, ge=0, le=1)
+    """Share of gold answers that get a pair of refusals: true of one document, false of another one."""
     perturber: str = "rules"
     """The teacher that edits facts."""
     paraphrase_check: str | None = None
@@ -202,6 +208,18 @@ class DataConfig(StrictConfig):
         if self.counterfactuals is not None and self.counterfactuals.teacher == "rules":
             raise ValueError("counterfactuals need a chat model as their teacher")
         return self
+
+    @property
+    def shares(self) -> dict[str, Share]:
+        """The share of gold answers that get a pair, by kind."""
+        return {
+            "edit": self.edits,
+            "added": self.additions,
+            "document": self.document_edits,
+            "near_miss": self.near_misses,
+            "long": self.long_answers,
+            "refusal": self.refusals,
+        }
 
     @field_validator("edit_types")
     @classmethod

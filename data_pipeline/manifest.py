@@ -70,7 +70,7 @@ def make_manifest(
         stages: what the stages tell of themselves: the leak gate, teachers, cost.
     """
     edits = store.count("from_document IS NOT NULL")
-    columns = ("split", "source", "task", "language", "label", "edit_type", "licence")
+    columns = ("split", "source", "task", "language", "label", "kind", "edit_type", "licence")
     return {
         "config": config.model_dump(mode="json"),
         "version": judge.__version__,

@@ -26,7 +26,7 @@ CREATE TABLE samples (
     pair TEXT NOT NULL,       -- what twins have in common
     source TEXT NOT NULL, task TEXT NOT NULL, language TEXT NOT NULL, domain TEXT NOT NULL,
     licence TEXT NOT NULL,
-    label TEXT, edit_type TEXT, from_document INTEGER,
+    label TEXT, kind TEXT, edit_type TEXT, from_document INTEGER,
     split TEXT,
     verdict INTEGER NOT NULL DEFAULT 0,  -- is there to be a row in this mode?
     reason INTEGER NOT NULL DEFAULT 0,
@@ -109,21 +109,24 @@ class SampleStore:
         def values() -> Iterator[tuple[Any, ...]]:
             for sample in samples:
                 current[:] = [sample]
-                edit_type, from_document = (sample.meta.get(key) for key in ("edit_type", "from_document"))
+                kind, edit_type, from_document = (
+                    sample.meta.get(key) for key in ("kind", "edit_type", "from_document")
+                )
                 yield (
                     sample.id, sample.group, pair_of(sample), sample.source, sample.task.value,
                     sample.language, str(sample.meta.get("domain", "")), licence_of(sample),
                     None if sample.label is None else sample.label.value,
+                    "labelled" if kind is None else str(kind),
                     None if edit_type is None else str(edit_type),
                     None if from_document is None else bool(from_document),
                     dump(row_from_sample(sample)),
                 )  # fmt: skip
 
         columns = "id, document, pair, source, task, language, domain, licence"
-        columns += ", label, edit_type, from_document, row"
+        columns += ", label, kind, edit_type, from_document, row"
         try:
             self.table.executemany(
-                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 values(),
             )
         except sqlite3.IntegrityError:

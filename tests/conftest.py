@@ -57,18 +57,17 @@ def store_of(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Callable[...
 @pytest.fixture(scope="session")
 def starter_twins(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     """A third of the starter corpus, with an edited pair and an added pair of every gold that allows one."""
-    from data_pipeline.additions import Additions
     from data_pipeline.perturb import RulePerturber
     from data_pipeline.sources import take_documents
     from data_pipeline.starter import load_starter
     from data_pipeline.store import SampleStore
     from data_pipeline.teachers.rules import RulesTeacher
-    from data_pipeline.twins import Shares, make_twins
+    from data_pipeline.twins import make_makers, make_twins
 
     with SampleStore(tmp_path_factory.mktemp("starter") / "golds.sqlite") as golds:
         golds.add(take_documents(load_starter(), 300, seed=0))
-        perturb, finder = RulesTeacher(RulePerturber(0)).perturb, Additions(golds, seed=0)
-        found = make_twins(golds.samples(), perturb, finder, Shares(edits=1.0, additions=1.0), seed=0)
+        perturb, shares = RulesTeacher(RulePerturber(0)).perturb, {"edit": 1.0, "added": 1.0}
+        found = make_twins(golds.samples(), perturb, make_makers(golds, 0), shares, seed=0)
         return [sample for twins in found for sample in twins.samples]
 
 

@@ -5,6 +5,5 @@ the fact at every mention. The faithful twin's document is edited alike, elsewhe
 """
 
 from data_pipeline.documents.edit import DOCUMENT_EDITS, edit_document
-from data_pipeline.documents.types import DocumentEdit
 
-__all__ = ["DOCUMENT_EDITS", "DocumentEdit", "edit_document"]
+__all__ = ["DOCUMENT_EDITS", "edit_document"]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from random import Random
 
+from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import (
     bearing_parts,
     can_be_missed,
@@ -11,7 +12,6 @@ from data_pipeline.documents.bearing import (
     parts_of,
     words_of,
 )
-from data_pipeline.documents.types import DocumentEdit
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from judge.floors.overlap import units
@@ -28,7 +28,7 @@ SHORTEST_CLAIM = 6
 """Words of a sentence that is worth while to be looked for; twice as many characters in Chinese."""
 
 
-def delete(gold: Sample, rng: Random) -> Iterator[DocumentEdit]:
+def delete(gold: Sample, rng: Random) -> Iterator[Contrast]:
     """Edits that take the ground of one claim of the answer away; each claim is tried once."""
     document, language = gold.document_text, gold.language
     parts = parts_of(document)
@@ -41,7 +41,14 @@ def delete(gold: Sample, rng: Random) -> Iterator[DocumentEdit]:
             continue
         change = f"文档中不再有：“{claim}”" if language == "zh" else f"the document no longer says: '{claim}'"
         others = _elsewhere(gold, bearing, rng)
-        yield DocumentEdit("deletion", without(document, others), left, change, "", claim)
+        yield Contrast(
+            edit_type="deletion",
+            change=change,
+            replaced="",
+            inserted=claim,
+            faithful_document=without(document, others),
+            hallucinated_document=left,
+        )
 
 
 def without(document: str, numbers: Sequence[int]) -> str:

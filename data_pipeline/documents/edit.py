@@ -3,20 +3,20 @@
 import random
 from collections.abc import Callable, Iterator
 
+from data_pipeline.contrast import Contrast
 from data_pipeline.documents.deletion import delete
 from data_pipeline.documents.swap import swap
-from data_pipeline.documents.types import DocumentEdit
 from judge.types import Sample
 
-DOCUMENT_EDITS: dict[str, Callable[[Sample, random.Random], Iterator[DocumentEdit]]] = {
+DOCUMENT_EDITS: dict[str, Callable[[Sample, random.Random], Iterator[Contrast]]] = {
     "deletion": delete,
     "document_swap": swap,
 }
 """The kinds of edit; each yields what it can do with a gold sample, best first."""
 
 
-def edit_document(gold: Sample, seed: int) -> DocumentEdit | None:
-    """A document that no longer bears a gold answer; ``None`` where rules cannot make one surely.
+def edit_document(gold: Sample, seed: int) -> Iterator[Contrast]:
+    """A document that no longer bears a gold answer; nothing where rules cannot make one surely.
 
     The seed and the sample decide which kind is tried first.
     """
@@ -25,6 +25,6 @@ def edit_document(gold: Sample, seed: int) -> DocumentEdit | None:
     rng.shuffle(kinds)
     for kind in kinds:
         for found in DOCUMENT_EDITS[kind](gold, rng):
-            if found.faithful != found.hallucinated and found.hallucinated.strip():
-                return found
-    return None
+            if found.faithful_document != found.hallucinated_document and found.hallucinated_document:
+                yield found
+                return

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from random import Random
 
+from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import parts_of
-from data_pipeline.documents.types import DocumentEdit
 from data_pipeline.perturb.edit import Edit, digits_of, listed_together, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import document_facts, find_facts
@@ -24,7 +24,7 @@ MOST_MENTIONS = 6
 """Of a name that changes places."""
 
 
-def swap(gold: Sample, rng: Random) -> Iterator[DocumentEdit]:
+def swap(gold: Sample, rng: Random) -> Iterator[Contrast]:
     """Edits of the document after which it contradicts the answer."""
     ways = [*NEAR, "names"]
     rng.shuffle(ways)
@@ -35,7 +35,14 @@ def swap(gold: Sample, rng: Random) -> Iterator[DocumentEdit]:
                 change = f"文档中的“{old}”被改成“{new}”"
             else:
                 change = f"the document says '{new}' wherever it said '{old}'"
-            yield DocumentEdit("document_swap", _elsewhere(gold, rng), changed, change, new, old)
+            yield Contrast(
+                edit_type="document_swap",
+                change=change,
+                replaced=new,
+                inserted=old,
+                faithful_document=_elsewhere(gold, rng),
+                hallucinated_document=changed,
+            )
 
 
 def _near(gold: Sample, kind: str, rng: Random) -> Iterator[tuple[str, str, str]]:

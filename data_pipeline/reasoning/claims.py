@@ -15,7 +15,7 @@ the document; an answer to another question; the document does tell what it is s
 
 _KINDS: dict[str, ErrorKind] = {
     "addition": "absent",
-    "added": "absent",
+    "added_sentence": "absent",
     "deletion": "absent",
     "near_miss": "elsewhere",
 }

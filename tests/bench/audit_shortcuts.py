@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from data_pipeline.additions import Additions
 from data_pipeline.audit import audit_samples
 from data_pipeline.perturb import RulePerturber
 from data_pipeline.store import SampleStore
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Shares, make_twins
+from data_pipeline.twins import make_makers, make_twins
 from judge.files import open_text, read_jsonl
 from judge.formats.files import group_of
 from judge.types import Label, Language, Sample
@@ -71,7 +70,8 @@ def twins(golds: list[Sample], additions: float, seed: int) -> list[Sample]:
     perturb = RulesTeacher(RulePerturber(seed)).perturb
     with tempfile.TemporaryDirectory() as folder, SampleStore(Path(folder) / "golds.sqlite") as store:
         store.add(golds)
-        made = make_twins(golds, perturb, Additions(store, seed), Shares(1.0, additions), seed)
+        shares = {"edit": 1.0, "added": additions}
+        made = make_twins(golds, perturb, make_makers(store, seed), shares, seed)
         return [sample for found in made for sample in found.samples]
 
 

@@ -47,16 +47,16 @@ def main() -> None:
     rows = []
     for source in options.sources:
         golds = draw(source, options.data_dir, options.golds)
-        made = [(gold, found) for gold in golds if (found := edit_document(gold, options.seed))]
+        made = [(gold, found) for gold in golds for found in edit_document(gold, options.seed)]
         kinds = Counter(found.edit_type for _, found in made)
-        apart = sum(found.faithful != gold.document_text for gold, found in made)
+        apart = sum(found.faithful_document != gold.document_text for gold, found in made)
         counts = [kinds[kind] for kind in DOCUMENT_EDITS]
         cells = [source, len(golds), f"{100 * len(made) / len(golds):.0f} %", *counts, apart]
         rows.append(f"| {' | '.join(map(str, cells))} |")
         for gold, found in made[: options.show]:
             print(f"\n== {gold.id}: {found.edit_type}\nQ: {gold.question}\nA: {gold.answer}")
-            print("FAIL", *changes(gold.document_text, found.hallucinated), sep="\n   ")
-            print("PASS", *changes(gold.document_text, found.faithful), sep="\n   ")
+            print("FAIL", *changes(gold.document_text, found.hallucinated_document), sep="\n   ")
+            print("PASS", *changes(gold.document_text, found.faithful_document), sep="\n   ")
     print(f"\n| source | golds | with a pair | {' | '.join(DOCUMENT_EDITS)} | faithful twin edited too |")
     print(f"| --- |{' ---: |' * (len(DOCUMENT_EDITS) + 3)}")
     print(*rows, sep="\n")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from data_pipeline.contrast import Contrast
 from data_pipeline.documents import edit_document
 from data_pipeline.documents.bearing import bearing_parts, can_be_missed, is_gone, parts_of
 from data_pipeline.documents.deletion import delete, without
@@ -15,7 +16,7 @@ from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.reasoning import explain
 from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.starter import load_starter
-from data_pipeline.twins import Shares, make_twins
+from data_pipeline.twins import make_twins
 from judge.types import Label, Sample, Task
 
 BRIDGE = (
@@ -69,24 +70,26 @@ def test_what_cannot_be_missed_is_left_alone(answer: str, can: bool) -> None:
 
 def test_deletion_takes_out_what_bears_the_answer_and_as_much_elsewhere() -> None:
     [found] = delete(gold("Ada Holst", "Who designed the bridge?"), rng())
-    assert found.hallucinated == BRIDGE.replace("It was designed by Ada Holst in 1931. ", "")
-    assert "Ada Holst in 1931" in found.faithful and found.faithful != BRIDGE
-    assert len(parts_of(found.faithful)) == len(parts_of(found.hallucinated)) == 4
-    assert found.faithful.startswith("The Tarn Bridge spans")  # what introduces the rest stays
+    assert found.hallucinated_document == BRIDGE.replace("It was designed by Ada Holst in 1931. ", "")
+    assert "Ada Holst in 1931" in found.faithful_document and found.faithful_document != BRIDGE
+    assert len(parts_of(found.faithful_document)) == len(parts_of(found.hallucinated_document)) == 4
+    assert found.faithful_document.startswith("The Tarn Bridge spans")  # what introduces the rest stays
     assert (found.replaced, found.inserted) == ("", "Ada Holst")
 
 
 def test_one_claim_of_a_long_answer_loses_its_ground() -> None:
     answer = "Ada Holst designed the Tarn Bridge in 1931. The builder Karl Brandt worked on it for 27 months."
     for found in delete(gold(answer), rng()):
-        assert found.inserted in answer and is_gone(found.hallucinated, BRIDGE, found.inserted, "", "en")
-        assert "Ada Holst" in found.faithful and "Karl Brandt" in found.faithful
+        assert found.inserted in answer and is_gone(
+            found.hallucinated_document, BRIDGE, found.inserted, "", "en"
+        )
+        assert "Ada Holst" in found.faithful_document and "Karl Brandt" in found.faithful_document
 
 
 def test_a_triple_leaves_whole() -> None:
     sample = gold("The Tarn Bridge is 214 m long.", document=TRIPLES, task=Task.DATA2TEXT)
     [found] = delete(sample, rng())
-    assert found.hallucinated == "Tarn Bridge | designer | Ada Holst\nLindmoor | population | 8121"
+    assert found.hallucinated_document == "Tarn Bridge | designer | Ada Holst\nLindmoor | population | 8121"
 
 
 def test_chinese_sentences_leave_too() -> None:
@@ -94,8 +97,8 @@ def test_chinese_sentences_leave_too() -> None:
         "塔恩桥横跨河流。它由安娜·霍尔斯特设计，于1931年完工。此前人们乘渡船过河。每年六月这里举办集市。"
     )
     [found] = delete(gold("安娜·霍尔斯特", "谁设计了这座桥？", document, language="zh"), rng())
-    assert "霍尔斯特" not in found.hallucinated and "霍尔斯特" in found.faithful
-    assert found.hallucinated.count("。") == found.faithful.count("。") == 3
+    assert "霍尔斯特" not in found.hallucinated_document and "霍尔斯特" in found.faithful_document
+    assert found.hallucinated_document.count("。") == found.faithful_document.count("。") == 3
 
 
 def test_what_stands_everywhere_cannot_be_deleted() -> None:
@@ -109,14 +112,20 @@ def test_what_stands_everywhere_cannot_be_deleted() -> None:
 def test_a_number_changes_at_every_mention() -> None:
     document = f"{BRIDGE} The 27 months were cold."
     found = next(iter(swap(gold("27 months", "How long did the builder work?", document), rng())))
-    assert not occurs(found.inserted, found.hallucinated) and found.hallucinated.count(found.replaced) == 2
-    assert occurs("27 months", found.faithful)
+    assert (
+        not occurs(found.inserted, found.hallucinated_document)
+        and found.hallucinated_document.count(found.replaced) == 2
+    )
+    assert occurs("27 months", found.faithful_document)
 
 
 def test_names_change_places() -> None:
     names = list(swap(gold("Ada Holst", "Who designed the bridge?"), rng()))
     assert names and names[0].replaced == "Karl Brandt" and names[0].inserted == "Ada Holst"
-    assert "designed by Karl Brandt" in names[0].hallucinated and "builder Ada Holst" in names[0].hallucinated
+    assert (
+        "designed by Karl Brandt" in names[0].hallucinated_document
+        and "builder Ada Holst" in names[0].hallucinated_document
+    )
 
 
 def test_what_the_question_names_and_numbers_in_names_stay() -> None:
@@ -141,9 +150,15 @@ def unedited(golds: Iterable[Sample]) -> list[Any]:
     return []
 
 
+def edited(gold: Sample, seed: int = 0) -> list[Contrast]:
+    return list(edit_document(gold, seed))
+
+
 def test_twins_differ_in_their_document_alone() -> None:
     golds = load_starter()
-    made = [twins.samples for twins in make_twins(golds, unedited, None, Shares(0, 0, 1.0), 0)]  # type: ignore[arg-type]
+    made = [
+        twins.samples for twins in make_twins(golds, unedited, {"document": edited}, {"document": 1.0}, 0)
+    ]
     pairs = [pair for pair in made if pair]
     assert len(made) == len(golds) and len(pairs) > 0.6 * len(golds)
     for faithful, hallucinated in pairs:
@@ -161,16 +176,16 @@ def test_twins_differ_in_their_document_alone() -> None:
 
 def test_the_same_seed_gives_the_same_document() -> None:
     golds = load_starter()[:40]
-    assert [edit_document(item, 1) for item in golds] == [edit_document(item, 1) for item in golds]
-    assert [edit_document(item, 1) for item in golds] != [edit_document(item, 2) for item in golds]
+    assert [edited(item, 1) for item in golds] == [edited(item, 1) for item in golds]
+    assert [edited(item, 1) for item in golds] != [edited(item, 2) for item in golds]
 
 
 @pytest.mark.parametrize(("kind", "least"), [("xquad", 0.8), ("covid_qa", 0.5)])
 def test_real_questions_get_twins(kind: str, least: float, shared_data: Path) -> None:
     golds = list(read_source(SourceConfig(kind=kind, path=str(shared_data), limit=100), 0))
-    found = [(item, edit) for item in golds if (edit := edit_document(item, 0)) is not None]
+    found = [(item, edit) for item in golds for edit in edited(item)]
     assert len(found) >= least * len(golds)
     for item, edit in found:
         if edit.edit_type == "deletion" and len(item.answer.split()) <= 8:
-            assert bare(item.answer) in bare(edit.faithful)
-            assert not occurs(item.answer.strip(" ."), edit.hallucinated)
+            assert bare(item.answer) in bare(edit.faithful_document or "")
+            assert not occurs(item.answer.strip(" ."), edit.hallucinated_document or "")

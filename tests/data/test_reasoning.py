@@ -314,7 +314,7 @@ def test_right_reasonings_quote_what_decides(starter_twins: list[Sample]) -> Non
                 wanted, quoted_words = keys(finding.claim.text), keys("\n".join(finding.quotes))
                 assert len(wanted & quoted_words) >= COVERED * len(wanted)
         there = item.meta.get("replaced")
-        if found and item.meta.get("edit_type") != "addition" and there and occurs(there, flat):
+        if found and item.meta.get("edit_type") != "added_sentence" and there and occurs(there, flat):
             edited += 1
             held += any(occurs(there, quote) for quote in quotes_of(item))
     assert min(told[label] for label in Label) > 0.85 * len(starter_twins) / 2

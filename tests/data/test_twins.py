@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data_pipeline.additions import Additions
+from data_pipeline.contrast import Contrast
+from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb import RulePerturber
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.starter import load_starter
 from data_pipeline.store import SampleStore
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, Shares, Twins, make_twins
+from data_pipeline.twins import Perturb, Twins, make_makers, make_twins
+from data_pipeline.twins.added import add_sentences
 from judge.types import Label, Sample
 
 Pair = tuple[Sample, Sample]
@@ -68,10 +70,10 @@ def test_added_sentences(pairs: list[Pair]) -> None:
         answers[gold.group].add(gold.answer)
         groups[gold.answer, kind(gold)].add(gold.group)
     golds = {gold.id: gold for gold in load_starter()}
-    added = [pair for pair in pairs if pair[0].id.endswith("-long")]
+    added = [pair for pair in pairs if pair[0].id.endswith("-added")]
     assert len(added) >= 0.3 * len(pairs)
     for faithful, hallucinated in added:
-        gold = golds[faithful.id.removesuffix("-long")]
+        gold = golds[faithful.id.removesuffix("-added")]
         supported, foreign = hallucinated.meta["replaced"], hallucinated.meta["inserted"]
         space = "" if gold.language == "zh" else " "
         assert faithful.answer == gold.answer + space + supported
@@ -86,18 +88,22 @@ def gold(name: str, group: str, answer: str, **values: Any) -> Sample:
     return Sample(name, f"Document {group}.", answer, source="s", group=group, label=Label.PASS, **values)
 
 
+def add(store: SampleStore, gold: Sample, seed: int = 0) -> Contrast | None:
+    return next(iter(add_sentences(gold, Neighbours(store, seed), seed)), None)
+
+
 def test_no_second_answer_no_addition(store_of: StoreOf) -> None:
     golds = [gold("a", "1", "It is blue."), gold("b", "2", "It is gray."), gold("c", "2", "It is pink.")]
-    finder = Additions(store_of(golds), 0)
-    assert finder.find(golds[0]) is None
-    found = finder.find(golds[1])
-    assert found is not None and (found.supported, found.foreign) == ("It is pink.", "It is blue.")
+    store = store_of(golds)
+    assert add(store, golds[0]) is None
+    found = add(store, golds[1])
+    assert found is not None and (found.replaced, found.inserted) == ("It is pink.", "It is blue.")
     assert found.faithful == "It is gray. It is pink." and found.hallucinated == "It is gray. It is blue."
 
 
 def test_no_answer_of_the_same_length_no_addition(store_of: StoreOf) -> None:
     golds = [gold("a", "1", "Blue."), gold("b", "1", "It is gray."), gold("c", "2", "It was " + "long " * 20)]
-    assert Additions(store_of(golds), 0).find(golds[0]) is None
+    assert add(store_of(golds), golds[0]) is None
 
 
 def test_a_foreign_sentence_is_of_the_same_kind(store_of: StoreOf) -> None:
@@ -107,25 +113,25 @@ def test_a_foreign_sentence_is_of_the_same_kind(store_of: StoreOf) -> None:
         gold("c", "2", "It is pink.", meta={"domain": "sport"}),
         gold("d", "3", "It is teal.", language="zh"),
     ]
-    assert Additions(store_of(golds), 0).find(golds[0]) is None
+    assert add(store_of(golds), golds[0]) is None
 
 
 def test_a_foreign_sentence_that_the_document_supports_is_none(store_of: StoreOf) -> None:
     """Two documents may have an answer in common; it would be no hallucination."""
     golds = [gold("a", "1", "It is blue."), gold("b", "1", "It is gray."), gold("c", "2", "It is gray.")]
-    assert Additions(store_of(golds), 0).find(golds[0]) is None
+    assert add(store_of(golds), golds[0]) is None
 
 
 def test_foreign_sentences_of_a_large_set_are_a_seeded_choice(
     store_of: StoreOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data_pipeline.additions.POOL", 3)
+    monkeypatch.setattr("data_pipeline.neighbours.POOL", 3)
     golds = [gold(f"{name}-{part}", name, f"It is {name}{part}.") for name in "abcdefgh" for part in "xy"]
     chosen = []
     for seed in (0, 0, 1):
-        finder = Additions(store_of(golds), seed)
-        found = [finder.find(item) for item in golds]
-        chosen.append([addition and addition.foreign for addition in found])
+        store = store_of(golds)
+        found = [add(store, item, seed) for item in golds]
+        chosen.append([contrast and contrast.inserted for contrast in found])
         assert len(set(chosen[-1]) - {None}) <= 3
     assert chosen[0] == chosen[1] != chosen[2]
 
@@ -140,8 +146,8 @@ def by_rule(*edit_types: str) -> Perturb:
 def twins_of(
     store: SampleStore, perturb: Perturb, edits: float, additions: float, seed: int = 0
 ) -> list[Twins]:
-    finder = Additions(store, seed)
-    return list(make_twins(store.samples(), perturb, finder, Shares(edits, additions), seed))
+    shares = {"edit": edits, "added": additions}
+    return list(make_twins(store.samples(), perturb, make_makers(store, seed), shares, seed))
 
 
 def test_shares(store_of: StoreOf) -> None:
@@ -154,7 +160,7 @@ def test_shares(store_of: StoreOf) -> None:
         assert labels[Label.PASS] == labels[Label.FAIL]
         assert all(twins.samples or twins.dropped is not None for twins in found)
         kinds = (sample.meta["edit_type"] for sample in samples if sample.label is Label.FAIL)
-        return Counter("addition" if name == "addition" else "edit" for name in kinds)
+        return Counter("addition" if name == "added_sentence" else "edit" for name in kinds)
 
     every, half = types(1.0, 1.0), types(0.5, 0.5)
     assert types(0.0, 0.0) == {}
@@ -173,7 +179,7 @@ def test_without_an_edit_both_classes_lose_the_answer(store_of: StoreOf) -> None
 
 def test_without_an_addition_the_reason_is_named(store_of: StoreOf) -> None:
     [found] = twins_of(store_of([gold("a", "1", "It is blue.")]), by_rule("number"), 0.0, 1.0)
-    assert (found.gold.id, found.samples, found.dropped) == ("a", (), "no addition")
+    assert (found.gold.id, found.samples, found.dropped) == ("a", (), "no pair of kind added")
 
 
 def test_a_teachers_reason_is_kept(store_of: StoreOf) -> None:

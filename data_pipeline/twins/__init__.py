@@ -1,0 +1,17 @@
+"""Pairs of samples, one faithful and one hallucinated, made from gold answers by kinds of contrast."""
+
+from data_pipeline.contrast import KINDS, Contrast, Error, Maker
+from data_pipeline.twins.make import Perturb, Twins, TwinYield, make_twins
+from data_pipeline.twins.makers import make_makers
+
+__all__ = [
+    "KINDS",
+    "Contrast",
+    "Error",
+    "Maker",
+    "Perturb",
+    "TwinYield",
+    "Twins",
+    "make_makers",
+    "make_twins",
+]

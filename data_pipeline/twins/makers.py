@@ -1,0 +1,23 @@
+"""The makers of a build: each kind of pair by its name."""
+
+from collections.abc import Mapping
+
+from data_pipeline.contrast import Maker
+from data_pipeline.documents import edit_document
+from data_pipeline.neighbours import Neighbours
+from data_pipeline.store import SampleStore
+from data_pipeline.twins.added import add_sentences
+
+
+def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
+    """The makers of every kind but ``edit``, which a teacher makes.
+
+    Args:
+        golds: the gold samples of a build.
+        seed: what they make depends on this and the sample.
+    """
+    neighbours = Neighbours(golds, seed)
+    return {
+        "added": lambda gold: add_sentences(gold, neighbours, seed),
+        "document": lambda gold: edit_document(gold, seed),
+    }
