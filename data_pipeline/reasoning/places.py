@@ -36,6 +36,9 @@ _TOPIC = 0.5
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
 _ENDS = (".", "!", "?", "。", "！", "？")
+_SHORTENED = re.compile(
+    r"\b(?:[ap]\.m|U\.S|U\.K|D\.C|e\.g|i\.e|vs|approx|Jr|Sr|St|Mt|Ft|Col|Lt|Sgt|Sen|Rep|Gov)\.$"
+)
 _NO_START = " ,.;:!?)，。；：、！？）”"
 _UNIT = re.compile(
     r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.,:'’/-][^\W\u4e00-\u9fff]+)*|[^\w\s\u4e00-\u9fff]"
@@ -239,7 +242,9 @@ def whole_sentences(text: str) -> list[Span]:
     """The sentences and lines of a text; a sentence that lines were broken in stays one."""
     found: list[Span] = []
     for span in sentence_spans(text):
-        if found and text[span.start].islower() and text[found[-1].end : span.start].strip(" \r") == "\n":
+        between = text[found[-1].end : span.start].strip(" \r") if found else ""
+        broken = text[span.start].islower() and between == "\n"
+        if found and (broken or (not between and _SHORTENED.search(text[found[-1].start : found[-1].end]))):
             found[-1] = Span(found[-1].start, span.end)
         else:
             found.append(span)

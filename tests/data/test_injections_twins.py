@@ -49,5 +49,7 @@ def test_pairs_are_chosen_by_their_own_names(starter_twins: list[Sample]) -> Non
 
 def test_rules_still_find_a_reasoning(starter_twins: list[Sample]) -> None:
     for before, after in zip(starter_twins, inject_twins(starter_twins, 1.0, seed=0), strict=True):
-        if before.task is not Task.TRANSLATION:  # whose sentences an attack would part from those of the original
+        if (
+            before.task is not Task.TRANSLATION
+        ):  # whose sentences an attack would part from those of the original
             assert explain(before) is None or explain(after)
