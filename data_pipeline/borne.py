@@ -22,7 +22,7 @@ from data_pipeline.perturb.facts import find_entities, is_translation
 from data_pipeline.perturb.names_en import GENERIC
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.reasoning.claims import Claim, claims_of, refuses
-from data_pipeline.reasoning.places import COVERED, cover, keys, places_in
+from data_pipeline.reasoning.places import cover, keys, places_in, places_of
 from data_pipeline.values import Number, numbers, values
 from judge.types import Label, Sample, Task
 
@@ -30,6 +30,8 @@ UNKNOWN = 0.25
 """A sentence is not borne where no more than this share of its words is anywhere in the document ..."""
 FEWEST_WORDS = 6
 """... and it has so many (pairs of characters in Chinese)."""
+CARRIED = 0.8
+"""Share of the words of a recommendation that quotes must hold where a document recommends nothing."""
 ALIKE = 0.75
 """How alike (difflib's ratio) a word must be to part of a name to be the same with a slip of the pen."""
 LEFT = 4
@@ -53,10 +55,16 @@ _ABOUT_BEHIND = re.compile(r"\s?(?:余|多|左右|以上|以下|\+)")
 _CODE = re.compile(r"[A-Za-z][-–.]?$|\d[:：]$|\d[万亿千]$")
 """What stands before a number that is part of a name or code, of a time, or of a longer number."""
 _ADVICE = re.compile(
-    r"\b(?:should|needs? to|needed|must|ought|warrant\w*|recommend\w*|advis\w+|encourag\w+|require\w* further"
+    r"\b(?:should|ought to|needs? to be|must be|warrant(?:s|ed)?\b|we (?:\w+ )?recommend"
+    r"|(?:is|are|be|remains?) (?:\w+ )?(?:needed|required|recommended|advised|advisable|encouraged)"
     r"|(?:further|future|more|additional|larger) (?:\w+ )?(?:stud|research|investigat|work|trial|evaluat))",
     re.I,
 )
+_REPORTS = re.compile(
+    r"(?:发布|报道|发文|刊发|转载|刊登|首发|文章|消息)[^：:]{0,12}《"
+    r"|《[^》]*》[^：:]{0,8}[：:]"
+)
+"""A headline of another page, as LawBench puts it before a summary."""
 _LEANS = re.compile(
     r"(?:this|these|that|those|it|they|he|she|such|however|therefore|thus|hence)\b|[此该这其他她它]", re.I
 )
@@ -77,11 +85,18 @@ def borne(gold: Sample) -> Sample | Rejected:
         The sample, perhaps with a shorter answer; or why it is left out: ``number``, ``name``,
         ``recommendation`` or ``words``, with what was found.
     """
+    if any(places_of(gold.answer.strip(), gold.document_text)):
+        return gold
     claims = claims_of(gold.answer)
     reasons = [_unborne(claim.text, gold) for claim in claims]
+    head = _HEAD.match(gold.answer) if gold.language == "zh" else None
+    if head and _REPORTS.search(head[0]) and not reasons[0]:
+        source = keys(re.sub(r"《[^》]*》", "", head[0]))
+        if len(source & places_in(gold.document_text).keys) <= len(source) / 2:
+            reasons[0] = Rejected("words", head[0])
     if not any(reasons):
         return gold
-    if gold.language == "zh" and reasons[0] and (head := _HEAD.match(gold.answer)):
+    if head and reasons[0]:
         tail = gold.answer[head.end() :].strip()
         return borne(replace(gold, answer=tail)) if len(keys(tail)) >= LEFT else reasons[0]
     first = next(reason for reason in reasons if reason)
@@ -120,8 +135,9 @@ def _unborne(claim: str, gold: Sample) -> Rejected | None:
     """Why a document does not bear a claim; ``None`` where nothing speaks against it."""
     document = gold.document_text
     known = f"{document}\n{gold.question}"
+    held = values(document) | values(gold.question)
     for number in numbers(claim):
-        if not _number_stands(number, claim, known):
+        if not _number_stands(number, claim, known, held):
             return Rejected("number", claim[number.start : number.end])
     if is_translation(claim, document) or refuses(claim, gold.language):
         return None
@@ -133,18 +149,18 @@ def _unborne(claim: str, gold: Sample) -> Rejected | None:
         ):
             return Rejected("name", name.text)
     wanted = keys(claim)
-    there = keys(known)
+    there = places_in(document).keys | keys(gold.question)
     counted = any(number.value > SMALL for number in numbers(claim))
     if len(wanted) >= FEWEST_WORDS and not counted and len(wanted & there) <= UNKNOWN * len(wanted):
         return Rejected("words", claim)
     if gold.task is Task.QA and gold.language == "en" and (advice := _ADVICE.search(claim)):
         carried = _ADVICE.search(document) and occurs(advice[0], document)
-        if not carried and cover(wanted, places_in(document).quotes(wanted)) < COVERED:
+        if not carried and cover(wanted, places_in(document).quotes(wanted)) < CARRIED:
             return Rejected("recommendation", advice[0])
     return None
 
 
-def _number_stands(number: Number, claim: str, known: str) -> bool:
+def _number_stands(number: Number, claim: str, known: str, held: frozenset[Decimal]) -> bool:
     """Is a number of a claim in what is known: as it is, in another form, rounded, or about so many?
 
     Small ones may be counted, and are let pass; so are those in codes and names (COVID-19).
@@ -158,7 +174,6 @@ def _number_stands(number: Number, claim: str, known: str) -> bool:
         return True
     if number.digits and number.digits.replace(".", "") in _joined(known):
         return True
-    held = values(known)
     places = len(number.digits.partition(".")[2].rstrip("0"))
     for value in {number.value, number.bare}:
         for scale in _TABLE_SCALES:

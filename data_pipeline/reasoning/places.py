@@ -8,7 +8,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -122,6 +122,11 @@ class Places:
         for number, tokens in enumerate(self._tokens):
             for key in dict.fromkeys(token.key for token in tokens):
                 self._holding[key].append(number)
+
+    @property
+    def keys(self) -> Set[str]:
+        """All content words."""
+        return self._holding.keys()
 
     def weight(self, key: str) -> float:
         """How much a word tells: the fewer parts hold it, the more; a number twice. 0 where none does."""
