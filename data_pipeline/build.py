@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.audit.gate import audit_build
+from data_pipeline.borne import only_borne
 from data_pipeline.config import CounterfactualConfig, DataConfig
 from data_pipeline.counterfactual import counterfactuals
 from data_pipeline.engines import Engine, Stage, make_engine
@@ -59,7 +60,7 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         JudgeError: a teacher failed, the budget is used up, or the disk is full; every answer so far is kept.
     """
     folder = Path(config.output)
-    engine, dropped = make_engine(config.engine), Dropped()
+    engine, dropped, trimmed = make_engine(config.engine), Dropped(), Dropped()
     golds_file, samples_file = folder / ".golds.sqlite", folder / ".samples.sqlite"
     with (
         SampleStore(golds_file) as golds,
@@ -69,10 +70,11 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         clear(folder)
         for source in config.sources:
             perturbs = config.perturb if source.perturb is None else source.perturb
+            read = read_source(source, config.seed, config.licences, dropped.add)
+            if perturbs and config.check_golds:
+                read = only_borne(read, dropped, trimmed)
             try:
-                (golds if perturbs else store).add(
-                    read_source(source, config.seed, config.licences, dropped.add)
-                )
+                (golds if perturbs else store).add(read)
             except DuplicateId as error:
                 raise error.at(places_of(config.sources, config.seed, error.id)) from None
         check_labels(golds, store)
@@ -102,6 +104,7 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         write_files(config, folder, store, say)
         write_jsonl(folder / "leaks.jsonl", gate.rows if gate is not None else ())
         stages = {
+            "trimmed": trimmed.table(),
             "twins": made,
             "mix": mixed,
             "audit": audit,

@@ -178,6 +178,8 @@ class DataConfig(StrictConfig):
     licences: list[str] | None = Field(default=None, min_length=1)
     """Only samples under these licences (``meta.licence``); those that name none are left out too, and
     counted."""
+    check_golds: bool = True
+    """Trim or leave out gold answers that their document does not bear, as far as rules can tell."""
     perturb: bool = True
     """Make perturbed twins of gold answers. ``false`` takes labelled samples as they are."""
     edit_types: tuple[str, ...] = DEFAULT_EDIT_TYPES

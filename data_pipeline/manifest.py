@@ -68,7 +68,7 @@ def make_manifest(
         folder: the data set, all its other files written.
         store: its samples.
         dropped: what was left out.
-        stages: what the stages tell of themselves: the leak gate, teachers, cost.
+        stages: what the stages tell of themselves: trimmed golds, the leak gate, teachers, cost.
     """
     columns = ("split", "source", "task", "language", "label", "kind", "edit_type", "licence")
     return {
@@ -135,6 +135,10 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         )
     lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
     lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
+    if manifest["trimmed"]:
+        lines += ["", "## gold answers without sentences that nothing bears", "", "| source | number |"]
+        lines += ["| --- | --- |"]
+        lines += [f"| {source} | {items['count']} |" for source, items in manifest["trimmed"].items()]
     return "\n".join(lines) + "\n"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from data_pipeline.config import PreferenceConfig
-from data_pipeline.reasoning import explain, mistake
+from data_pipeline.reasoning import Mistakes, explain
 from data_pipeline.rows import dpo_row, gold_label, judgement, opposite
 from data_pipeline.store import SampleStore
 from judge.types import DPORow, Label, Mode, Sample, Verdict
@@ -68,25 +68,26 @@ def _mode_rows(
             if verdict.label is opposite(gold_label(sample)):
                 mistakes[sample.id] = (sample, verdict.raw.strip())
 
-    for number, label in enumerate(Label):
-        wanted = (count + 1 - number) // 2
+    mistaken = Mistakes()  # hallucinated answers first: faithful ones are then found the same faults with
+    for label in (Label.FAIL, Label.PASS):
+        wanted = count // 2 if label is Label.FAIL else (count + 1) // 2
         own = (found for found in mistakes.values() if found[0].label is label)
         composed = ((sample, None) for sample in pool(label) if sample.id not in mistakes)
         for sample, wrong in chain(own, composed):
             if not wanted:
                 break
-            row = _pair(sample, mode, wrong)
+            row = _pair(sample, mode, wrong, mistaken)
             if row is not None:
                 yield row, sample
                 wanted -= 1
 
 
-def _pair(sample: Sample, mode: Mode, wrong: str | None) -> DPORow | None:
+def _pair(sample: Sample, mode: Mode, wrong: str | None, mistaken: Mistakes) -> DPORow | None:
     """A pair with the model's own mistake or a composed one; ``None`` where nothing can be cited."""
-    reasoning = explain(sample) if mode == "reason" else ""
-    if reasoning is None:
+    right, composed = (explain(sample), mistaken.of(sample)) if mode == "reason" else ("", "")
+    if right is None or composed is None:
         return None
     label = gold_label(sample)
-    chosen = judgement(sample, mode, label, reasoning)
-    rejected = wrong or judgement(sample, mode, opposite(label), mistake(sample))
+    chosen = judgement(sample, mode, label, right)
+    rejected = wrong or judgement(sample, mode, opposite(label), composed)
     return dpo_row(sample, mode, chosen, rejected, "composed" if wrong is None else "model")

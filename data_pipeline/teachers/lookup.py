@@ -11,9 +11,9 @@ from data_pipeline.perturb import Fact, find_facts, occurs
 from data_pipeline.perturb.names_en import GENERIC
 from data_pipeline.perturb.numbers import NUMBER_WORDS
 from data_pipeline.perturb.numerals_zh import numeral_of
-from data_pipeline.reasoning import sentences
 from judge.types import Language
 
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
 _ENDINGS = ("ing", "ed", "es", "s", "e")
 _CLAUSE = re.compile(
@@ -21,6 +21,11 @@ _CLAUSE = re.compile(
     r"|\s+(?=(?:and|but|while|which|who|because|when|after|before|although)\b)"
 )
 _CAPITAL = re.compile(r"\b(?=\w*[A-ZÀ-Ý])\w{2,}")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines of a text, without white space around them."""
+    return [part.strip() for part in _SENTENCE.split(text) if part and part.strip()]
 
 
 def clauses(sentence: str) -> list[str]:
@@ -35,11 +40,13 @@ def terms(text: str) -> set[str]:
         if run >= "\u4e00":
             found |= {one + two for one, two in pairwise(run)} or {run}
         else:
-            found.add(_stem(run))
+            found.add(stem(run))
     return found
 
 
-def _stem(word: str) -> str:
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """An English word without its ending, as far as that is easily told."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]

@@ -22,10 +22,10 @@ from data_pipeline.perturb.edit import digits_of
 from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.polarity import YES_OR_NO
 from data_pipeline.perturb.words import either
-from data_pipeline.reasoning import sentences
-from data_pipeline.reasoning import short as short
+from data_pipeline.reasoning.places import MAX_QUOTE, excerpt
+from data_pipeline.reasoning.texts import short
 from data_pipeline.teachers.base import Judgement
-from data_pipeline.teachers.lookup import Lookup, clauses, look_into, stands, terms
+from data_pipeline.teachers.lookup import Lookup, clauses, look_into, sentences, stands, terms
 from judge.types import Label, Language, Sample
 
 # Chosen by hand on rule-perturbed twins of the starter corpus, XQuAD, CMRC 2018 and PubMedQA.
@@ -104,7 +104,9 @@ def judge_by_rules(sample: Sample, teacher: str = "rules") -> Judgement:
     if finding is None:
         return Judgement(teacher, Label.PASS, _agreement(statements, lookup, sample.language))
     reasoning = texts[finding.kind].format(
-        quote=short(finding.quote), said=short(finding.said), there=finding.there
+        quote=excerpt(finding.quote, f"{sample.question} {sample.answer}", finding.there),
+        said=short(finding.said, MAX_QUOTE),
+        there=finding.there,
     )
     return Judgement(teacher, Label.FAIL, reasoning)
 
@@ -228,8 +230,11 @@ def _agreement(statements: Sequence[_Statement], lookup: Lookup, language: Langu
         wanted = terms(" ".join([statements[0].question, *(statement.text for statement in statements)]))
         cited[lookup.sentence(lookup.best(wanted))] = []
     texts = TEXTS[language]
+    said = " ".join(statement.text for statement in statements)
     parts = [
-        texts["found" if facts else "alike"].format(quote=short(quote), facts=_listed(facts, language))
+        texts["found" if facts else "alike"].format(
+            quote=excerpt(quote, said, next(iter(facts), "")), facts=_listed(facts, language)
+        )
         for quote, facts in list(cited.items())[:MAX_CITED]
     ]
     return ("" if language == "zh" else " ").join([*parts, texts["pass"]])

@@ -44,7 +44,8 @@ def test_a_seed_gives_a_faithful_and_a_hallucinated_sample() -> None:
         assert sample.meta["pair"] == "q1-counterfactual"
     assert hallucinated.meta["edit_type"] == "counterfactual"
     assert "capital of France is Lyon" in (explain(faithful) or "")
-    assert 'says "Paris" instead of "Lyon"' in (explain(hallucinated) or "")
+    reasoning = explain(hallucinated) or ""
+    assert '"Paris"' in reasoning and '"Lyon"' in reasoning
 
 
 def test_in_chinese_too() -> None:
@@ -52,7 +53,8 @@ def test_in_chinese_too() -> None:
     [found] = run(evidence, {"document": "法国位于西欧。法国的首都是里昂。"}, seeds=[CHINESE], length=15)
     assert isinstance(found, Counterfactual)
     assert found.hallucinated.group == "g" and "“里昂”" in found.hallucinated.meta["change"]
-    assert "把“里昂”说成了“巴黎”" in (explain(found.hallucinated) or "")
+    reasoning = explain(found.hallucinated) or ""
+    assert "“里昂”" in reasoning and "“巴黎”" in reasoning
 
 
 FIRST_STAGE = [

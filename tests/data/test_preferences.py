@@ -7,7 +7,7 @@ import pytest
 
 from data_pipeline.config import PreferenceConfig
 from data_pipeline.preferences import Judging, preference_rows
-from data_pipeline.reasoning import mistake
+from data_pipeline.reasoning import Mistakes
 from data_pipeline.rows import gold_label, judgement, opposite
 from data_pipeline.store import SampleStore
 from judge.prompting.parsing import parse
@@ -82,12 +82,14 @@ def test_the_models_own_mistakes_come_first(store: SampleStore, starter_twins: l
         ("verdict", "FAIL", "composed"): 5,
     }
     by_id = {sample.id: sample for sample in starter_twins}
+    mistakes = Mistakes()
     for row in rows:
         rejected = row["rejected"][-1]["content"]
+        sample = by_id[sample_id(row)]
+        composed = mistakes.of(sample) or ""
         if row["meta"]["rejected_from"] == "composed":
-            sample = by_id[sample_id(row)]
             label = opposite(gold_label(sample))
-            assert rejected == judgement(sample, row["meta"]["mode"], label, mistake(sample))
+            assert rejected == judgement(sample, row["meta"]["mode"], label, composed)
         elif row["meta"]["mode"] == "reason":
             assert "Own words." in rejected and rejected == rejected.strip()
 

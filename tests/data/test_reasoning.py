@@ -1,111 +1,363 @@
-"""Reasonings cite the document, name what is wrong, and lead to the label that they are made for."""
+"""Reasonings quote what decides about each claim, name every error, and lead to their label."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from data_pipeline.reasoning import MAX_QUOTE, best_sentence, explain, mistake, sentences
+from data_pipeline.perturb.edit import occurs
+from data_pipeline.perturb.facts import is_translation
+from data_pipeline.reasoning import Mistakes, explain
+from data_pipeline.reasoning.claims import claims_of, errors_of, refuses
+from data_pipeline.reasoning.findings import findings
+from data_pipeline.reasoning.places import (
+    COVERED,
+    MAX_QUOTE,
+    Places,
+    excerpt,
+    keys,
+    places_in,
+    places_of,
+)
+from data_pipeline.reasoning.texts import MOST_LINES, Wording, quoted, short
+from judge.prompting.evidence import cite
 from judge.types import Label, Language, Sample
 
-DOCUMENTS: dict[Language, str] = {
-    "en": "The bridge was built in 1931. It is 640 m long. Jon Abel designed it.",
-    "zh": "这座桥建于1931年。桥长640米。设计师是林嘉禾。",
-}
-ANSWERS: dict[Language, str] = {"en": "It is 640 m long.", "zh": "桥长640米。"}
+BRIDGE = (
+    "The bridge was built in 1931. It is 640 m long. Jon Abel designed it, and Ruth Calder paid for the "
+    "two towers. Sailors feared the shoals below it, where the ferry Maid of Tarrow had gone down with all "
+    "hands one night in the spring of 1904, and for many years no pilot would pass the arches after dark "
+    "unless the keeper had lit the nine red lamps on the pier. Tolls were raised in 1948. "
+    "Boats pass free of charge."
+)
+LAKE = (
+    "林嘉禾1948年3月生于云泊市，1971年进入云泊乐器公司。"
+    "他一生制琴约620把，从不使用机器。湖边的作坊由贺松涛建造。"
+)
 
 
-def sample(language: Language, label: Label, answer: str | None = None, **meta: object) -> Sample:
-    text = ANSWERS[language] if answer is None else answer
-    return Sample("s", DOCUMENTS[language], text, language=language, label=label, meta=meta)
+def sample(answer: str, label: Label = Label.PASS, question: str = "", **meta: Any) -> Sample:
+    language: Language = "zh" if re.search("[一-龥]", answer) else "en"
+    document = LAKE if language == "zh" else BRIDGE
+    return Sample("s", document, answer, question, language=language, label=label, meta=meta)
 
 
-def edited(language: Language) -> Sample:
-    return sample(
-        language,
-        Label.FAIL,
-        ANSWERS[language].replace("640", "1931"),
-        edit_type="number",
-        replaced="640",
-        inserted="1931",
+def wrong(answer: str, kind: str, replaced: str, inserted: str, question: str = "") -> Sample:
+    return sample(answer, Label.FAIL, question, edit_type=kind, replaced=replaced, inserted=inserted)
+
+
+def quotes_of(item: Sample) -> list[str]:
+    return [text for finding in findings(item) for text in (*finding.quotes, *filter(None, [finding.answer]))]
+
+
+# --- What is said -------------------------------------------------------------------------------------------
+
+TOLD: list[tuple[str, Sample, list[str]]] = [
+    ("a fact", sample("It is 640 m long."), ['"It is 640 m long."']),
+    ("a fact", sample("他一生制琴约620把。"), ["制琴约620把"]),
+    (
+        "an edit",
+        wrong("It is 460 m long.", "number", "640", "460"),
+        ['"It is 640 m long."', '"640"', '"460"'],
+    ),
+    ("an edit", wrong("他一生制琴约480把。", "number", "620", "480"), ["制琴约620把", "“620”", "“480”"]),
+    (
+        "a fact deep in a sentence",
+        wrong("The pier had six red lamps.", "number", "nine", "six"),
+        ["nine red lamps on the pier", '"nine"', '"six"'],
+    ),
+    (
+        "a negation",
+        wrong("Boats do not pass free of charge.", "negation", "pass", "do not pass"),
+        ["Boats pass free of charge", "do not pass"],
+    ),
+    ("an omission", wrong("Tolls were raised.", "omission", " in 1948", ""), ["in 1948", "leaves out"]),
+    (
+        "an addition",
+        wrong("It is 640 m long. Otters built it.", "addition", "", "Otters built it."),
+        ["640 m long", '"Otters built it."', "- It is 640 m long: "],
+    ),
+    (
+        "a deletion",
+        wrong("The bridge is blue.", "deletion", "", "The bridge is blue."),
+        ['"The bridge is blue."'],
+    ),
+    (
+        "an edited document",
+        wrong("It was built in 1926.", "document_swap", "1931", "1926"),
+        ["built in 1931", '"1926"'],
+    ),
+    (
+        "another question's answer",
+        wrong("Ruth Calder", "near_miss", "Jon Abel", "Ruth Calder", "Who designed the bridge?"),
+        ["Ruth Calder paid", "question", "Jon Abel designed it"],
+    ),
+    (
+        "marked spans",
+        sample("It is 640 m long and made of oak.", Label.FAIL, spans=[{"start": 20, "text": "made of oak"}]),
+        ["640 m long", '"made of oak"'],
+    ),
+    (
+        "a refusal",
+        sample("The document does not say who owns the bridge.", question="Who owns the bridge?"),
+        ["Who owns the bridge?", '"The bridge was built in 1931."', "nothing"],
+    ),
+    (
+        "a wrong refusal",
+        wrong(
+            "The document does not say who designed it.",
+            "refusal",
+            "Jon Abel",
+            "The document does not say who designed it.",
+            "Who designed the bridge?",
+        ),
+        ["Jon Abel designed it", "tell"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "item", "told"), TOLD)
+def test_each_kind_of_claim_and_error_is_told(what: str, item: Sample, told: list[str]) -> None:
+    reasoning = explain(item)
+    assert reasoning is not None, what
+    assert all(text in reasoning for text in told), reasoning
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        sample("Otters live there."),  # nothing to quote
+        sample("It is 640 m long. Otters live under purple roofs."),
+        sample("It is 999 m long."),  # a number that is not there
+        sample("It is 7 m long.", Label.FAIL),  # nobody says what is wrong
+        sample("It is 7 m long.", Label.FAIL, spans=[{"start": 1}]),
+        sample("The document does not say who designed it.", Label.FAIL, "Who?"),
+    ],
+)
+def test_without_a_quote_there_is_no_reasoning(item: Sample) -> None:
+    assert explain(item) is None and Mistakes().of(item) is None
+
+
+def test_several_errors_are_all_named() -> None:
+    answer = "Ruth Abel designed it. It is 460 m long. It was built in 1931."
+    errors = [
+        {"edit_type": "entity", "replaced": "Jon", "inserted": "Ruth", "start": 0, "end": 4},
+        {"edit_type": "number", "replaced": "640", "inserted": "460", "start": 29, "end": 32},
+    ]
+    lines = (explain(sample(answer, Label.FAIL, errors=errors)) or "").split("\n")
+    assert len(lines) == 3
+    assert '"Ruth"' in lines[0] and '"Jon"' in lines[0] and "Jon Abel designed it" in lines[0]
+    assert '"460"' in lines[1] and '"640"' in lines[1]
+    assert "built in 1931" in lines[2] and findings(sample(answer, Label.FAIL, errors=errors))[2].errors == ()
+
+
+def test_errors_of_one_sentence_share_a_line() -> None:
+    errors = [
+        {"edit_type": "entity", "replaced": "Jon Abel", "inserted": "Mira Holst", "start": 0, "end": 10},
+        {"edit_type": "number", "replaced": "two", "inserted": "six", "start": 40, "end": 43},
+    ]
+    item = sample("Mira Holst designed it, Calder paid for six towers.", Label.FAIL, errors=errors)
+    reasoning = explain(item) or ""
+    assert "\n" not in reasoning and all(
+        f'"{x}"' in reasoning for x in ("Mira Holst", "Jon Abel", "six", "two")
     )
 
 
-def added(language: Language) -> Sample:
-    extra = {"en": "It is red.", "zh": "桥是红色的。"}[language]
-    answer = {"en": f"It is 640 m long. {extra}", "zh": f"桥长640米。{extra}"}[language]
-    return sample(language, Label.FAIL, answer, edit_type="addition", inserted=extra)
+def test_long_answers_have_few_lines_and_all_errors() -> None:
+    document = " ".join(f"The tower of town{n} is {n} m high." for n in range(11, 31))
+    answer = document.replace("is 24 m", "is 42 m").replace("is 29 m", "is 92 m")
+    errors = [
+        {"edit_type": "number", "replaced": "24", "inserted": "42", "start": answer.find("42 m"), "end": -1},
+        {"edit_type": "number", "replaced": "29", "inserted": "92", "start": answer.find("92 m"), "end": -1},
+    ]
+    item = Sample("s", document, answer, label=Label.FAIL, meta={"errors": errors})
+    lines = (explain(item) or "").split("\n")
+    assert len(lines) == MOST_LINES and "15 sentences" in lines[-1]
+    assert sum('"42"' in line or '"92"' in line for line in lines) == 2
+    assert len((explain(replace(item, answer=document, label=Label.PASS)) or "").split("\n")) == MOST_LINES
+
+
+def test_a_translation_is_set_beside_the_sentence_of_the_same_number() -> None:
+    answer = "Lin was born in 1948. He made 620 instruments. He Songtao built the workshop."
+    item = Sample("s", LAKE, answer, label=Label.PASS)
+    assert "620把" in (explain(item) or "").split("\n")[1]
+    assert explain(replace(item, answer=answer + " It rained.")) is None
+
+
+# --- Mistakes -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("what", "item", "told"), TOLD)
+def test_a_mistake_has_the_same_quotes_and_lines(what: str, item: Sample, told: list[str]) -> None:
+    right, mistaken = explain(item) or "", Mistakes().of(item) or ""
+    assert right != mistaken and right.count("\n") == mistaken.count("\n"), what
+    if item.label is Label.FAIL:
+        assert quotes_of(item)[0] in mistaken and "instead" not in mistaken
+
+
+def test_mistakes_find_the_faults_that_right_reasonings_find() -> None:
+    mistakes = Mistakes()
+    mistakes.of(wrong("The bridge is blue.", "deletion", "", "The bridge is blue."))
+    mistakes.of(wrong("It is 460 m long.", "number", "640", "460"))
+    found = [mistakes.of(replace(sample("The bridge was built in 1931."), id=name)) or "" for name in "ab"]
+    assert any("1948" in text or "1904" in text for text in found)  # another year, said to be the right one
+    assert any(
+        '"The bridge was built in 1931."' in text.partition("31.")[2] for text in found
+    )  # said to be missing
+
+
+# --- Claims -------------------------------------------------------------------------------------------------
+
+
+def test_claims() -> None:
+    assert [claim.text for claim in claims_of("Yes. It is long.\n* It is old.\n2. Boats pass.")] == [
+        "Yes. It is long.",
+        "It is old.",
+        "Boats pass.",
+    ]
+    assert [claim.text for claim in claims_of("它很长。它很旧。")] == ["它很长。", "它很旧。"]
+    assert [claim.text for claim in claims_of("broken over\ntwo lines")] == ["broken over\ntwo lines"]
+    for text in ("Sure! It is long. Yes.", "640", "!?", "* a\n* b"):
+        assert all(text[claim.start : claim.end] == claim.text for claim in claims_of(text))
 
 
 @pytest.mark.parametrize(
-    ("case", "reasoning"),
+    ("text", "refusal"),
     [
-        (sample("en", Label.PASS), 'The document says: "It is 640 m long." The answer says the same.'),
-        (sample("zh", Label.PASS), "文档中写道：“桥长640米。”答案与此一致。"),
-        (
-            edited("en"),
-            'The document says: "It is 640 m long." The answer says "1931" instead of "640".',
-        ),
-        (edited("zh"), "文档中写道：“桥长640米。”答案却把“640”说成了“1931”。"),
-        (added("en"), 'The document says: "It is 640 m long." It does not mention "It is red.".'),
-        (added("zh"), "文档中写道：“桥长640米。”文档没有提到“桥是红色的。”。"),
-        (
-            sample("en", Label.FAIL, "It is 7 m long.", spans=[{"text": "7 m"}]),
-            'The document says: "It is 640 m long." It does not support "7 m".',
-        ),
-        (sample("en", Label.FAIL, "It is 7 m long."), None),
-        (sample("en", Label.FAIL, "It is 7 m long.", spans=[{"start": 1}]), None),
+        ("The document does not say when.", True),
+        ("The passages do not mention any cost.", True),
+        ("Unable to answer based on given passages.", True),
+        ("This cannot be determined from the given text.", True),
+        ("The bridge does not carry trains.", False),
+        ("He did not answer the letter.", False),
+        ("文档没有说是谁建造的。", True),
+        ("根据文档无法确定时间。", True),
+        ("他从不使用机器。", False),
     ],
 )
-def test_explain(case: Sample, reasoning: str | None) -> None:
-    assert explain(case) == reasoning
+def test_refusals_are_known(text: str, refusal: bool) -> None:
+    assert refuses(text, "zh" if re.search("[一-龥]", text) else "en") is refusal
 
 
-@pytest.mark.parametrize(
-    ("case", "reasoning"),
-    [
-        (
-            sample("en", Label.PASS),
-            'The document says: "It is 640 m long." The answer does not agree with this.',
-        ),
-        (sample("zh", Label.PASS), "文档中写道：“桥长640米。”答案与此不符。"),
-        (added("zh"), "文档中写道：“桥长640米。”答案与此一致。"),
-        (added("en"), 'The document says: "It is 640 m long." The answer says the same.'),
-    ],
+def test_errors_are_found_without_their_places() -> None:
+    [error] = errors_of(wrong("It is 460 m long.", "number", "640", "460"))
+    assert (error.start, error.end, error.said, error.there) == (6, 9, "460", "640")
+    [left_out] = errors_of(wrong("It is old. Tolls were raised.", "omission", " in 1948", ""))
+    assert left_out.start == left_out.end == len("It is old. Tolls were raised.")
+
+
+# --- Quotes -------------------------------------------------------------------------------------------------
+
+words = st.sampled_from([*BRIDGE.split(), *LAKE, "\n", " ", "640", "1,000", "…", '"'])
+texts = st.lists(words, min_size=1, max_size=80).map(" ".join)
+
+
+@given(document=texts, wanted=texts, must=texts)
+def test_every_quote_is_a_stretch_of_the_document(document: str, wanted: str, must: str) -> None:
+    flat = " ".join(document.split())
+    for quote in Places(document).quotes(keys(wanted), musts=[must]):
+        assert quote.text.strip("… ") in flat.replace("…", "…") and quote.text.strip()
+        assert len(quote.text) <= MAX_QUOTE + 4
+
+
+@given(
+    document=texts,
+    answer=texts,
+    label=st.sampled_from(Label),
+    kind=st.sampled_from(["number", "addition", "near_miss", "deletion", "omission"]),
+    replaced=texts,
+    inserted=texts,
 )
-def test_mistake(case: Sample, reasoning: str) -> None:
-    assert mistake(case) == reasoning
+def test_any_text_gets_a_reasoning_or_none(
+    document: str, answer: str, label: Label, kind: str, replaced: str, inserted: str
+) -> None:
+    meta = {"edit_type": kind, "replaced": replaced, "inserted": inserted}
+    item = Sample("s", document, f"{answer} {inserted}", "How long?", label=label, meta=meta)
+    reasoning = explain(item)
+    assert (reasoning is None) == (Mistakes().of(item) is None)
+    assert reasoning is None or reasoning.strip()
 
 
-def test_sentences() -> None:
-    assert sentences("One. Two at 3.5 m!\n\nThree?  Four") == ["One.", "Two at 3.5 m!", "Three?", "Four"]
-    assert sentences("一。二！三？\n四") == ["一。", "二！", "三？", "四"]
+def test_a_quote_is_cut_around_its_words() -> None:
+    [quote] = places_in(BRIDGE).quotes(keys("nine red lamps"))
+    assert "nine red lamps on the pier" in quote.text and quote.text.startswith("… ")
+    assert excerpt(BRIDGE, "nine red lamps", "nine red lamps") == quote.text
+    assert excerpt("It is long.", "anything") == "It is long."
+    assert [BRIDGE[span.start : span.end] for span in places_of("IT IS 640 m", BRIDGE)] == ["It is 640 m"]
+    assert not list(places_of("64", BRIDGE))
 
 
-def test_the_best_sentence() -> None:
-    document = "The river is long. The river is wide. The otter is rare."
-    assert best_sentence(document, "The otter is long.") == "The river is long."
-    assert best_sentence(document, "The river otter.") == "The otter is rare."  # the rarer word counts more
-    assert best_sentence(document, "The otter.", must_hold="wide") == "The river is wide."
-    assert best_sentence(document, "The otter.", must_hold="nowhere") == "The otter is rare."
-    assert best_sentence(document, "!?") in sentences(document)
+def test_marks_of_quotation_fit_the_text() -> None:
+    assert quoted("plain", "en") == '"plain"' and quoted('say "so"', "en") == '“say "so"”'
+    assert quoted("琴", "zh") == "“琴”" and quoted("“琴”", "zh") == "「“琴”」"
+    assert short("one two three", 9) == "one two …" and short("一二三四五", 3) == "一二三…"
 
 
-def test_quotes_are_short(starter_twins: list[Sample]) -> None:
-    long = Sample("s", "word " * 200, "word", label=Label.PASS)
-    assert len(explain(long) or "") < MAX_QUOTE + 60
+# --- On the starter corpus ----------------------------------------------------------------------------------
+
+
+def test_right_reasonings_quote_what_decides(starter_twins: list[Sample]) -> None:
+    told: Counter[Label | None] = Counter()
+    held = edited = 0
     for item in starter_twins:
-        for reasoning in (explain(item), mistake(item)):
-            assert reasoning
-            assert len(reasoning) <= MAX_QUOTE + len(item.meta.get("inserted", "")) + 120
+        found = findings(item)
+        told[item.label] += bool(found)
+        flat = " ".join(item.document_text.split())
+        assert all(quote.strip("… ") in flat for quote in quotes_of(item))
+        assert any(finding.errors for finding in found) == (bool(found) and item.label is Label.FAIL)
+        if item.label is Label.PASS and not is_translation(item.answer, item.document_text):
+            for finding in found:
+                wanted, quoted_words = keys(finding.claim.text), keys("\n".join(finding.quotes))
+                assert len(wanted & quoted_words) >= COVERED * len(wanted)
+        there = item.meta.get("replaced")
+        if found and item.meta.get("edit_type") != "added_sentence" and there and occurs(there, flat):
+            edited += 1
+            held += any(occurs(there, quote) for quote in quotes_of(item))
+    assert min(told[label] for label in Label) > 0.85 * len(starter_twins) / 2
+    assert held >= 0.95 * edited > 0
 
 
-def test_quotes_are_of_the_document(starter_twins: list[Sample]) -> None:
-    for item in starter_twins:
-        reasoning = explain(item)
-        assert reasoning is not None
-        # A long one is cut at a word.
-        assert any(sentence[:60] in reasoning for sentence in sentences(item.document_text))
+def test_the_judge_finds_its_quotes_again(starter_twins: list[Sample]) -> None:
+    for item in starter_twins[::7]:
+        if reasoning := explain(item):
+            evidence, _ = cite(item.document_text, item.answer, item.label, reasoning)
+            assert evidence
 
 
 def test_no_reasoning_tells_where_a_label_comes_from(starter_twins: list[Sample]) -> None:
+    mistakes = Mistakes()
     for item in starter_twins:
-        text = f"{explain(item)} {mistake(item)}".replace(item.answer, "")
+        text = f"{explain(item)} {mistakes.of(item)}".replace(item.answer, "")
         assert "twin" not in text and "perturb" not in text and "gold answer" not in text
+
+
+def test_wording_does_not_tell_right_from_wrong(starter_twins: list[Sample]) -> None:
+    """What is chosen and what is rejected cannot be told apart without the sample."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+
+    mistakes = Mistakes()
+    rows: list[tuple[str, int, str]] = []
+    for item in sorted(starter_twins, key=lambda item: item.label is Label.PASS):
+        right, mistaken = explain(item), mistakes.of(item)
+        if item.language == "en" and right and mistaken:
+            rows += [(right, 1, item.group), (mistaken, 0, item.group)]
+    told, labels, groups = zip(*rows, strict=True)
+    model = make_pipeline(
+        TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+|[^\w\s]"), LogisticRegression(max_iter=500)
+    )
+    scores = cross_val_predict(model, told, labels, groups=groups, cv=GroupKFold(4), method="predict_proba")
+    assert roc_auc_score(labels, scores[:, 1]) < 0.65
+
+
+def test_one_sample_is_worded_alike_each_time() -> None:
+    item = sample("It is 640 m long.")
+    assert explain(item) == explain(item) == Wording(item).reasoning(findings(item))
+    assert len({explain(replace(item, id=str(name))) for name in range(30)}) > 4

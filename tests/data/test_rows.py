@@ -1,11 +1,12 @@
 """Training rows: TRL's form, completions that parse to the gold label, one row a sample, mode and teacher."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from data_pipeline.reasoning import explain, mistake
+from data_pipeline.reasoning import Mistakes, explain
 from data_pipeline.rows import dpo_row, gold_label, judgement, opposite, sft_row
 from data_pipeline.store import SampleStore
 from data_pipeline.write import sft_rows, teacher_pairs
@@ -24,7 +25,7 @@ def right(sample: Sample, mode: Mode) -> str:
 
 
 def wrong(sample: Sample, mode: Mode) -> str:
-    return judgement(sample, mode, opposite(gold_label(sample)), mistake(sample))
+    return judgement(sample, mode, opposite(gold_label(sample)), Mistakes().of(sample) or "")
 
 
 # --- Judgements ---------------------------------------------------------------------------------------------
@@ -36,25 +37,19 @@ def wrong(sample: Sample, mode: Mode) -> str:
         (EN, "verdict", "PASS", "FAIL"),
         (ZH, "verdict", "通过", "失败"),
         (replace(EN, label=Label.FAIL), "verdict", "FAIL", "PASS"),
-        (
-            EN,
-            "reason",
-            '{"REASONING": "The document says: \\"It is 640 m long.\\" The answer says the same.", '
-            '"SCORE": "PASS"}',
-            '{"REASONING": "The document says: \\"It is 640 m long.\\" '
-            'The answer does not agree with this.", "SCORE": "FAIL"}',
-        ),
-        (
-            ZH,
-            "reason",
-            '{"推理过程": "文档中写道：“桥长640米。”答案与此一致。", "判断": "通过"}',
-            '{"推理过程": "文档中写道：“桥长640米。”答案与此不符。", "判断": "失败"}',
-        ),
     ],
 )
-def test_judgements(sample: Sample, mode: Mode, correct: str, mistaken: str) -> None:
+def test_verdicts(sample: Sample, mode: Mode, correct: str, mistaken: str) -> None:
     assert right(sample, mode) == correct
     assert wrong(sample, mode) == mistaken
+
+
+def test_judgements_with_a_reasoning() -> None:
+    for sample, keys in ((EN, ("REASONING", "SCORE")), (ZH, ("推理过程", "判断"))):
+        found, erring = (json.loads(text) for text in (right(sample, "reason"), wrong(sample, "reason")))
+        assert tuple(found) == tuple(erring) == keys
+        assert sample.answer in found[keys[0]] and sample.answer in erring[keys[0]]
+        assert found[keys[0]] != erring[keys[0]] and found[keys[1]] != erring[keys[1]]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_pipeline.perturb import RulePerturber, find_facts
-from data_pipeline.reasoning import sentences
 from data_pipeline.starter import load_starter
 from data_pipeline.teachers.lookup import Lookup, clauses, stands, terms
 from data_pipeline.teachers.rules_judge import judge_by_rules
+from judge.prompting.evidence import quotes
 from judge.types import Label, Language, Sample, Task
 
 BRIDGE = (
@@ -177,7 +177,7 @@ def test_it_quotes_the_document(starter: list[tuple[Sample, Sample]]) -> None:
     for pair in starter[30:80]:
         for item in pair:
             reasoning = judge_by_rules(item).reasoning
-            assert any(sentence[:60] in reasoning for sentence in sentences(item.document_text))
+            assert any(quote in item.document_text for quote in quotes(reasoning))
             assert len(reasoning) < 1000
 
 

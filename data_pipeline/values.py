@@ -1,0 +1,154 @@
+"""The values of the numbers in a text, in digits, in English words or in Chinese numerals."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from data_pipeline.perturb.dates import MONTHS
+
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+]
+_SCALES = {
+    "hundred": 100,
+    "thousand": 1000,
+    "lakh": 10**5,
+    "million": 10**6,
+    "crore": 10**7,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_WORDS: dict[str, int] = {
+    **{word: value for value, word in enumerate(_SMALL)},
+    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
+    **{word: value for value, word in enumerate(_ORDINALS, start=1)},
+    "dozen": 12,
+}
+_MONTH_VALUES = {month.lower(): value for value, month in enumerate(MONTHS, start=1)}
+_ZH_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_ZH_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_ZH_CHARS = "".join(_ZH_DIGITS) + "".join(_ZH_SCALES)
+
+_ENGLISH = "|".join(sorted([*_WORDS, *_SCALES], key=len, reverse=True))
+_DIGITS = re.compile(
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?)"
+    r"(?:\s?(?P<scale>hundred|thousand|lakh|million|crore|billion|trillion|[十百千万萬亿億]+|k\b|m\b|bn\b))?",
+    re.I,
+)
+_IN_WORDS = re.compile(rf"\b(?:{_ENGLISH})(?:[\s-]+(?:and\s+)?(?:{_ENGLISH}))*\b", re.I)
+_IN_CHINESE = re.compile(f"[{_ZH_CHARS}]+")
+_DOTTED_DATE = re.compile(r"\b(\d{1,4})\.(\d{1,2})\.(\d{1,4})\b")
+_YEARS = re.compile(r"\b(\d\d)\d\d[-–/](\d\d)\b")
+_TENTHS = re.compile(r"([一二两三四五六七八九]|\d)成")
+_SHORT_SCALES = {"k": 1000, "m": 10**6, "bn": 10**9}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of a text: its place, its value, and the value without its magnitude (1.5 of 1.5 million)."""
+
+    start: int
+    end: int
+    value: Decimal
+    bare: Decimal
+    digits: str = ""
+
+
+def numbers(text: str) -> Iterator[Number]:
+    """All numbers of a text; those in digits, in words, in Chinese numerals, one sort after the other."""
+    text = _DOTTED_DATE.sub(r"\1-\2-\3", text)
+    for match in _DIGITS.finditer(text):
+        digits = match["number"].replace(",", "")
+        scale = _scale(match["scale"] or "")
+        yield Number(match.start(), match.end(), Decimal(digits) * scale, Decimal(digits), digits)
+    for match in _IN_WORDS.finditer(text):
+        value = Decimal(_english(match[0]))
+        yield Number(match.start(), match.end(), value, value)
+    for match in _IN_CHINESE.finditer(text):
+        value = Decimal(_chinese(match[0]))
+        yield Number(match.start(), match.end(), value, value)
+
+
+@lru_cache(maxsize=16)
+def values(text: str) -> frozenset[Decimal]:
+    """All values that the numbers and months of a text may have."""
+    found = {value for number in numbers(text) for value in (number.value, number.bare)}
+    found |= {Decimal(match[1] + match[2]) for match in _YEARS.finditer(text)}  # 2014-15
+    found |= {10 * Decimal(_ZH_DIGITS.get(match[1], match[1])) for match in _TENTHS.finditer(text)}
+    lowered = text.lower()
+    return frozenset(found | {Decimal(value) for name, value in _MONTH_VALUES.items() if name in lowered})
+
+
+def _scale(text: str) -> Decimal:
+    scale = _SCALES.get(text.lower()) or _SHORT_SCALES.get(text.lower())
+    if scale is not None:
+        return Decimal(scale)
+    found = Decimal(1)
+    for char in text:
+        found *= _ZH_SCALES[char]
+    return found
+
+
+def _english(text: str) -> int:
+    total = current = 0
+    for word in re.findall(r"[a-z]+", text.lower()):
+        if word in _WORDS:
+            current += _WORDS[word]
+        elif word == "hundred":
+            current = max(current, 1) * 100
+        elif word in _SCALES:
+            total, current = total + max(current, 1) * _SCALES[word], 0
+    return total + current
+
+
+def _chinese(text: str) -> int:
+    """A numeral with its magnitudes, or a row of digits as in a year (一九三一)."""
+    if not any(char in _ZH_SCALES for char in text):
+        return int("".join(str(_ZH_DIGITS[char]) for char in text))
+    total = part = digit = 0
+    for char in text:
+        if char in _ZH_DIGITS:
+            digit = _ZH_DIGITS[char]
+            continue
+        scale = _ZH_SCALES[char]
+        if scale < 10**4:
+            part, digit = part + max(digit, 1) * scale, 0
+        else:
+            total, part, digit = (total + part + digit or 1) * scale, 0, 0
+    return total + part + digit
