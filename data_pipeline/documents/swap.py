@@ -88,7 +88,7 @@ def _alike(one: Fact, two: Fact, document: str) -> bool:
     is the topic, and stays.
     """
     return (
-        (one.form, one.unit) == (two.form, two.unit)
+        one.form == two.form
         and one.text[:2] != two.text[:2]
         and len(one.text.split()) == len(two.text.split()) == 2
         and max(document.count(one.text), document.count(two.text)) <= MOST_MENTIONS

