@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import log
 
-from data_pipeline.reasoning import sentences
 from judge.floors.overlap import content_tokens, units
+from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Sample
 
 FOLDS = 5
@@ -20,7 +20,7 @@ _NAME = re.compile(r"\d[\d.,]*\d|\d|\b[A-Z][^\W\d_]{3,}")
 
 def parts_of(sample: Sample) -> list[str]:
     """The sentences of an answer."""
-    return sentences(sample.answer)
+    return [sample.answer[span.start : span.end] for span in sentence_spans(sample.answer)]
 
 
 def features(sample: Sample) -> list[float]:

@@ -172,7 +172,8 @@ def _alike(one: Fact, two: Fact, document: str) -> bool:
     is the topic, and stays.
     """
     return (
-        (one.form, one.unit) == (two.form, two.unit) == ("person-long", "sure")
+        one.form == two.form == "person-long"
+        and {one.unit, two.unit} != {"female", "male"}
         and one.text[:2] != two.text[:2]
         and not {one.text.split()[0].lower(), two.text.split()[0].lower()} & _PARTICLES
         and len(one.text.split()) == len(two.text.split()) == 2

@@ -11,6 +11,7 @@ from data_pipeline.perturb.rivals import may_also_hold
 from judge.types import Language
 
 _CHANGES = re.compile(r"incr|decr|impr|wors|rose|fell|ris|fall|reduc|rais|grow|decl|gain|lost", re.I)
+_COMPARED = re.compile(r"\d.*\bthan\b.*\d")
 _FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about |around )?[$€£]?\d")
 
 
@@ -25,6 +26,7 @@ def comparative(answer: str, document: str, question: str, language: Language, r
         if language == "en":
             sentence = re.split(r"[.!?]\s", answer[:start])[-1] + re.split(r"[.!?]\s", after)[0]
             told = _CHANGES.match(word) and _FROM_TO.search(sentence)  # the figures would tell
+            told = told or _COMPARED.search(sentence)
             options = [text for text in options if not told and not occurs(text, sentence)]
         if not options:
             continue

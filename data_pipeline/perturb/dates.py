@@ -50,6 +50,8 @@ def find_dates(text: str, language: Language) -> list[Fact]:
                 continue
             if form == "month" and not _is_month(text, end, match.group(), before):
                 continue
+            if form == "weekday" and re.search(r"\b(?:Bloody|Black|Good|Easter|Palm|Super|Holy) $", before):
+                continue
             taken.append((start, end))
             found.append(Fact("date", match.group(), start, end, "year" if form == "iso-year" else form))
     return sorted(found, key=lambda fact: fact.start)

@@ -66,7 +66,7 @@ _LABELLED = re.compile(
 )
 _SENTENCE_WORD = re.compile(rf"(?:^|[.!?:;]\s+|\n\s*)(?:{'|'.join(words('stop_words_en'))}) $", re.I)
 _NAMED = re.compile(
-    r"-[a-z]?[A-Z]|⁄|/\d| (?:CI\b|dimension\w*|confidence interval|[A-Z][a-z]*\d|[A-Z][a-z]+\b)"
+    r"-[a-z]?[A-Z]|⁄|/\d| (?:CI\b|dimension\w*|confidence interval|[A-Z]+[a-z]*\d|[A-Z][a-z]+\b)"
     r"|(?:st|nd|rd|th)? century|[\s\d,–-]*\]| ?[×^]|\s*:|[^.]{0,30}:\s| ?\w{0,6} \(\d"
     r"| (?:world|molars?|party|parties|persons?|degree|quarter|trimester|ventricle|dimension|ways?|sides?)\b"
 )

@@ -32,6 +32,10 @@ _MEANING = {
 }
 """Weights of the edits that change what an answer means without a new fact: they are rare, and what moves
 words about leaves no trace, while a hedge that is gone does."""
+_SMALL = ("two", "three")
+_LEFT_OUT = 0.6
+"""Share of English samples whose edits towards a rarer word ("less" for "more") are left out: texts say the
+commoner one so much more often that the rarer one would tell the twin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,13 @@ def _weight(edit: Edit) -> float:
     if edit.edit_type in _MEANING:
         return _MEANING[edit.edit_type]
     return 5.0 if edit.from_document else 0.6
+
+
+def _to_rarer(edit: Edit) -> bool:
+    """Does an edit put a rarer word in: the other direction, or a number larger than the small ones?"""
+    if edit.edit_type == "number":
+        return edit.replaced.lower() in _SMALL and edit.inserted.lower() not in _SMALL
+    return edit.edit_type == "comparative" and is_rarer(edit.replaced, edit.inserted)
 
 
 class RulePerturber:
@@ -107,6 +118,8 @@ class RulePerturber:
                 if edit is None:
                     break
                 edits.setdefault(edit.answer, edit)
+        if sample.language == "en" and self._random(sample, "sparing").random() < _LEFT_OUT:
+            edits = {answer: edit for answer, edit in edits.items() if not _to_rarer(edit)}
         wants_document = self._random(sample, "coin").random() < self.from_document
         drawn = _shuffled(list(edits.values()), rng)
         drawn.sort(key=lambda edit: edit.from_document != wants_document)

@@ -15,7 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from data_pipeline.perturb.fact import CJK
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ZH_NUMERALS
+from data_pipeline.perturb.numbers import NUMBER_WORDS
+from data_pipeline.perturb.numerals_zh import numeral_of
 from data_pipeline.teachers.lookup import stem
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span
@@ -45,7 +46,7 @@ _UNIT = re.compile(
 )
 _NUMBERS = {
     **{word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)},
-    **{word: str(value) for value, word in enumerate(ZH_NUMERALS, start=2)},
+    **{numeral_of(value, counts=False): str(value) for value in range(2, 11)},
 }
 
 

@@ -159,7 +159,13 @@ def _same_kind(one: Fact, two: Fact) -> bool:
     """May one fact stand for the other: of one form, whatever a name's length, and counting one thing?"""
     if one.kind == "number" and one.unit and two.unit and one.unit != two.unit:
         return False
-    return one.kind == two.kind and one.form.split("-")[0] == two.form.split("-")[0]
+    return one.kind == two.kind and _sort(one) == _sort(two)
+
+
+def _sort(fact: Fact) -> str:
+    """What a fact names, no finer than a wrong answer keeps to: a city is given for a country."""
+    form = fact.form.split("-")[0]
+    return {"country": "place", "city": "place", "state": "place", "thing": "other"}.get(form, form)
 
 
 def _opposite(statements: Sequence[_Statement], lookup: Lookup) -> Iterator[Finding]:

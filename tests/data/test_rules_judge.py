@@ -196,7 +196,7 @@ def test_it_finds_exchanged_answers_of_xquad(shared_data: Path, language: Langua
         for article in articles for paragraph in article["paragraphs"] for entry in paragraph["qas"]
     ]  # fmt: skip
     faithful, hallucinated = balanced(twins(samples[::4]))
-    assert faithful > 0.9 and hallucinated > 0.8
+    assert faithful > 0.9 and hallucinated > 0.75
 
 
 def test_it_says_the_same_on_every_run() -> None:
