@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.facts import is_translation
 from data_pipeline.reasoning.claims import (
     Claim,
     Error,
@@ -21,7 +20,7 @@ from data_pipeline.reasoning.claims import (
     wrong_in,
 )
 from data_pipeline.reasoning.places import MAX_QUOTE, Places, Quote, decide, keys, places_in
-from judge.types import Label, Sample, Span
+from judge.types import Label, Sample, Span, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ def findings(sample: Sample) -> list[Finding]:
         return []
     injected = sample.meta.get("injection_place") == "answer"
     places = places_in(sample.document_text)
-    translated = "injection" not in sample.meta and is_translation(sample.answer, sample.document_text)
+    translated = sample.task is Task.TRANSLATION and "injection" not in sample.meta
     found: list[Finding] = []
     claims = claims_of(sample.answer)
     for number, claim in enumerate(claims):

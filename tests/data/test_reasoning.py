@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.facts import is_translation
 from data_pipeline.reasoning import Mistakes, explain
 from data_pipeline.reasoning.claims import claims_of, errors_of, refuses
 from data_pipeline.reasoning.findings import findings
@@ -25,7 +24,7 @@ from data_pipeline.reasoning.places import (
 )
 from data_pipeline.reasoning.texts import MOST_LINES, Wording, quoted, short
 from judge.prompting.evidence import cite
-from judge.types import Label, Language, Sample
+from judge.types import Label, Language, Sample, Task
 
 BRIDGE = (
     "The bridge was built in 1931. It is 640 m long. Jon Abel designed it, and Ruth Calder paid for the "
@@ -183,7 +182,7 @@ def test_long_answers_have_few_lines_and_all_errors() -> None:
 
 def test_a_translation_is_set_beside_the_sentence_of_the_same_number() -> None:
     answer = "Lin was born in 1948. He made 620 instruments. He Songtao built the workshop."
-    item = Sample("s", LAKE, answer, label=Label.PASS)
+    item = Sample("s", LAKE, answer, task=Task.TRANSLATION, label=Label.PASS)
     assert "620把" in (explain(item) or "").split("\n")[1]
     assert explain(replace(item, answer=answer + " It rained.")) is None
 
@@ -309,7 +308,7 @@ def test_right_reasonings_quote_what_decides(starter_twins: list[Sample]) -> Non
         flat = " ".join(item.document_text.split())
         assert all(quote.strip("… ") in flat for quote in quotes_of(item))
         assert any(finding.errors for finding in found) == (bool(found) and item.label is Label.FAIL)
-        if item.label is Label.PASS and not is_translation(item.answer, item.document_text):
+        if item.label is Label.PASS and item.task is not Task.TRANSLATION:
             for finding in found:
                 wanted, quoted_words = keys(finding.claim.text), keys("\n".join(finding.quotes))
                 assert len(wanted & quoted_words) >= COVERED * len(wanted)
