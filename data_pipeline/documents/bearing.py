@@ -85,7 +85,7 @@ def can_be_missed(answer: str, language: Language) -> bool:
     digits = re.sub(r"\D", "", answer)
     if digits == bare(answer):
         return len(digits) >= 2 and int(digits) > 20
-    return not _BARE_WORD.fullmatch(answer.strip()) and len(bare(answer)) >= (4 if language == "en" else 2)
+    return not _BARE_WORD.fullmatch(answer.strip()) and len(bare(answer)) >= (4 if language == "en" else 3)
 
 
 def bearing_parts(document: str, claim: str, question: str, language: Language) -> list[int]:
@@ -117,8 +117,11 @@ def bearing_parts(document: str, claim: str, question: str, language: Language) 
 
 def elsewhere_too(document: str, claim: str, question: str, language: Language) -> list[int]:
     """Parts where a short answer stands, but which do not answer the question: they and the part before them
-    share hardly a word with it, while another place where the answer stands shares many.
+    share hardly a word with it, while another place where the answer stands shares many. In Chinese none:
+    pairs of characters are no measure of that.
     """
+    if language == "zh":
+        return []
     wanted = words_of(question, language)
     held = _held(document, language)
     at = [number for number, text in enumerate(_texts(document)) if stands_in(claim, text)]

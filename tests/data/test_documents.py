@@ -168,6 +168,12 @@ def test_an_aim_bears_no_finding() -> None:
     ) == [0]
 
 
+def test_a_conclusion_to_a_question_of_yes_or_no_is_left_alone() -> None:
+    answer = "The builder, Karl Brandt, worked on the bridge for all of 27 months."
+    assert delete_of(gold(answer, "Why did it cost so much?"))
+    assert not delete_of(gold(answer, "Building bridges: does it take long?"))
+
+
 def test_tokenised_text_has_sentences_too() -> None:
     document = "the bridge was built by ada holst . it is long . `` it holds , '' she said ."
     assert len(parts_of(document)) == 3
