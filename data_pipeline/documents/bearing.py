@@ -22,14 +22,16 @@ BEAR = 0.6
 """... and all the parts that may bear it hold together."""
 HINTS = 0.25
 """Share from which on a part may help to bear it, and goes too."""
-BLIND = 0.25
+BLIND = {"en": 0.25, "zh": 0.34}
 """Share up to which two parts in a row are taken to say nothing of a claim."""
-GONE = 0.7
+GONE = {"en": 0.5, "zh": 0.4}
 """Share of a claim's telling words in the document that must be nowhere in what is left of it."""
 SHORTENED = {"en": 0.5, "zh": 0.2}
 """Share of a short answer's words that may stand for it, as a party's or a person's short name does ..."""
-RECALLS = {"en": 0.3, "zh": 0.1}
-"""... where such a share of the question's words stands too. Twice as many of its words do so anywhere."""
+RECALLS = {"en": 0.2, "zh": 0.1}
+"""... where such a share of the question's words stands too."""
+LONG_SPAN = 4
+"""Words of a short answer from which on the half of them may stand for it anywhere."""
 STEM = 5
 """Letters by which two forms of a word are one."""
 FAR = 0.2
@@ -83,7 +85,7 @@ def can_be_missed(answer: str, language: Language) -> bool:
     digits = re.sub(r"\D", "", answer)
     if digits == bare(answer):
         return len(digits) >= 2 and int(digits) > 20
-    return not _BARE_WORD.fullmatch(answer.strip()) and len(bare(answer)) >= (4 if language == "en" else 2)
+    return not _BARE_WORD.fullmatch(answer.strip()) and len(bare(answer)) >= (4 if language == "en" else 3)
 
 
 def bearing_parts(document: str, claim: str, question: str, language: Language) -> list[int]:
@@ -115,8 +117,11 @@ def bearing_parts(document: str, claim: str, question: str, language: Language) 
 
 def elsewhere_too(document: str, claim: str, question: str, language: Language) -> list[int]:
     """Parts where a short answer stands, but which do not answer the question: they and the part before them
-    share hardly a word with it, while another place where the answer stands shares many.
+    share hardly a word with it, while another place where the answer stands shares many. In Chinese none:
+    pairs of characters are no measure of that.
     """
+    if language == "zh":
+        return []
     wanted = words_of(question, language)
     held = _held(document, language)
     at = [number for number, text in enumerate(_texts(document)) if stands_in(claim, text)]
@@ -146,14 +151,14 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
         if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
             return False
         return not _is_shortened(claim, question, rest, language)
-    if any(len(wanted & found) / len(wanted) > BLIND for found in _in_pairs(held)):
+    if any(len(wanted & found) / len(wanted) > BLIND[language] for found in _in_pairs(held)):
         return False
     about = words_of(f"{question} {claim}", language)
     findings = (found for found, text in zip(held, _texts(left), strict=True) if _FINDING.search(text))
     if any(len(about & found) >= 2 for found in findings):
         return False
     before = wanted & frozenset().union(*_held(document, language))
-    if len(before - frozenset().union(*held)) < GONE * len(before):
+    if len(before - frozenset().union(*held)) < GONE[language] * len(before):
         return False
     facts = [fact for fact in _facts(claim, question, language) if occurs(fact, document)]
     return not facts or any(not occurs(fact, left) for fact in facts)
@@ -166,9 +171,12 @@ def _is_shortened(claim: str, question: str, texts: Sequence[str], language: Lan
     """
     asked = words_of(question, language)
     own = words_of(claim, language) - asked or words_of(claim, language)
-    enough, recalls = SHORTENED[language] * len(own), max(2, RECALLS[language] * len(asked - own))
+    enough, recalls = SHORTENED[language] * len(own), RECALLS[language] * len(asked - own)
+    anywhere = 2 * enough if language == "zh" or len(own) < LONG_SPAN else enough
+    least = 2 if language == "zh" else 1
     return any(
-        len(own & found) >= 2 * enough or (len(own & found) >= enough and len(asked & found) >= recalls)
+        len(own & found) >= anywhere
+        or (len(own & found) >= enough and len(asked & found) >= max(least, recalls))
         for found in _in_pairs([words_of(text, language) for text in texts])
     )
 

@@ -33,6 +33,11 @@ LIKED = 0.3
 """By so much nearer in length does a part seem that bears another answer."""
 UNTOUCHED = 0.2
 """Share of words, the answer's or its own, that a part may share with an answer which does not need it."""
+_POLAR = re.compile(
+    r"(?:^|[:;,?.] )\W*(?:do|does|did|is|are|was|were|can|could|should|has|have|will|would|may|might)\b[^?]*\?",
+    re.I,
+)
+"""A question to be answered by yes or no. What follows from results, rules do not see where it is left."""
 _CHANGE = {"en": "the document does not say: '{}'", "zh": "文档中没有说：“{}”"}
 _LIST = re.compile(r"\s*[,;，；、]\s*")
 SHORTEST_CLAIM = 6
@@ -84,6 +89,8 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
     items = _LIST.split(gold.answer)
     if len(items) > 1 and all(is_span(item, document, language) for item in items):
         return [item for item in rng.sample(items, len(items)) if can_be_missed(item, language)]
+    if _POLAR.search(gold.question):
+        return []
     shortest = SHORTEST_CLAIM * (2 if language == "zh" else 1)
     claims = [gold.answer[span.start : span.end] for span in sentence_spans(gold.answer)]
     claims = [claim for claim in claims if len(units(claim, language)) >= shortest]

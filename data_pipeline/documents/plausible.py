@@ -2,7 +2,6 @@
 
 import re
 
-from data_pipeline.documents.parts import parts_of
 from data_pipeline.perturb.edit import digits_of
 from data_pipeline.perturb.swap_date import FURTHEST
 from data_pipeline.perturb.words import words
@@ -20,7 +19,8 @@ def can_change(old: str, new: str, document: str) -> bool:
     """Has a number two digits at least, and is it never part of a name, as in "Apollo 11" or "7 Wall Street"?
 
     A small one may be said in words too, or mean other things in other places. One with bounds behind it, as
-    in "2.6 (95% CI 2.5-2.7)", has to lie within them.
+    in "2.6 (95% CI 2.5-2.7)", has to lie within them; a share behind its count, as in "560 (44.6%)", follows
+    from it.
     """
     years = [re.fullmatch(rf"({_YEAR}) ?年?", text.strip()) for text in (old, new)]
     if years[0] and years[1] and not _year_fits(int(years[0][1]), int(years[1][1]), document):
@@ -30,7 +30,8 @@ def can_change(old: str, new: str, document: str) -> bool:
     after = re.search(rf"(?<!\w){found} [A-Z][a-z]", document)
     named = after is not None or any(word.lower() not in _STOP for word in before)
     bounded = re.search(rf"(?<!\w){found}[\w%]* ?[(\[](?:9\d ?%|CI|\d[\d.]*%? ?(?:[-–,]|to))", document)
-    return len(digits_of(old)) >= 2 and not named and bounded is None
+    counted = re.search(rf"\d ?[(\[]{found}", document)
+    return len(digits_of(old)) >= 2 and not named and bounded is None and counted is None
 
 
 def is_bound(number: str, text: str) -> bool:
@@ -47,11 +48,6 @@ def is_whole_name(name: str, document: str) -> bool:
 
 
 def _year_fits(old: int, new: int, document: str) -> bool:
-    """Is a year near the true one, and before and after the same other years of its sentences?"""
-    if abs(old - new) > FURTHEST:
-        return False
-    for part in parts_of(document):
-        years = [int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", document[part.start : part.end])]
-        if old in years and any((old < year) != (new < year) for year in years if year != old):
-            return False
-    return True
+    """Is a year near the true one, and before and after the same other years of the document?"""
+    years = {int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", document)} - {old}
+    return abs(old - new) <= FURTHEST and new not in years and all((old < y) == (new < y) for y in years)

@@ -35,6 +35,9 @@ _PARTICLES = frozenset(
     ("van", "von", "de", "del", "der", "di", "da", "la", "le", "el", "al", "bin", "ibn", "ten")
 )
 """First words of names that are written small in some places."""
+_DIRECTIONS = frozenset(
+    ("middle", "east", "west", "eastern", "western", "northern", "southern", "central", "far")
+)
 _TIMES = frozenset(("bp", "bc", "bce", "ad", "ce", "year", "years", "day", "days", "年", "岁", "月", "日"))
 """Units of numbers whose order tells itself."""
 
@@ -175,7 +178,7 @@ def _alike(one: Fact, two: Fact, document: str) -> bool:
         one.form == two.form == "person-long"
         and {one.unit, two.unit} != {"female", "male"}
         and one.text[:2] != two.text[:2]
-        and not {one.text.split()[0].lower(), two.text.split()[0].lower()} & _PARTICLES
+        and not {*one.text.lower().split(), *two.text.lower().split()} & (_PARTICLES | _DIRECTIONS | GENERIC)
         and len(one.text.split()) == len(two.text.split()) == 2
         and max(document.count(one.text), document.count(two.text)) <= MOST_MENTIONS
     )

@@ -168,6 +168,12 @@ def test_an_aim_bears_no_finding() -> None:
     ) == [0]
 
 
+def test_a_conclusion_to_a_question_of_yes_or_no_is_left_alone() -> None:
+    answer = "The builder, Karl Brandt, worked on the bridge for all of 27 months."
+    assert delete_of(gold(answer, "Why did it cost so much?"))
+    assert not delete_of(gold(answer, "Building bridges: does it take long?"))
+
+
 def test_tokenised_text_has_sentences_too() -> None:
     document = "the bridge was built by ada holst . it is long . `` it holds , '' she said ."
     assert len(parts_of(document)) == 3
@@ -246,6 +252,8 @@ def test_numbers_that_count_the_same_change_places_unless_they_are_compared() ->
         ("1931", "1999", "It was built in 1931.", False),
         ("1931年", "1999年", "建于1931年。", False),
         ("2.56", "1.97", "It was 2.56 (95% CI: 2.49-2.63) then.", False),
+        ("44.6", "61.2", "Of them, 560 (44.6%) came.", False),
+        ("1931", "1936", "It was built in 1931. In 1934 it burnt.", False),
         ("27", "31", "They worked for 27 months.", True),
     ],
 )
