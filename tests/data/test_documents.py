@@ -252,6 +252,7 @@ def test_numbers_that_count_the_same_change_places_unless_they_are_compared() ->
         ("1931", "1999", "It was built in 1931.", False),
         ("1931年", "1999年", "建于1931年。", False),
         ("2.56", "1.97", "It was 2.56 (95% CI: 2.49-2.63) then.", False),
+        ("9.6", "6.1", "The mean was 9.6 days (range, 8 to 11 days).", False),
         ("44.6", "61.2", "Of them, 560 (44.6%) came.", False),
         ("1931", "1936", "It was built in 1931. In 1934 it burnt.", False),
         ("27", "31", "They worked for 27 months.", True),
