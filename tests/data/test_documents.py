@@ -371,8 +371,9 @@ def test_the_same_seed_gives_the_same_document() -> None:
     assert [edited(item, 1) for item in golds] != [edited(item, 2) for item in golds]
 
 
-@pytest.mark.parametrize(("kind", "least"), [("xquad", 0.65), ("webnlg", 0.7)])
+@pytest.mark.parametrize(("kind", "least"), [("xquad", 0.6), ("webnlg", 0.7), ("covid_qa", 0.2)])
 def test_real_answers_get_twins(kind: str, least: float, shared_data: Path, tmp_path: Path) -> None:
+    """The least yields say what strict rules leave, not what is wanted."""
     golds = list(read_source(SourceConfig(kind=kind, path=str(shared_data), limit=2000), 0))
     with SampleStore(tmp_path / "golds.sqlite") as store:
         store.add(golds)
