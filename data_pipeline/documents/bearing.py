@@ -117,10 +117,10 @@ def bearing_parts(document: str, claim: str, question: str, language: Language) 
 
 def elsewhere_too(document: str, claim: str, question: str, language: Language) -> list[int]:
     """Parts where a short answer stands, but which do not answer the question: they and the part before them
-    share hardly a word with it, while another place where the answer stands shares many. In Chinese none:
-    pairs of characters are no measure of that.
+    share hardly a word with it, while another place where the answer stands shares many. Only for numbers,
+    dates and names; in Chinese none, where pairs of characters are no measure of that.
     """
-    if language == "zh":
+    if language == "zh" or not (find_facts(claim, language) or re.search(r"\d", claim)):
         return []
     wanted = words_of(question, language)
     held = _held(document, language)

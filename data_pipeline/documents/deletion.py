@@ -34,7 +34,7 @@ LIKED = 0.3
 UNTOUCHED = 0.2
 """Share of words, the answer's or its own, that a part may share with an answer which does not need it."""
 _POLAR = re.compile(
-    r"(?:^|[:;,?.] )\W*(?:do|does|did|is|are|was|were|can|could|should|has|have|will|would|may|might)\b[^?]*\?",
+    r"(?:^|[:;,?.] )\W*(?:do|does|did|is|are|was|were|can|could|should|has|have|will|would|may)\b[^?]*\?",
     re.I,
 )
 """A question to be answered by yes or no. What follows from results, rules do not see where it is left."""

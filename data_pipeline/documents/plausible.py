@@ -29,7 +29,9 @@ def can_change(old: str, new: str, document: str) -> bool:
     before = (match[1] for match in re.finditer(rf"\b([A-Z]\w*) {found}(?!\w)", document))
     after = re.search(rf"(?<!\w){found} [A-Z][a-z]", document)
     named = after is not None or any(word.lower() not in _STOP for word in before)
-    bounded = re.search(rf"(?<!\w){found}[\w%]* ?[(\[](?:9\d ?%|CI|\d[\d.]*%? ?(?:[-–,]|to))", document)
+    bounded = re.search(
+        rf"(?<!\w){found}[\w%]*(?: [a-z]+)? ?[(\[](?:range|IQR|9\d ?%|CI|\d[\d.]*%? ?(?:[-–,]|to))", document
+    )
     counted = re.search(rf"\d ?[(\[]{found}", document)
     return len(digits_of(old)) >= 2 and not named and bounded is None and counted is None
 

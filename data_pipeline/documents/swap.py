@@ -178,6 +178,7 @@ def _alike(one: Fact, two: Fact, document: str) -> bool:
         one.form == two.form == "person-long"
         and {one.unit, two.unit} != {"female", "male"}
         and one.text[:2] != two.text[:2]
+        and not (one.text.endswith("s") or two.text.endswith("s"))  # they write their genitive in another way
         and not {*one.text.lower().split(), *two.text.lower().split()} & (_PARTICLES | _DIRECTIONS | GENERIC)
         and len(one.text.split()) == len(two.text.split()) == 2
         and max(document.count(one.text), document.count(two.text)) <= MOST_MENTIONS

@@ -252,6 +252,7 @@ def test_numbers_that_count_the_same_change_places_unless_they_are_compared() ->
         ("1931", "1999", "It was built in 1931.", False),
         ("1931年", "1999年", "建于1931年。", False),
         ("2.56", "1.97", "It was 2.56 (95% CI: 2.49-2.63) then.", False),
+        ("9.6", "6.1", "The mean was 9.6 days (range, 8 to 11 days).", False),
         ("44.6", "61.2", "Of them, 560 (44.6%) came.", False),
         ("1931", "1936", "It was built in 1931. In 1934 it burnt.", False),
         ("27", "31", "They worked for 27 months.", True),
@@ -371,8 +372,9 @@ def test_the_same_seed_gives_the_same_document() -> None:
     assert [edited(item, 1) for item in golds] != [edited(item, 2) for item in golds]
 
 
-@pytest.mark.parametrize(("kind", "least"), [("xquad", 0.65), ("webnlg", 0.7)])
+@pytest.mark.parametrize(("kind", "least"), [("xquad", 0.6), ("webnlg", 0.7), ("covid_qa", 0.2)])
 def test_real_answers_get_twins(kind: str, least: float, shared_data: Path, tmp_path: Path) -> None:
+    """The least yields say what strict rules leave, not what is wanted."""
     golds = list(read_source(SourceConfig(kind=kind, path=str(shared_data), limit=2000), 0))
     with SampleStore(tmp_path / "golds.sqlite") as store:
         store.add(golds)
