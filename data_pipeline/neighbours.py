@@ -1,6 +1,7 @@
 """Gold answers near a gold answer: those of the same document, and those of other documents of its kind."""
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from data_pipeline.perturb.fact import CJK
@@ -10,7 +11,7 @@ from judge.types import Sample
 
 POOL = 2000
 """Answers of one kind that foreign ones are drawn from; of a larger set, a seeded choice of so many."""
-NEAR = 12
+NEAR = 40
 """So many documents are near another one."""
 
 _KIND = "source = ? AND task = ? AND language = ? AND domain = ?"
@@ -103,7 +104,7 @@ def _content(text: str) -> list[str]:
     language = "zh" if CJK.search(text) else "en"
     running = units(text, language)
     if language == "zh":
-        return [one + two for one, two in zip(running, running[1:], strict=False)]
+        return [one + two for one, two in pairwise(running)]
     kept = content_tokens(running, language)
     return [word for word in running if word in kept]
 

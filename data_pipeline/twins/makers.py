@@ -7,6 +7,7 @@ from data_pipeline.documents import edit_document
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
 from data_pipeline.twins.added import add_sentences
+from data_pipeline.twins.near_miss import near_miss
 
 
 def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
@@ -20,4 +21,5 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
     return {
         "added": lambda gold: add_sentences(gold, neighbours, seed),
         "document": lambda gold: edit_document(gold, seed),
+        "near_miss": lambda gold: near_miss(gold, neighbours, seed),
     }

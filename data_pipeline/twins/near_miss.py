@@ -29,6 +29,8 @@ ALIKE = 0.6
 """Share of content words from which on two questions may ask for the same."""
 MISSING = 0.4
 """Share of a question's words that only its own document may have, if another one is to be put beside it."""
+PASSAGES = 12
+"""Of so many nearest documents one is put beside the gold sample's own."""
 LONGEST = {"en": 6000, "zh": 2400}
 """Characters that two documents side by side may have."""
 RATIO = 6
@@ -74,7 +76,7 @@ def near_miss(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contr
     if not occurs(gold.answer, gold.document_text):
         return
     passages = []
-    for others in neighbours.nearest(gold):
+    for others in neighbours.nearest(gold)[:PASSAGES]:
         joined = rng.sample([gold.document_text, others[0].document_text], 2)
         if len(joined[0]) + len(joined[1]) > LONGEST[gold.language] or not _only_here(gold, others[0]):
             continue

@@ -73,7 +73,7 @@ def english(question: str, answer: str, document: str) -> str | None:
     ):
         return None
     found = _QUESTION.match(question)
-    if not found or "," in found["rest"] or re.search(r"[()\"\[]", found["rest"]):
+    if not found or "," in found["rest"] or re.search(r"[()\"\[]|\bhappen", found["rest"]):
         return None
     words = found["rest"].split()
     wh, prep = found["wh"].lower(), (found["prep"] or "").strip().lower()
