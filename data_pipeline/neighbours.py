@@ -7,7 +7,7 @@ from typing import Any
 from data_pipeline.perturb.fact import CJK
 from data_pipeline.store import SampleStore
 from judge.floors.overlap import content_tokens, units
-from judge.types import Sample
+from judge.types import Language, Sample
 
 POOL = 2000
 """Answers of one kind that foreign ones are drawn from; of a larger set, a seeded choice of so many."""
@@ -101,7 +101,7 @@ def _whole(vectors: Any) -> Any:
 
 def _content(text: str) -> list[str]:
     """The content words of a document, in order and as often as they occur."""
-    language = "zh" if CJK.search(text) else "en"
+    language: Language = "zh" if CJK.search(text) else "en"
     running = units(text, language)
     if language == "zh":
         return [one + two for one, two in pairwise(running)]

@@ -8,8 +8,8 @@ the document does.
 """
 
 import random
-import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
@@ -19,19 +19,24 @@ from data_pipeline.documents.bearing import BLIND, parts_of, words_of
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts, is_translation
+from data_pipeline.teachers.rules_judge import judge_by_rules
 from data_pipeline.twins.sentences import passage, sentences_of, stands_alone
-from data_pipeline.twins.verbalise import is_sentence, statement_of
-from judge.types import Language, Sample, Task
+from data_pipeline.twins.verbalise import statement_of
+from judge.types import Label, Language, Sample, Task
 
 AGAIN = 0.34
 """Share of an addition's content words that what comes before it may hold: more would say it again."""
 ON_TOPIC = 0.2
-"""Share of an addition's content words that stand somewhere in the gold sample's own document."""
+"""Share of an addition's content words that stand somewhere in the gold sample's own document; whole answers
+need one word."""
+TRIES = 8
+"""Pairs of additions that are looked up in each other's passage, in search of one that this does not
+solve."""
 LENGTHS = 0.25
 """Two additions differ in length by so much of the longer one, at most."""
 SENTENCES = 16
 """Sentences of one document that are looked at ..."""
-CHOICE = 32
+CHOICE = 24
 """... and sentences of all near documents that are paired."""
 _WHOLE = (Task.TRANSLATION, Task.DATA2TEXT)
 """Tasks whose answers say all that the document says: only whole answers can be added to them."""
@@ -116,12 +121,12 @@ def _of_document(golds: Sequence[Sample], task: Task) -> Iterator[Addition]:
     for gold in golds:
         text = statement_of(gold)
         if text is not None and (stands_alone(text) or task in _WHOLE):
-            place = max(0, document.find(gold.answer))
-            yield _addition(text, passage(document, place, language), known, language)
+            own = passage(document, max(0, document.find(gold.answer)), language)
+            yield _addition(text, own, own if known is document else known, language)
     if task not in _WHOLE:
         found = sentences_of(document, language)
         for one in found[:: max(1, -(-len(found) // SENTENCES))]:
-            yield _addition(one.text, one.passage, known, language)
+            yield _addition(one.text, one.passage, one.passage, language)
 
 
 @lru_cache(maxsize=8192)
@@ -146,20 +151,44 @@ def _pair(
     for place, additions in enumerate(near):
         for one in additions:
             shared = len(one.words & topic)
-            if shared < max(2, ON_TOPIC * len(one.words)) or not _goes_on(before, one):
+            if shared < (1 if gold.task in _WHOLE else max(2, ON_TOPIC * len(one.words))):
                 continue
-            if is_borne(one, before.known, gold):
+            if not _goes_on(before, one) or is_borne(one, [before.known], gold):
                 continue
-            new = min(2, sum(not occurs(fact, before.known) for fact in one.facts))
+            new = sum(not occurs(fact, before.known) for fact in one.facts)
             far = max(0, 4 - round(8 * shared / len(one.words)))
-            ranked.append((2 * new + far, rng.random(), place, one))
+            ranked.append((2 * min(2, new) + far, rng.random(), place, one))
     ranked.sort(key=lambda item: item[:2])
-    pairs = combinations(ranked[:CHOICE], 2)
-    for first, second in sorted(pairs, key=lambda pair: pair[0][0] + pair[1][0]):
+    pairs = []
+    for first, second in combinations(ranked[:CHOICE], 2):
         one, two = first[3], second[3]
-        if first[2] != second[2] and _may_change_places(before, one, two, gold):
+        if first[2] != second[2] and _of_a_length(one.text, two.text):
+            new = len(_lacking(one, [before.known, two.known])) + len(
+                _lacking(two, [before.known, one.known])
+            )
+            pairs.append((4 * new + first[0] + second[0], one, two))
+    left = TRIES
+    best = None
+    for _, one, two in sorted(pairs, key=lambda pair: pair[0]):
+        if is_borne(one, [before.known, two.known], gold) or is_borne(two, [before.known, one.known], gold):
+            continue
+        best = best or (one, two)
+        if not _told_by_look_up(one, two, gold) and not _told_by_look_up(two, one, gold):
             return one, two
-    return None
+        left -= 1
+        if not left:
+            break
+    return best
+
+
+def _told_by_look_up(foreign: Addition, other: Addition, gold: Sample) -> bool:
+    document = f"{gold.document_text}\n\n{other.passage}"
+    judged = judge_by_rules(replace(gold, document=document, question="", answer=foreign.text))
+    return judged.label is Label.FAIL
+
+
+def _of_a_length(one: str, two: str) -> bool:
+    return abs(len(one) - len(two)) <= LENGTHS * max(len(one), len(two))
 
 
 def _goes_on(before: Addition, one: Addition) -> bool:
@@ -169,38 +198,41 @@ def _goes_on(before: Addition, one: Addition) -> bool:
     return len(before.words & one.words) <= AGAIN * min(len(one.words), len(before.words))
 
 
-def _may_change_places(before: Addition, one: Addition, two: Addition, gold: Sample) -> bool:
-    """Are two sentences of a length, and is neither of them borne by the passage of the other?"""
-    short, long = sorted((len(one.text), len(two.text)))
-    if long - short > LENGTHS * long:
-        return False
-    return not is_borne(one, f"{before.known}\n{two.known}", gold) and not is_borne(
-        two, f"{before.known}\n{one.known}", gold
-    )
+def _lacking(claim: Addition, known: Sequence[str]) -> list[str]:
+    """The facts of a sentence that texts lack."""
+    return [fact for fact in claim.facts if not any(occurs(fact, text) for text in known)]
 
 
-def is_borne(claim: Addition, known: str, gold: Sample) -> bool:
-    """May a text bear a sentence?
+def is_borne(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
+    """May one of some texts bear a sentence?
 
-    It does not if it lacks a fact of the sentence, or if no two sentences of it in a row have more than
-    ``BLIND`` of its words. Of data, it must lack a value that the sentence names.
+    They do not if they lack a fact of the sentence, or if no two sentences of one in a row have more than
+    ``BLIND`` of its words. Of data, they must lack a value that the sentence names.
     """
-    if bare(claim.text) in bare(known):
+    if any(bare(claim.text) in _bare(text) for text in known):
         return True
     if gold.task is Task.DATA2TEXT:
         return not _names_a_new_value(claim, known)
-    if any(not occurs(fact, known) for fact in claim.facts):
+    if _lacking(claim, known):
         return False
-    held = _held(known, gold.language)
-    pairs = (one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True))
-    return any(len(claim.words & found) > BLIND * len(claim.words) for found in pairs)
+    for text in known:
+        held = _held(text, gold.language)
+        pairs = (one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True))
+        if any(len(claim.words & found) > BLIND * len(claim.words) for found in pairs):
+            return True
+    return False
 
 
-def _names_a_new_value(claim: Addition, known: str) -> bool:
+def _names_a_new_value(claim: Addition, known: Sequence[str]) -> bool:
     """Does a text about data (triples, one a line) name a value of them that other data lack?"""
-    values = (value for line in claim.passage.splitlines() for value in re.split(r" \| ", line)[::2])
-    said, there = bare(claim.text), bare(known)
+    values = (value for line in claim.passage.splitlines() for value in line.split(" | ")[::2])
+    said, there = bare(claim.text), _bare("\n".join(known))
     return any(len(value) > 3 and value in said and value not in there for value in map(bare, values))
+
+
+@lru_cache(maxsize=256)
+def _bare(text: str) -> str:
+    return bare(text)
 
 
 @lru_cache(maxsize=256)

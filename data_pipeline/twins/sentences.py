@@ -21,7 +21,7 @@ _LEANS = re.compile(
     r"|additionally|conversely|one|to|yes|no)\b"
     r"|^(?:这|這|那|此|该|該|其|他|她|它|但|而|并|並|因此|所以|然而|不过|不過|同时|同時|另外|后来|後來|之后|之後|随后"
     r"|隨後|于是|於是|当时|當時|由于|由於|例如|如果|虽然|雖然|以及|或|也|还|還|又|则|則|不但|不仅|不僅|即|与|與|故|上述|本"
-    r"|据|據|以上|是的|不，|我)",
+    r"|据|據|以上|是的|不，|我|[^，]{0,10}[年月日]，|位[于於]|毕业|畢業|成立|出生|全[长長]|面[积積]|属[于於]|屬[于於])",
     re.I,
 )
 _REFERS = re.compile(
@@ -63,6 +63,7 @@ def sentences_of(document: str, language: Language) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=4096)
 def passage(document: str, place: int, language: Language) -> str:
     """Whole sentences around a place of a document, as many as a passage may hold."""
     if len(document) <= PASSAGE[language]:
