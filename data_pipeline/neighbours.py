@@ -11,7 +11,7 @@ from judge.types import Language, Sample
 
 POOL = 2000
 """Answers of one kind that foreign ones are drawn from; of a larger set, a seeded choice of so many."""
-NEAR = 12
+NEAR = 40
 """So many documents are near another one."""
 
 _KIND = "source = ? AND task = ? AND language = ? AND domain = ?"

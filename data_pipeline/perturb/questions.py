@@ -8,8 +8,8 @@ from judge.types import Language
 _HOW = "many|much|long|old|often|far|large|big|high|tall|deep|fast|few|wide|heavy|late|early|soon"
 # An English question word with what belongs to it; "in what year" and "what year" ask for the same.
 _WH_EN = re.compile(
-    rf"\b(?:(?P<how>how (?:{_HOW})(?: [a-z-]+)?)|(?P<noun>(?:what|which) (?P<head>(?!(?:is|are|was|were|do|does|did|"
-    r"has|have|had|can|could|will|would|should|must|may|might|other|else|of|the|a|an|in|on|to|type|kind|sort)\b)"
+    rf"\b(?:(?P<how>how (?:{_HOW})(?: [a-z-]+)?)|(?P<noun>(?:what|which) (?P<head>(?!(?:is|are|was|were|do"
+    r"|does|did|has|have|had|can|could|will|would|should|must|may|might|other|else|of|the|a|an|in|on|to|type|kind|sort)\b)"
     r"[A-Za-z-]+))|(?P<kind>(?:what|which) (?:type|kind|sort)s? of [a-z-]+)"
     r"|(?P<word>who|whom|whose|when|where|why|how|what|which))\b",
     re.I,
@@ -42,12 +42,16 @@ _COUNT_ZH = re.compile(r"(?:多少|几|幾|多[长長高大远遠久深重宽寬
 _WHICH_ZH = re.compile(r"(?:什么|什麼|哪一?[\u4e00-\u9fff]|哪些|何|啥)(?P<head>[\u4e00-\u9fff]{0,2})")
 # "What is the capital of": the noun says what is asked for. So does what stands before 是什么.
 _THE_WHAT = re.compile(
-    r"\s*(?:is|are|was|were) (?:the|an?|its|their|his|her) (?:[A-Za-z-]+ ){0,2}?(?P<head>[a-z-]+)(?= of | for | in |\?)"
+    r"\s*(?:is|are|was|were) (?:the|an?|its|their|his|her) (?:[A-Za-z-]+ ){0,2}?"
+    r"(?P<head>[a-z-]+)(?= of | for | in |\?)"
 )
 _THE_WHAT_ZH = re.compile(r"(?:的|[^\u4e00-\u9fff])([\u4e00-\u9fff]{2,4})[是为為叫]?$")
+_WORDS = re.compile(
+    r"\b(?:who|whom|whose|what|which|when|where|why|how)\b|谁|誰|什么|什麼|哪|何时|何時|如何|多少", re.I
+)
 OPEN = "what"
 _VAGUE = frozenset(
-    [
+    (
         "type",
         "kind",
         "sort",
@@ -56,15 +60,12 @@ _VAGUE = frozenset(
         "word",
         "thing",
         "things",
-        "name",
         "two",
         "three",
         "following",
         "main",
         "other",
-        "types",
-        "kinds",
-    ]
+    )
 ) | frozenset(
     (
         "类型",
@@ -97,10 +98,11 @@ _VAGUE = frozenset(
 """What the question word alone says nothing about."""
 # Questions that more than one answer may be right for, or whose right answer is what does not hold.
 _SEVERAL = re.compile(
-    r"\b(?:examples?|one of|an? (?:way|reason|kind|type|cause|effect)|some|name (?:a|an|one|two|some)|besides|"
-    r"other|another|else|any|among|include[sd]?|including|such as|not|n[’']t|never|except|least|known for|"
-    r"possible|can be|could be|may be)\b"
-    r"|之一|例如|举例|舉例|除了|除.{1,12}外|另一|其他|其它|还有|還有|包括|不[是会會能可]|没有|沒有|哪些|有什么|有什麼|有哪|任何",
+    r"\b(?:examples?|one of|an? (?:way|reason|kind|type|cause|effect)|some|name (?:a|an|one|two|some)"
+    r"|besides|other|another|else|any|among|include[sd]?|including|such as|not|n[’']t|never|except"
+    r"|least|known for|possible|can be|could be|may be)\b"
+    r"|之一|例如|举例|舉例|除了|除.{1,12}外|另一"
+    r"|其他|其它|还有|還有|包括|不[是会會能可]|没有|沒有|哪些|有什么|有什麼|有哪|任何",
     re.I,
 )
 
@@ -115,7 +117,7 @@ def asks_for(question: str, language: Language) -> str:
 
 def several_answers(question: str) -> bool:
     """May a question have more than one right answer, or ask for what does not hold?"""
-    return _SEVERAL.search(question) is not None
+    return _SEVERAL.search(question) is not None or len(_WORDS.findall(question)) > 1
 
 
 def _asks_en(question: str) -> str:

@@ -8,6 +8,7 @@ from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
 from data_pipeline.twins.added import add_sentences
 from data_pipeline.twins.long import long_answers
+from data_pipeline.twins.near_miss import near_miss
 from data_pipeline.twins.refusal import refuse
 
 
@@ -22,6 +23,7 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
     return {
         "added": lambda gold: add_sentences(gold, neighbours, seed),
         "document": DocumentEditor(neighbours, seed),
+        "near_miss": lambda gold: near_miss(gold, neighbours, seed),
         "long": lambda gold: long_answers(gold, neighbours, seed),
         "refusal": lambda gold: refuse(gold, seed),
     }

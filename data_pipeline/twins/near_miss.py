@@ -14,23 +14,29 @@ from functools import lru_cache
 from itertools import pairwise
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import words_of
+from data_pipeline.documents.bearing import parts_of, words_of
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import bare, digits_of, listed_together, occurs
 from data_pipeline.perturb.fact import CJK, Fact
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.perturb.names_en import GENERIC
 from data_pipeline.perturb.questions import OPEN, asks_for, several_answers
+from data_pipeline.teachers.rules_judge import judge_by_rules
 from judge.floors.overlap import units
-from judge.prompting.sentences import sentence_spans
-from judge.types import Language, Sample
+from judge.types import Label, Language, Sample
 
 ALIKE = 0.6
 """Share of content words from which on two questions may ask for the same."""
 MISSING = 0.4
 """Share of a question's words that only its own document may have, if another one is to be put beside it."""
+TRIES = 6
+"""So many wrong answers are looked up, in search of one that this does not give away."""
+PASSAGES = 12
+"""Of so many nearest documents one is put beside the gold sample's own."""
 LONGEST = {"en": 6000, "zh": 2400}
 """Characters that two documents side by side may have."""
+WHERE_ALIKE = 0.25
+"""The same for questions after a place: one thing is in a town, in a country and on a hill at once."""
 RATIO = 6
 """Two numbers are of a size if one is at most so many times the other ..."""
 YEARS = 120
@@ -65,34 +71,41 @@ def near_miss(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contr
     siblings = neighbours.siblings(gold)
     wrong = [other.answer for other in siblings if _may_stand_for(gold, other)]
     if found := _others(gold, wrong):
-        yield _contrast(gold, rng.choice(found))
+        yield _contrast(gold, _hardest(found, rng).answer)
         return
     right = [bare(other.answer) for other in siblings if _ask_alike(gold, other)]
     if found := _others(gold, [text for text in _facts_like(gold) if bare(text) not in right]):
-        yield _contrast(gold, rng.choice(found))
+        yield _contrast(gold, _hardest(found, rng).answer)
         return
     if not occurs(gold.answer, gold.document_text):
         return
     passages = []
-    for others in neighbours.nearest(gold):
+    for others in neighbours.nearest(gold)[:PASSAGES]:
         joined = rng.sample([gold.document_text, others[0].document_text], 2)
         if len(joined[0]) + len(joined[1]) > LONGEST[gold.language] or not _only_here(gold, others[0]):
             continue
-        both = replace(gold, document="\n\n".join(joined))
         answers = [other.answer for other in others if _may_stand_for(gold, other, elsewhere=True)]
-        found = _others(both, answers)
-        passages += [(both, text) for text in found if not occurs(text, gold.document_text)]
+        answers = [text for text in answers if not occurs(text, gold.document_text)]
+        passages += _others(replace(gold, document="\n\n".join(joined)), answers)
     if passages:
-        both, text = rng.choice(passages)
+        hardest = _hardest(passages, rng)
         yield replace(
-            _contrast(gold, text),
-            faithful_document=both.document_text,
-            hallucinated_document=both.document_text,
+            _contrast(gold, hardest.answer),
+            faithful_document=hardest.document_text,
+            hallucinated_document=hardest.document_text,
         )
 
 
-def _others(gold: Sample, answers: Iterable[str]) -> list[str]:
-    return [text for text in dict.fromkeys(answers) if is_other(gold, text)]
+def _hardest(samples: Sequence[Sample], rng: random.Random) -> Sample:
+    """A sample whose answer is not found wrong by looking it up, if there is one."""
+    shuffled = rng.sample(samples, len(samples))
+    hard = (one for one in shuffled[:TRIES] if judge_by_rules(one).label is Label.PASS)
+    return next(hard, shuffled[0])
+
+
+def _others(gold: Sample, answers: Iterable[str]) -> list[Sample]:
+    """The sample with each of those answers that are surely wrong."""
+    return [replace(gold, answer=text) for text in dict.fromkeys(answers) if is_other(gold, text)]
 
 
 def _contrast(gold: Sample, inserted: str) -> Contrast:
@@ -133,6 +146,8 @@ def _may_stand_for(gold: Sample, other: Sample, *, elsewhere: bool = False) -> b
     if not _of_a_length(gold.answer, other.answer, language):
         return False
     asked = asks_for(gold.question, language)
+    if asked == "where" and not elsewhere and _ask_alike(gold, other, WHERE_ALIKE):
+        return False
     if asked != asks_for(other.question, language) or not asked:
         return form[0] == "date"
     if form[0] != "text":
@@ -146,9 +161,9 @@ def _may_stand_for(gold: Sample, other: Sample, *, elsewhere: bool = False) -> b
     return True
 
 
-def _ask_alike(gold: Sample, other: Sample) -> bool:
+def _ask_alike(gold: Sample, other: Sample, share: float = ALIKE) -> bool:
     one, two = words_of(gold.question, gold.language), words_of(other.question, gold.language)
-    return len(one & two) >= ALIKE * min(len(one), len(two))
+    return len(one & two) >= share * min(len(one), len(two))
 
 
 def _of_a_length(one: str, two: str, language: Language) -> bool:
@@ -173,14 +188,14 @@ def _form(sample: Sample) -> tuple[str, ...]:
     names = [fact.form.split("-")[0] for fact in _facts(sample, "entity") if fact.text == answer]
     if names and names[0].startswith(_TYPED):
         return ("name", names[0], str(group))
-    marks = str(bool(re.search(r"[，。；;]|[.,] ", answer))), str(bool(re.search(r"\d", answer)))
-    marks += (
+    marks = (str(bool(re.search(r"[，。；;(（]|[.,] ", answer))), str(bool(re.search(r"\d", answer))))
+    more = (
         str(bool(re.search(r"[、和與与及]| and | or ", answer))),
         str(bool(re.search(r"[A-Za-z]{2}", answer))),
     )
     if language == "zh":
-        return ("text", *marks, str(group), *(str(mark in answer) for mark in "《「“·的"))
-    return ("text", *marks, str(group), _opening(answer), str(answer[:1].isupper()))
+        return ("text", *marks, *more, str(group), *(str(mark in answer) for mark in "《「“·的"))
+    return ("text", *marks, *more, str(group), _opening(answer), str(answer[:1].isupper()))
 
 
 def _opening(answer: str) -> str:
@@ -252,7 +267,7 @@ def _names_fit(gold: Sample, own: Sequence[Fact]) -> bool:
 
 
 def is_other(gold: Sample, wrong: str) -> bool:
-    """Is an answer surely not right as well: neither another form or a part of the right one, nor its like?"""
+    """Is an answer surely not right as well: no other form of the right one, no part of it, not its like?"""
     right, question, document = gold.answer, gold.question, gold.document_text
     if not occurs(wrong, document) or _YES_NO.match(wrong) or occurs(wrong, question):
         return False
@@ -267,11 +282,14 @@ def is_other(gold: Sample, wrong: str) -> bool:
         return False
     if not re.search(r"\d", right) and words_of(wrong, gold.language) <= words_of(question, gold.language):
         return False
-    return not any(_one_thing(right, wrong, document[s.start : s.end]) for s in sentence_spans(document))
+    return not any(_one_thing(right, wrong, document[part.start : part.end]) for part in parts_of(document))
 
 
 def _of_a_size(right: str, wrong: str) -> bool:
     """Are two numbers of a size, two years of one age? Of anything else this says nothing."""
+    years = [re.findall(r"(?<!\d)(1\d{3}|20\d\d)(?![\d,.])", text) for text in (right, wrong)]
+    if all(years) and abs(int(years[0][-1]) - int(years[1][-1])) > YEARS:
+        return False
     one, two = (re.fullmatch(r"\D*(\d[\d,]*(?:\.\d+)?)\D*", text) for text in (right, wrong))
     if not one or not two:
         return True
@@ -296,16 +314,10 @@ def _shared_words(right: str, wrong: str, language: Language) -> bool:
 
 
 def _one_thing(right: str, wrong: str, sentence: str) -> bool:
-    """Does a sentence join the two so closely that they may name one thing, or one lies within the other?"""
+    """Does a sentence join the two so closely that they may name one thing, or that one lies in the other?"""
     places = sentence.find(right), sentence.find(wrong)
     if min(places) < 0:
         return False
-    if re.fullmatch(r"[\W\d]*", right):
-        return False
-    first, second = (right, wrong) if places[0] < places[1] else (wrong, right)
+    first = right if places[0] < places[1] else wrong
     between = sentence[min(places) + len(first) : max(places)]
-    return (
-        len(between) <= CLOSE
-        and (len(between.split()) <= 3 or bool(_SAME_THING.search(between)))
-        and bool(second)
-    )
+    return len(between) <= CLOSE and (len(between.split()) <= 3 or bool(_SAME_THING.search(between)))

@@ -19,8 +19,9 @@ def statement_of(sample: Sample) -> str | None:
         return answer
     if not sample.question:
         return None
-    made = chinese if sample.language == "zh" else english
-    return made(sample.question, answer, sample.document_text)
+    if sample.language == "zh":
+        return chinese(sample.question, answer)
+    return english(sample.question, answer, sample.document_text)
 
 
 def is_sentence(text: str, language: str) -> bool:

@@ -26,7 +26,8 @@ _SUBORDINATORS = frozenset(
 )
 _DETERMINERS = frozenset(
     ("the", "a", "an", "its", "their", "his", "her", "this", "that", "these", "those", "our", "some", "any",
-     "all", "most", "many", "each", "every", "both", "no", "other", "another", "two", "three", "first", "last")
+     "all", "most", "many", "each", "every", "both", "no", "other", "another", "two", "three",
+     "first", "last")
 )  # fmt: skip
 _PRONOUNS = frozenset(("he", "she", "it", "they", "we", "i", "you"))
 _NAMING = frozenset(("called", "named", "known", "renamed", "considered", "titled", "labeled", "labelled"))
@@ -42,10 +43,11 @@ _QUESTION = re.compile(
     r"(?P<wh>who|what|which|when|where|why|how (?:many|much|long|often|old))\b (?P<rest>.+?)\s*\??$",
     re.I,
 )
+_AGE = re.compile(r"(?<=^how old ).* when\b", re.I)
 _TIME = re.compile(r"^(?:(?:what|which) )?(?P<noun>year|date|day|month|decade|century|time)$", re.I)
 _NUMERIC = re.compile(
-    r"(?:[a-z]+ ){0,2}?(?:[$€£]?\d[\d,.]*%?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
-    r"|hundreds|thousands|millions|several|hundred)(?: (?:million|billion|thousand|hundred))?",
+    r"(?:[a-z]+ ){0,2}?(?:[$€£]?\d[\d,.]*%?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|twenty|thirty|hundreds|thousands|millions|several|hundred)(?: (?:million|billion|thousand|hundred))?",
     re.I,
 )
 MOST = 16
@@ -60,6 +62,7 @@ class _Clause(NamedTuple):
     tail: list[str]
 
 
+@lru_cache(maxsize=16_384)
 def english(question: str, answer: str, document: str) -> str | None:
     """The statement that answers a question, or ``None``."""
     question = " ".join(question.split())
@@ -69,11 +72,11 @@ def english(question: str, answer: str, document: str) -> str | None:
         or len(answer.split()) > MOST
         or answer.count("(") != answer.count(")")
         or re.search(r"[.?!;:] |\n", answer)
-        or len(_WH.findall(question)) > 1
+        or len(_WH.findall(_AGE.sub("", question))) > 1
     ):
         return None
     found = _QUESTION.match(question)
-    if not found or "," in found["rest"] or re.search(r"[()\"\[]", found["rest"]):
+    if not found or "," in found["rest"] or re.search(r"[()\"\[]|\bhappen", found["rest"]):
         return None
     words = found["rest"].split()
     wh, prep = found["wh"].lower(), (found["prep"] or "").strip().lower()
@@ -342,7 +345,7 @@ def _clause(auxiliary: str, words: list[str]) -> _Clause | None:
 
 
 def _verb_place(words: list[str], kind: str) -> int | None:
-    """Where the verb stands: behind a pronoun, or the one word that can be one and is not part of the subject."""
+    """Where the verb stands: behind a pronoun, or the one word that can be one."""
 
     def may_be(at: int) -> bool:
         word, before = words[at], words[at - 1].lower()

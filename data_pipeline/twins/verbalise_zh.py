@@ -1,6 +1,7 @@
 """Chinese questions with their answers as statements: the answer takes the place of the question word."""
 
 import re
+from functools import lru_cache
 
 from data_pipeline.perturb.words import characters
 
@@ -30,10 +31,13 @@ _NEEDLESS = re.compile(
 )
 
 
-def chinese(question: str, answer: str, document: str) -> str | None:
+@lru_cache(maxsize=16_384)
+def chinese(question: str, answer: str) -> str | None:
     """The statement that answers a question, or ``None``."""
     question = re.sub(r"[？?。．\s]+$", "", question.strip())
     answer = answer.strip(" 。，；、．")
+    if any(answer.count(one) != answer.count(two) for one, two in ("（）", "《》", "“”", "()", "「」")):
+        return None
     if not answer or len(answer) > MOST or re.search(r"[。；？！\n]", answer):
         return None
     if len(re.findall(_ANY, question)) != 1 or re.search(r"分别|分別|下列|以下|哪些|请|請|列举", question):
@@ -125,9 +129,7 @@ def _count(question: str, found: re.Match[str], answer: str) -> str | None:
         after = after[len(unit) :]
     elif unit and after[:1] and after[0] in _MEASURES and unit[-1] in _MEASURES:
         after = after[1:]
-    elif (not unit and found[0] != "多少" and not (after and after[0] in _MEASURES)) or (
-        unit and after and unit[-1] != after[0] and not re.match(r"[\u4e00-\u9fff]", after)
-    ):
+    elif not unit and found[0] != "多少" and not (after and after[0] in _MEASURES):
         return None
     if unit and re.match(r"(?:的)?[\u4e00-\u9fff]?(?:分之|百分|比例)", after):
         return None

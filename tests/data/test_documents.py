@@ -92,7 +92,9 @@ def test_deletion_takes_out_what_bears_the_answer_and_as_much_elsewhere() -> Non
 
 
 def test_one_claim_of_a_long_answer_loses_its_ground() -> None:
-    answer = "Ada Holst designed the Tarn Bridge in 1931. The builder Clara Brandt worked on it for 27 months."
+    answer = (
+        "Ada Holst designed the Tarn Bridge in 1931. The builder Clara Brandt worked on it for 27 months."
+    )
     for found in delete_of(gold(answer)):
         assert found.inserted in answer and is_gone(
             found.hallucinated_document, BRIDGE, found.inserted, "", "en"

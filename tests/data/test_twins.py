@@ -1,7 +1,8 @@
 """Twins differ in what the document bears and in nothing that an answer alone gives away."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from data_pipeline.starter import load_starter
 from data_pipeline.store import SampleStore
 from data_pipeline.teachers.rules import RulesTeacher
 from data_pipeline.twins import Perturb, Twins, make_makers, make_twins
-from data_pipeline.twins.added import add_sentences
-from judge.types import Label, Sample
+from data_pipeline.twins.added import _addition, add_sentences, is_borne
+from judge.types import Label, Sample, Task
 
 Pair = tuple[Sample, Sample]
 StoreOf = Callable[..., SampleStore]
@@ -26,10 +27,6 @@ StoreOf = Callable[..., SampleStore]
 def pairs(starter_twins: list[Sample]) -> list[Pair]:
     """Faithful and hallucinated twin of every pair."""
     return list(zip(starter_twins[::2], starter_twins[1::2], strict=True))
-
-
-def kind(sample: Sample) -> tuple[Any, ...]:
-    return sample.task, sample.language, sample.meta["domain"]
 
 
 # --- Any pair -----------------------------------------------------------------------------------------------
@@ -64,62 +61,108 @@ def test_most_gold_answers_have_an_edited_pair(pairs: list[Pair]) -> None:
 
 
 def test_added_sentences(pairs: list[Pair]) -> None:
-    answers = defaultdict(set)
-    groups = defaultdict(set)
-    for gold in load_starter():
-        answers[gold.group].add(gold.answer)
-        groups[gold.answer, kind(gold)].add(gold.group)
-    golds = {gold.id: gold for gold in load_starter()}
-    added = [pair for pair in pairs if pair[0].id.endswith("-added")]
-    assert len(added) >= 0.3 * len(pairs)
+    documents = {gold.document_text: gold.group for gold in load_starter()}
+    added = [pair for pair in pairs if pair[0].meta["kind"] == "added"]
+    assert len(added) >= 0.15 * len(pairs)
     for faithful, hallucinated in added:
-        gold = golds[faithful.id.removesuffix("-added")]
         supported, foreign = hallucinated.meta["replaced"], hallucinated.meta["inserted"]
-        space = "" if gold.language == "zh" else " "
-        assert faithful.answer == gold.answer + space + supported
-        assert hallucinated.answer == gold.answer + space + foreign
-        assert supported in answers[gold.group] - {gold.answer}
-        assert foreign not in answers[gold.group]
-        assert groups[foreign, kind(gold)] - {gold.group}
-        assert abs(len(supported) - len(foreign)) <= max(0.15 * len(supported), 3)
+        assert faithful.document == hallucinated.document
+        held = [text for text in documents if text in faithful.document_text]
+        assert len(held) == 2 and faithful.group in {documents[text] for text in held}
+        base = faithful.answer.removesuffix(supported)
+        assert base and hallucinated.answer == base + foreign
+        assert foreign not in faithful.document_text
+        assert abs(len(supported) - len(foreign)) <= 0.25 * max(len(supported), len(foreign))
 
 
 def gold(name: str, group: str, answer: str, **values: Any) -> Sample:
     return Sample(name, f"Document {group}.", answer, source="s", group=group, label=Label.PASS, **values)
 
 
+LETTERS = {
+    "a": "The barn of Ard stores winter rye for the village. The barn of Ard was raised by a widow in 1907.",
+    "b": "The barn of Bost stores oats for bakers every year. Seven horses of the village sleep in the barn.",
+    "c": "The barn of Corl stores cheese for the market days. The village pays no tax on the barn roof.",
+}
+
+
+def barns(**values: Any) -> list[Sample]:
+    """Three documents about barns, with a question on each."""
+    return [
+        Sample(
+            f"gold-{name}",
+            text,
+            text.split(". ")[0] + ".",
+            question="What does the barn do?",
+            source="s",
+            group=name,
+            label=Label.PASS,
+            **values,
+        )
+        for name, text in LETTERS.items()
+    ]
+
+
 def add(store: SampleStore, gold: Sample, seed: int = 0) -> Contrast | None:
     return next(iter(add_sentences(gold, Neighbours(store, seed), seed)), None)
 
 
-def test_no_second_answer_no_addition(store_of: StoreOf) -> None:
-    golds = [gold("a", "1", "It is blue."), gold("b", "2", "It is gray."), gold("c", "2", "It is pink.")]
+def test_an_addition_is_supported_by_a_second_passage(store_of: StoreOf) -> None:
+    golds = barns()
+    found = add(store_of(golds), golds[0])
+    assert found is not None and found.faithful_document == found.hallucinated_document
+    passages = (found.faithful_document or "").split("\n\n")
+    assert golds[0].document in passages and len(passages) == 2
+    assert any(found.replaced in passage for passage in passages)
+    assert all(found.inserted not in passage for passage in passages)
+    assert found.faithful == f"{golds[0].answer} {found.replaced}"
+    assert found.hallucinated == f"{golds[0].answer} {found.inserted}"
+
+
+def test_supported_and_foreign_are_drawn_by_lot(store_of: StoreOf) -> None:
+    """Over seeds each sentence comes as the supported and as the foreign one: it tells nothing by itself."""
+    golds = barns()
     store = store_of(golds)
-    assert add(store, golds[0]) is None
-    found = add(store, golds[1])
-    assert found is not None and (found.replaced, found.inserted) == ("It is pink.", "It is blue.")
-    assert found.faithful == "It is gray. It is pink." and found.hallucinated == "It is gray. It is blue."
+    roles = [(found.replaced, found.inserted) for seed in range(24) if (found := add(store, golds[0], seed))]
+    assert len(roles) == 24
+    counts = Counter(roles)
+    both = [pair for pair in counts if pair[::-1] in counts]
+    assert both and max(counts.values()) < 20
 
 
-def test_no_answer_of_the_same_length_no_addition(store_of: StoreOf) -> None:
-    golds = [gold("a", "1", "Blue."), gold("b", "1", "It is gray."), gold("c", "2", "It was " + "long " * 20)]
+def test_no_two_near_documents_no_addition(store_of: StoreOf) -> None:
+    golds = barns()[:2]
     assert add(store_of(golds), golds[0]) is None
+
+
+def test_an_addition_says_nothing_again(store_of: StoreOf) -> None:
+    """Two translations of one line, or two wordings of one fact, are not one after the other."""
+    golds = barns()
+    again = replace(golds[1], id="again", answer="In Ard rye is what the mill grinds.", group="again",
+                    document="In Ard rye is what the mill grinds. Nothing else is known of it.")  # fmt: skip
+    found = add(store_of([*golds, again]), golds[0])
+    assert found is not None and "rye" not in found.replaced + found.inserted
 
 
 def test_a_foreign_sentence_is_of_the_same_kind(store_of: StoreOf) -> None:
-    golds = [
-        gold("a", "1", "It is blue."),
-        gold("b", "1", "It is gray."),
-        gold("c", "2", "It is pink.", meta={"domain": "sport"}),
-        gold("d", "3", "It is teal.", language="zh"),
-    ]
+    golds = [*barns()[:2], *barns(meta={"domain": "sport"})[2:], *barns(language="zh")[2:]]
+    golds[3] = replace(golds[3], id="other")
     assert add(store_of(golds), golds[0]) is None
 
 
-def test_a_foreign_sentence_that_the_document_supports_is_none(store_of: StoreOf) -> None:
-    """Two documents may have an answer in common; it would be no hallucination."""
-    golds = [gold("a", "1", "It is blue."), gold("b", "1", "It is gray."), gold("c", "2", "It is gray.")]
-    assert add(store_of(golds), golds[0]) is None
+def test_a_foreign_sentence_that_the_document_supports_is_none() -> None:
+    claim = _addition("The barn of Ard stores winter rye.", "", "", "en")
+    sample = barns()[0]
+    assert is_borne(claim, [sample.document_text], sample)
+    assert not is_borne(claim, [barns()[1].document_text], sample)
+
+
+def test_of_data_only_a_new_value_is_foreign() -> None:
+    data = "Ard Barn | owner | Ada Holst\nArd Barn | built | 1907"
+    sample = replace(barns()[0], document=data, task=Task.DATA2TEXT)
+    same = _addition("Ada Holst owns it.", "Ard Barn | owner | Ada Holst", "", "en")
+    other = _addition("Ben Tarrow owns it.", "Ard Barn | owner | Ben Tarrow", "", "en")
+    assert is_borne(same, [data], sample) and not is_borne(other, [data], sample)
 
 
 def test_foreign_sentences_of_a_large_set_are_a_seeded_choice(
@@ -129,11 +172,19 @@ def test_foreign_sentences_of_a_large_set_are_a_seeded_choice(
     golds = [gold(f"{name}-{part}", name, f"It is {name}{part}.") for name in "abcdefgh" for part in "xy"]
     chosen = []
     for seed in (0, 0, 1):
-        store = store_of(golds)
-        found = [add(store, item, seed) for item in golds]
-        chosen.append([contrast and contrast.inserted for contrast in found])
-        assert len(set(chosen[-1]) - {None}) <= 3
+        neighbours = Neighbours(store_of(golds), seed)
+        chosen.append({item.id for found in map(neighbours.pool, golds) for item in found})
+        assert len(chosen[-1]) <= 3
     assert chosen[0] == chosen[1] != chosen[2]
+
+
+def test_the_nearest_documents_come_first(store_of: StoreOf) -> None:
+    golds = barns()
+    far = Sample("far", "Dogs bark at night. Nobody sleeps.", "Dogs bark.", source="s", group="far")
+    neighbours = Neighbours(store_of([far, *golds]), 0)
+    found = neighbours.nearest(golds[0])
+    assert [others[0].id for others in found] == ["gold-b", "gold-c", "far"]
+    assert neighbours.nearest(replace(golds[0], id="unknown", group="")) == found
 
 
 # --- Streams and shares -------------------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+"""Span answers become sentences where the grammar of the question is plain, and nothing elsewhere."""
+
+import pytest
+
+from data_pipeline.twins.verbalise import is_sentence, statement_of
+from judge.types import Sample
+
+ENGLISH = [
+    ("Who designed the bridge?", "Ada Holst", "Ada Holst designed the bridge."),
+    ("Who was elected mayor of Tarrow in 1907?", "Ben Oake", "Ben Oake was elected mayor of Tarrow in 1907."),
+    ("Who is the keeper of the mill?", "Ben Oake", "Ben Oake is the keeper of the mill."),
+    ("Which team won the cup?", "Orrin Kestrels", "The Orrin Kestrels won the cup."),
+    ("What is the capital of Ostmark?", "Harwick", "The capital of Ostmark is Harwick."),
+    ("What was the mill originally called?", "Long House", "The mill was originally called the Long House."),
+    ("What is Tarrow known for?", "its cheese", "Tarrow is known for its cheese."),
+    ("What did Queen Agatha open in Harwick?", "A bridge", "Queen Agatha opened a bridge in Harwick."),
+    ("What did the widow sell?", "rye", "The widow sold rye."),
+    ("Where does Ada Holst live?", "Harwick", "Ada Holst lives in Harwick."),
+    ("When was the mill built?", "1907", "The mill was built in 1907."),
+    ("In what year did Ada Holst receive a prize?", "1937", "Ada Holst received a prize in 1937."),
+    ("How many horses does the mill keep?", "eleven", "The mill keeps eleven horses."),
+    ("How many horses were there in 1907?", "11", "There were 11 horses in 1907."),
+    ("How old was Ada Holst when she died?", "81", "Ada Holst was 81 years old when she died."),
+    ("Before the war, who kept the mill?", "Ben Oake", "Before the war, Ben Oake kept the mill."),
+]  # fmt: skip
+CHINESE = [
+    ("谁设计了这座桥？", "霍尔斯特", "霍尔斯特设计了这座桥。"),
+    ("这座桥是什么时候建成的？", "1907年", "这座桥是1907年建成的。"),
+    ("这座桥建于哪一年？", "1907", "这座桥建于1907年。"),
+    ("磨坊位于哪里？", "榆林镇", "磨坊位于榆林镇。"),
+    ("磨坊属于哪个国家？", "法国", "磨坊属于法国。"),
+    ("磨坊有几匹马？", "十一匹", "磨坊有十一匹马。"),
+    ("磨坊共有多少名工人？", "30名", "磨坊共有30名工人。"),
+    ("磨坊的主人叫什么名字？", "方静姝", "磨坊的主人叫方静姝。"),
+    ("他是哪国人？", "奥地利", "他是奥地利人。"),
+    ("什么是磨坊？", "磨面的作坊", "磨坊是磨面的作坊。"),
+    ("磨坊为什么关门？", "河水连年干涸", "磨坊关门，因为河水连年干涸。"),
+    ("太空旅遊目前只有哪一個國家有這項服務?", "俄國", "太空旅遊目前只有俄國有這項服務。"),
+]
+DOCUMENT = "The Orrin Kestrels won the cup. The mill was first the Long House. Ada Holst lives in Harwick."
+
+
+@pytest.mark.parametrize(("question", "answer", "wanted"), ENGLISH)
+def test_english(question: str, answer: str, wanted: str) -> None:
+    assert statement_of(Sample("a", DOCUMENT, answer, question=question)) == wanted
+
+
+@pytest.mark.parametrize(("question", "answer", "wanted"), CHINESE)
+def test_chinese(question: str, answer: str, wanted: str) -> None:
+    assert statement_of(Sample("a", "文档。", answer, question=question, language="zh")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("", "Harwick"),
+        ("Is the mill old?", "Yes"),
+        ("Who was it and when did he come?", "Ben Oake"),
+        ("What does the mill do?", "it grinds rye"),
+        ("What do millers want?", "that rivers run"),
+        ("What happened to the mill?", "it burnt"),
+        ("Which miller has the loudest wheels?", "Ada Holst and Ben Oake"),
+        ("How did the miller die?", "slowly"),
+    ],
+)
+def test_no_rule_no_sentence(question: str, answer: str) -> None:
+    assert statement_of(Sample("a", DOCUMENT, answer, question=question)) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("磨坊如何磨面？", "用水"),
+        ("谁在何时建了磨坊？", "方静姝"),
+        ("磨坊出产哪些东西？", "面粉"),
+        ("让人几乎忘记的是什么时候？", "很久以前的事情"),
+        ("台湾的面积约为多少的16倍？", "2,052平方公里"),
+    ],
+)
+def test_no_rule_no_chinese_sentence(question: str, answer: str) -> None:
+    assert statement_of(Sample("a", "文档。", answer, question=question, language="zh")) is None
+
+
+def test_a_sentence_is_left_as_it_is() -> None:
+    sample = Sample("a", DOCUMENT, "The mill was built by a widow.", question="Who built the mill?")
+    assert statement_of(sample) == sample.answer
+    assert not is_sentence("Harwick", "en") and is_sentence("磨坊是一位寡妇在1907年建的。", "zh")
