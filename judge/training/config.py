@@ -88,6 +88,9 @@ class SFTRecipe(TrainingConfig):
     """Rows about one document train in one sequence, their common prefix computed once."""
     sequence_tokens: PositiveInt = 2048
     """Longest such sequence."""
+    max_tokens: PositiveInt | None = None
+    """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
+    the same work."""
     loss_mean: LossMean = "row"
     """``row`` weighs every row alike, ``token`` every completion token, as TRL does."""
 

@@ -16,7 +16,7 @@ from judge.training.models import (
     time_limit,
 )
 from judge.training.run import train_and_save
-from judge.training.sharing import SharedCollator, share
+from judge.training.sharing import SharedCollator, draw_documents, share
 
 
 def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
@@ -47,6 +47,8 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
     check_cut_share(train, recipe.max_cut_share, train_file)
     sharing = shares_prefixes(recipe, model)
     limit = recipe.sequence_tokens if sharing else 0  # no row fits beside another in 0 tokens
+    if recipe.max_tokens is not None:
+        train = draw_documents(train, limit, recipe.max_tokens, recipe.seed)
     sequences = share(train, limit, recipe.loss_mean)
     held_out: list[dict[str, Any]] = []
     if recipe.evaluations:

@@ -3,6 +3,7 @@
 See :mod:`judge.models.prefix_tree` for the layout.
 """
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -53,6 +54,28 @@ def share(
             length += added
         sequences.append(_pack(pending, loss_mean))
     return sequences
+
+
+def draw_documents(
+    examples: Sequence[Example], sequence_tokens: int, max_tokens: int, seed: int
+) -> list[Example]:
+    """The rows of as many whole documents as train in ``max_tokens`` computed tokens, in their order.
+
+    The seed decides which; the first document is always taken.
+    """
+    groups: dict[str, list[Example]] = {}
+    for example in examples:
+        groups.setdefault(example.group, []).append(example)
+    order = sorted(groups)
+    random.Random(f"tokens:{seed}").shuffle(order)
+    taken: set[str] = set()
+    spent = 0
+    for group in order:
+        spent += sum(row["length"] for row in share(groups[group], sequence_tokens))
+        if taken and spent > max_tokens:
+            break
+        taken.add(group)
+    return [example for example in examples if example.group in taken]
 
 
 def _tokens(example: Example) -> tuple[int, ...]:

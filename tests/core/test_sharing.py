@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 from judge.models.prefix_tree import added_tokens, make_tree, pad_parents, tree_mask
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example
-from judge.training.sharing import SharedCollator, share
+from judge.training.sharing import SharedCollator, draw_documents, share
 
 VOCABULARY = 256  # the tiny model has a few more
 
@@ -38,6 +38,19 @@ def draw_rows(lengths: Sequence[tuple[int, int, int]], seed: int = 0) -> list[Ex
         prompt = [*texts[group][:common], *tokens(own)] or tokens(1)
         rows.append(example(prompt, tokens(completion), group, str(number)))
     return rows
+
+
+@given(budget=st.integers(1, 400), seed=st.integers(0, 3))
+def test_a_token_budget_takes_whole_documents(budget: int, seed: int) -> None:
+    rows = [
+        example([group] * 9, [1, 2], str(group), f"{group}-{part}") for group in range(9) for part in "ab"
+    ]
+    drawn = draw_documents(rows, 64, budget, seed)
+    computed = sum(row["length"] for row in share(drawn, 64))
+    each = computed // (len(drawn) // 2)
+    assert drawn == [row for row in rows if row.group in {kept.group for kept in drawn}]
+    assert computed <= max(budget, each) and (len(drawn) == len(rows) or computed + each > budget)
+    assert drawn == draw_documents(rows[::-1], 64, budget, seed)[::-1]
 
 
 @pytest.fixture(scope="module")
