@@ -154,7 +154,9 @@ def _may_stand_for(gold: Sample, other: Sample, *, elsewhere: bool = False) -> b
         return not (asked == "who" and form[:2] == ("name", "place"))
     if asked.startswith("how "):  # for a number that none was found in
         return False
-    if asked in (OPEN, "how", "why"):
+    if asked in (OPEN, "how"):  # of phrases, nothing says that they are of one kind
+        return False
+    if asked == "why":
         return not elsewhere and len(units(gold.answer, language)) >= _LONG[language]
     if asked == "where" and elsewhere and language == "zh":
         return bool(_PLACE_ZH.search(gold.answer) and _PLACE_ZH.search(other.answer))

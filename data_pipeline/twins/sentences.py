@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from data_pipeline.documents.bearing import parts_of
+from data_pipeline.perturb.facts import find_entities
 from judge.floors.overlap import units
 from judge.types import Language
 
@@ -21,12 +22,13 @@ _LEANS = re.compile(
     r"|additionally|conversely|one|to|yes|no)\b"
     r"|^(?:这|這|那|此|该|該|其|他|她|它|但|而|并|並|因此|所以|然而|不过|不過|同时|同時|另外|后来|後來|之后|之後|随后"
     r"|隨後|于是|於是|当时|當時|由于|由於|例如|如果|虽然|雖然|以及|或|也|还|還|又|则|則|不但|不仅|不僅|即|与|與|故|上述|本"
-    r"|据|據|以上|是的|不，|我|[^，]{0,10}[年月日]，|位[于於]|毕业|畢業|成立|出生|全[长長]|面[积積]|属[于於]|屬[于於])",
+    r"|据|據|以上|是的|不，|我|[^，]{0,10}[年月日]，|位[于於]|毕业|畢業|成立|出生|全[长長]"
+    r"|面[积積]|属[于於]|屬[于於]|[后後入曾现現原因妻首第]|早年|除了|不久|目前|現時|[^，]{1,8}[后後]，|漫[画畫]因)",
     re.I,
 )
 _REFERS = re.compile(
     r"\b(?:he|she|it|they|his|her|him|them|this|these|those|we|our|above|following)\b"
-    r"|[他她它]|该|該|此|上述|[\[\]|]|https?:|et al",
+    r"|[他她它牠祂]|该|該|此|上述|[\[\]|]|https?:|et al",
     re.I,
 )
 _CUT_OFF = re.compile(r"^.{0,25}:|\b(?:[A-Z][a-z]{2}|al|Figs?|No|vs|ca|approx|e\.g|i\.e|[A-Z])\.$")
@@ -58,9 +60,15 @@ def sentences_of(document: str, language: Language) -> tuple[Sentence, ...]:
             and stands_alone(text)
             and not _REFERS.search(text)
             and not _CUT_OFF.search(text)
+            and (language == "en" or _names_its_subject(text, document))
         ):
             found.append(Sentence(text, passage(document, part.start, language)))
     return tuple(found)
+
+
+def _names_its_subject(text: str, document: str) -> bool:
+    """Does a Chinese sentence begin as its document does, or with a name? Many leave their subject out."""
+    return text[:2] == document[:2] or any(fact.start < 4 for fact in find_entities(text, "zh"))
 
 
 @lru_cache(maxsize=4096)

@@ -30,6 +30,7 @@ _DETERMINERS = frozenset(
      "first", "last")
 )  # fmt: skip
 _PRONOUNS = frozenset(("he", "she", "it", "they", "we", "i", "you"))
+_AFTER_NOUN = {*_PREPOSITIONS, *_AUXILIARIES, *_SUBORDINATORS, "and", "or"}
 _NAMING = frozenset(("called", "named", "known", "renamed", "considered", "titled", "labeled", "labelled"))
 # Verbs whose object is rarely a thing, or that take another verb.
 _NOT_WITH_OBJECT = frozenset(
@@ -83,6 +84,8 @@ def english(question: str, answer: str, document: str) -> str | None:
     if wh != "why" and _is_clause(answer):
         return None
     said = _in_document(answer, document)
+    if said is None:
+        return None
     if wh in ("who", "what", "which"):
         made = _who_what(wh, prep, words, said, document)
     elif wh in ("how many", "how much"):
@@ -159,11 +162,12 @@ def _with_be(wh: str, be: str, rest: list[str], said: str, noun: str) -> str | N
     if first in _DETERMINERS or re.search(r"[’']s?$", rest[0]):
         if noun or wh == "who":
             return f"{said} {be} {whole}" if first == "the" or wh != "who" else None
-        return f"{whole} {be} {said}" if "of" in rest or len(rest) <= 4 or related else None
+        sure = "of" in rest or len(rest) <= 4 or related
+        return f"{whole} {be} {said}" if sure and not _lists(said, be) else None
     if noun:
         return None
     if all(word[0].isupper() or word in ("of", "the", "and", "de") for word in rest):
-        return f"{whole} {be} {said}" if said.split()[0].lower() in ("a", "an", "the") else None
+        return f"{whole} {be} {said}" if said.split()[0] in ("a", "an", "the") else None
     return None
 
 
@@ -197,6 +201,8 @@ def _fill(clause: _Clause, said: str) -> str | None:
         return None
     if not tail:
         return f"{head} {said}"
+    if tail[0] == "along":
+        return None
     if tail[-1] in _PREPOSITIONS and len(tail) <= 2:
         return " ".join([head, *tail, said])
     if tail[0] in _PREPOSITIONS and tail[1] in _PREPOSITIONS:
@@ -216,6 +222,9 @@ def _subject_verb(wh: str, words: list[str], said: str) -> str | None:
     if sum(map(_finite, words)) > 1 and not _SUBORDINATORS.intersection(words) and start == 0 and wh != "who":
         return None
     if start and not _is_noun_phrase(" ".join(words[:start])):
+        return None
+    adjective = start == 0 and wh != "who" and words[0].endswith("ed") and words[1].islower()
+    if adjective and words[1] not in _DETERMINERS | _PREPOSITIONS:  # what acquired condition
         return None
     if words[-1] in _PREPOSITIONS or words[start].lower() in ("happens", "happened"):
         return None
@@ -243,7 +252,9 @@ def _how_many(wh: str, words: list[str], said: str) -> str | None:
         return " ".join(["there", auxiliary, said, *rest[1:]])
     if auxiliary not in _AUXILIARIES:
         return " ".join([said, *words[at:]]) if rest and not auxiliary.endswith("s") else None
-    if auxiliary in _BE and rest and (_participle(rest[0]) or rest[0] in _PREPOSITIONS):
+    if rest[:1] == ["be"] or (
+        auxiliary in _BE and rest and (_participle(rest[0]) or rest[0] in _PREPOSITIONS)
+    ):
         return " ".join([said, auxiliary, *rest])
     clause = _clause(auxiliary, rest) if auxiliary not in _BE and rest else None
     return _fill(clause, said) if clause else None
@@ -297,7 +308,7 @@ def _adverbial(wh: str, answer: str, document: str, prep: str = "") -> str | Non
         document,
     )
     if before and before[1].lower() in (
-        _PLACE if wh == "where" else ("in", "on", "at", "by", "since", "from", "during")
+        _PLACE if wh == "where" else ("in", "on", "at", "by", "since", "during")
     ):
         return f"{before[1].lower()}{before[2]}{answer}"
     if wh == "when" and re.fullmatch(r"(?:[A-Z][a-z]+ )?\d{4}s?", answer):
@@ -326,6 +337,8 @@ def _clause(auxiliary: str, words: list[str]) -> _Clause | None:
     kind = "base" if auxiliary in (*_DO, *_MODALS) else "participle"
     at = _verb_place(words, kind)
     if at is None:
+        return None
+    if auxiliary in _HAVE and words[at].endswith("ing"):
         return None
     start = at
     while start > 1 and (
@@ -436,7 +449,7 @@ def _is_noun_phrase(noun: str) -> bool:
 # --- The answer ---------------------------------------------------------------------------------------------
 
 
-def _in_document(answer: str, document: str) -> str:
+def _in_document(answer: str, document: str) -> str | None:
     """An answer with the article that it has in the document, and no capital that it owes to a sentence."""
     first = answer.split()[0]
     if first.lower() in _DETERMINERS:
@@ -447,14 +460,10 @@ def _in_document(answer: str, document: str) -> str:
     if not before:
         return answer
     after = before[2]
-    # "the Boston area" gives no article to Boston
-    whole = (
-        answer[0].islower()
-        or not after
-        or after.lower() in {*_PREPOSITIONS, *_AUXILIARIES, *_SUBORDINATORS, "and", "or"}
-        or _finite(after)
-    )
-    return f"{before[1].lower()} {answer}" if whole else answer
+    # "the Boston area" gives no article to Boston, and of "a global sense" the first word alone says nothing.
+    if after and after.lower() not in _AFTER_NOUN and not _finite(after):
+        return None if answer[0].islower() else answer
+    return f"{before[1].lower()} {answer}"
 
 
 def _is_clause(answer: str) -> bool:

@@ -15,8 +15,7 @@ from judge.types import Label, Language, Sample
 StoreOf = Callable[..., SampleStore]
 DOCUMENT = (
     "The barn of Tarrow was built in 1907 by Ada Holst. It burnt down in 1931, and Ben Oake built a bridge "
-    "there. Ada Holst, the widow, kept 11 horses. Much later Ben Oake kept 14 horses. "
-    "Oats and barley were ground."
+    "there. Ada Holst, the widow, kept 11 horses. Later Ben Oake kept 14. Oats and barley grew."
 )
 
 

@@ -20,6 +20,7 @@ ENGLISH = [
     ("In what year did Ada Holst receive a prize?", "1937", "Ada Holst received a prize in 1937."),
     ("How many horses does the mill keep?", "eleven", "The mill keeps eleven horses."),
     ("How many horses were there in 1907?", "11", "There were 11 horses in 1907."),
+    ("How many barns could be seen?", "9", "9 barns could be seen."),
     ("How old was Ada Holst when she died?", "81", "Ada Holst was 81 years old when she died."),
     ("Before the war, who kept the mill?", "Ben Oake", "Before the war, Ben Oake kept the mill."),
 ]  # fmt: skip
