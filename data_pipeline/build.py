@@ -30,7 +30,7 @@ from data_pipeline.splits import assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, TwinYield, make_makers, make_twins
+from data_pipeline.twins import Perturb, TwinYield, make_makers, make_twins, new_pairs
 from data_pipeline.write import write_files
 from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
@@ -84,6 +84,8 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
             gate.drop_leaks(golds)
             gate.drop_leaks(store)
             say(f"leak gate: {len(gate.rows)} samples dropped")
+        splits = (config.splits.validation, config.splits.test, config.seed)
+        assign_splits(golds, *splits)  # before twins are made: they borrow from documents of their own split
         made = add_twins(config, golds, store, engine, teachers, dropped)
         if config.sentences:
             store.add(sentence_rows(store, config.sentences, config.seed))
@@ -94,7 +96,7 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
         for line in mixed["notes"] if mixed is not None else ():
             say(f"mix: {line}")
-        assign_splits(store, config.splits.validation, config.splits.test, config.seed)
+        assign_splits(store, *splits, given=golds.splits())
         check_splits(store)
         assign_modes(store, config.modes, config.seed)
         say(f"{store.count()} samples about {store.documents()} documents")
@@ -154,11 +156,16 @@ def add_twins(
     makers, counts = make_makers(golds, config.seed), TwinYield()
     found = make_twins(golds.samples(), perturb, makers, config.shares, config.seed)
 
+    seen: set[bytes] = set()
+
     def samples() -> Iterator[Sample]:
         for twins in counts.count(found):
             if twins.dropped is not None:
                 dropped.add(twins.dropped, twins.gold.id)
-            yield from inject_twins(twins.samples, config.injections, config.seed)
+            pairs = list(new_pairs(twins.samples, seen))
+            if len(pairs) < len(twins.samples):
+                dropped.add("the same pair again", twins.gold.id)
+            yield from inject_twins(pairs, config.injections, config.seed)
 
     store.add(samples())
     return counts.table()

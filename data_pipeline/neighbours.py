@@ -14,7 +14,7 @@ POOL = 2000
 NEAR = 40
 """So many documents are near another one."""
 
-_KIND = "source = ? AND task = ? AND language = ? AND domain = ?"
+_KIND = "source = ? AND task = ? AND language = ? AND domain = ? AND COALESCE(split, '') = ?"
 # Weights are whole numbers, so that sums of products are exact, in whatever order a machine adds them up.
 _SCALE = 4096
 
@@ -110,5 +110,9 @@ def _content(text: str) -> list[str]:
 
 
 def kind_of(sample: Sample) -> tuple[str, ...]:
-    """What samples have to have in common to stand for each other: source, task, language and domain."""
-    return (sample.source, sample.task.value, sample.language, str(sample.meta.get("domain", "")))
+    """What samples have to have in common to stand for each other: source, task, language, domain and split.
+
+    No text of a held-out document comes into a sample to train on.
+    """
+    domain, split = (str(sample.meta.get(name, "")) for name in ("domain", "split"))
+    return (sample.source, sample.task.value, sample.language, domain, split)

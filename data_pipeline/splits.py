@@ -1,5 +1,6 @@
 """Splits by document: everything about one document lies in one split, so that nothing leaks between them."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from data_pipeline.store import SampleStore
@@ -8,7 +9,13 @@ Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
-def assign_splits(store: SampleStore, validation: float, test: float, seed: int) -> None:
+def assign_splits(
+    store: SampleStore,
+    validation: float,
+    test: float,
+    seed: int,
+    given: Iterable[tuple[str, str]] = (),
+) -> None:
     """Give every document (``Sample.group``), and so every sample, a split.
 
     The shares hold within every stratum (source, language, domain) as nearly as whole documents allow, and
@@ -20,27 +27,33 @@ def assign_splits(store: SampleStore, validation: float, test: float, seed: int)
         validation: share of documents for validation.
         test: share of documents for the test split.
         seed: decides which documents.
+        given: documents that have a split already, and which; the shares are those of the others.
     """
     table = store.table
     # A document may have samples of several strata; the first by name counts.
     table.executescript(
         """
         DROP TABLE IF EXISTS documents;
-        CREATE TEMP TABLE documents (document TEXT PRIMARY KEY, stratum TEXT, place TEXT, split TEXT)
+        CREATE TEMP TABLE documents (
+            document TEXT PRIMARY KEY, stratum TEXT, place TEXT, split TEXT, given INTEGER NOT NULL DEFAULT 0
+        )
         """
     )
     table.execute(
         """
-        INSERT INTO documents
+        INSERT INTO documents (document, stratum, place, split)
         SELECT document, MIN(source || char(31) || language || char(31) || domain), rank(?, document), 'train'
         FROM samples GROUP BY document
         """,
         (f"split:{seed}",),
     )
-    table.execute("CREATE INDEX by_stratum ON documents (stratum, place)")
+    table.executemany("UPDATE documents SET given = 1, split = ?2 WHERE document = ?1", given)
+    table.execute("CREATE INDEX by_stratum ON documents (given, stratum, place)")
     owed: dict[Split, float] = {"validation": 0.0, "test": 0.0}
     shares: tuple[tuple[Split, float], ...] = (("test", test), ("validation", validation))
-    strata = table.execute("SELECT stratum, COUNT(*) FROM documents GROUP BY stratum ORDER BY stratum")
+    strata = table.execute(
+        "SELECT stratum, COUNT(*) FROM documents WHERE NOT given GROUP BY stratum ORDER BY stratum"
+    )
     for stratum, size in strata.fetchall():
         start = 0
         for split, share in shares:
@@ -50,7 +63,8 @@ def assign_splits(store: SampleStore, validation: float, test: float, seed: int)
             table.execute(
                 """
                 UPDATE documents SET split = ? WHERE document IN
-                (SELECT document FROM documents WHERE stratum = ? ORDER BY place LIMIT ? OFFSET ?)
+                (SELECT document FROM documents WHERE NOT given AND stratum = ?
+                 ORDER BY place LIMIT ? OFFSET ?)
                 """,
                 (split, stratum, count, start),
             )

@@ -214,6 +214,10 @@ class SampleStore:
         """How many documents the samples are about."""
         return int(self._one("SELECT COUNT(DISTINCT document) FROM samples"))
 
+    def splits(self) -> Iterator[tuple[str, str]]:
+        """Every document and its split."""
+        return iter(self.table.execute("SELECT DISTINCT document, split FROM samples ORDER BY document"))
+
     def pairs(self, split: str) -> int:
         """How many pairs of twins, and samples without one, lie in a split."""
         return int(self._one("SELECT COUNT(DISTINCT pair) FROM samples WHERE split = ?", (split,)))

@@ -1,7 +1,7 @@
 """Pairs of samples, one faithful and one hallucinated, made from gold answers by kinds of contrast."""
 
 from data_pipeline.contrast import KINDS, Contrast, Error, Maker
-from data_pipeline.twins.make import Perturb, Twins, TwinYield, make_twins
+from data_pipeline.twins.make import Perturb, Twins, TwinYield, make_twins, new_pairs
 from data_pipeline.twins.makers import make_makers
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "Twins",
     "make_makers",
     "make_twins",
+    "new_pairs",
 ]

@@ -8,6 +8,7 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import islice
 
 from data_pipeline.contrast import KINDS, Contrast, Maker, pairs
@@ -110,6 +111,19 @@ def _edited(found: Perturbation) -> Contrast:
         from_document=found.from_document,
         hallucinated=found.answer,
     )
+
+
+def new_pairs(samples: Sequence[Sample], seen: set[bytes]) -> Iterator[Sample]:
+    """The pairs whose hallucinated sample was not there yet; ``seen`` grows by them.
+
+    Two gold answers about one document may end in the same long answer, or in the same wrong one.
+    """
+    for faithful, hallucinated in zip(samples[::2], samples[1::2], strict=True):
+        text = "\0".join((hallucinated.document_text, hallucinated.question, hallucinated.answer))
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        if key not in seen:
+            seen.add(key)
+            yield from (faithful, hallucinated)
 
 
 class TwinYield:

@@ -10,6 +10,7 @@ import pytest
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
 from data_pipeline.manifest import FILES
+from data_pipeline.starter import load_starter
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import sha256_file
@@ -106,6 +107,23 @@ def test_no_document_in_two_splits(built: Path) -> None:
         texts[sample.document_text].add(sample.meta["split"])
     assert all(len(found) == 1 for found in (*splits.values(), *texts.values()))
     assert {split for found in splits.values() for split in found} == {"train", "validation", "test"}
+
+
+def test_no_twin_borrows_from_a_held_out_document(tmp_path: Path) -> None:
+    shares = {"edits": 0.0, "additions": 1.0, "near_misses": 1.0, "document_edits": 1.0, "long_answers": 1.0}
+    source = {"kind": "starter", "tasks": ["qa"], "languages": ["en"], "limit": 400}
+    recipe = {"sources": [source], "output": str(tmp_path), "audit": "off", "preferences": {"pairs": 0}}
+    build(DataConfig.model_validate({**recipe, **shares, "splits": {"validation": 0.3, "test": 0.2}}))
+    samples = list(read_samples(tmp_path / "samples.jsonl"))
+    splits = {sample.group: sample.meta["split"] for sample in samples}
+    own = {gold.group: gold.document_text for gold in load_starter() if gold.group in splits}
+    joined = 0
+    for sample in samples:
+        for group, text in own.items():
+            if group != sample.group and text in sample.document_text:
+                joined += 1
+                assert splits[group] == sample.meta["split"]
+    assert joined
 
 
 def test_rows_are_of_their_split(built: Path) -> None:

@@ -133,3 +133,16 @@ def test_a_limit_takes_whole_documents(
     shuffled = list(samples)
     order.shuffle(shuffled)
     assert {sample.id for sample in take_documents(shuffled, limit, seed)} == {sample.id for sample in taken}
+
+
+@given(samples=SETS, seed=st.integers(0, 3))
+def test_documents_that_have_a_split_keep_it(
+    samples: list[Sample], seed: int, store_of: Callable[..., SampleStore]
+) -> None:
+    store, before = store_of(samples), store_of(samples[: len(samples) // 2] or samples)
+    assign_splits(before, 0.3, 0.2, seed + 1)
+    known = dict(before.splits())
+    assign_splits(store, 0.3, 0.2, seed, given=before.splits())
+    splits = dict(store.splits())
+    assert {document: splits[document] for document in known} == known
+    assert set(splits) == {sample.group for sample in samples}
