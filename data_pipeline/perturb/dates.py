@@ -1,10 +1,10 @@
-"""Dates and times; those of Chinese text are found in ``dates_zh``."""
+"""Dates and times; those of Chinese text are found in ``zh.dates``."""
 
 import re
 
-from data_pipeline.perturb.dates_zh import chinese_dates
 from data_pipeline.perturb.fact import Fact, is_free
 from data_pipeline.perturb.words import words
+from data_pipeline.perturb.zh.dates import chinese_dates
 from judge.types import Language
 
 MONTHS = words("months_en")

@@ -1,21 +1,21 @@
 """The edit types: each makes one small wrong change to an answer, or says that it cannot (``None``)."""
 
 from data_pipeline.perturb.additions import addition
-from data_pipeline.perturb.attributions import attribution
-from data_pipeline.perturb.causes import cause
-from data_pipeline.perturb.certainties import certainty
 from data_pipeline.perturb.comparatives import comparative
 from data_pipeline.perturb.edit import EditFunction
-from data_pipeline.perturb.edits_zh import CHINESE_EDITS, FOREIGN_CHINESE_EDITS
-from data_pipeline.perturb.omissions import omission
-from data_pipeline.perturb.orders import order
+from data_pipeline.perturb.meaning.attributions import attribution
+from data_pipeline.perturb.meaning.causes import cause
+from data_pipeline.perturb.meaning.certainties import certainty
+from data_pipeline.perturb.meaning.omissions import omission
+from data_pipeline.perturb.meaning.orders import order
+from data_pipeline.perturb.meaning.quantifiers import quantifier
+from data_pipeline.perturb.meaning.roles import role, role_triples
+from data_pipeline.perturb.meaning.totals import total
 from data_pipeline.perturb.polarity import negation
-from data_pipeline.perturb.quantifiers import quantifier
-from data_pipeline.perturb.roles import role, role_triples
 from data_pipeline.perturb.swap_date import date, foreign_date
 from data_pipeline.perturb.swap_name import entity
 from data_pipeline.perturb.swap_number import foreign_number, number
-from data_pipeline.perturb.totals import total
+from data_pipeline.perturb.zh.edits import CHINESE_EDITS, FOREIGN_CHINESE_EDITS
 
 
 def _by_language(english: EditFunction, chinese: EditFunction | None) -> EditFunction:

@@ -1,11 +1,11 @@
-"""Numbers that are no dates, with the unit that they count; Chinese ones are found in ``numbers_zh``."""
+"""Numbers that are no dates, with the unit that they count; Chinese ones are found in ``zh.numbers``."""
 
 import re
 
 from data_pipeline.perturb.dates import find_dates
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.numbers_zh import chinese_numbers
 from data_pipeline.perturb.words import either, words
+from data_pipeline.perturb.zh.numbers import chinese_numbers
 from judge.types import Language
 
 NUMBER_WORDS = words("number_words_en")

@@ -15,8 +15,8 @@ from data_pipeline.perturb.edit import bare, listed_together
 from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.perturb.numbers import NUMBER_WORDS
-from data_pipeline.perturb.numerals_zh import numeral_of
 from data_pipeline.perturb.words import characters, words
+from data_pipeline.perturb.zh.numerals import numeral_of
 from judge.types import Language, Sample
 
 MAX_EDITS = 2

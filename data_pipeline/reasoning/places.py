@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.numbers import NUMBER_WORDS
-from data_pipeline.perturb.numerals_zh import numeral_of
+from data_pipeline.perturb.zh.numerals import numeral_of
 from data_pipeline.teachers.lookup import stem
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span

@@ -10,7 +10,7 @@ from itertools import pairwise
 from data_pipeline.perturb import Fact, find_facts, occurs
 from data_pipeline.perturb.names_en import GENERIC
 from data_pipeline.perturb.numbers import NUMBER_WORDS
-from data_pipeline.perturb.numerals_zh import numeral_of
+from data_pipeline.perturb.zh.numerals import numeral_of
 from judge.types import Language
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")

@@ -8,9 +8,9 @@ import pytest
 
 from data_pipeline.perturb import DEFAULT_EDIT_TYPES, EDIT_TYPES, EDITS, RulePerturber, occurs
 from data_pipeline.perturb.edit import EditFunction
-from data_pipeline.perturb.support import bearing, exchanged, known, lowered, plural
-from data_pipeline.perturb.totals import tables
-from data_pipeline.perturb.triples import triples
+from data_pipeline.perturb.meaning.support import bearing, exchanged, known, lowered, plural
+from data_pipeline.perturb.meaning.totals import tables
+from data_pipeline.perturb.meaning.triples import triples
 from judge.types import Sample
 
 KINDS = (

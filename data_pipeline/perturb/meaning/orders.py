@@ -7,7 +7,7 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import find_facts, is_translation
-from data_pipeline.perturb.support import (
+from data_pipeline.perturb.meaning.support import (
     Candidate,
     bearing,
     exchanged,

@@ -3,8 +3,8 @@
 import re
 
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.numerals_zh import DIGITS, NUMERAL
-from data_pipeline.perturb.segment_zh import is_whole, plain
+from data_pipeline.perturb.zh.numerals import DIGITS, NUMERAL
+from data_pipeline.perturb.zh.segment import is_whole, plain
 
 # The forms of dates, the longer ones first: what one pattern has found is closed to the next.
 _FORMS = tuple(

@@ -6,11 +6,11 @@ from functools import lru_cache
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Option, digits_of, listed_together
-from data_pipeline.perturb.edit_zh import also_holds, first_chinese, names, told_of
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts_zh import chinese_facts, facts_of_answer, is_translated, years_of
-from data_pipeline.perturb.numerals_zh import numeral_of, value_of
-from data_pipeline.perturb.segment_zh import plain, sentence_of
+from data_pipeline.perturb.zh.edit import also_holds, first_chinese, names, told_of
+from data_pipeline.perturb.zh.facts import chinese_facts, facts_of_answer, is_translated, years_of
+from data_pipeline.perturb.zh.numerals import numeral_of, value_of
+from data_pipeline.perturb.zh.segment import plain, sentence_of
 from judge.types import Language
 
 THIS_YEAR = 2026

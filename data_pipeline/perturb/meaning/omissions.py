@@ -10,7 +10,7 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, occurs, same_case
 from data_pipeline.perturb.facts import is_translation
-from data_pipeline.perturb.support import (
+from data_pipeline.perturb.meaning.support import (
     Candidate,
     any_of,
     bearing,

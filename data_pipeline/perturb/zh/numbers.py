@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from data_pipeline.perturb.dates_zh import chinese_dates
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.numerals_zh import NUMERAL
-from data_pipeline.perturb.segment_zh import plain, word_before, words_in
 from data_pipeline.perturb.words import characters, either
+from data_pipeline.perturb.zh.dates import chinese_dates
+from data_pipeline.perturb.zh.numerals import NUMERAL
+from data_pipeline.perturb.zh.segment import plain, word_before, words_in
 
 _MEASURE = rf"(?:{either('units_zh')}|[{characters('measures_zh')}])"
 # A currency sign, digits, a magnitude and a percent sign; parts of ranges, codes and longer numbers are left

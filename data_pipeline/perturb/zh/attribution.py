@@ -4,11 +4,11 @@ import re
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap
-from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, names, told_of
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
-from data_pipeline.perturb.segment_zh import places_of, plain
-from data_pipeline.perturb.swap_name_zh import may_stand, mentions
+from data_pipeline.perturb.zh.edit import also_holds, chinese_edit, names, told_of
+from data_pipeline.perturb.zh.facts import chinese_facts, is_translated
+from data_pipeline.perturb.zh.segment import places_of, plain
+from data_pipeline.perturb.zh.swap_name import may_stand, mentions
 from judge.types import Language
 
 _SAYS = re.compile(

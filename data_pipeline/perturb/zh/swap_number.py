@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Option, bare, listed_together, occurs
-from data_pipeline.perturb.edit_zh import also_holds, first_chinese, names, told_of
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts_zh import chinese_facts, facts_of_answer, is_translated
-from data_pipeline.perturb.numerals_zh import numeral_of, value_of
-from data_pipeline.perturb.segment_zh import plain
 from data_pipeline.perturb.swap_number import near_digits
+from data_pipeline.perturb.zh.edit import also_holds, first_chinese, names, told_of
+from data_pipeline.perturb.zh.facts import chinese_facts, facts_of_answer, is_translated
+from data_pipeline.perturb.zh.numerals import numeral_of, value_of
+from data_pipeline.perturb.zh.segment import plain
 from judge.types import Language
 
 _RATIO = 10.0

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, EditFunction, Swap
-from data_pipeline.perturb.edit_zh import chinese_edit, clauses, terms
-from data_pipeline.perturb.facts_zh import is_translated
-from data_pipeline.perturb.segment_zh import is_whole, plain, sentence_of, word_after, word_before
+from data_pipeline.perturb.zh.edit import chinese_edit, clauses, terms
+from data_pipeline.perturb.zh.facts import is_translated
+from data_pipeline.perturb.zh.segment import is_whole, plain, sentence_of, word_after, word_before
 from judge.types import Language
 
 _BORNE = 0.4

@@ -8,7 +8,7 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, listed_together, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import document_facts, is_translation
-from data_pipeline.perturb.support import (
+from data_pipeline.perturb.meaning.support import (
     Candidate,
     exchanged,
     first_made,
@@ -18,7 +18,7 @@ from data_pipeline.perturb.support import (
     sentence_at,
     sentences,
 )
-from data_pipeline.perturb.triples import Triple, place_of, triples
+from data_pipeline.perturb.meaning.triples import Triple, place_of, triples
 from data_pipeline.perturb.words import either
 from judge.types import Language
 

@@ -8,8 +8,15 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, listed_together, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import document_facts, find_facts, is_translation
-from data_pipeline.perturb.support import Candidate, exchanged, first_made, sentence_at, sentences, stems
-from data_pipeline.perturb.triples import Triple, place_of, triples
+from data_pipeline.perturb.meaning.support import (
+    Candidate,
+    exchanged,
+    first_made,
+    sentence_at,
+    sentences,
+    stems,
+)
+from data_pipeline.perturb.meaning.triples import Triple, place_of, triples
 from judge.types import Language
 
 _LIST = re.compile(

@@ -1,15 +1,15 @@
 """The Chinese edits by type."""
 
-from data_pipeline.perturb.attribution_zh import attribution
-from data_pipeline.perturb.comparative_zh import chinese_comparative
 from data_pipeline.perturb.edit import EditFunction
-from data_pipeline.perturb.omission_zh import omission
-from data_pipeline.perturb.phrases_zh import cause, certainty, order, quantifier
-from data_pipeline.perturb.polarity_zh import chinese_negation
-from data_pipeline.perturb.role_zh import role
-from data_pipeline.perturb.swap_date_zh import chinese_date, foreign_chinese_date
-from data_pipeline.perturb.swap_name_zh import chinese_entity
-from data_pipeline.perturb.swap_number_zh import chinese_number, foreign_chinese_number
+from data_pipeline.perturb.zh.attribution import attribution
+from data_pipeline.perturb.zh.comparative import chinese_comparative
+from data_pipeline.perturb.zh.omission import omission
+from data_pipeline.perturb.zh.phrases import cause, certainty, order, quantifier
+from data_pipeline.perturb.zh.polarity import chinese_negation
+from data_pipeline.perturb.zh.role import role
+from data_pipeline.perturb.zh.swap_date import chinese_date, foreign_chinese_date
+from data_pipeline.perturb.zh.swap_name import chinese_entity
+from data_pipeline.perturb.zh.swap_number import chinese_number, foreign_chinese_number
 
 CHINESE_EDITS: dict[str, EditFunction] = {
     "number": chinese_number,

@@ -10,12 +10,12 @@ from functools import lru_cache
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap
-from data_pipeline.perturb.edit_zh import also_holds, chinese_edit, joined, names, same_thing, told_of
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts_zh import chinese_facts, is_translated
-from data_pipeline.perturb.people_zh import form_of_person
-from data_pipeline.perturb.segment_zh import Word, is_whole, places_of, plain, segment, words_in
 from data_pipeline.perturb.words import words
+from data_pipeline.perturb.zh.edit import also_holds, chinese_edit, joined, names, same_thing, told_of
+from data_pipeline.perturb.zh.facts import chinese_facts, is_translated
+from data_pipeline.perturb.zh.people import form_of_person
+from data_pipeline.perturb.zh.segment import Word, is_whole, places_of, plain, segment, words_in
 from judge.types import Language
 
 _LONGEST_TERM = 14

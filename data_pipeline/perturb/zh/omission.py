@@ -4,8 +4,8 @@ import re
 from random import Random
 
 from data_pipeline.perturb.edit import Edit
-from data_pipeline.perturb.edit_zh import chinese_edit
-from data_pipeline.perturb.segment_zh import plain, words_in
+from data_pipeline.perturb.zh.edit import chinese_edit
+from data_pipeline.perturb.zh.segment import plain, words_in
 from judge.types import Language
 
 # An exception, or a condition of what may, must or will be.

@@ -10,7 +10,7 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, same_case
 from data_pipeline.perturb.facts import is_translation
-from data_pipeline.perturb.support import Candidate, bearing, first_made, plural, sentences
+from data_pipeline.perturb.meaning.support import Candidate, bearing, first_made, plural, sentences
 from data_pipeline.perturb.verbs_en import third
 from data_pipeline.perturb.words import words
 from judge.types import Language, Span

@@ -7,7 +7,7 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, occurs, same_case
 from data_pipeline.perturb.facts import is_translation
-from data_pipeline.perturb.support import Candidate, bearing, first_made, sentence_at
+from data_pipeline.perturb.meaning.support import Candidate, bearing, first_made, sentence_at
 from data_pipeline.perturb.words import pairs
 from judge.types import Language
 
