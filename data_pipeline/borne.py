@@ -22,7 +22,8 @@ from data_pipeline.perturb.facts import find_entities, is_translation
 from data_pipeline.perturb.names_en import GENERIC
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.reasoning.claims import Claim, claims_of, refuses
-from data_pipeline.reasoning.places import cover, keys, places_in, places_of
+from data_pipeline.reasoning.places import cover, places_in, places_of
+from data_pipeline.reasoning.tokens import keys
 from data_pipeline.values import Number, numbers, values
 from judge.types import Label, Sample, Task
 

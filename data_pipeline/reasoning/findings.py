@@ -19,7 +19,8 @@ from data_pipeline.reasoning.claims import (
     restored,
     wrong_in,
 )
-from data_pipeline.reasoning.places import MAX_QUOTE, Places, Quote, decide, keys, places_in
+from data_pipeline.reasoning.places import MAX_QUOTE, Places, Quote, decide, places_in
+from data_pipeline.reasoning.tokens import keys
 from judge.types import Label, Sample, Span, Task
 
 

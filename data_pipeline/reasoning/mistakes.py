@@ -14,8 +14,9 @@ from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import document_facts, find_facts
 from data_pipeline.reasoning.claims import Error, ErrorKind
 from data_pipeline.reasoning.findings import Finding, findings
-from data_pipeline.reasoning.places import content, keys, places_in
+from data_pipeline.reasoning.places import places_in
 from data_pipeline.reasoning.texts import Wording
+from data_pipeline.reasoning.tokens import content, keys
 from judge.types import Label, Sample
 
 _ORDER: tuple[ErrorKind, ...] = ("differs", "elsewhere", "against", "absent")

@@ -10,14 +10,10 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import pairwise
-from typing import NamedTuple
+from functools import lru_cache
 
 from data_pipeline.perturb.fact import CJK
-from data_pipeline.perturb.numbers import NUMBER_WORDS
-from data_pipeline.perturb.zh.numerals import numeral_of
-from data_pipeline.teachers.lookup import stem
+from data_pipeline.reasoning.tokens import Token, content, is_number, keys
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span
 
@@ -35,7 +31,6 @@ _CANDIDATES = 5
 _TOPIC = 0.5
 """What a word of the question counts, over a word of the claim."""
 
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
 _ENDS = (".", "!", "?", "。", "！", "？")
 _SHORTENED = re.compile(
     r"\b(?:[ap]\.m|U\.S|U\.K|D\.C|e\.g|i\.e|vs|approx|Jr|Sr|St|Mt|Ft|Col|Lt|Sgt|Sen|Rep|Gov)\.$"
@@ -44,58 +39,6 @@ _NO_START = " ,.;:!?)，。；：、！？）”"
 _UNIT = re.compile(
     r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.,:'’/-][^\W\u4e00-\u9fff]+)*|[^\w\s\u4e00-\u9fff]"
 )
-_NUMBERS = {
-    **{word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)},
-    **{numeral_of(value, counts=False): str(value) for value in range(2, 11)},
-}
-
-
-class Token(NamedTuple):
-    """A content word in a form in which inflection makes no difference, or two Chinese characters."""
-
-    key: str
-    start: int
-    end: int
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS)
-
-
-def content(text: str, offset: int = 0) -> Iterator[Token]:
-    """The content words of a text, with their places counted from ``offset``."""
-    for match in _WORD.finditer(text):
-        word, start = match[0], match.start() + offset
-        if "\u4e00" <= word[0] <= "\u9fff":
-            if len(word) == 1:
-                yield Token(_NUMBERS.get(word, word), start, start + 1)
-            for at, (one, two) in enumerate(pairwise(word)):
-                yield Token(one + two, start + at, start + at + 2)
-            continue
-        word = word.lower().replace("’", "'").removesuffix("'s")
-        if word in _NUMBERS or word[0].isdecimal():
-            yield Token(_NUMBERS.get(word) or _plain(word), start, match.end() + offset)
-        elif word not in _stop_words():
-            yield Token(stem(word), start, match.end() + offset)
-
-
-def _plain(number: str) -> str:
-    """A number without thousands marks and needless zeros."""
-    return re.sub(r"\.0+$", "", number.replace(",", ""))
-
-
-def _is_number(key: str) -> bool:
-    """Is it a number that is long enough to tell something?"""
-    return key[0].isdecimal() and len(key) > 1
-
-
-def keys(text: str) -> frozenset[str]:
-    """The content words of a text, each once; single Chinese characters only where there is nothing else."""
-    found = frozenset(token.key for token in content(text))
-    return frozenset(key for key in found if len(key) > 1 or not CJK.match(key)) or found
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +75,7 @@ class Places:
     def weight(self, key: str) -> float:
         """How much a word tells: the fewer parts hold it, the more; a number twice. 0 where none does."""
         held = len(self._holding.get(key, ()))
-        return (1 + _is_number(key)) * math.log(1 + len(self.parts) / held) if held else 0.0
+        return (1 + is_number(key)) * math.log(1 + len(self.parts) / held) if held else 0.0
 
     def quotes(
         self, wanted: frozenset[str], topic: frozenset[str] = frozenset(), musts: Sequence[str] = ()
@@ -152,7 +95,7 @@ class Places:
             if best is None:
                 break
             new = best[1].keys & left
-            if found and len(new) < max(1, _GAIN * len(wanted)) and not any(map(_is_number, new)):
+            if found and len(new) < max(1, _GAIN * len(wanted)) and not any(map(is_number, new)):
                 break
             found.append(best[1])
             left -= best[1].keys
@@ -300,7 +243,7 @@ def cover(wanted: frozenset[str], quotes: Sequence[Quote]) -> float:
 
 def decide(wanted: frozenset[str], quotes: Sequence[Quote]) -> bool:
     """Do quotes hold enough of a claim to decide about it: half of its words, and all its longer numbers?"""
-    numbers = frozenset(key for key in wanted if _is_number(key))
+    numbers = frozenset(key for key in wanted if is_number(key))
     return cover(wanted, quotes) >= COVERED and cover(numbers, quotes) == 1
 
 

@@ -8,29 +8,28 @@ those of lemminflect.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
-_BE = ("is", "are", "was", "were")
-_DO = ("do", "does", "did")
-_MODALS = ("can", "could", "will", "would", "should", "must", "may", "might")
-_HAVE = ("has", "have", "had")
-_AUXILIARIES = (*_BE, *_DO, *_MODALS, *_HAVE)
-_PREPOSITIONS = frozenset(
-    ("in", "on", "at", "of", "to", "for", "from", "by", "with", "into", "as", "about", "after", "before",
-     "during", "against", "under", "over", "between", "through", "near", "around", "since", "until", "within",
-     "without", "towards", "toward", "among", "along", "across", "upon", "off", "behind", "outside", "inside")
-)  # fmt: skip
-_PLACE = frozenset(("in", "on", "at", "near", "under", "inside", "outside", "along", "within", "across"))
-_SUBORDINATORS = frozenset(
-    ("when", "while", "after", "before", "because", "if", "that", "which", "who", "where")
+from data_pipeline.twins.clauses_en import (
+    AUXILIARIES,
+    BE,
+    DETERMINERS,
+    HAVE,
+    MODALS,
+    PREPOSITIONS,
+    SUBORDINATORS,
+    Clause,
+    base_of,
+    is_finite,
+    is_noun_phrase,
+    is_participle,
+    is_verb_only,
+    lemma_of,
+    lemmas_of,
+    read_clause,
 )
-_DETERMINERS = frozenset(
-    ("the", "a", "an", "its", "their", "his", "her", "this", "that", "these", "those", "our", "some", "any",
-     "all", "most", "many", "each", "every", "both", "no", "other", "another", "two", "three",
-     "first", "last")
-)  # fmt: skip
-_PRONOUNS = frozenset(("he", "she", "it", "they", "we", "i", "you"))
-_AFTER_NOUN = {*_PREPOSITIONS, *_AUXILIARIES, *_SUBORDINATORS, "and", "or"}
+
+_PLACE = frozenset(("in", "on", "at", "near", "under", "inside", "outside", "along", "within", "across"))
+_AFTER_NOUN = {*PREPOSITIONS, *AUXILIARIES, *SUBORDINATORS, "and", "or"}
 _NAMING = frozenset(("called", "named", "known", "renamed", "considered", "titled", "labeled", "labelled"))
 # Verbs whose object is rarely a thing, or that take another verb.
 _NOT_WITH_OBJECT = frozenset(
@@ -53,14 +52,6 @@ _NUMERIC = re.compile(
 )
 MOST = 16
 """Words that an answer may have at most to be put into a sentence."""
-
-
-class _Clause(NamedTuple):
-    """A statement with a gap: subject, auxiliary or verb, and what follows."""
-
-    subject: str
-    verb: str
-    tail: list[str]
 
 
 @lru_cache(maxsize=16_384)
@@ -94,7 +85,7 @@ def english(question: str, answer: str, document: str) -> str | None:
         made = _adjunct(wh, words, _adverbial(wh, answer, document))
     elif wh in ("how long", "how often"):
         made = _adjunct(wh, words, _duration(wh, answer, prep))
-    elif wh == "how old" and words[0] in _BE and re.fullmatch(r"\d+", answer):
+    elif wh == "how old" and words[0] in BE and re.fullmatch(r"\d+", answer):
         made = _old(words, answer)
     else:
         made = None
@@ -102,7 +93,7 @@ def english(question: str, answer: str, document: str) -> str | None:
         return None
     front = found["front"]
     made = front + (
-        made if not front else made[0].lower() + made[1:] if made.split()[0].lower() in _DETERMINERS else made
+        made if not front else made[0].lower() + made[1:] if made.split()[0].lower() in DETERMINERS else made
     )
     return made[0].upper() + made[1:] + "."
 
@@ -111,34 +102,34 @@ def english(question: str, answer: str, document: str) -> str | None:
 
 
 def _who_what(wh: str, prep: str, words: list[str], said: str, document: str) -> str | None:
-    at = next((place for place, word in enumerate(words[:5]) if word.lower() in _AUXILIARIES), None)
+    at = next((place for place, word in enumerate(words[:5]) if word.lower() in AUXILIARIES), None)
     noun = " ".join(words[:at]) if at is not None else ""
     if _TIME.match(noun) and at is not None:
         if noun.lower() in ("century", "decade") and not re.search(r"centur|\d0s", said):
             return None
         return _adjunct("when", words[at:], _adverbial("when", _bare(said), document, prep))
-    if noun and (wh == "who" or not _is_noun_phrase(noun)):
+    if noun and (wh == "who" or not is_noun_phrase(noun)):
         at = None
     if at is None:
         return _subject_verb(wh, words, said) if not prep else None
     auxiliary, rest = words[at].lower(), words[at + 1 :]
     if not rest:
         return None
-    if auxiliary in _BE and not prep:
+    if auxiliary in BE and not prep:
         return _with_be(wh, auxiliary, rest, said, noun)
-    if auxiliary in _HAVE and not prep and (_participle(rest[0]) or not any(map(_participle, rest))):
+    if auxiliary in HAVE and not prep and (is_participle(rest[0]) or not any(map(is_participle, rest))):
         return (
             f"{said} {auxiliary} {' '.join(rest)}" if not _lists(said, auxiliary) and len(rest) > 1 else None
         )
-    if auxiliary in _MODALS and not prep and _verb_only(rest[0]):
+    if auxiliary in MODALS and not prep and is_verb_only(rest[0]):
         return f"{said} {auxiliary} {' '.join(rest)}"
-    clause = _clause(auxiliary, rest)
+    clause = read_clause(auxiliary, rest)
     if clause is None:
         return None
     if prep:
         first = said.split()[0].lower()
         return " ".join(
-            [clause.subject, clause.verb, *clause.tail, *([] if first in _PREPOSITIONS else [prep]), said]
+            [clause.subject, clause.verb, *clause.tail, *([] if first in PREPOSITIONS else [prep]), said]
         )
     return _fill(clause, said)
 
@@ -147,19 +138,22 @@ def _with_be(wh: str, be: str, rest: list[str], said: str, noun: str) -> str | N
     """ "What is the capital of France?", "Who was elected?", "What was the museum called?"."""
     first = rest[0].lower()
     whole = " ".join(rest)
-    if _lists(said, be) and (noun or wh == "who" or _participle(rest[0])):
+    if _lists(said, be) and (noun or wh == "who" or is_participle(rest[0])):
         return None
-    if _participle(rest[0]) or first.endswith("ing") or first in _PREPOSITIONS:
-        return f"{said} {be} {whole}" if rest[-1] not in _PREPOSITIONS else None
-    clause = _clause(be, rest)
-    related = any(word in _SUBORDINATORS for word in rest)
+    if is_participle(rest[0]) or first.endswith("ing") or first in PREPOSITIONS:
+        return f"{said} {be} {whole}" if rest[-1] not in PREPOSITIONS else None
+    clause = read_clause(be, rest)
+    related = any(word in SUBORDINATORS for word in rest)
     if clause is not None and clause.tail and not related:
         return _fill_be(clause, said)
-    if rest[-1] in _PREPOSITIONS or any(word.endswith("ly") for word in rest):
+    if rest[-1] in PREPOSITIONS or any(word.endswith("ly") for word in rest):
         return None
-    if any(_participle(word) or _base(word) == "only" for word in rest[1:] if word.islower()) and not related:
+    if (
+        any(is_participle(word) or base_of(word) == "only" for word in rest[1:] if word.islower())
+        and not related
+    ):
         return None
-    if first in _DETERMINERS or re.search(r"[’']s?$", rest[0]):
+    if first in DETERMINERS or re.search(r"[’']s?$", rest[0]):
         if noun or wh == "who":
             return f"{said} {be} {whole}" if first == "the" or wh != "who" else None
         sure = "of" in rest or len(rest) <= 4 or related
@@ -171,31 +165,31 @@ def _with_be(wh: str, be: str, rest: list[str], said: str, noun: str) -> str | N
     return None
 
 
-def _fill_be(clause: _Clause, said: str) -> str | None:
+def _fill_be(clause: Clause, said: str) -> str | None:
     """What was X called; what was X made of; never what was X built in order to do."""
     tail = clause.tail
     head = " ".join([clause.subject, clause.verb])
     place = next((at for at, word in enumerate(tail) if word in _NAMING), None)
-    if said.split()[0].lower() in _PREPOSITIONS or sum(map(_participle, tail)) > 1:
+    if said.split()[0].lower() in PREPOSITIONS or sum(map(is_participle, tail)) > 1:
         return None
     if place is not None and tail[-1] == tail[place]:
         return f"{head} {' '.join(tail)} {said}"
-    if tail[-1] in _PREPOSITIONS:
+    if tail[-1] in PREPOSITIONS:
         return f"{head} {' '.join(tail)} {said}"
     for at, word in enumerate(tail):
-        if word in _PREPOSITIONS and at and (at + 1 == len(tail) or tail[at + 1] in _PREPOSITIONS):
+        if word in PREPOSITIONS and at and (at + 1 == len(tail) or tail[at + 1] in PREPOSITIONS):
             return " ".join([head, *tail[: at + 1], said, *tail[at + 1 :]])
     return None
 
 
-def _fill(clause: _Clause, said: str) -> str | None:
+def _fill(clause: Clause, said: str) -> str | None:
     """Put an object behind its verb, or behind the preposition that has lost it."""
     verb, tail = clause.verb.split()[-1], clause.tail
     head = f"{clause.subject} {clause.verb}"
-    base = _lemma(verb)
+    base = lemma_of(verb)
     if (
         base in _NOT_WITH_OBJECT
-        or said.split()[0].lower() in _PREPOSITIONS
+        or said.split()[0].lower() in PREPOSITIONS
         or re.match(r"(?:to|that|by|because|if)\b", said)
     ):
         return None
@@ -203,38 +197,43 @@ def _fill(clause: _Clause, said: str) -> str | None:
         return f"{head} {said}"
     if tail[0] == "along":
         return None
-    if tail[-1] in _PREPOSITIONS and len(tail) <= 2:
+    if tail[-1] in PREPOSITIONS and len(tail) <= 2:
         return " ".join([head, *tail, said])
-    if tail[0] in _PREPOSITIONS and tail[1] in _PREPOSITIONS:
+    if tail[0] in PREPOSITIONS and tail[1] in PREPOSITIONS:
         return " ".join([head, tail[0], said, *tail[1:]])
-    if tail[-1] in _PREPOSITIONS:
+    if tail[-1] in PREPOSITIONS:
         return None
-    if tail[0] in (*_PREPOSITIONS, "when", "while") and not (tail[0] == "to" and "VERB" in _lemmas(tail[1])):
+    if tail[0] in (*PREPOSITIONS, "when", "while") and not (tail[0] == "to" and "VERB" in lemmas_of(tail[1])):
         return " ".join([head, said, *tail])
     return None
 
 
 def _subject_verb(wh: str, words: list[str], said: str) -> str | None:
     """ "Who designed the bridge?", "Which team won the cup?"."""
-    start = 0 if wh == "who" else next((at for at in range(min(3, len(words))) if _finite(words[at])), None)
-    if start is None or not _finite(words[start]) or len(words) < start + 2 or _lists(said, words[start]):
+    start = 0 if wh == "who" else next((at for at in range(min(3, len(words))) if is_finite(words[at])), None)
+    if start is None or not is_finite(words[start]) or len(words) < start + 2 or _lists(said, words[start]):
         return None
-    if sum(map(_finite, words)) > 1 and not _SUBORDINATORS.intersection(words) and start == 0 and wh != "who":
+    if (
+        sum(map(is_finite, words)) > 1
+        and not SUBORDINATORS.intersection(words)
+        and start == 0
+        and wh != "who"
+    ):
         return None
-    if start and not _is_noun_phrase(" ".join(words[:start])):
+    if start and not is_noun_phrase(" ".join(words[:start])):
         return None
     adjective = start == 0 and wh != "who" and words[0].endswith("ed") and words[1].islower()
-    if adjective and words[1] not in _DETERMINERS | _PREPOSITIONS:  # what acquired condition
+    if adjective and words[1] not in DETERMINERS | PREPOSITIONS:  # what acquired condition
         return None
-    if words[-1] in _PREPOSITIONS or words[start].lower() in ("happens", "happened"):
+    if words[-1] in PREPOSITIONS or words[start].lower() in ("happens", "happened"):
         return None
     return " ".join([said, *words[start:]])
 
 
 def _how_many(wh: str, words: list[str], said: str) -> str | None:
-    at = next((place for place, word in enumerate(words[:6]) if word.lower() in _AUXILIARIES), None)
+    at = next((place for place, word in enumerate(words[:6]) if word.lower() in AUXILIARIES), None)
     if at is None:
-        at = next((place for place, word in enumerate(words[:4]) if _finite(word)), None)
+        at = next((place for place, word in enumerate(words[:4]) if is_finite(word)), None)
     said = _bare(said)
     if at and _NUMERIC.match(said) and said.split()[0].isalpha():
         said = said[0].lower() + said[1:]
@@ -248,28 +247,28 @@ def _how_many(wh: str, words: list[str], said: str) -> str | None:
     if not said:
         return None
     auxiliary, rest = words[at].lower(), words[at + 1 :]
-    if auxiliary in _BE and rest[:1] == ["there"]:
+    if auxiliary in BE and rest[:1] == ["there"]:
         return " ".join(["there", auxiliary, said, *rest[1:]])
-    if auxiliary not in _AUXILIARIES:
+    if auxiliary not in AUXILIARIES:
         return " ".join([said, *words[at:]]) if rest and not auxiliary.endswith("s") else None
     if rest[:1] == ["be"] or (
-        auxiliary in _BE and rest and (_participle(rest[0]) or rest[0] in _PREPOSITIONS)
+        auxiliary in BE and rest and (is_participle(rest[0]) or rest[0] in PREPOSITIONS)
     ):
         return " ".join([said, auxiliary, *rest])
-    clause = _clause(auxiliary, rest) if auxiliary not in _BE and rest else None
+    clause = read_clause(auxiliary, rest) if auxiliary not in BE and rest else None
     return _fill(clause, said) if clause else None
 
 
 def _adjunct(wh: str, words: list[str], said: str | None) -> str | None:
     """When, where, why and how long: the answer goes to the end."""
-    if not said or words[0].lower() not in _AUXILIARIES or len(words) < 2 or words[1].lower() == "it":
+    if not said or words[0].lower() not in AUXILIARIES or len(words) < 2 or words[1].lower() == "it":
         return None
-    clause = _clause(words[0].lower(), words[1:])
+    clause = read_clause(words[0].lower(), words[1:])
     if clause is None:
         if (
-            words[0].lower() in _BE
+            words[0].lower() in BE
             and wh == "where"
-            and not _PREPOSITIONS.difference(("of",)).intersection(words[1:])
+            and not PREPOSITIONS.difference(("of",)).intersection(words[1:])
         ):
             return (
                 f"{' '.join(words[1:])} {words[0].lower()} {said}"
@@ -277,14 +276,14 @@ def _adjunct(wh: str, words: list[str], said: str | None) -> str | None:
                 else None
             )
         return None
-    if clause.tail and clause.tail[-1] in _PREPOSITIONS:
+    if clause.tail and clause.tail[-1] in PREPOSITIONS:
         return None
     return " ".join([clause.subject, clause.verb, *clause.tail, said])
 
 
 def _loose(words: Sequence[str]) -> bool:
     """May there be a predicate in what should be a mere noun?"""
-    return any(word.islower() and (_participle(word) or word.endswith("ly")) for word in words[1:])
+    return any(word.islower() and (is_participle(word) or word.endswith("ly")) for word in words[1:])
 
 
 def _old(words: list[str], answer: str) -> str | None:
@@ -299,7 +298,7 @@ def _adverbial(wh: str, answer: str, document: str, prep: str = "") -> str | Non
     first = answer.split()[0].lower()
     if wh == "why":
         return answer if first in ("because", "due") or re.match(r"(?:in order )?to [a-z]+", answer) else None
-    if first in _PREPOSITIONS or answer.lower() in ("today", "yesterday", "annually"):
+    if first in PREPOSITIONS or answer.lower() in ("today", "yesterday", "annually"):
         return answer[0].lower() + answer[1:]
     if prep:
         return f"{prep} {'the ' if answer.endswith('0s') else ''}{answer}"
@@ -319,7 +318,7 @@ def _adverbial(wh: str, answer: str, document: str, prep: str = "") -> str | Non
 def _duration(wh: str, answer: str, prep: str) -> str | None:
     if wh == "how often":
         return answer if re.match(r"(?:every|once|twice|each|annually|daily|weekly)", answer) else None
-    if answer.split()[0].lower() in _PREPOSITIONS:
+    if answer.split()[0].lower() in PREPOSITIONS:
         return answer if not prep else None
     return (
         f"for {answer}"
@@ -329,130 +328,13 @@ def _duration(wh: str, answer: str, prep: str) -> str | None:
     )
 
 
-# --- Subject and verb ---------------------------------------------------------------------------------------
-
-
-def _clause(auxiliary: str, words: list[str]) -> _Clause | None:
-    """Subject, verb and rest of what follows an auxiliary; ``None`` unless one word alone can be the verb."""
-    kind = "base" if auxiliary in (*_DO, *_MODALS) else "participle"
-    at = _verb_place(words, kind)
-    if at is None:
-        return None
-    if auxiliary in _HAVE and words[at].endswith("ing"):
-        return None
-    start = at
-    while start > 1 and (
-        words[start - 1].endswith("ly") or words[start - 1] in ("also", "not", "first", "often")
-    ):
-        start -= 1
-    subject, between, verb, tail = " ".join(words[:start]), words[start:at], words[at], words[at + 1 :]
-    if "not" in between or subject.split()[-1].lower() in (*_PREPOSITIONS, "and", "or"):
-        return None
-    if auxiliary in _DO:
-        form = {"did": "VBD", "does": "VBZ"}.get(auxiliary)
-        inflected = _inflect(verb, form) if form else verb
-        return _Clause(" ".join([subject, *between]), inflected, tail) if inflected else None
-    if auxiliary in _BE:
-        return _Clause(subject, auxiliary, [*between, verb, *tail])
-    return _Clause(subject, " ".join([auxiliary, *between, verb]), tail)
-
-
-def _verb_place(words: list[str], kind: str) -> int | None:
-    """Where the verb stands: behind a pronoun, or the one word that can be one."""
-
-    def may_be(at: int) -> bool:
-        word, before = words[at], words[at - 1].lower()
-        if (
-            not word.islower()
-            or re.search(r"[’']s?$", before)
-            or before in _DETERMINERS | _PREPOSITIONS | {"and", "or", "to", "not"}
-        ):
-            return False
-        return bool(_base(word)) if kind == "base" else _participle(word) or word.endswith("ing")
-
-    places = [at for at in range(1, len(words)) if may_be(at)]
-    first = next((at for at, word in enumerate(words) if at and word in _SUBORDINATORS), len(words))
-    places = [at for at in places if at < first]
-    if not places:
-        return None
-    if words[0].lower() in _PRONOUNS:
-        return places[0] if places[0] <= 2 else None
-    if len(places) == 1:
-        return places[0]
-    if kind == "base":
-        sure = [at for at in places if _base(words[at]) == "only"]
-        return sure[0] if sure and sure[0] == places[0] else None
-    # A participle that follows prepositions belongs to what stands there.
-    between = words[places[0] + 1 : places[1]]
-    return places[0] if any(word in _PREPOSITIONS for word in between) else None
-
-
-@lru_cache(maxsize=4096)
-def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
-    from lemminflect import getAllLemmas
-
-    return dict(getAllLemmas(word))
-
-
-def _base(word: str) -> str:
-    """Is a word the plain form of a verb: "only" of one, "also" of one, or not (empty)?"""
-    if word in ("have", "become"):
-        return "only"
-    if word in _AUXILIARIES or word in _PREPOSITIONS or word in _DETERMINERS:
-        return ""
-    found = _lemmas(word)
-    if word not in found.get("VERB", ()) or len(found["VERB"]) > 1:  # found: to found, or of find
-        return ""
-    return "also" if {"NOUN", "ADJ", "ADV"} & found.keys() else "only"
-
-
-def _verb_only(word: str) -> bool:
-    return _base(word) == "only"
-
-
-@lru_cache(maxsize=4096)
-def _inflect(verb: str, form: str | None) -> str:
-    from lemminflect import getInflection
-
-    found = getInflection(verb, tag=form)
-    return str(found[0]) if found else ""
-
-
-def _lemma(word: str) -> str:
-    return (_lemmas(word).get("VERB") or (word,))[0]
-
-
-@lru_cache(maxsize=4096)
-def _participle(word: str) -> bool:
-    if not word.islower() or not (bases := _lemmas(word).get("VERB")):
-        return False
-    return any(_inflect(base, "VBN") == word and base != word for base in bases)
-
-
-@lru_cache(maxsize=4096)
-def _finite(word: str) -> bool:
-    """Is a word a verb in the past or the third person, and nothing else?"""
-    if not word.islower() or not (bases := _lemmas(word).get("VERB")) or word in _AUXILIARIES:
-        return False
-    if any(_inflect(base, "VBD") == word and base != word for base in bases):
-        return True
-    return "NOUN" not in _lemmas(word) and any(_inflect(base, "VBZ") == word for base in bases)
-
-
-def _is_noun_phrase(noun: str) -> bool:
-    words = noun.split()
-    return len(words) <= 3 and not any(
-        word.lower() in _PREPOSITIONS or word.lower() in ("type", "kind", "other", "else") for word in words
-    )
-
-
 # --- The answer ---------------------------------------------------------------------------------------------
 
 
 def _in_document(answer: str, document: str) -> str | None:
     """An answer with the article that it has in the document, and no capital that it owes to a sentence."""
     first = answer.split()[0]
-    if first.lower() in _DETERMINERS:
+    if first.lower() in DETERMINERS:
         return first.lower() + answer[len(first) :]
     before = re.search(
         rf"\b([Tt]he|[Aa]n?|[Ii]ts|[Tt]heir|[Hh]is|[Hh]er) {re.escape(answer)}(?![\w-])(?: (\w+))?", document
@@ -461,7 +343,7 @@ def _in_document(answer: str, document: str) -> str | None:
         return answer
     after = before[2]
     # "the Boston area" gives no article to Boston, and of "a global sense" the first word alone says nothing.
-    if after and after.lower() not in _AFTER_NOUN and not _finite(after):
+    if after and after.lower() not in _AFTER_NOUN and not is_finite(after):
         return None if answer[0].islower() else answer
     return f"{before[1].lower()} {answer}"
 
@@ -469,10 +351,10 @@ def _in_document(answer: str, document: str) -> str | None:
 def _is_clause(answer: str) -> bool:
     """Has an answer a verb of its own?"""
     words = re.findall(r"[\w’'-]+", answer)
-    if words and words[0].lower() in _SUBORDINATORS | {"how", "what", "they", "it", "he", "she"}:
+    if words and words[0].lower() in SUBORDINATORS | {"how", "what", "they", "it", "he", "she"}:
         return True
     return any(
-        word in _AUXILIARIES or word == "be" or _finite(word) or (_verb_only(word) and before != "to")
+        word in AUXILIARIES or word == "be" or is_finite(word) or (is_verb_only(word) and before != "to")
         for before, word in zip(["", *words], words, strict=False)
     )
 

@@ -9,7 +9,8 @@ from data_pipeline.contrast import Contrast
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.questions import OPEN, asks_for, several_answers
 from data_pipeline.store import SampleStore
-from data_pipeline.twins.near_miss import is_other, near_miss
+from data_pipeline.twins.near_miss import near_miss
+from data_pipeline.twins.rivalry import is_other
 from judge.types import Label, Language, Sample
 
 StoreOf = Callable[..., SampleStore]

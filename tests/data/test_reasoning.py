@@ -18,11 +18,11 @@ from data_pipeline.reasoning.places import (
     MAX_QUOTE,
     Places,
     excerpt,
-    keys,
     places_in,
     places_of,
 )
 from data_pipeline.reasoning.texts import MOST_LINES, Wording, quoted, short
+from data_pipeline.reasoning.tokens import keys
 from judge.prompting.evidence import cite
 from judge.types import Label, Language, Sample, Task
 

@@ -1,0 +1,66 @@
+"""The content words of a text, in a form in which inflection and spelling of numbers make no difference."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from data_pipeline.perturb.fact import CJK
+from data_pipeline.perturb.numbers import NUMBER_WORDS
+from data_pipeline.perturb.zh.numerals import numeral_of
+from data_pipeline.teachers.lookup import stem
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
+_NUMBERS = {
+    **{word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)},
+    **{numeral_of(value, counts=False): str(value) for value in range(2, 11)},
+}
+
+
+class Token(NamedTuple):
+    """A content word in a form in which inflection makes no difference, or two Chinese characters."""
+
+    key: str
+    start: int
+    end: int
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)
+
+
+def content(text: str, offset: int = 0) -> Iterator[Token]:
+    """The content words of a text, with their places counted from ``offset``."""
+    for match in _WORD.finditer(text):
+        word, start = match[0], match.start() + offset
+        if "\u4e00" <= word[0] <= "\u9fff":
+            if len(word) == 1:
+                yield Token(_NUMBERS.get(word, word), start, start + 1)
+            for at, (one, two) in enumerate(pairwise(word)):
+                yield Token(one + two, start + at, start + at + 2)
+            continue
+        word = word.lower().replace("’", "'").removesuffix("'s")
+        if word in _NUMBERS or word[0].isdecimal():
+            yield Token(_NUMBERS.get(word) or _plain(word), start, match.end() + offset)
+        elif word not in _stop_words():
+            yield Token(stem(word), start, match.end() + offset)
+
+
+def _plain(number: str) -> str:
+    """A number without thousands marks and needless zeros."""
+    return re.sub(r"\.0+$", "", number.replace(",", ""))
+
+
+def is_number(key: str) -> bool:
+    """Is it a number that is long enough to tell something?"""
+    return key[0].isdecimal() and len(key) > 1
+
+
+def keys(text: str) -> frozenset[str]:
+    """The content words of a text, each once; single Chinese characters only where there is nothing else."""
+    found = frozenset(token.key for token in content(text))
+    return frozenset(key for key in found if len(key) > 1 or not CJK.match(key)) or found
