@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ FILES = (
     "dpo/train.jsonl", "dpo/validation.jsonl",
 )  # fmt: skip
 
+TOOLS = ("faker", "lemminflect", "opencc", "rjieba", "scikit-learn")
+"""Packages whose tables and models the rules read: another version may make other twins."""
 SHOWN = 1000
 """Ids that the manifest lists for each reason why samples were left out."""
 
@@ -74,6 +77,7 @@ def make_manifest(
     return {
         "config": config.model_dump(mode="json"),
         "version": judge.__version__,
+        "tools": {name: version(name) for name in TOOLS},
         **BuiltinPrompt().describe(),
         "files": {name: sha256_file(folder / name) for name in FILES},
         "documents": store.documents(),
