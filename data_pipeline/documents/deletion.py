@@ -12,7 +12,7 @@ from data_pipeline.documents.bearing import (
     is_span,
     words_of,
 )
-from data_pipeline.documents.parts import is_table, parts_of, without
+from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from judge.floors.overlap import units
@@ -64,6 +64,8 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
         ):
             continue
         left = without(document, bearing)
+        if leaves_hole(document, bearing, language):
+            continue
         if not is_gone(left, document, claim, gold.question, language):
             continue
         others = elsewhere(gold, bearing, siblings, rng)
@@ -132,7 +134,8 @@ def elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], 
             break
         found.append(min(rest)[1])
         missing -= length[found[-1]] / ALIKE
-    return sorted(found) if missing <= 0 else []
+    whole = missing <= 0 and not leaves_hole(document, found, gold.language)
+    return sorted(found) if whole else []
 
 
 def _holders(gold: Sample) -> list[set[int]]:

@@ -4,14 +4,21 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
+from data_pipeline.leaning import leans_back
 from judge.prompting.sentences import sentence_spans
-from judge.types import Span
+from judge.types import Language, Span
 
 _LINE = re.compile(r"[^\n]+")
 # Text that was split into tokens has a space before each end mark, and often no capital after it.
 _TOKENISED_END = re.compile(r"(?<= [.!?])(?: (?:''|[\"”]))?\s+(?=\S)")
-_FEW_WORDS = 5
-"""Of a line that is a cell or a heading rather than a sentence."""
+_GOES_ON = re.compile(
+    r"(?:For (?:example|instance)|This|These|Such|Therefore|Thus|So|Hence|Instead|The (?:latter|former)"
+    r"|(?:Before|After) (?:that|this))\b|例如|比如|譬如|具体|具體|这|這"
+    r"|此(?![前外后後])|因此|所以|于是|於是"
+)
+"""How a sentence begins that means nothing without the one before it."""
+_TURN = re.compile(r"\w[\w .’'-]{0,24}[:：]")
+"""A line of a dialogue: somebody's name, and what they say."""
 
 
 @lru_cache(maxsize=2048)
@@ -24,12 +31,32 @@ def parts_of(document: str) -> tuple[Span, ...]:
 
 
 def is_table(document: str) -> bool:
-    """Is it a record, or mostly lines that are cells? A cell that is gone leaves a table out of step."""
+    """Is it a record, or mostly lines that are cells, turns of speech, or broken in mid-sentence?
+
+    What is gone there leaves a hole: a label without its figure, an answer without its question.
+    """
     if document.lstrip()[:1] in ("{", "["):
         return True
     lines = [document[line.start : line.end] for line in _lines(document)]
-    short = sum(len(line.split()) < _FEW_WORDS and not re.search(r"[。！？.!?]$", line) for line in lines)
-    return len(lines) > 3 and "|" not in lines[0] and short > len(lines) / 2
+    open_lines = sum(not re.search(r"[。！？.!?”\"]\s*$", line) for line in lines)
+    turns = sum(_TURN.match(line) is not None for line in lines)
+    return len(lines) > 3 and "|" not in lines[0] and max(open_lines, turns) > len(lines) / 2
+
+
+def leaves_hole(document: str, numbers: Collection[int], language: Language) -> bool:
+    """Does what is left, less some parts, lean on one that is gone, or miss the subject of it all?
+
+    Chinese texts name their subject in the first sentence and leave it out of the others.
+    """
+    if language == "zh" and 0 in numbers:
+        return True
+    parts = parts_of(document)
+    for number in numbers:
+        if number + 1 < len(parts) and number + 1 not in numbers:
+            text = document[parts[number + 1].start : parts[number + 1].end]
+            if _GOES_ON.match(text) or (number == 0 and leans_back(text, language)):
+                return True
+    return False
 
 
 def without(document: str, numbers: Collection[int]) -> str:

@@ -94,9 +94,10 @@ def _exchanged(gold: Sample, own: Sequence[Triple], triple: Triple, donor: Tripl
     old, new, answer = triple.value, donor.value, None
     verbatim = occurs(old, gold.answer) and all(_PLAIN.fullmatch(value) for value in (old, new))
     verbatim = verbatim and all(line.subject != old for line in own)  # what else is said of the old value
-    if verbatim and not re.search(rf"\ban? {re.escape(old)}", gold.answer) and rng.random() < 0.5:
-        answer = replace_words(gold.answer, {old: new})
-        old, new, documents = new, old, documents[::-1]
+    if verbatim and not re.search(rf"\b(?:an?|the) {re.escape(old)}", gold.answer) and rng.random() < 0.5:
+        said = replace_words(gold.answer, {old: new})
+        if occurs(new, said) and not occurs(old, said):  # "pop music" is not written as "Pop music"
+            old, new, answer, documents = new, old, said, documents[::-1]
     return Contrast(
         edit_type="document_swap",
         change=f"the document says '{new}', not '{old}'",

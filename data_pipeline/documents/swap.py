@@ -38,6 +38,8 @@ _PARTICLES = frozenset(
 _DIRECTIONS = frozenset(
     ("middle", "east", "west", "eastern", "western", "northern", "southern", "central", "far")
 )
+_STATION = r"\b(?:Mr|Mrs|Ms|Miss|Sir|Lady|Lord|daughter|son|wife|husband|sister|brother|mother|father)\b\.?"
+"""What one name may have before it and another may not."""
 _TIMES = frozenset(("bp", "bc", "bce", "ad", "ce", "year", "years", "day", "days", "年", "岁", "月", "日"))
 """Units of numbers whose order tells itself."""
 
@@ -182,6 +184,7 @@ def _alike(one: Fact, two: Fact, document: str) -> bool:
         and not {*one.text.lower().split(), *two.text.lower().split()} & (_PARTICLES | _DIRECTIONS | GENERIC)
         and len(one.text.split()) == len(two.text.split()) == 2
         and max(document.count(one.text), document.count(two.text)) <= MOST_MENTIONS
+        and not any(re.search(rf"{_STATION} {re.escape(name.text)}", document) for name in (one, two))
     )
 
 
@@ -199,9 +202,9 @@ def replace_words(text: str, changes: Changes) -> str:
     """Put words in the place of others at every mention, all at once, longer ones first."""
     longest = sorted(changes, key=len, reverse=True)
     pattern = "|".join(
-        (r"(?<![\w])" if re.match(r"\w", old) and old.isascii() else "")
+        (r"(?<![\w-])(?<!\d[.,:])" if re.match(r"\w", old) and old.isascii() else r"(?<!\d)")
         + re.escape(old)
-        + (r"(?![\w]|[.,]\d)" if re.search(r"\w$", old) and old.isascii() else "")
+        + (r"(?![\w]|[.,:]\d)" if re.search(r"\w$", old) and old.isascii() else "(?!代)")
         for old in longest
     )
     return re.sub(pattern, lambda match: changes[match[0]], text)

@@ -19,3 +19,26 @@ def clause(answer: str, start: int) -> tuple[str, str]:
 def dependent(answer: str, start: int) -> bool:
     """Is the place in a clause of cause or time, where a negation would sound odd?"""
     return bool(_SUBORDINATE.search(re.split(r"[.!?;,]\s|\n", answer[:start])[-1]))
+
+
+_TIES = re.compile(
+    r"\b(?:although|though|but|however|despite|which suggests?|suggesting|due to|because|therefore|thus|hence"
+    r"|particularly if|especially if|not only)\b",
+    re.I,
+)
+_GOES_ON = re.compile(
+    r"(?:However|Therefore|Thus|Hence|But|This|These|Such|Consequently|Nevertheless|Instead)\b"
+)
+
+
+def is_tied(answer: str, start: int) -> bool:
+    """Does something lean on the statement at ``start``: a "because" in its sentence, a "However" after it?
+
+    Turned round, such a statement speaks against the rest of its answer.
+    """
+    left, right = (
+        re.split(r"[.!?]\s", answer[:start])[-1],
+        re.split(r"(?<=[.!?])\s", answer[start:], maxsplit=1),
+    )
+    goes_on = len(right) > 1 and _GOES_ON.match(right[1]) is not None
+    return goes_on or _TIES.search(left + right[0]) is not None

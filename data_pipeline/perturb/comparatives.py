@@ -3,6 +3,7 @@
 import re
 from random import Random
 
+from data_pipeline.perturb.clauses import is_tied
 from data_pipeline.perturb.directions import direction_spots
 from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, occurs, same_case
 from data_pipeline.perturb.fact import Fact
@@ -11,7 +12,6 @@ from data_pipeline.perturb.rivals import may_also_hold
 from judge.types import Language
 
 _CHANGES = re.compile(r"incr|decr|impr|wors|rose|fell|ris|fall|reduc|rais|grow|decl|gain|lost", re.I)
-_COMPARED = re.compile(r"\d.*\bthan\b.*\d")
 _FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about |around )?[$€£]?\d")
 
 
@@ -25,8 +25,8 @@ def comparative(answer: str, document: str, question: str, language: Language, r
         options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
         if language == "en":
             sentence = re.split(r"[.!?]\s", answer[:start])[-1] + re.split(r"[.!?]\s", after)[0]
-            told = _CHANGES.match(word) and _FROM_TO.search(sentence)  # the figures would tell
-            told = told or _COMPARED.search(sentence)
+            told = bool(_CHANGES.match(word) and _FROM_TO.search(sentence))  # the figures would tell
+            told = told or len(re.findall(r"(?<![\w.,])\d[\d.,]*", sentence)) > 1 or is_tied(answer, start)
             options = [text for text in options if not told and not occurs(text, sentence)]
         if not options:
             continue

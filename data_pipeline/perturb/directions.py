@@ -68,11 +68,13 @@ _NEEDS: dict[str, tuple[str, str]] = {
         ("higher", "lower", "upper"),
         (
             "",
-            r"(?! (?:reaches|parts?|limbs?|extremit|back|respiratory|urinary|tract|secondary|education|house"
+            r"(?! (?:reaches|parts?|thirds?|lobes?|half|limbs?|extremit|back|respiratory|urinary|tract"
+            r"|secondary|education|house"
             r"|court|body|class|bound|lip|ureter|gastro|airway))",
         ),
     ),
     **dict.fromkeys(("strong", "weak"), (r"(?<!not a )$", _STRENGTH)),
+    **dict.fromkeys(("permitted", "forbidden", "allowed"), (r"\b(?:is|are|was|were|be|been|not) $", "")),
     **dict.fromkeys(("public", "private"), (r"(?<!the )$", _OWNED)),
     **dict.fromkeys(("minority", "majority"), (r"\b(?:a|the|vast|large|small) $", r" of\b")),
     **dict.fromkeys(

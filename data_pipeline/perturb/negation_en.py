@@ -39,6 +39,7 @@ _SOME = re.compile(
     rf"(?P<spot>(?:an? )?(?P<rest>(?:(?:statistically|clinically) )?(?:significant|clear|strong)"
     rf" (?:{_FINDING})))\b"
 )
+_NO_VERBS = ("have", "be", "so", "and", "or", "but", "in", "on", "at", "to", "for", "with", "when", "if")
 _UNCOUNTED = ("evidence", "support")
 
 
@@ -61,7 +62,7 @@ def english_negations(answer: str, question: str) -> Iterator[Turn]:
         if (
             turn.removes
             or (asked and _speaks_of(answer, turn.start, question))
-            or (not question and answer[turn.start : turn.end].lower() in ("will", "would", "should"))
+            or (not question and answer[turn.start : turn.end].lower() in ("will", "would"))
         ):
             yield turn
 
@@ -92,7 +93,7 @@ def _without_not(answer: str) -> Iterator[Turn]:
             yield Turn(m.start(), m.end(), aux, True)
             continue
         verb = re.match(r" ([a-z]+)", answer[m.end() :])
-        if not verb or verb[1] in ("have", "be", "so") or verb[1].endswith("ly"):
+        if not verb or verb[1] in _NO_VERBS or verb[1].endswith("ly"):
             continue
         base = verb[1]
         new = past(base) if aux.lower() == "did" else third(base) if aux.lower() == "does" else base

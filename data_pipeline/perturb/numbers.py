@@ -16,7 +16,7 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z\d.,_#/:])(?<![A-Za-z][-–])(?<!\d[-–—~至到])(?P<cur>[$€£¥]\s?)?"
     r"(?P<num>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?P<mag>\s?(?:million|billion|thousand|trillion)\b|[万亿千]+)?(?P<suf>\s?[%％‰]|(?:st|nd|rd|th)\b)?"
-    r"(?![A-Za-z_:/])(?!\d|[.,]\d|\s?[-–—~至到]\s?\d)"
+    r"(?![A-Za-z_:/(])(?!\d|[.,]\d|\s?[-–—~至到]\s?\d)"
 )
 _UNIT_EN = re.compile(r"[\s-]+([A-Za-z°]+)")
 _NOT_UNITS = frozenset(words("not_units_en"))

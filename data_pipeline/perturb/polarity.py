@@ -3,6 +3,7 @@
 import re
 from random import Random
 
+from data_pipeline.perturb.clauses import is_tied
 from data_pipeline.perturb.edit import Edit, Swap, make_edit
 from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.negation_en import english_negations
@@ -30,6 +31,7 @@ def negation(answer: str, document: str, question: str, language: Language, rng:
     head = YES_OR_NO.match(answer)
     found = english_negations(answer, question)
     spots = [spot for spot in found if not head or spot.start >= head.end()]
+    spots = [spot for spot in spots if not is_tied(answer, spot.start)]
     if is_translation(answer, document):
         spots = [spot for spot in spots if spot.removes]  # news reports what is; a "not" would stand out
     rng.shuffle(spots)

@@ -7,12 +7,13 @@ or something foreign; which edit it is, is drawn with weights. Edits that leave 
 """
 
 import hashlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from data_pipeline.perturb.directions import is_rarer
-from data_pipeline.perturb.edit import Edit, EditFunction
+from data_pipeline.perturb.edit import Edit, EditFunction, occurs
 from data_pipeline.perturb.edits import DEFAULT_EDIT_TYPES, EDIT_TYPES, EDITS, FOREIGN_EDITS
 from data_pipeline.perturb.polarity import removes_negation
 from judge.errors import InputError, unknown
@@ -71,6 +72,13 @@ def _to_rarer(edit: Edit) -> bool:
     return edit.edit_type == "comparative" and is_rarer(edit.replaced, edit.inserted)
 
 
+def _is_asked(edit: Edit, question: str) -> bool:
+    """Does the question name what an edit changes? Question and answer would tell, without the document."""
+    if edit.edit_type not in ("number", "date", "entity"):
+        return False
+    return any(occurs(part, question) for part in (edit.replaced, *re.findall(r"\d{2,}", edit.replaced)))
+
+
 class RulePerturber:
     """Make perturbed answers by rules.
 
@@ -117,7 +125,8 @@ class RulePerturber:
                 edit = function(sample.answer, sample.document_text, sample.question, sample.language, rng)
                 if edit is None:
                     break
-                edits.setdefault(edit.answer, edit)
+                if not _is_asked(edit, sample.question):
+                    edits.setdefault(edit.answer, edit)
         if sample.language == "en" and self._random(sample, "sparing").random() < _LEFT_OUT:
             edits = {answer: edit for answer, edit in edits.items() if not _to_rarer(edit)}
         wants_document = self._random(sample, "coin").random() < self.from_document

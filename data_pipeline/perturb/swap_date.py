@@ -24,9 +24,8 @@ _AHEAD = re.compile(
     r"\b(?:will|expects?|expected|scheduled|planned|forecasts?|due to|lasts? until|runs? out)\b"
 )
 _MONTH_NAME = rf"(?:{'|'.join(MONTHS)})"
-_DAYS = re.compile(
-    rf"\d (?:{_MONTH_NAME})?(?: ?\d{{4}})? ?(?:to|and|until|till|through|-|–) (?:{_MONTH_NAME} )?\d{{1,2}}\b"
-)
+_MONTHS = re.compile(rf"\b{_MONTH_NAME}\b")
+_LATER = re.compile(r"\b(?:years?|months?|days?) (?:later|earlier|after|before)\b")
 _DAY = re.compile(r"\d+(?:st|nd|rd|th)?")
 _LEAP_YEAR = 2024
 
@@ -87,8 +86,10 @@ def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
     if fact.form == "clock":
         others = {_minutes(clock) for clock in _CLOCK.findall(told)}
         return _same_side(_minutes(fact.text), _minutes(text), others)
-    if fact.form in ("day-month", "month-day") and _DAYS.search(told):
-        return False  # "from 3 May to 8 June"
+    if fact.form in ("day-month", "month-day", "month") and len(_MONTHS.findall(told)) > 1:
+        return False  # "from 3 May to 8 June": the order of two days tells
+    if _LATER.search(told):
+        return False  # "six years later, in 1909"
     if fact.form not in ("year", "decade") or len(digits_of(fact.text)) < 4:
         return True
     old, new = int(digits_of(fact.text)), int(digits_of(text))

@@ -20,7 +20,7 @@ from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts, is_translation
 from data_pipeline.teachers.rules_judge import judge_by_rules
-from data_pipeline.twins.sentences import passage, sentences_of, stands_alone
+from data_pipeline.twins.sentences import names_its_subject, passage, sentences_of, stands_alone
 from data_pipeline.twins.verbalise import statement_of
 from judge.types import Label, Language, Sample, Task
 
@@ -120,7 +120,8 @@ def _of_document(golds: Sequence[Sample], task: Task) -> Iterator[Addition]:
     document, language, known = golds[0].document_text, golds[0].language, _known(golds)
     for gold in golds:
         text = statement_of(gold)
-        if text is not None and (stands_alone(text) or task in _WHOLE):
+        alone = text is not None and stands_alone(text) and names_its_subject(text, document, language)
+        if text is not None and (alone or task in _WHOLE):
             own = passage(document, max(0, document.find(gold.answer)), language)
             yield _addition(text, own, own if known is document else known, language)
     if task not in _WHOLE:

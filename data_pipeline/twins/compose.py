@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from random import Random
 
 from data_pipeline.documents.bearing import is_span, words_of
+from data_pipeline.leaning import leans_back, names_its_subject
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
-from data_pipeline.twins.leaning import leans_back, names_its_subject
 from data_pipeline.twins.statements import Statement, plain, statements
 from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans
@@ -62,9 +62,13 @@ def compose(gold: Sample, rng: Random) -> Composed | None:
         return None
     known = statements(gold.document_text, language)
     found = _lead(gold, known)
-    for lead in [found, []] if found else [[]]:
+    # What answers the question comes first; else the first sentence, which names what the document is about.
+    opening = [said for said in known[:1] if said.part == 0]
+    for lead, answers in ((found, bool(gold.question)), (opening, False)):
+        if not lead:
+            continue
         # "The network is" goes in front of nothing that stands before it in the document.
-        earliest = lead[0].part if lead and not names_its_subject(lead[0].text, language) else -1
+        earliest = -1 if names_its_subject(lead[0].text, language) else lead[0].part
         told = {said.part for said in lead}
         chains = [
             chain
@@ -72,8 +76,8 @@ def compose(gold: Sample, rng: Random) -> Composed | None:
             if chain[0].part >= earliest and not told & {said.part for said in chain}
         ]
         chosen = _choose(lead, chains, language, (least, wanted, most), rng)
-        if chosen and (lead or names_its_subject(chosen[0][0].text, language) or chosen[0][0].part == 0):
-            return Composed(tuple(said for unit in chosen for said in unit), bool(lead and gold.question))
+        if chosen:
+            return Composed(tuple(said for unit in chosen for said in unit), answers)
     return None
 
 
@@ -87,7 +91,7 @@ def _choose(
     """What an answer says after its lead, in the order of the document; empty where it stays too short."""
     least, wanted, most = sizes
     rng.shuffle(chains)
-    chosen: list[list[Statement]] = [lead] if lead else []
+    chosen: list[list[Statement]] = [lead]
     words = sum(len(units(said.text, language)) for said in lead)
     for chain in chains:
         if words >= wanted:
@@ -99,7 +103,7 @@ def _choose(
         ):
             chosen.append(unit)
             words += length
-    chosen = [*chosen[: bool(lead)], *sorted(chosen[bool(lead) :], key=lambda unit: unit[0].part)]
+    chosen = [lead, *sorted(chosen[1:], key=lambda unit: unit[0].part)]
     return chosen if words >= least and len(chosen) > 1 else []
 
 
@@ -120,6 +124,8 @@ def _lead(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
     Empty where neither surely does.
     """
     language, document = gold.language, gold.document_text
+    if not gold.question:  # a summary: the document would say its sentences again
+        return []
     asked = words_of(gold.question, language)
     if is_span(gold.answer, document, language):
         bearing = [

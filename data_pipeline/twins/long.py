@@ -12,10 +12,10 @@ from random import Random
 from data_pipeline.contrast import Contrast, Error
 from data_pipeline.documents.deletion import elsewhere
 from data_pipeline.documents.parts import without
+from data_pipeline.leaning import linked
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.twins.compose import compose
-from data_pipeline.twins.leaning import linked
 from data_pipeline.twins.wrong import Draft, go_wrong
 from judge.types import Language, Sample, Task
 

@@ -18,7 +18,8 @@ from data_pipeline.documents.bearing import (
     words_of,
 )
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere
-from data_pipeline.documents.parts import parts_of, without
+from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.perturb.facts import find_facts
 from data_pipeline.perturb.words import words
 from data_pipeline.twins.asked import asked
 from judge.types import Language, Sample
@@ -34,6 +35,8 @@ BARE_SHARE = 0.2
 """Of questions that can be named, so many are not."""
 STILL_ASKED = 0.7
 """Share of a question's content words from which on what is left of a document may answer it otherwise."""
+ALSO_ASKED = 2
+"""Words of a question with which a sentence that holds something of the answer's kind may answer it."""
 
 
 def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
@@ -50,9 +53,11 @@ def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
     bearing = sorted({number for numbers in found for number in numbers})
     if not all(found) or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
         return
+    if is_table(document) or leaves_hole(document, bearing, language):
+        return
     left = without(document, bearing)
     gone = all(is_gone(left, document, claim, question, language) for claim in claims)
-    if not gone or _may_answer(left, question, language):
+    if not gone or _may_answer(left, gold):
         return
     others = elsewhere(gold, bearing, (), rng)
     refusal = wording(question, language, rng)
@@ -76,9 +81,22 @@ def wording(question: str, language: Language, rng: Random) -> str:
     return rng.choice(WORDINGS[language]).format(clause)
 
 
-def _may_answer(left: str, question: str, language: Language) -> bool:
-    """Do two sentences in a row of what is left speak of nearly all that a question does?"""
-    wanted = words_of(question, language)
-    held = [wanted & words_of(left[part.start : part.end], language) for part in parts_of(left)]
+def _may_answer(left: str, gold: Sample) -> bool:
+    """May what is left of a document still answer the question?
+
+    Two sentences in a row speak of nearly all that it asks about; or one speaks of some of it, and holds a
+    number, date or name of the answer's kind.
+    """
+    language = gold.language
+    wanted = words_of(gold.question, language)
+    texts = [left[part.start : part.end] for part in parts_of(left)]
+    held = [wanted & words_of(text, language) for text in texts]
     pairs = zip(held, [*held[1:], frozenset()], strict=True)
-    return any(len(one | two) >= STILL_ASKED * len(wanted) for one, two in pairs)
+    if any(len(one | two) >= STILL_ASKED * len(wanted) for one, two in pairs):
+        return True
+    kinds = {(fact.kind, fact.form) for fact in find_facts(gold.answer, language)}
+    return any(
+        len(words) >= ALSO_ASKED
+        and any((fact.kind, fact.form) in kinds for fact in find_facts(text, language))
+        for text, words in zip(texts, held, strict=True)
+    )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from data_pipeline.documents.bearing import parts_of
 from data_pipeline.perturb.facts import find_entities
+from data_pipeline.perturb.zh.segment import plain
 from judge.floors.overlap import units
 from judge.types import Language
 
@@ -35,6 +36,16 @@ _CUT_OFF = re.compile(r"^.{0,25}:|\b(?:[A-Z][a-z]{2}|al|Figs?|No|vs|ca|approx|e\
 _WHOLE = {"en": re.compile(r"[A-Z][^\n]*[a-z0-9)%][.]"), "zh": re.compile(r"[^\n，。]{2,}[^\n]*。")}
 
 
+SUBJECT = 4
+"""Words within which a sentence has to name what it is about."""
+_OF_ITS_TEXT = re.compile(
+    r"\b(?:please|dear|instead|also|such|the (?:present )?study|the (?:patients|participants|authors|groups?)"
+    r"|both groups|all \d+)\b",
+    re.I,
+)
+_ROLE_ZH = re.compile(r"被告|原告|上诉人|嫌疑人|法院|检察院|日前|张某|李某|王某")
+
+
 class Sentence(NamedTuple):
     """A sentence and the passage that holds it."""
 
@@ -60,15 +71,22 @@ def sentences_of(document: str, language: Language) -> tuple[Sentence, ...]:
             and stands_alone(text)
             and not _REFERS.search(text)
             and not _CUT_OFF.search(text)
-            and (language == "en" or _names_its_subject(text, document))
+            and names_its_subject(text, document, language)
         ):
             found.append(Sentence(text, passage(document, part.start, language)))
     return tuple(found)
 
 
-def _names_its_subject(text: str, document: str) -> bool:
-    """Does a Chinese sentence begin as its document does, or with a name? Many leave their subject out."""
-    return text[:2] == document[:2] or any(fact.start < 4 for fact in find_entities(text, "zh"))
+def names_its_subject(text: str, document: str, language: Language) -> bool:
+    """Does a sentence begin with a name, so that beside another text it still speaks of its own subject?
+
+    A Chinese one may also begin as its document does.
+    """
+    if language == "zh":
+        named = text[:2] == document[:2] or any(fact.start < 4 for fact in find_entities(text, "zh"))
+        return named and not _ROLE_ZH.match(plain(text))
+    first = len(" ".join(text.split()[:SUBJECT]))
+    return any(fact.start < first for fact in find_entities(text, "en")) and not _OF_ITS_TEXT.search(text)
 
 
 @lru_cache(maxsize=4096)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from data_pipeline.documents.parts import parts_of
+from data_pipeline.leaning import leans_back
 from data_pipeline.perturb.verbs_en import PAST
 from data_pipeline.perturb.words import either, pairs, words
-from data_pipeline.twins.leaning import leans_back
 from judge.floors.overlap import units
 from judge.types import Language
 
@@ -59,7 +59,7 @@ _UNFIT_ZH = re.compile(
     rf"^(?:{either('unfit_openers_zh')})|[我你您咱]|本院|本案|本所|本报|本文|笔者|记者|上述|前述|如下|以下|见[图表]|http"
     r"|[()（）：:；;？?！!…\[\]|＊*#<>×]|\d日电|上列"
 )
-_PARENTHESIS = re.compile(r"\s*[(（][^()（）]*[)）]")
+_PARENTHESIS = re.compile(r"\s*[(（](?!\d{4}[)）])[^()（）]*[)）]")
 _REWORDED: Mapping[Language, tuple[tuple[re.Pattern[str], str], ...]] = {
     "en": tuple(
         (re.compile(rf"(?<!\ba)(?<!\ban) {re.escape(old)}(?=[ ,.])"), f" {new}")
@@ -122,8 +122,6 @@ def plain(text: str, language: Language) -> str | None:
 def _plain_en(text: str) -> str | None:
     text = _CONNECTIVE_EN.sub("", text)
     text = re.sub(r" also (?=[a-z])", " ", text)
-    if re.match(r"We [a-z]", text) and len(_FIRST_EN.findall(text)) == 1:
-        text = "The authors" + text[2:]
     named = sum(word[0].isupper() or word[0].isdigit() for word in text.split())
     if (
         not _FIT_EN.fullmatch(text)
@@ -141,13 +139,9 @@ def _plain_en(text: str) -> str | None:
 
 def _says(text: str) -> bool:
     """Has an English sentence a verb of its own?"""
-    return (
-        bool(_AUXILIARY_EN.search(text))
-        or text.startswith("The authors ")
-        or any(
-            verb in PAST or verb in _PARTICIPLES or re.fullmatch(r"[a-z]{2,}(?:ed|[^s]s)", verb)
-            for verb in _OBJECT_EN.findall(text)
-        )
+    return bool(_AUXILIARY_EN.search(text)) or any(
+        verb in PAST or verb in _PARTICIPLES or re.fullmatch(r"[a-z]{2,}(?:ed|[^s]s)", verb)
+        for verb in _OBJECT_EN.findall(text)
     )
 
 

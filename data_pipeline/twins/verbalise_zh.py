@@ -38,8 +38,10 @@ def chinese(question: str, answer: str) -> str | None:
     answer = answer.strip(" 。，；、．")
     if any(answer.count(one) != answer.count(two) for one, two in ("（）", "《》", "“”", "()", "「」")):
         return None
-    if not answer or len(answer) > MOST or re.search(r"[。；？！\n]", answer):
+    if not answer or len(answer) > MOST or re.search(r"[。；？！\n]|[,，]{2}|\d[、.](?!\d)", answer):
         return None
+    if re.search(r"[称稱名作叫视視定成变變译譯][为為][什何]|几点|幾點", question):
+        return None  # not why, but as what; and an hour is not counted
     if len(re.findall(_ANY, question)) != 1 or re.search(r"分别|分別|下列|以下|哪些|请|請|列举", question):
         return None
     made = _statement(question, answer)
@@ -87,6 +89,10 @@ def _statement(question: str, answer: str) -> str | None:
 def _put(question: str, found: re.Match[str], answer: str) -> str | None:
     """The answer in the place of the question word."""
     before, after = question[: found.start()], question[found.end() :]
+    if before[-1:].isdigit() and answer[0].isdigit():
+        return None
+    if after[:1] == answer[-1:]:  # 越南共和国军 and 军队
+        return None
     if before and re.match(r"[在于於]", answer) and before[-1] in "在于於":
         answer = answer[1:]
     return f"{before}{answer}{after}"

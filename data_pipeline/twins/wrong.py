@@ -8,9 +8,9 @@ from random import Random
 from data_pipeline.contrast import Error
 from data_pipeline.documents.bearing import bearing_parts, words_of
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST
-from data_pipeline.documents.parts import parts_of, without
+from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.neighbours import Neighbours
-from data_pipeline.perturb import EDIT_TYPES, RulePerturber
+from data_pipeline.perturb import DEFAULT_EDIT_TYPES, RulePerturber
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.twins.compose import Composed
@@ -19,8 +19,8 @@ from judge.types import Language, Sample
 
 WEIGHTS: Mapping[str, float] = {"added_sentence": 4.0, "deletion": 4.0, "edit": 2.0}
 """How much each kind of error is wanted."""
-EDITED = tuple(name for name in EDIT_TYPES if name not in ("addition", "entity"))
-"""Kinds of edits: stock phrases give themselves away, and names are too often put where no such name goes."""
+EDITED = tuple(name for name in DEFAULT_EDIT_TYPES if name not in ("date", "entity", "comparative"))
+"""Kinds of edits. A date, a name or a direction is too often spoken against by the rest of a long answer."""
 LENGTHS = 0.25
 """Share by which a foreign sentence may be longer or shorter than the one whose place it takes."""
 NEW_WORDS: Mapping[Language, int] = {"en": 4, "zh": 10}
@@ -135,6 +135,8 @@ def _unborne(draft: Draft, rng: Random) -> bool:
         if not bearing or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
             continue
         if any(one.part in bearing for place, one in enumerate(said_by) if place != number):
+            continue
+        if is_table(document) or leaves_hole(document, bearing, language):
             continue
         left = without(document, bearing)
         if is_unsaid(said.text, left, language):

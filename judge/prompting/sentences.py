@@ -7,8 +7,8 @@ from judge.types import Span
 # An end mark, with the quotes and brackets that close behind it, before white space and a new beginning; a
 # Chinese or Japanese end mark wherever it stands; a line break. Titles and initials end no sentence.
 _END = re.compile(
-    r"(?<!\b[A-Z])(?<!\b(?:Mr|Ms|Dr|St|No|vs))(?<!\b(?:Mrs|Gen|Inc|Ltd))(?<!\bProf)"
-    r"[.!?]+[\"'\u201d\u2019)\]]*(?=\s+[^\sa-z])"
+    r"(?<!(?<![A-Za-z])[A-Z])(?<!\b(?:Mr|Ms|Dr|St|No|vs))(?<!\b(?:Mrs|Gen|Inc|Ltd))(?<!\bProf)"
+    r"[.!?]+[\"'\u201d\u2019)\]]*(?=\s+[^\sa-z.])"
     r"|[\u3002\uff01\uff1f]+[\u201d\u2019\u300d\u300f\uff09]*"
     r"|\n+"
 )

@@ -8,9 +8,9 @@ import pytest
 
 from data_pipeline.contrast import pairs
 from data_pipeline.documents.bearing import parts_of
+from data_pipeline.leaning import leans_back, linked, names_its_subject
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
-from data_pipeline.twins.leaning import leans_back, linked, names_its_subject
 from data_pipeline.twins.long import long_answers
 from data_pipeline.twins.statements import plain, statements
 from data_pipeline.twins.wrong import is_unsaid, stretch
@@ -55,6 +55,7 @@ GOLDS = [
     gold("bridge", BRIDGE, "Karl Brandt", "Which builder laid the first stone?"),
     gold("harbour", HARBOUR, "the anchor of the wreck", "What does the town museum show beside a model?"),
     gold("castle", CASTLE, "wool traders", "What was the trade of the family?"),
+    gold("summary", BRIDGE, "A bridge, and the builders who came for it.", ""),
 ]
 
 
@@ -118,9 +119,10 @@ def test_what_leans_on_the_sentence_before(text: str, leans: bool, language: Lan
 
 
 def test_rewordings_keep_what_is_said() -> None:
-    assert plain("We measured approximately 30 boats prior to the flood.", "en") == (
-        "The authors measured about 30 boats before the flood."
+    assert plain("The boats were approximately 30 metres long prior to the flood.", "en") == (
+        "The boats were about 30 metres long before the flood."
     )
+    assert plain("We measured approximately 30 boats prior to the flood.", "en") is None
     assert plain("The bridge, however, was also closed to the heavy traffic.", "en") == (
         "The bridge was closed to the heavy traffic."
     )
@@ -157,7 +159,7 @@ def test_what_a_document_surely_does_not_say() -> None:
 
 def test_pairs_of_every_kind_of_error(made: list[tuple[Sample, Sample, Sample]]) -> None:
     kinds = {error["edit_type"] for _, _, wrong in made for error in wrong.meta["errors"]}
-    assert {"added_sentence", "deletion"} < kinds
+    assert len(kinds) > 1 and "deletion" in kinds
     assert {len(wrong.meta["errors"]) for _, _, wrong in made} >= {1, 2}
 
 

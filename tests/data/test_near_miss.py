@@ -55,33 +55,6 @@ def test_an_answer_to_the_same_question_is_none(store_of: StoreOf) -> None:
     assert missed(store_of(golds[:2]), golds[0]) is None
 
 
-def test_a_near_document_as_a_second_passage(store_of: StoreOf) -> None:
-    """A question about its own document alone, beside one that answers a question of the kind."""
-    other = (
-        "The lighthouse of Bost was painted in 1953 by Cora Lind. Ships pass the lighthouse of Bost at night."
-    )
-    golds = [
-        sample("a", "When was the barn of Tarrow closed for repairs?", "1907",
-               "The barn of Tarrow was closed for repairs in 1907. Ships never came there."),
-        sample("b", "When was the lighthouse painted?", "1953", other),
-    ]  # fmt: skip
-    found = missed(store_of(golds), golds[0])
-    assert found is not None and found.inserted == "1953"
-    assert found.faithful_document == found.hallucinated_document
-    assert sorted((found.faithful_document or "").split("\n\n")) == sorted(
-        gold.document_text for gold in golds
-    )
-
-
-def test_a_question_that_the_other_document_may_answer_gets_no_passage(store_of: StoreOf) -> None:
-    """ "When did the barn close?" asks after neither of two barns."""
-    golds = [
-        sample("a", "When did the barn close?", "1907", "The barn of Tarrow did close in 1907, they say."),
-        sample("b", "When did trade begin?", "1953", "The barn of Bost did close. Trade began in 1953."),
-    ]
-    assert missed(store_of(golds), golds[0]) is None
-
-
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [

@@ -3,6 +3,7 @@
 import re
 
 from data_pipeline.perturb.words import either
+from data_pipeline.perturb.zh.segment import plain
 from judge.types import Language
 
 _DANGLES_EN = re.compile(
@@ -27,7 +28,7 @@ _LOWER_FIRST = re.compile(r"(?:The|A|An|In|On|At|By|During|After|Before|Since|Un
 _DANGLES_ZH = re.compile(either("leaning_openers_zh"))
 _LEANS_ZH = re.compile(
     r"该|此[^外后前]|这|那[^么]|前者|后者|同[年日月样时]|当[时年日天]|次[年日月]|翌|另[一外]|其[^他它余实中]|双方|二人"
-    r"|两人|彼此"
+    r"|两人|彼此|本[鱼种属科书片曲站线]"
 )
 _PERSON_ZH = re.compile(r"他|她|它")
 
@@ -35,6 +36,7 @@ _PERSON_ZH = re.compile(r"他|她|它")
 def leans_back(text: str, language: Language) -> bool:
     """Does a sentence speak of something that only the one before it names?"""
     if language == "zh":
+        text = plain(text)
         person = _PERSON_ZH.search(text)
         return bool(_DANGLES_ZH.match(text) or _LEANS_ZH.search(text) or (person and person.start() < 6))
     if _DANGLES_EN.match(text) or _LEANS_EN.search(text):
