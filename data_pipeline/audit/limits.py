@@ -41,7 +41,11 @@ OF_KIND: Mapping[tuple[str, str], float] = {
     ("answer_only", "document"): 0.55,  # one answer to two documents
     # Real answers give something away (RAGTruth: 0.67 by wording, 0.66 by length). HaluEval QA, 0.98, need
     # not be read at all.
-    **{(figure, LABELLED): 0.75 for figure in ("answer_only", "length", "twin", "halves")},
+    **{
+        (figure, kind): 0.75
+        for figure in ("answer_only", "length", "twin", "halves")
+        for kind in (LABELLED, "sentence")
+    },
 }
 """Limits of single kinds that differ."""
 MIN_PAIRS, MIN_DOCUMENTS = 40, 10
