@@ -3,7 +3,7 @@
 import re
 
 from data_pipeline.perturb.words import either
-from data_pipeline.perturb.zh.segment import plain
+from data_pipeline.perturb.zh.segment import plain, written_like
 from judge.types import Language
 
 _DANGLES_EN = re.compile(
@@ -55,6 +55,8 @@ def names_its_subject(text: str, language: Language) -> bool:
 
 def linked(text: str, connective: str, language: Language) -> str:
     """A statement after a connective ("In addition,"); as it is where its first word might be a name."""
+    if re.match(r"原因|因|由于|The reason|Because", text):
+        return text
     if language == "zh":
-        return connective + text
+        return written_like(connective, text) + text
     return f"{connective} {text[0].lower()}{text[1:]}" if _LOWER_FIRST.match(text) else text

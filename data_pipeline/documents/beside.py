@@ -1,29 +1,25 @@
 """A second passage beside a document, which holds what an answer says and is about something else.
 
 Without it the document that no longer bears an answer is the one where its words are nowhere: to look them
-up would be enough. Both twins get the same passage. It comes from another document that holds the words; or
-numbers, dates and persons of another one become those of the answer.
+up would be enough. Both twins get the same passage, from another document that holds the words.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from random import Random
 
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import SHORT, words_of
 from data_pipeline.documents.parts import is_table, parts_of
-from data_pipeline.documents.plausible import can_change, is_whole_name
-from data_pipeline.documents.swap import replace_words
-from data_pipeline.perturb.edit import digits_of, occurs
+from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import answer_facts, find_facts
+from data_pipeline.perturb.facts import answer_facts
 from judge.floors.overlap import units
 from judge.types import Language, Sample
 
 LONGEST = {"en": 900, "zh": 450}
 """Characters of a passage."""
-TRIED = 40
+TRIED = 4
 """Texts that are tried for a passage."""
 STRANGE = {True: 0.34, False: 0.15}
 """Share of the question's words that a passage may hold: if the answer is a number, date or name, or not."""
@@ -60,8 +56,10 @@ def put_beside(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Rand
         return None
     asked = words_of(question or answer, language) - words_of(said if question else "", language)
     strange = STRANGE[wanted[0].kind != "words"] * len(asked)
-    for text in _candidates(wanted, gold.document_text, texts, rng):
-        passage = _passage(wanted, text, language, rng)
+    document = gold.document_text
+    found = [text for text in texts if all(fact.text in text for fact in wanted) and text not in document]
+    for text in rng.sample(found, min(TRIED, len(found))):
+        passage = _passage(wanted, text, language)
         if passage and len(asked & words_of(passage, language)) <= strange:
             first = rng.random() < 0.5
             documents = ["\n\n".join((passage, one) if first else (one, passage)) for one in (kept, left)]
@@ -69,66 +67,15 @@ def put_beside(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Rand
     return None
 
 
-def _candidates(wanted: Sequence[Fact], document: str, texts: Sequence[str], rng: Random) -> list[str]:
-    """Texts that hold all the words, if there are any; else some texts."""
-    found = [text for text in texts if all(fact.text in text for fact in wanted) and text not in document]
-    if found:
-        return rng.sample(found, min(4, len(found)))
-    if any(fact.kind == "words" for fact in wanted):
-        return []
-    return [text for text in rng.sample(texts, min(TRIED, len(texts))) if text not in document]
-
-
-def _passage(wanted: Sequence[Fact], text: str, language: Language, rng: Random) -> str:
-    """Some sentences of a text that hold all the facts, as they are or in the place of others like them."""
+def _passage(wanted: Sequence[Fact], text: str, language: Language) -> str:
+    """Some sentences of a text that hold all the facts; empty where there are none."""
     if is_table(text):
         return ""
     parts = parts_of(text)
     holding = (n for n, part in enumerate(parts) if occurs(wanted[0].text, text[part.start : part.end]))
-    passage = _around(next(holding, len(parts) // 2), text, LONGEST[language])
-    own = list(_facts_of(passage, language)) if passage else []
-    for fact in wanted:
-        if occurs(fact.text, passage):
-            continue
-        places = [other for other in own if _stands_for(fact, other, passage)]
-        if not places:
-            return ""
-        other = rng.choice(places)
-        own = [rest for rest in own if rest.text != other.text]
-        passage = replace_words(passage, _changes(other.text, fact, passage))
-    return passage
-
-
-@lru_cache(maxsize=2048)
-def _facts_of(passage: str, language: Language) -> tuple[Fact, ...]:
-    """Kept, since the same passages are tried for many answers."""
-    return tuple(find_facts(passage, language))
-
-
-def _changes(old: str, fact: Fact, passage: str) -> dict[str, str]:
-    if not fact.form.startswith("person"):
-        return {old: fact.text}
-    last = old.split()[-1]
-    return {old: fact.text, last: fact.text.split()[-1]}
-
-
-def _stands_for(fact: Fact, other: Fact, passage: str) -> bool:
-    """Could the fact be written where the other one stands?"""
-    one, two = fact.text, other.text
-    if (fact.kind, fact.form) != (other.kind, other.form) or fact.text == other.text:
-        return False
-    if fact.form in ("organisation", "place"):
-        return " " in one and " " in two
-    if fact.kind == "entity":
-        return (
-            fact.form == "person-long"
-            and fact.unit == other.unit == "sure"
-            and len(one.split()) == len(two.split()) == 2
-            and is_whole_name(two, passage)
-        )
-    if fact.kind == "number" and len(digits_of(one)) != len(digits_of(two)):
-        return False
-    return can_change(two, one, passage)
+    place = next(holding, None)
+    passage = _around(place, text, LONGEST[language]) if place is not None else ""
+    return passage if all(occurs(fact.text, passage) for fact in wanted) else ""
 
 
 def _around(at: int, text: str, longest: int) -> str:

@@ -12,7 +12,8 @@ _LINE = re.compile(r"[^\n]+")
 # Text that was split into tokens has a space before each end mark, and often no capital after it.
 _TOKENISED_END = re.compile(r"(?<= [.!?])(?: (?:''|[\"”]))?\s+(?=\S)")
 _GOES_ON = re.compile(
-    r"(?:For (?:example|instance)|This|These|Such|Therefore|Thus|So|Hence|Instead|The (?:latter|former)"
+    r"(?:He|She|They|There|Nobody|None|One of|His|Her|Their|Only \d+ of|For (?:example|instance)|This|These"
+    r"|Such|Therefore|Thus|So|Hence|Instead|The (?:latter|former)"
     r"|(?:Before|After) (?:that|this))\b|例如|比如|譬如|具体|具體|这|這"
     r"|此(?![前外后後])|因此|所以|于是|於是"
 )

@@ -20,6 +20,8 @@ from judge.types import Sample
 MOST_DONORS = 8
 """Triples of other documents that are tried for one of this one."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_NAMES = ("alternativeName", "fullName", "birthName", "title", "alias")
+"""Predicates whose values are names of their subject."""
 _PLAIN = re.compile(r"[^\W_][\w .,'’&-]*[\w.]")
 
 
@@ -139,6 +141,12 @@ def _telling(value: str) -> set[str]:
 def _fits(triple: Triple, donor: Triple, own: Sequence[Triple], answer: str) -> bool:
     """Is the other one about another subject, with a value of the same form that says something else?"""
     one, two = triple.value, donor.value
+    if triple.predicate in _NAMES or any(
+        words_of(value, "en") & words_of(line.subject, "en")
+        for value in (one, two)
+        for line in (triple, donor)
+    ):
+        return False  # the airport of Antwerp lies in no other city
     said = frozenset().union(*(words_of(" ".join(line), "en") for line in own)) | words_of(answer, "en")
     names = words_of(donor.subject, "en") - words_of(triple.predicate, "en")
     return (

@@ -9,6 +9,7 @@ from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, o
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.perturb.rivals import may_also_hold
+from judge.prompting.sentences import sentence_spans
 from judge.types import Language
 
 _CHANGES = re.compile(r"incr|decr|impr|wors|rose|fell|ris|fall|reduc|rais|grow|decl|gain|lost", re.I)
@@ -17,6 +18,8 @@ _FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about 
 
 def comparative(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Turn one direction word (more, before, increased; 高于, 之前) into its opposite."""
+    if language == "en" and len(sentence_spans(answer)) > 1:
+        return None  # another sentence may say the same in other words
     spots = list(direction_spots(answer, language))
     rng.shuffle(spots)
     head = YES_OR_NO.match(answer)

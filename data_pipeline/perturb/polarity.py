@@ -7,11 +7,13 @@ from data_pipeline.perturb.clauses import is_tied
 from data_pipeline.perturb.edit import Edit, Swap, make_edit
 from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.negation_en import english_negations
+from judge.prompting.sentences import sentence_spans
 from judge.types import Language
 
 _YES = ("Yes", "是的", "对的", "是", "会的")
 YES_OR_NO = re.compile(r"(Yes|No)(?=[,.;]| [-–—] |$)|(是的|对的|不是的|不|没有|是|会的|不会)(?=[，。；]|$)")
 """A plain answer to a yes/no question, at the start of a longer one."""
+_DENIES = re.compile(r"\b(?:not|never|no|without|cannot)\b|n[’']t\b", re.I)
 OTHER_ANSWER = {
     "Yes": "No",
     "No": "Yes",
@@ -28,6 +30,8 @@ OTHER_ANSWER = {
 
 def negation(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Turn one statement, by a negation put in or taken out; an opening "Yes" or "No" turns with it."""
+    if _DENIES.search(question) or len(sentence_spans(answer)) > 1:
+        return None  # what is asked, or what else is said, would speak against the edit
     head = YES_OR_NO.match(answer)
     found = english_negations(answer, question)
     spots = [spot for spot in found if not head or spot.start >= head.end()]

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import BLIND, parts_of, words_of
+from data_pipeline.documents.parts import is_table
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts, is_translation
@@ -59,7 +60,7 @@ def add_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[C
     """A supported and a foreign addition to a gold answer; none where no two sentences can stand for each
     other."""
     rng = random.Random(f"addition:{seed}:{gold.id}")
-    base = _base(gold)
+    base = None if is_table(gold.document_text) else _base(gold)
     if base is None:
         return
     known = _known([gold, *neighbours.siblings(gold)])

@@ -21,6 +21,7 @@ from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.perturb.words import words
+from data_pipeline.perturb.zh.segment import written_like
 from data_pipeline.twins.asked import asked
 from judge.types import Language, Sample
 
@@ -45,6 +46,8 @@ def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
     document, language = gold.document_text, gold.language
     answer, question = gold.answer.strip(" .。"), gold.question
     claims = [answer] if is_span(answer, document, language) else re.split(r"[,，;；]\s*", answer)
+    if not find_facts(answer, language):
+        return  # of what is no number, date or name, the rest of a document may say as much
     if not question or not all(
         is_span(claim, document, language) and can_be_missed(claim, language) for claim in claims
     ):
@@ -60,7 +63,7 @@ def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
     if not gone or _may_answer(left, gold):
         return
     others = elsewhere(gold, bearing, (), rng)
-    refusal = wording(question, language, rng)
+    refusal = written_like(wording(question, language, rng), document)
     yield Contrast(
         edit_type="refusal",
         change=f"文档给出了答案：“{answer}”" if language == "zh" else f"the document does say: '{answer}'",

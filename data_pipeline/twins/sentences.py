@@ -43,6 +43,11 @@ _OF_ITS_TEXT = re.compile(
     r"|both groups|all \d+)\b",
     re.I,
 )
+_SCRAP = re.compile(
+    r"简历|【|】|（记者|原标题|《》|^[一二三四五六七八九\d]+[、.]|的事实。$"
+    r"|\b(?:See|Refer to|Notes to|Discussion and Analysis|Situation Report|Not applicable)\b"
+)
+"""Headings, bylines, items of lists and references: they say nothing."""
 _ROLE_ZH = re.compile(r"被告|原告|上诉人|嫌疑人|法院|检察院|日前|张某|李某|王某")
 
 
@@ -71,6 +76,7 @@ def sentences_of(document: str, language: Language) -> tuple[Sentence, ...]:
             and stands_alone(text)
             and not _REFERS.search(text)
             and not _CUT_OFF.search(text)
+            and not _SCRAP.search(text)
             and names_its_subject(text, document, language)
         ):
             found.append(Sentence(text, passage(document, part.start, language)))
@@ -82,6 +88,8 @@ def names_its_subject(text: str, document: str, language: Language) -> bool:
 
     A Chinese one may also begin as its document does.
     """
+    if _SCRAP.search(text):
+        return False
     if language == "zh":
         named = text[:2] == document[:2] or any(fact.start < 4 for fact in find_entities(text, "zh"))
         return named and not _ROLE_ZH.match(plain(text))

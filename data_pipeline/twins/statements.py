@@ -57,7 +57,7 @@ _FOUND_ZH = re.compile(
 )
 _UNFIT_ZH = re.compile(
     rf"^(?:{either('unfit_openers_zh')})|[我你您咱]|本院|本案|本所|本报|本文|笔者|记者|上述|前述|如下|以下|见[图表]|http"
-    r"|[()（）：:；;？?！!…\[\]|＊*#<>×]|\d日电|上列"
+    r"|[()（）：:；;？?！!…\[\]|＊*#<>×]|\d日电|上列|简历|【|】|^[一二三四五六七八九\d]+[、.]|的事实。$"
 )
 _PARENTHESIS = re.compile(r"\s*[(（](?!\d{4}[)）])[^()（）]*[)）]")
 _REWORDED: Mapping[Language, tuple[tuple[re.Pattern[str], str], ...]] = {

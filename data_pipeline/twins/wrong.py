@@ -19,8 +19,10 @@ from judge.types import Language, Sample
 
 WEIGHTS: Mapping[str, float] = {"added_sentence": 4.0, "deletion": 4.0, "edit": 2.0}
 """How much each kind of error is wanted."""
-EDITED = tuple(name for name in DEFAULT_EDIT_TYPES if name not in ("date", "entity", "comparative"))
-"""Kinds of edits. A date, a name or a direction is too often spoken against by the rest of a long answer."""
+EDITED = tuple(
+    name for name in DEFAULT_EDIT_TYPES if name not in ("date", "entity", "comparative", "negation")
+)
+"""Kinds of edits. Against another date, name, direction or denial, the rest of a long answer often speaks."""
 LENGTHS = 0.25
 """Share by which a foreign sentence may be longer or shorter than the one whose place it takes."""
 NEW_WORDS: Mapping[Language, int] = {"en": 4, "zh": 10}

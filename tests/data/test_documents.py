@@ -323,15 +323,14 @@ def test_a_record_gets_another_value_of_its_key() -> None:
 def test_a_passage_beside_holds_what_is_gone_and_is_the_same_for_both() -> None:
     sample = gold("1931", "When was the bridge designed?")
     [found] = delete_of(sample)
-    town = "The mill in Ostrand was sold in 1936. Its owner had left. It was a hotel for a while."
+    town = "The mill in Ostrand was sold in 1931. Its owner had left. It was a hotel for a while."
     both = put_beside(found, sample, [town], rng())
     assert both is not None
-    passage = town.replace("1936", "1931")
     for before, after in (
         (found.faithful_document, both.faithful_document),
         (found.hallucinated_document, both.hallucinated_document),
     ):
-        assert sorted((after or "").split("\n\n")) == sorted([before or "", passage])
+        assert sorted((after or "").split("\n\n")) == sorted([before or "", town])
 
 
 def test_no_passage_that_is_about_the_question() -> None:

@@ -440,6 +440,6 @@ def test_covid_qa() -> None:
 
 
 def test_pubmedqa_long_answers() -> None:
-    """Conclusions repeat few facts of their abstract, so most edits here turn polarity or direction."""
+    """Conclusions repeat few facts of their abstract, and several sentences speak against a turned one."""
     items = list(_read("pubmedqa/ori_pqal.json.gz").items())[::8]
-    _check([Sample(k, tuple(v["CONTEXTS"]), v["LONG_ANSWER"], v["QUESTION"]) for k, v in items], 0.4, 0.08)
+    _check([Sample(k, tuple(v["CONTEXTS"]), v["LONG_ANSWER"], v["QUESTION"]) for k, v in items], 0.15, 0.05)

@@ -64,7 +64,10 @@ def test_the_same_refusal_with_and_without_the_answer() -> None:
 
 
 def test_all_parts_of_an_answer_have_to_go() -> None:
-    document = "大桥横跨河流。大桥由安娜·霍尔斯特设计。此前人们乘船过河。施工方是布兰特公司。每年六月这里举办集市。城里有博物馆。"
+    document = (
+        "大桥横跨河流。大桥由安娜·霍尔斯特设计。此前人们乘船过河。施工方是布兰特公司。"
+        "每年六月这里举办集市。城里有博物馆。"
+    )
     item = gold("安娜·霍尔斯特,布兰特公司", "谁设计并建造了大桥？", document, "zh")
     [contrast] = refuse(item, 0)
     assert contrast.faithful_document is not None

@@ -44,7 +44,12 @@ def foreign_chinese_number(
 def _swappable(answer: str, document: str, question: str) -> list[Fact]:
     """The numbers of an answer that the question does not name: to change those would tell itself."""
     facts = facts_of_answer("number", answer, document, question)
-    return [fact for fact in facts if not names(_whole(fact), question)]
+    return [fact for fact in facts if not names(_whole(fact), question) and not _is_rank(fact, answer)]
+
+
+def _is_rank(fact: Fact, answer: str) -> bool:
+    """Is a number part of a rank or a role (三级高级法官, 第三人)? There is no other one."""
+    return re.match(r"[级級审審]|人民", answer[fact.end :]) is not None or answer[: fact.start].endswith("第")
 
 
 def _whole(fact: Fact) -> str:
