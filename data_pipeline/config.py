@@ -26,6 +26,7 @@ KEYS: Mapping[str, str] = {
     "near_miss": "near_misses",
     "long": "long_answers",
     "refusal": "refusals",
+    "foreign": "foreign_sentences",
 }
 """The key that says how many gold answers get a pair of a kind."""
 
@@ -189,7 +190,7 @@ class DataConfig(StrictConfig):
     edits: Share = Field(default=1.0, ge=0, le=1)
     """Share of gold answers that get a pair with one edited fact."""
     additions: Share = Field(default=0.5, ge=0, le=1)
-    """Share of gold answers that get a pair with an added sentence: the easy ones, to start from."""
+    """Share of gold answers that get a pair with an added sentence, of which a second passage bears one."""
     document_edits: Share = Field(default=0.0, ge=0, le=1)
     """Share of gold answers that get a pair of documents: one answer, which one of them no longer bears."""
     injections: Share = Field(default=0.0, ge=0, le=1)
@@ -203,6 +204,9 @@ class DataConfig(StrictConfig):
     sentences: Share = Field(default=0.0, ge=0, le=1)
     """Share of the labelled answers with known spans (RAGTruth, UHGEval, long answers) whose single sentences
     become rows too; wrong and right ones in equal number as far as they go."""
+    foreign_sentences: Share = Field(default=0.0, ge=0, le=1)
+    """Share of gold answers that get a pair with another answer behind them, about their document or about
+    another one: the easy ones, for a first quarter of an hour."""
     perturber: str = "rules"
     """The teacher that edits facts."""
     paraphrase_check: str | None = None

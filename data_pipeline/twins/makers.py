@@ -7,6 +7,7 @@ from data_pipeline.documents import DocumentEditor
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
 from data_pipeline.twins.added import add_sentences
+from data_pipeline.twins.foreign import foreign_sentences
 from data_pipeline.twins.long import long_answers
 from data_pipeline.twins.near_miss import near_miss
 from data_pipeline.twins.refusal import refuse
@@ -26,4 +27,5 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
         "near_miss": lambda gold: near_miss(gold, neighbours, seed),
         "long": lambda gold: long_answers(gold, neighbours, seed),
         "refusal": lambda gold: refuse(gold, seed),
+        "foreign": lambda gold: foreign_sentences(gold, neighbours, seed),
     }

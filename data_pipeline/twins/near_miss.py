@@ -23,10 +23,10 @@ from judge.types import Label, Language, Sample
 
 ALIKE = 0.6
 """Share of content words from which on two questions may ask for the same."""
-TRIES = 6
-"""So many wrong answers are looked up, in search of one that this does not give away."""
 WHERE_ALIKE = 0.25
 """The same for questions after a place: one thing is in a town, in a country and on a hill at once."""
+TRIES = 6
+"""So many wrong answers are looked up, in search of one that this does not give away."""
 _LONG = {"en": 5, "zh": 10}
 
 
@@ -36,14 +36,12 @@ def near_miss(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contr
         return
     rng = random.Random(f"near miss:{seed}:{gold.id}")
     siblings = neighbours.siblings(gold)
-    wrong = [other.answer for other in siblings if _may_stand_for(gold, other)]
-    if found := _others(gold, wrong):
+    right = {bare(other.answer) for other in siblings if _ask_alike(gold, other)}
+    answers = [other.answer for other in siblings if _may_stand_for(gold, other)]
+    facts = [text for text in facts_like(gold) if bare(text) not in right]
+    found = _others(gold, answers) or _others(gold, facts)
+    if found:
         yield _contrast(gold, _hardest(found, rng).answer)
-        return
-    right = [bare(other.answer) for other in siblings if _ask_alike(gold, other)]
-    if found := _others(gold, [text for text in facts_like(gold) if bare(text) not in right]):
-        yield _contrast(gold, _hardest(found, rng).answer)
-        return
 
 
 def _hardest(samples: Sequence[Sample], rng: random.Random) -> Sample:
