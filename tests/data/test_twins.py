@@ -17,6 +17,7 @@ from data_pipeline.store import SampleStore
 from data_pipeline.teachers.rules import RulesTeacher
 from data_pipeline.twins import Perturb, Twins, make_makers, make_twins
 from data_pipeline.twins.added import _addition, add_sentences, is_borne
+from data_pipeline.twins.foreign import foreign_sentences
 from judge.types import Label, Sample, Task
 
 Pair = tuple[Sample, Sample]
@@ -185,6 +186,42 @@ def test_the_nearest_documents_come_first(store_of: StoreOf) -> None:
     found = neighbours.nearest(golds[0])
     assert [others[0].id for others in found] == ["gold-b", "gold-c", "far"]
     assert neighbours.nearest(replace(golds[0], id="unknown", group="")) == found
+
+
+# --- Foreign sentences --------------------------------------------------------------------------------------
+
+
+def foreign(store: SampleStore, item: Sample) -> Contrast | None:
+    return next(iter(foreign_sentences(item, Neighbours(store, 0), 0)), None)
+
+
+def test_a_second_answer_about_the_document_or_about_another_one(store_of: StoreOf) -> None:
+    golds = [
+        gold("a", "1", "The old barn is blue."),
+        gold("b", "1", "Nine horses live there."),
+        gold("c", "2", "Five lamps hang there."),
+    ]
+    found = foreign(store_of(golds), golds[0])
+    assert found is not None
+    assert found.faithful == "The old barn is blue. Nine horses live there."
+    assert found.hallucinated == "The old barn is blue. Five lamps hang there."
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [("b", "2", "Five lamps hang there.")],  # its document has no second answer
+        [("b", "1", "nine horses"), ("c", "2", "Five lamps hang there.")],  # none that is a sentence
+        [("b", "1", "The barn is old and blue."), ("c", "2", "Five lamps hang there.")],  # the same again
+        [("b", "1", "Nine horses live there."), ("c", "2", "Nine horses live there.")],  # no hallucination
+        [("b", "1", "Nine horses live there."), ("c", "2", "Lamps hang " + "very " * 9 + "low there.")],
+    ],
+)
+def test_where_none_is_sure_there_is_no_foreign_sentence(
+    store_of: StoreOf, others: list[tuple[str, str, str]]
+) -> None:
+    golds = [gold("a", "1", "The old barn is blue."), *(gold(*other) for other in others)]
+    assert foreign(store_of(golds), golds[0]) is None
 
 
 # --- Streams and shares -------------------------------------------------------------------------------------
