@@ -32,6 +32,7 @@ class Neighbours:
         self._seed = seed
         self._pools: dict[tuple[str, ...], list[Sample]] = {}
         self._maps: dict[tuple[str, ...], _Map] = {}
+        self._about = lru_cache(maxsize=16)(self._read)  # golds of one document follow each other
         golds.index("document")
 
     def siblings(self, gold: Sample) -> list[Sample]:
@@ -39,9 +40,12 @@ class Neighbours:
         text = gold.document_text
         return [
             other
-            for other in self._golds.samples("document = ?", (gold.group,))
+            for other in self._about(gold.group)
             if other.id != gold.id and kind_of(other) == kind_of(gold) and other.document_text == text
         ]
+
+    def _read(self, group: str) -> tuple[Sample, ...]:
+        return tuple(self._golds.samples("document = ?", (group,)))
 
     def pool(self, gold: Sample) -> list[Sample]:
         """Up to ``POOL`` gold samples of its kind, in their order."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from data_pipeline.documents.parts import parts_of
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS
+from data_pipeline.perturb.numbers import WORD_VALUES
 from judge.floors.overlap import content_tokens, units
 from judge.types import Language
 
@@ -49,7 +49,6 @@ _AIM = re.compile(
 _FINDING = re.compile(r"\b[Pp] ?[<=>]|\b(?:CI|odds|hazard|relative risk|significan\w+|correlat\w+)\b|\d ?%\)")
 """Marks of a result. A conclusion may rest on it and share few of its words."""
 _BARE_WORD = re.compile(r"(?:yes|no|true|false|none|both|neither|是|否|不是|没有|有)\W*", re.I)
-_VALUES = {word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)}
 
 
 @lru_cache(maxsize=32_768)
@@ -61,7 +60,7 @@ def words_of(text: str, language: Language) -> frozenset[str]:
     found = content_tokens(units(text, language), language)
     if language == "zh":
         return frozenset(found)
-    return frozenset(_VALUES.get(word, word if word[0].isdigit() else word[:STEM]) for word in found)
+    return frozenset(WORD_VALUES.get(word, word if word[0].isdigit() else word[:STEM]) for word in found)
 
 
 def telling(claim: str, question: str, document: str, language: Language) -> frozenset[str]:

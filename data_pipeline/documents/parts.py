@@ -31,6 +31,7 @@ def parts_of(document: str) -> tuple[Span, ...]:
     return tuple(part for sentence in sentence_spans(document) for part in _split(document, sentence))
 
 
+@lru_cache(maxsize=2048)
 def is_table(document: str) -> bool:
     """Is it a record, or mostly lines that are cells, turns of speech, or broken in mid-sentence?
 

@@ -10,6 +10,8 @@ from judge.types import Language
 
 NUMBER_WORDS = words("number_words_en")
 ORDINAL_WORDS = words("ordinal_words_en")
+WORD_VALUES = {word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)}
+"""Number words up to twelve, in digits."""
 # A currency sign, digits, a magnitude (million, 万) and a percent sign or an ordinal ending; only the digits
 # must be there. Ranges ("3-4"), parts of codes ("A4") and of longer numbers are left alone.
 _NUMBER = re.compile(

@@ -14,9 +14,6 @@ _WH_EN = re.compile(
     r"|(?P<word>who|whom|whose|when|where|why|how|what|which))\b",
     re.I,
 )
-_AFTER_WHAT = re.compile(
-    r"\s*(is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may|might)\b"
-)
 _TO_AUXILIARY = re.compile(
     r"(?:[A-Za-z-]+ ){0,3}?(?P<head>[A-Za-z-]+) (?:is|are|was|were|do|does|did|has|have|had|can|will|would)\b"
 )

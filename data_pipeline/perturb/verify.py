@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from data_pipeline.perturb.edit import bare, listed_together
 from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS
+from data_pipeline.perturb.numbers import WORD_VALUES
 from data_pipeline.perturb.words import characters, words
 from data_pipeline.perturb.zh.numerals import numeral_of
 from judge.types import Language, Sample
@@ -31,10 +31,8 @@ STATEMENT: Mapping[Language, int] = {"en": 6, "zh": 10}
 NEGATIONS = frozenset({*words("negations_en"), *characters("negations_zh")})
 _FUNCTION_WORDS = frozenset({*words("function_words_en"), *characters("function_words_zh")})
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+(?:[’'-][^\W_\u4e00-\u9fff]+)*")
-_VALUES = {
-    **{word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)},
-    **{numeral_of(value, False): str(value) for value in range(2, 11)},
-}
+VALUES = {**WORD_VALUES, **{numeral_of(value, False): str(value) for value in range(2, 11)}}
+"""Small numbers in English words or Chinese numerals, in digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ def content(text: str) -> Counter[str]:
         word = match[0]
         if word.endswith("n't"):
             word = "not"
-        word = _VALUES.get(word, word.replace(",", ""))
+        word = VALUES.get(word, word.replace(",", ""))
         if word not in _FUNCTION_WORDS:
             found[word if word in NEGATIONS else re.sub(r"(?<=\w{3})(?:ing|ed|es|s|e)$", "", word)] += 1
     return found

@@ -7,15 +7,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from data_pipeline.perturb.fact import CJK
-from data_pipeline.perturb.numbers import NUMBER_WORDS
-from data_pipeline.perturb.zh.numerals import numeral_of
+from data_pipeline.perturb.verify import VALUES
 from data_pipeline.teachers.lookup import stem
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
-_NUMBERS = {
-    **{word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)},
-    **{numeral_of(value, counts=False): str(value) for value in range(2, 11)},
-}
 
 
 class Token(NamedTuple):
@@ -39,13 +34,13 @@ def content(text: str, offset: int = 0) -> Iterator[Token]:
         word, start = match[0], match.start() + offset
         if "\u4e00" <= word[0] <= "\u9fff":
             if len(word) == 1:
-                yield Token(_NUMBERS.get(word, word), start, start + 1)
+                yield Token(VALUES.get(word, word), start, start + 1)
             for at, (one, two) in enumerate(pairwise(word)):
                 yield Token(one + two, start + at, start + at + 2)
             continue
         word = word.lower().replace("’", "'").removesuffix("'s")
-        if word in _NUMBERS or word[0].isdecimal():
-            yield Token(_NUMBERS.get(word) or _plain(word), start, match.end() + offset)
+        if word in VALUES or word[0].isdecimal():
+            yield Token(VALUES.get(word) or _plain(word), start, match.end() + offset)
         elif word not in _stop_words():
             yield Token(stem(word), start, match.end() + offset)
 

@@ -7,16 +7,13 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, Option, digits_of, listed_together
 from data_pipeline.perturb.fact import Fact
+from data_pipeline.perturb.swap_date import FURTHEST, LATEST
 from data_pipeline.perturb.zh.edit import also_holds, first_chinese, names, told_of
 from data_pipeline.perturb.zh.facts import chinese_facts, facts_of_answer, is_translated, years_of
 from data_pipeline.perturb.zh.numerals import numeral_of, value_of
 from data_pipeline.perturb.zh.segment import plain, sentence_of
 from judge.types import Language
 
-THIS_YEAR = 2026
-"""No year is put in that lies after it."""
-_FURTHEST = 15
-"""Years from a true year of 1900 or later to a wrong one at most; three times as many before."""
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
 _AHEAD = re.compile(r"预计|将于|将在|计划|未来|有望|直至|直到")
 # Days that texts name about as often, so that the wrong one is no rarer than the true one.
@@ -170,9 +167,9 @@ def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:
     if fact.form != "year":
         return True
     old_year, new_year = int(digits_of(fact.text)), int(digits_of(text))
-    if new_year > THIS_YEAR or new_year < 300 or len(str(old_year)) != len(str(new_year)):
+    if new_year > LATEST or new_year < 300 or len(str(old_year)) != len(str(new_year)):
         return False
-    if abs(old_year - new_year) > (_FURTHEST if old_year >= 1900 else 3 * _FURTHEST):
+    if abs(old_year - new_year) > (FURTHEST if old_year >= 1900 else 3 * FURTHEST):
         return False
     if new_year < old_year and _AHEAD.search(sentence_of(plain(answer), fact.start)):
         return False
