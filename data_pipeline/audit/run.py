@@ -49,7 +49,7 @@ def audit_store(store: SampleStore, *, limit: int = LIMIT, seed: int = 0) -> dic
         rows, scores = measure(cell, drawn)
         found["cells"] += rows
         found["examples"] += _examples(drawn, scores)
-    found["over"] = list(over(found))
+    found["over"] = over(found)
     found["warnings"] = _warnings(found)
     return found
 
