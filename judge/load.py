@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from judge.backends.load import Engine, load_backend
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
+from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
 from judge.prompting.prompts import BuiltinPrompt, Prompt, TemplatePrompt
@@ -78,6 +79,17 @@ def load_judge(
         if threshold is not None:
             raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
         return make_floor(model, floor_data)
+    if backend != "openai" and (identity := read_identity(model, revision)).get("stage") == ENCODER:
+        options = {
+            "mode reason": mode != "verdict",
+            "a template": template,
+            "backend vllm": backend == "vllm",
+        }
+        options |= {"quantization": quantization == "nf4", "--compile": compiled}
+        for option, given in options.items():
+            if given:
+                raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
+        return _load_encoder(model, revision, identity, precision, max_length, batch_tokens, threshold)
     prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(Path(template))
 
     engine = load_backend(
@@ -114,3 +126,30 @@ def load_judge(
 
         judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
     return judge
+
+
+def _load_encoder(
+    model: str,
+    revision: str | None,
+    identity: dict[str, Any],
+    precision: Precision,
+    max_length: int | None,
+    batch_tokens: int | None,
+    threshold: str | None,
+) -> Checker:
+    """An encoder judge, on the device that is there."""
+    from judge.calibration.curve import threshold_named
+    from judge.encoder.checker import load_encoder
+    from judge.models.weights import default_precision
+
+    if precision == "auto":
+        precision = "bfloat16" if default_precision() == "bfloat16" else "float32"
+    folder = Path(model)
+    if not folder.is_dir():
+        from huggingface_hub import snapshot_download
+
+        folder = Path(snapshot_download(model, revision=revision))
+    judge = load_encoder(
+        folder, identity, precision=precision, max_length=max_length, batch_tokens=batch_tokens
+    )
+    return replace(judge, threshold=threshold_named(threshold, judge.calibration()))

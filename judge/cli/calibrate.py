@@ -46,6 +46,7 @@ def calibrate_command(
     from rich.progress import track
 
     from judge.calibration.fit import fit_calibration
+    from judge.encoder.checker import EncoderJudge
     from judge.files import sha256_file, write_json
     from judge.judge import Judge
     from judge.load import load_judge
@@ -62,9 +63,9 @@ def calibrate_command(
     with warnings.catch_warnings():  # a calibration that does not hold is what this one replaces
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         judge = load_judge(model, **settings)
-    if not isinstance(judge, Judge):
+    if not isinstance(judge, Judge | EncoderJudge):
         raise InputError(f"{model} is no model with probabilities of its own")
-    raw, loaded = replace(judge, calibrations={}), judge.backend.describe()
+    raw, loaded = replace(judge, calibrations={}), judge.describe()
     verdicts = track(
         raw.iter_check(samples), description=data.name, total=len(samples), transient=True,
         console=Console(stderr=True),
@@ -83,7 +84,7 @@ def calibrate_command(
         fails,
         [sample.group or sample.document_text for _, sample in scored],
         wanted,
-        prompt_hash=judge.prompt.describe()["prompt_hash"],
+        prompt_hash=loaded["prompt_hash"],
         precision=loaded.get("dtype"),
         quantization=loaded.get("quantization"),
         data_sha256=sha256_file(data),

@@ -24,6 +24,7 @@ COMMANDS = {
     "data": ("data_pipeline.cli:app", "Build data sets for training judges."),
     "sft": ("judge.cli.train:sft", "Fine-tune a model to a judge."),
     "dpo": ("judge.cli.train:dpo", "Go on from there with preferences (DPO)."),
+    "encoder": ("judge.cli.train:encoder", "Train an encoder to a judge."),
     "recipes": ("judge.cli.recipes:app", "List the recipes that come with the toolkit, or copy them."),
     "serve": ("judge.cli.serve:app", "Judge over HTTP."),
     "merge": ("judge.cli.merge:app", "Merge a LoRA adapter into its base model."),

@@ -1,4 +1,4 @@
-"""``judge sft`` and ``judge dpo``: read a recipe, train, print where the judge lies."""
+"""``judge sft``, ``judge dpo`` and ``judge encoder``: read a recipe, train, print where the judge lies."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,23 +10,26 @@ import typer
 from judge.configs import load_config
 from judge.shipped import find_recipe
 from judge.training.checkpoints import describe_run, finished_run
-from judge.training.config import DPORecipe, SFTRecipe
+from judge.training.config import DPORecipe, EncoderRecipe, RunConfig, SFTRecipe
 from judge.training.launch import obey_launcher
 
 DEMO = Path("demo")
 """What is trained where no recipe is named: it fits any machine."""
+DEFAULTS = {"encoder": Path("reference-encoder")}
+"""Stages that the demo has no recipe for."""
 
 WORDS = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[RECIPE] [KEY=VALUE]...",
-        help="A YAML file or a name that judge recipes lists (demo by default); such as learning_rate=1e-4.",
+        help="A YAML file or a name that judge recipes lists; such as learning_rate=1e-4.",
     ),
 ]
 RESUME = Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint (resume=true).")]
 
 sft = typer.Typer(add_completion=False)
 dpo = typer.Typer(add_completion=False)
+encoder = typer.Typer(add_completion=False)
 
 
 @sft.command("sft")
@@ -51,8 +54,19 @@ def dpo_command(words: WORDS = None, resume: RESUME = False) -> None:
     run_recipe(DPORecipe, train_dpo, words or (), resume)
 
 
+@encoder.command("encoder")
+def encoder_command(words: WORDS = None, resume: RESUME = False) -> None:
+    """Train an encoder to a judge: ten times as fast as a language model of 135M, verdicts alone."""
+    from judge.encoder.train import train_encoder
+
+    run_recipe(EncoderRecipe, train_encoder, words or (), resume)
+
+
+STAGES: dict[type[RunConfig], str] = {SFTRecipe: "sft", DPORecipe: "dpo", EncoderRecipe: "encoder"}
+
+
 def run_recipe(
-    kind: type[SFTRecipe] | type[DPORecipe],
+    kind: type[SFTRecipe] | type[DPORecipe] | type[EncoderRecipe],
     train: Callable[[Any], dict[str, Any]],
     words: Sequence[str],
     resume: bool = False,
@@ -63,8 +77,8 @@ def run_recipe(
     again until it is done.
     """
     obey_launcher()  # before anything asks what GPUs there are
-    stage = "sft" if kind is SFTRecipe else "dpo"
-    recipe, overrides = DEMO, [*words]
+    stage = STAGES[kind]
+    recipe, overrides = DEFAULTS.get(stage, DEMO), [*words]
     if words and ("=" not in words[0] or Path(words[0]).exists()):
         recipe, *overrides = Path(words[0]), *words[1:]
     if resume:

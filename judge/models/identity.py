@@ -13,6 +13,9 @@ from judge.errors import InputError
 from judge.files import JUDGE_FILE
 from judge.models.quantization import Quantization
 
+ENCODER = "encoder"
+"""``stage`` of an encoder judge, see :mod:`judge.encoder`."""
+
 
 def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     """The ``judge.json`` of a local folder or of a Hub repository; empty where there is none.

@@ -10,7 +10,7 @@ from typing import Any
 from judge.errors import InputError
 from judge.models import hardware
 from judge.models.quantization import require_bitsandbytes
-from judge.training.config import TrainingConfig
+from judge.training.config import RunConfig, TrainingConfig
 from judge.training.launch import check_gpu
 
 # The recipe's name of an optimizer: the trainer's name of it, and the decay rates of its running means.
@@ -24,7 +24,7 @@ OPTIMIZERS: dict[str, tuple[str, tuple[float, float]]] = {
 }
 
 
-def precision_of(recipe: TrainingConfig) -> str:
+def precision_of(recipe: RunConfig) -> str:
     """The number format that a recipe multiplies in: its own, or what suits the device.
 
     Raises:
@@ -61,7 +61,7 @@ def sharding() -> str | None:
     return f"zero{stage}"
 
 
-def check_optimizer(recipe: TrainingConfig) -> None:
+def check_optimizer(recipe: RunConfig) -> None:
     """Refuse under FSDP an optimizer whose kernels cannot take its shards.
 
     Raises:
@@ -100,14 +100,33 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
     """Arguments that SFT and DPO have in common.
 
     Args:
+        recipe: what to train.
         sequences: rows of the training set, as the trainer counts them.
 
     Raises:
         InputError: the device cannot train in the recipe's number format, or the optimizer is not installed.
     """
+    return {
+        **run_arguments(recipe, sequences, recipe.batch_size),
+        "gradient_checkpointing": recipe.gradient_checkpointing,
+        "max_length": None,  # rows were fitted already, by their document
+    }
+
+
+def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, Any]:
+    """Arguments that all trainings have in common.
+
+    Args:
+        recipe: what to train.
+        rows: rows of the training set, as the trainer counts them.
+        batch_size: rows of a batch on each device.
+
+    Raises:
+        InputError: the device cannot train in the recipe's number format, or the optimizer is not installed.
+    """
     processes = int(os.environ.get("WORLD_SIZE", "1"))
-    per_step = recipe.batch_size * recipe.gradient_accumulation * processes
-    steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * sequences / per_step))
+    per_step = batch_size * recipe.gradient_accumulation * processes
+    steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * rows / per_step))
     warmup = int(recipe.warmup_ratio * steps) if recipe.warmup_steps is None else recipe.warmup_steps
     gpu = hardware.this_device().kind == "cuda"
     precision = precision_of(recipe)
@@ -115,8 +134,8 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         "output_dir": recipe.output,
         "num_train_epochs": recipe.epochs,
         "max_steps": recipe.max_steps,
-        "per_device_train_batch_size": recipe.batch_size,
-        "per_device_eval_batch_size": recipe.batch_size,
+        "per_device_train_batch_size": batch_size,
+        "per_device_eval_batch_size": batch_size,
         "gradient_accumulation_steps": recipe.gradient_accumulation,
         **optimizer_arguments(recipe),
         "lr_scheduler_type": recipe.scheduler,
@@ -125,7 +144,6 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         ),
         "warmup_steps": warmup,
         "max_grad_norm": recipe.max_grad_norm,
-        "gradient_checkpointing": recipe.gradient_checkpointing,
         "bf16": precision == "bfloat16",
         "fp16": precision == "float16",
         "use_cpu": not gpu,
@@ -139,7 +157,6 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         "data_seed": recipe.seed,
         "remove_unused_columns": False,
         "dataloader_pin_memory": gpu,
-        "max_length": None,  # rows were fitted already, by their document
     }
 
 
@@ -162,7 +179,7 @@ def sharded_loading(recipe: TrainingConfig) -> Iterator[None]:
     del alive
 
 
-def optimizer_arguments(recipe: TrainingConfig) -> dict[str, Any]:
+def optimizer_arguments(recipe: RunConfig) -> dict[str, Any]:
     """The optimizer, its rates and its decay. Raises ``InputError`` where it is not installed."""
     name, betas = OPTIMIZERS[recipe.optimizer]
     if "8bit" in recipe.optimizer:

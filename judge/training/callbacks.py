@@ -13,11 +13,11 @@ from transformers import TrainerCallback
 from judge.errors import JudgeError
 from judge.training import checkpoints
 from judge.training.checkpoints import Checkpoint
-from judge.training.config import TrainingConfig
+from judge.training.config import RunConfig
 from judge.training.stopping import StopSignals
-from judge.training.validation import MEASURES, Evaluation, judge_live, measure
+from judge.training.validation import MEASURES, Evaluation, measure
 from judge.training.weights import own_part, save_weights
-from judge.types import Sample
+from judge.types import Sample, Verdict
 
 
 class Validation(TrainerCallback):
@@ -26,19 +26,20 @@ class Validation(TrainerCallback):
     Args:
         trainer: the trainer whose evaluations these are.
         samples: what to judge; without any, evaluations are compared by their loss.
+        ask: judges them.
         best: the best evaluation so far, where a run is resumed.
     """
 
     def __init__(
         self,
         trainer: Any,
-        tokenizer: Any,
-        recipe: TrainingConfig,
+        recipe: RunConfig,
         samples: Sequence[Sample],
+        ask: Callable[[Sequence[Sample]], list[Verdict]],
         best: Evaluation | None,
     ):
-        self.trainer, self.tokenizer, self.recipe = trainer, tokenizer, recipe
-        self.samples, self.best = samples, best
+        self.trainer, self.recipe = trainer, recipe
+        self.samples, self.ask, self.best = samples, ask, best
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Measure the last weights too, where a time limit ends the run between two evaluations."""
@@ -49,7 +50,7 @@ class Validation(TrainerCallback):
         loss = metrics.get("eval_loss")
         evaluation = Evaluation(state.global_step, None if loss is None else float(loss))
         if self.samples:
-            verdicts = judge_live(self.trainer, self.tokenizer, self.samples, self.recipe)
+            verdicts = self.ask(self.samples)
             found = measure(self.samples, verdicts)
             evaluation = replace(evaluation, samples=len(self.samples), **found)
             self.trainer.log({f"eval_{name}": found[name] for name in MEASURES if name in found})
@@ -78,7 +79,7 @@ class Durability(TrainerCallback):
     def __init__(
         self,
         trainer: Any,
-        recipe: TrainingConfig,
+        recipe: RunConfig,
         run: dict[str, Any],
         start: Checkpoint | None,
         signals: StopSignals,

@@ -10,14 +10,27 @@ from judge.models.base import describe_base, find_model
 from judge.models.identity import read_identity, rounded_base
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.arguments import precision_of
-from judge.training.config import TrainingConfig
+from judge.training.config import RunConfig
 from judge.types import MODES
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate")
 
 
-def judge_identity(recipe: TrainingConfig, summary: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
-    """The content of ``judge.json``: how to ask this judge, and where it comes from.
+def judge_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """The content of ``judge.json`` of a language model: how to ask this judge, and where it comes from.
+
+    The arguments are those of :func:`run_identity`.
+    """
+    return {
+        **BuiltinPrompt().describe(),
+        "label_words": {language: dict(words) for language, words in LABEL_WORDS.items()},
+        "modes": list(MODES),
+        **run_identity(recipe, summary, run),
+    }
+
+
+def run_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """What ``judge.json`` says of the run that made a judge, whatever its kind.
 
     Args:
         recipe: what it was trained by.
@@ -26,9 +39,6 @@ def judge_identity(recipe: TrainingConfig, summary: dict[str, Any], run: dict[st
     """
     manifest = Path(recipe.data) / "manifest.json"
     return {
-        **BuiltinPrompt().describe(),
-        "label_words": {language: dict(words) for language, words in LABEL_WORDS.items()},
-        "modes": list(MODES),
         "stage": run["stage"],
         **start_of(recipe.model, Path(recipe.output)),
         "precision": precision_of(recipe),
@@ -75,13 +85,14 @@ def data_counts(manifest: Path) -> dict[str, Any]:
 def model_card(identity: dict[str, Any]) -> str:
     """A model card in Markdown with the front matter that the Hub reads."""
     training, recipe = identity["training"], identity["recipe"]
-    adapter = recipe["lora"] is not None and "merged_from" not in identity
+    adapter = recipe.get("lora") is not None and "merged_from" not in identity
+    kind = "text-classification" if identity["stage"] == "encoder" else "text-generation"
     settings = json.dumps(recipe, indent=2, ensure_ascii=False)
     versions = ", ".join(f"{name} {version}" for name, version in identity["versions"].items())
     return f"""---
 base_model: {identity["base_model"]}
 library_name: {"peft" if adapter else "transformers"}
-pipeline_tag: text-generation
+pipeline_tag: {kind}
 tags: [hallucination-detection, llm-as-a-judge, {identity["stage"]}]
 ---
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, sha256_file, write_json
-from judge.training.config import TrainingConfig
+from judge.training.config import RunConfig
 
 MARK = "complete.json"
 KEPT = 2
@@ -45,7 +45,7 @@ class Checkpoint:
     best: dict[str, Any] | None
 
 
-def describe_run(recipe: TrainingConfig, stage: str) -> dict[str, Any]:
+def describe_run(recipe: RunConfig, stage: str) -> dict[str, Any]:
     """What decides the weights of a run, as JSON values: recipe, data, number of processes."""
     names = (f"{stage}/train.jsonl", f"{stage}/validation.jsonl", "samples.jsonl")
     files = {name: Path(recipe.data) / name for name in names}
@@ -70,7 +70,7 @@ def complete_checkpoints(output: Path) -> list[Checkpoint]:
     return sorted(found, key=lambda checkpoint: checkpoint.step)
 
 
-def resume_point(recipe: TrainingConfig, run: dict[str, Any]) -> Checkpoint | None:
+def resume_point(recipe: RunConfig, run: dict[str, Any]) -> Checkpoint | None:
     """The checkpoint that a run goes on from; ``None`` to start anew.
 
     Raises:
@@ -95,7 +95,7 @@ def resume_point(recipe: TrainingConfig, run: dict[str, Any]) -> Checkpoint | No
     return found[-1]
 
 
-def finished_run(recipe: TrainingConfig, run: dict[str, Any]) -> dict[str, Any] | None:
+def finished_run(recipe: RunConfig, run: dict[str, Any]) -> dict[str, Any] | None:
     """What ``judge.json`` says of a run that is to be resumed and has come to its end; else ``None``.
 
     Raises:

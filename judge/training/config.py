@@ -17,8 +17,8 @@ class LoraSettings(StrictConfig):
     dropout: float = Field(default=0.0, ge=0, lt=1)
 
 
-class TrainingConfig(StrictConfig):
-    """What supervised fine-tuning and DPO have in common."""
+class RunConfig(StrictConfig):
+    """What every training has in common."""
 
     model: str
     """Hub id or local folder of the model to start from; a LoRA adapter's folder trains that adapter on."""
@@ -28,23 +28,14 @@ class TrainingConfig(StrictConfig):
     """Train on data whose leak gate was not run, or was run against other data."""
     output: str
     """Folder for the adapter, its ``judge.json`` and its model card."""
-    max_length: PositiveInt = 2048
-    """Tokens of prompt and completion together; longer documents are shortened."""
     max_cut_share: float = Field(default=0.05, ge=0, le=1)
     """Largest share of rows whose document may be shortened; more is an error."""
-    lora: LoraSettings | None = LoraSettings()
-    """``null`` trains all weights."""
     precision: Precision = "auto"
-    quantization: Literal["nf4"] | None = None
-    """``nf4``: the base weights in 4 bits, with LoRA on top (QLoRA, arXiv 2305.14314)."""
-    attention: Literal["auto", "sdpa", "flex_attention"] = "auto"
-    """Attention kernel; ``auto`` is block-sparse on a CPU, and PyTorch's own (``sdpa``) on a GPU."""
     epochs: PositiveFloat = 1.0
     max_steps: int = -1
     """Optimizer steps; -1 goes by ``epochs``."""
     max_minutes: PositiveFloat | None = None
     """Stop after this time, at a step's end, whatever is left."""
-    batch_size: PositiveInt = 8
     gradient_accumulation: PositiveInt = 1
     optimizer: Literal["adamw", "adamw_8bit", "paged_adamw_8bit", "lion", "paged_lion_8bit"] = "adamw"
     """The 8-bit ones need less memory; paged ones move their state to the host when the GPU is full; neither
@@ -61,7 +52,6 @@ class TrainingConfig(StrictConfig):
     """Steps of warm-up, in place of ``warmup_ratio``."""
     weight_decay: float = Field(default=0.0, ge=0)
     max_grad_norm: PositiveFloat = 1.0
-    gradient_checkpointing: bool = False
     evaluations: int = Field(default=1, ge=0)
     """How often the validation split is measured, spread over the run: its loss, and as a judge verdict-mode
     balanced accuracy, AUROC and coverage; 0 is never."""
@@ -79,6 +69,39 @@ class TrainingConfig(StrictConfig):
     push_to_hub: str | None = None
     """Repository of the Hub that the finished judge is pushed to, as ``owner/name``; private."""
     seed: int = 0
+
+
+class TrainingConfig(RunConfig):
+    """What supervised fine-tuning and DPO of language models have in common."""
+
+    max_length: PositiveInt = 2048
+    """Tokens of prompt and completion together; longer documents are shortened."""
+    lora: LoraSettings | None = LoraSettings()
+    """``null`` trains all weights."""
+    quantization: Literal["nf4"] | None = None
+    """``nf4``: the base weights in 4 bits, with LoRA on top (QLoRA, arXiv 2305.14314)."""
+    attention: Literal["auto", "sdpa", "flex_attention"] = "auto"
+    """Attention kernel; ``auto`` is block-sparse on a CPU, and PyTorch's own (``sdpa``) on a GPU."""
+    batch_size: PositiveInt = 8
+    gradient_checkpointing: bool = False
+
+
+class EncoderRecipe(RunConfig):
+    """Training of an encoder: all of its weights but the word embeddings."""
+
+    window_tokens: PositiveInt = 512
+    """Longest window of a document, and longest answer with its question; at most the encoder's positions."""
+    max_windows: PositiveInt = 4
+    """Windows of a document that are trained on; the rest of it is cut off. Judging takes up to 16."""
+    page_tokens: PositiveInt = 1024
+    """A document and answers about it that are computed together; other answers take another page."""
+    batch_tokens: PositiveInt = 4096
+    """Padded tokens of a batch."""
+    max_tokens: PositiveInt | None = None
+    """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
+    the same work."""
+    token_weight: float = Field(default=0.5, ge=0)
+    """Weight of the loss on the answers' tokens beside that on answers; 0 learns from answers alone."""
 
 
 class SFTRecipe(TrainingConfig):

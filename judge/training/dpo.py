@@ -5,6 +5,7 @@ switched off; from an SFT adapter it is the same base with a frozen copy of that
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from judge.prompting.rendering import Renderer
@@ -21,6 +22,7 @@ from judge.training.models import (
 from judge.training.pairs import SharedPairCollator, share_prompts
 from judge.training.run import train_and_save
 from judge.training.sft import show_row
+from judge.training.validation import judge_live
 
 
 def preference_columns(example: Example) -> dict[str, Any]:
@@ -110,4 +112,5 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
         "documents": len({example.group for example in train}),
         "shortened": sum(example.cut_chars > 0 for example in train),
     }
-    return train_and_save(trainer, tokenizer, recipe, summary, stage="dpo", logged=("rewards/accuracies",))
+    ask = partial(judge_live, trainer, tokenizer, recipe)
+    return train_and_save(trainer, recipe, summary, "dpo", ask, logged=("rewards/accuracies",))

@@ -18,7 +18,7 @@ from judge.training.arguments import (
     sharding,
     weight_precision_of,
 )
-from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
+from judge.training.config import DPORecipe, RunConfig, SFTRecipe, TrainingConfig
 from judge.training.gate import check_leak_gate
 
 
@@ -183,7 +183,7 @@ def leave_casts_to_autocast(trainer: Any) -> None:
                 module.cast_input_dtype_enabled = False
 
 
-def data_file(recipe: TrainingConfig, name: str) -> Path:
+def data_file(recipe: RunConfig, name: str) -> Path:
     """A file of the recipe's data set.
 
     Raises:
@@ -194,6 +194,6 @@ def data_file(recipe: TrainingConfig, name: str) -> Path:
         raise InputError(
             f"is not there; build the data set first: judge data build CONFIG --out {recipe.data}", file=path
         )
-    if name.endswith("train.jsonl") and not recipe.without_leak_gate:
+    if name.endswith(("train.jsonl", "samples.jsonl")) and not recipe.without_leak_gate:
         check_leak_gate(path, name, Path(recipe.data))
     return path

@@ -1,6 +1,6 @@
 """A training run from its first step, or its last checkpoint, to the finished judge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from signal import SIGTERM
 from typing import Any
@@ -10,27 +10,36 @@ from judge.files import JUDGE_FILE, write_json, write_text
 from judge.training import checkpoints
 from judge.training.arguments import sharding
 from judge.training.card import judge_identity, model_card
-from judge.training.config import TrainingConfig
+from judge.training.config import RunConfig
 from judge.training.hub import hub_token, push
 from judge.training.models import leave_casts_to_autocast
 from judge.training.stopping import Interrupted, StopSignals
 from judge.training.validation import MEASURES, Evaluation, validation_samples
 from judge.training.weights import link_folder, move_into, save_weights, saving_to
+from judge.types import Sample, Verdict
+
+Identify = Callable[[Any, dict[str, Any], dict[str, Any]], dict[str, Any]]
+"""Recipe, summary and :func:`judge.training.checkpoints.describe_run` to the content of ``judge.json``."""
+Ask = Callable[[Sequence[Sample]], list[Verdict]]
+"""Verdicts of the model as it stands."""
 
 
 def train_and_save(
     trainer: Any,
-    tokenizer: Any,
-    recipe: TrainingConfig,
+    recipe: RunConfig,
     summary: dict[str, Any],
     stage: str,
+    ask: Ask,
+    identify: Identify = judge_identity,
     logged: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Run a trainer to its end and save the judge; returns the summary with what the run adds to it.
 
     Args:
         summary: counts of the training set.
-        stage: ``sft`` or ``dpo``, for ``judge.json`` and the card.
+        stage: ``sft``, ``dpo`` or ``encoder``, for ``judge.json`` and the card.
+        ask: judges samples while the model is being trained.
+        identify: what ``judge.json`` is to say.
         logged: figures of the trainer's log that are kept beside the losses.
 
     Raises:
@@ -59,7 +68,7 @@ def train_and_save(
         if start:
             print(f"going on from {start.folder}", flush=True)
 
-    validation = Validation(trainer, tokenizer, recipe, samples_to_judge(recipe, main), best)
+    validation = Validation(trainer, recipe, samples_to_judge(recipe, main), ask, best)
     with StopSignals() as signals:
         durability = Durability(trainer, recipe, run, start, signals, lambda: validation.best)
         trainer.add_callback(validation)
@@ -87,13 +96,13 @@ def train_and_save(
         }
         if validation.best is not None:
             summary["best"] = {**validation.best.to_dict(), "kept": recipe.keep_best}
-        save_judge(trainer, recipe, summary, run)
+        save_judge(trainer, recipe, summary, run, identify)
     if main and recipe.push_to_hub:
         push(output, recipe.push_to_hub)
     return summary
 
 
-def samples_to_judge(recipe: TrainingConfig, main: bool) -> list[Any]:
+def samples_to_judge(recipe: RunConfig, main: bool) -> list[Any]:
     """The validation samples of a recipe's data set; none where it wants none, or its data has none."""
     if not recipe.evaluations or not recipe.judged_samples:
         return []
@@ -105,7 +114,9 @@ def samples_to_judge(recipe: TrainingConfig, main: bool) -> list[Any]:
     return samples
 
 
-def save_judge(trainer: Any, recipe: TrainingConfig, summary: dict[str, Any], run: dict[str, Any]) -> None:
+def save_judge(
+    trainer: Any, recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any], identify: Identify
+) -> None:
     """Write weights, tokenizer, card and ``judge.json``; then remove what was needed to resume.
 
     Everything is written beside and renamed, ``judge.json`` last: a folder with it is a finished judge.
@@ -117,7 +128,7 @@ def save_judge(trainer: Any, recipe: TrainingConfig, summary: dict[str, Any], ru
     if not best.get("kept"):
         save_weights(trainer, ready)
     if trainer.is_world_process_zero():
-        identity = judge_identity(recipe, summary, run)
+        identity = identify(recipe, summary, run)
         with saving_to(ready):
             if best.get("kept"):
                 link_folder(output / f"best-{best['step']}", ready)

@@ -1,6 +1,7 @@
 """Supervised fine-tuning: the judge learns right judgements, in both modes, on completion tokens only."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from judge.prompting.prompts import split_document
@@ -17,6 +18,7 @@ from judge.training.models import (
 )
 from judge.training.run import train_and_save
 from judge.training.sharing import SharedCollator, draw_documents, share
+from judge.training.validation import judge_live
 
 
 def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
@@ -71,7 +73,8 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
         peft_config=lora_config(recipe),
         callbacks=[*callbacks, *([time_limit(recipe.max_minutes)] if recipe.max_minutes else [])],
     )
-    return train_and_save(trainer, tokenizer, recipe, summary, stage="sft")
+    ask = partial(judge_live, trainer, tokenizer, recipe)
+    return train_and_save(trainer, recipe, summary, "sft", ask)
 
 
 def summarize(examples: Sequence[Example], sequences: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -137,7 +137,7 @@ class _LiveBackend(TransformersBackend):
 
 
 def judge_live(
-    trainer: Any, tokenizer: Any, samples: Sequence[Sample], recipe: TrainingConfig
+    trainer: Any, tokenizer: Any, recipe: TrainingConfig, samples: Sequence[Sample]
 ) -> list[Verdict]:
     """Verdicts of the model in training, adapters on; training goes on as if it had not been asked.
 

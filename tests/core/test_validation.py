@@ -267,7 +267,7 @@ def test_processes_judge_a_part_each(
             num_processes=processes, process_index=process, device=torch.device("cpu")
         )
         trainer = FakeTrainer(accelerator=accelerator, model=backend.model.train())
-        verdicts = judge_live(trainer, backend.loaded.tokenizer, samples, recipe)
+        verdicts = judge_live(trainer, backend.loaded.tokenizer, recipe, samples)
         assert backend.model.training
         return verdicts
 

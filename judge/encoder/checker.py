@@ -1,0 +1,206 @@
+"""The encoder judge: all answers about a document in one pass, with the places that it doubts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.checker import Checker
+from judge.encoder.layout import QUESTION_TOKENS, RUNS, Answer, Layout, batches, pages
+from judge.errors import InputError
+from judge.models.identity import ENCODER
+from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
+
+if TYPE_CHECKING:
+    from judge.calibration.curve import Calibration
+    from judge.encoder.model import EncoderNetwork
+
+LAYOUT_VERSION = 1
+BATCH_TOKENS = 4096
+PAGE_TOKENS = 1024
+CHUNK = 256
+DOUBT = 0.5
+"""From which probability on a token counts as unsupported."""
+
+
+def describe_layout(layout: Layout) -> dict[str, Any]:
+    """What decides how a sample is read, as ``judge.json`` and reports keep it."""
+    values = [LAYOUT_VERSION, layout.window_tokens, layout.max_windows, QUESTION_TOKENS, *RUNS]
+    return {
+        "window_tokens": layout.window_tokens,
+        "max_windows": layout.max_windows,
+        "prompt_version": LAYOUT_VERSION,
+        "prompt_hash": sha256(repr(values).encode()).hexdigest()[:12],
+    }
+
+
+@dataclass(frozen=True)
+class EncoderJudge(Checker):
+    """Says whether answers are faithful to their documents, by one pass of an encoder.
+
+    Args:
+        network: the encoder with its heads, see :class:`judge.encoder.model.EncoderNetwork`.
+        layout: how samples become tokens.
+        model: the judge's name.
+        precision: number format that the network computes in.
+        languages: languages that it was trained on; other samples get no verdict.
+        batch_tokens: padded tokens that run in one batch.
+        calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
+        threshold: from which ``p_fail`` on the label is ``FAIL``; 0.5 by default.
+    """
+
+    network: "EncoderNetwork"
+    layout: Layout
+    model: str = ENCODER
+    precision: str = "float32"
+    languages: tuple[Language, ...] = ("en",)
+    batch_tokens: int = BATCH_TOKENS
+    calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
+    threshold: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.model
+
+    @property
+    def mode(self) -> Mode:
+        """An encoder writes nothing."""
+        return "verdict"
+
+    @property
+    def chunk(self) -> int:
+        """How many samples are sorted into batches together."""
+        return CHUNK
+
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Judge some samples together; those about one document share its computation."""
+        read: dict[str, list[tuple[int, Answer]]] = {}
+        for place, sample in enumerate(samples):
+            if sample.language in self.languages:
+                read.setdefault(sample.document_text, []).append((place, self.layout.answer(sample)))
+        documents = {text: self.layout.windows(text) for text in read}
+        laid = pages(((documents[text][0], answers) for text, answers in read.items()), PAGE_TOKENS)
+        verdicts: list[Verdict | None] = [None] * len(samples)
+        for batch in batches(laid, self.batch_tokens):
+            by_answer, by_token = self._scores(batch)
+            tokens = iter(by_token)
+            scores = iter(by_answer)
+            for page in batch:
+                for place, answer in zip(page.names, page.answers, strict=True):
+                    doubts = [next(tokens) for _ in answer.own]
+                    cut = documents[samples[place].document_text][1]
+                    usage = Usage(len(answer.ids) + sum(map(len, page.windows)))
+                    verdicts[place] = self._verdict(samples[place], answer, next(scores), doubts, cut, usage)
+        for sample, verdict in zip(samples, verdicts, strict=True):
+            yield verdict or Verdict(None, error=f"this judge does not read language {sample.language!r}")
+
+    def calibration(self) -> "Calibration | None":
+        """The calibration that holds for this layout and number format, if there is one."""
+        found = self.calibrations.get(self.mode)
+        return found if found and self.misfit(found) is None else None
+
+    def misfit(self, calibration: "Calibration") -> str | None:
+        """Why a calibration does not hold for this judge; ``None`` where it does."""
+        return calibration.misfit(self._model())
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that identifies the judge."""
+        found: dict[str, Any] = {**self._model(), "mode": self.mode}
+        if self.threshold is not None:
+            found["threshold"] = self.threshold
+        if calibration := self.calibration():
+            found["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
+        return found
+
+    def _model(self) -> dict[str, Any]:
+        return {
+            "backend": ENCODER,
+            "model": self.model,
+            "parameters": sum(value.numel() for value in self.network.parameters()),
+            "dtype": self.precision,
+            "device": str(self.network.device),
+            **describe_layout(self.layout),
+        }
+
+    def _scores(self, batch: Sequence[Any]) -> tuple[list[float], list[float]]:
+        """Probability of FAIL of each answer of some pages, and of each of their tokens."""
+        import torch
+
+        from judge.encoder.model import PageBatch
+
+        device = self.network.device
+        with torch.inference_mode(), torch.autocast(
+            device.type, getattr(torch, self.precision), enabled=self.precision != "float32"
+        ):  # fmt: skip
+            by_answer, by_token = self.network(PageBatch.of(batch))
+        return torch.sigmoid(by_answer.double()).tolist(), torch.sigmoid(by_token.double()).tolist()
+
+    def _verdict(
+        self, sample: Sample, answer: Answer, p_fail: float, doubts: Sequence[float], cut: int, usage: Usage
+    ) -> Verdict:
+        calibration = self.calibration()
+        p_fail = p_fail if calibration is None else calibration.curve(p_fail)
+        label = Label.FAIL if p_fail >= (0.5 if self.threshold is None else self.threshold) else Label.PASS
+        unsupported = stretches(answer, doubts) if label is Label.FAIL else ()
+        return Verdict(label, p_fail, cut_chars=cut, usage=usage, unsupported=unsupported)
+
+
+def stretches(answer: Answer, doubts: Sequence[float]) -> tuple[Span, ...]:
+    """The places of an answer whose tokens are doubted; neighbours are one."""
+    found: list[Span] = []
+    last = None
+    for place, ((start, end), doubt) in enumerate(zip(answer.spans, doubts, strict=True)):
+        if doubt < DOUBT:
+            continue
+        if last == place - 1 and found:
+            found[-1] = Span(found[-1].start, end)
+        else:
+            found.append(Span(start, end))
+        last = place
+    return tuple(found)
+
+
+def load_encoder(
+    folder: Path,
+    identity: Mapping[str, Any],
+    *,
+    precision: str = "float32",
+    max_length: int | None = None,
+    batch_tokens: int | None = None,
+) -> EncoderJudge:
+    """The encoder judge of a local folder.
+
+    Args:
+        folder: what ``judge encoder`` wrote.
+        identity: its ``judge.json``.
+        precision: number format to compute in.
+        max_length: tokens of a document at most; what is longer is cut off.
+        batch_tokens: padded tokens that run in one batch.
+
+    Raises:
+        InputError: the folder holds no such judge.
+        JudgeError: the weights are not those of an encoder judge.
+    """
+    import torch
+
+    from judge.calibration.curve import read_calibrations
+    from judge.encoder.model import WEIGHTS, load_network
+
+    if not (folder / WEIGHTS).is_file():
+        raise InputError(f"holds no {WEIGHTS}; it is no encoder judge", file=folder)
+    network, tokenizer = load_network(folder)
+    layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
+    if max_length is not None:
+        layout.max_windows = max(1, min(layout.max_windows, max_length // layout.window_tokens))
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return EncoderJudge(
+        network.to(device).eval(),
+        layout,
+        str(folder),
+        precision,
+        tuple(identity.get("languages", ("en",))),
+        batch_tokens or BATCH_TOKENS,
+        read_calibrations(str(folder)),
+    )

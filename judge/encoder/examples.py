@@ -1,0 +1,107 @@
+"""What an encoder learns from: labels of answers, and of their tokens where the wrong stretches are known."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judge.encoder.layout import Answer, Layout
+from judge.types import Label, Sample
+
+SHORT = 6
+"""An answer to a question with at most so many tokens is wrong or right as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One labelled answer.
+
+    ``fail`` is 1 for FAIL. ``tokens`` has a 1 for each token of the answer within a wrong stretch and a 0 for
+    the others; ``None`` where the stretches are not known.
+    """
+
+    id: str
+    group: str
+    answer: Answer
+    fail: int
+    tokens: tuple[int, ...] | None
+
+
+def wrong_stretches(sample: Sample) -> list[tuple[int, int]] | None:
+    """Where the answer of a sample is wrong, as start and end in its text; ``None`` where nobody knows.
+
+    Known are spans that people labelled (RAGTruth's ``spans``), the ``errors`` of composed answers, and
+    what an edit put into an answer (``inserted``), where that stands in it once. A faithful answer is known
+    to have none if its source labels stretches: where only its PASS rows counted, a source would teach its
+    own style.
+    """
+    meta = sample.meta
+    named = meta.get("spans", meta.get("errors"))
+    inserted = meta.get("inserted")
+    if sample.label is Label.PASS:
+        return [] if named is not None or "pair" in meta else None
+    if named and all("start" in one and "end" in one for one in named):
+        return [(int(one["start"]), int(one["end"])) for one in named]
+    if inserted and sample.answer.count(inserted) == 1:
+        start = sample.answer.index(inserted)
+        return [(start, start + len(inserted))]
+    return None
+
+
+def example(sample: Sample, layout: Layout) -> Example:
+    """A labelled sample as tokens."""
+    answer = layout.answer(sample)
+    stretches = wrong_stretches(sample)
+    tokens: tuple[int, ...] | None = None
+    if stretches is not None:
+        tokens = tuple(
+            int(any(start < stop and end > begin for begin, stop in stretches)) for start, end in answer.spans
+        )
+    elif sample.question and len(answer.spans) <= SHORT:
+        tokens = (int(sample.label is Label.FAIL),) * len(answer.spans)
+    return Example(sample.id, sample.group, answer, int(sample.label is Label.FAIL), tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentExamples:
+    """A document's windows, and the examples about it."""
+
+    windows: tuple[tuple[int, ...], ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def tokens(self) -> int:
+        """What it costs to compute all of them once, in tokens."""
+        return sum(map(len, self.windows)) + sum(len(one.answer.ids) for one in self.examples)
+
+
+def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[DocumentExamples], int]:
+    """Labelled samples, those about one document together, in the order in which documents first come.
+
+    Returns:
+        The documents, and how many of them were longer than the layout takes.
+    """
+    found: dict[str, list[Sample]] = {}
+    for sample in samples:
+        found.setdefault(sample.document_text, []).append(sample)
+    documents, cut = [], 0
+    for text, some in found.items():
+        windows, lost = layout.windows(text)
+        cut += lost > 0
+        documents.append(DocumentExamples(windows, tuple(example(sample, layout) for sample in some)))
+    return documents, cut
+
+
+def counts(documents: Sequence[DocumentExamples]) -> dict[str, Any]:
+    """Counts of a training set, and its labels for each thousand computed tokens."""
+    examples = [one for document in documents for one in document.examples]
+    tokens = sum(document.tokens for document in documents)
+    known = [one.tokens for one in examples if one.tokens is not None]
+    return {
+        "rows": len(examples),
+        "fail": sum(one.fail for one in examples),
+        "documents": len(documents),
+        "tokens": tokens,
+        "labels_per_1000_tokens": round(1000 * len(examples) / max(tokens, 1), 1),
+        "labelled_tokens": sum(map(len, known)),
+        "wrong_tokens": sum(map(sum, known)),
+    }

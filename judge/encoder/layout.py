@@ -1,0 +1,177 @@
+"""How an encoder reads: a document in windows, computed once, and every answer about it beside them.
+
+    [CLS] window 1 [SEP] [CLS] window 2 [SEP]  [CLS] question [SEP] answer a [SEP]  [CLS] answer b [SEP]
+
+A window looks at itself, an answer at all windows and at itself. So a document costs the same whether one
+answer or twenty are judged, an answer's verdict does not depend on the answers beside it, and a document may
+be longer than the positions that the encoder knows: each window and each answer counts from 0.
+
+What small encoders are bad at is finding out that words are repeated. So each token of an answer also says
+how long a run of tokens it belongs to that stands in the document word for word (:func:`runs`).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge.types import Sample
+
+RUNS = (1, 2, 3, 5, 8)
+"""Lengths of runs that are told apart, in tokens. A token's level is 0 outside of any run, else 1 to 5."""
+QUESTION_TOKENS = 128
+"""A longer question is shortened at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question and an answer as tokens.
+
+    ``start`` is where the answer's own tokens begin; ``spans`` has the place in the answer's text, as start
+    and end, of each of them. ``levels`` has the level of every token, see :func:`runs`.
+    """
+
+    ids: tuple[int, ...]
+    start: int
+    spans: tuple[tuple[int, int], ...]
+    levels: tuple[int, ...]
+
+    @property
+    def own(self) -> range:
+        """The places of the answer's own tokens."""
+        return range(self.start, self.start + len(self.spans))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A document's windows, and answers about it: what is computed together.
+
+    ``names`` has one key for each answer, by which whoever made the page finds it again.
+    """
+
+    windows: tuple[tuple[int, ...], ...]
+    answers: tuple[Answer, ...]
+    names: tuple[Any, ...] = ()
+
+    def __len__(self) -> int:
+        return sum(map(len, self.windows)) + sum(len(answer.ids) for answer in self.answers)
+
+
+@dataclass
+class Layout:
+    """Turns documents and answers into tokens.
+
+    Args:
+        tokenizer: a fast tokenizer of transformers with the special tokens of BERT.
+        window_tokens: longest window, its two special tokens included.
+        max_windows: a document's windows at most; the rest of it is cut off.
+    """
+
+    tokenizer: Any
+    window_tokens: int = 512
+    max_windows: int = 16
+    _last: tuple[str, Any, int, "tuple[frozenset[Any], ...]"] | None = field(default=None, repr=False)
+
+    def windows(self, document: str) -> tuple[tuple[tuple[int, ...], ...], int]:
+        """The windows of a document, all of about the same length, and how many characters were cut off."""
+        windows, cut, _ = self._document(document)
+        return windows, cut
+
+    def answer(self, sample: Sample) -> Answer:
+        """A sample's question and answer.
+
+        An answer that is longer than a window loses its end: ``spans`` then do not reach the text's end.
+        """
+        tokens = self.tokenizer
+        question = tokens(sample.question, add_special_tokens=False)["input_ids"][:QUESTION_TOKENS]
+        head = [tokens.cls_token_id, *question, *([tokens.sep_token_id] if question else [])]
+        encoded = tokens(sample.answer, add_special_tokens=False, return_offsets_mapping=True)
+        room = self.window_tokens - len(head) - 1
+        own = encoded["input_ids"][:room]
+        ids = (*head, *own, tokens.sep_token_id)
+        *_, grams = self._document(sample.document_text)
+        spans = tuple((start, end) for start, end in encoded["offset_mapping"][:room])
+        return Answer(ids, len(head), spans, runs(ids, grams))
+
+    def _document(self, document: str) -> tuple[Any, int, "tuple[frozenset[Any], ...]"]:
+        """Windows, cut characters and token runs; kept for the next answer about the document."""
+        if self._last is None or self._last[0] != document:
+            tokens = self.tokenizer
+            encoded = tokens(document, add_special_tokens=False, return_offsets_mapping=True)
+            body = self.window_tokens - 2
+            ids = encoded["input_ids"][: body * self.max_windows]
+            cut = 0
+            if len(ids) < len(encoded["input_ids"]):
+                cut = len(document) - encoded["offset_mapping"][len(ids)][0]
+            count = max(1, -(-len(ids) // body))
+            step = max(1, -(-len(ids) // count))
+            parts = [ids[start : start + step] for start in range(0, len(ids), step)] or [[]]
+            windows = tuple((tokens.cls_token_id, *part, tokens.sep_token_id) for part in parts)
+            self._last = (document, windows, cut, _grams(ids))
+        return self._last[1:]
+
+
+def _grams(ids: Sequence[int]) -> tuple[frozenset[Any], ...]:
+    return tuple(frozenset(zip(*(ids[at:] for at in range(length)), strict=False)) for length in RUNS)
+
+
+def runs(ids: Sequence[int], grams: Sequence[frozenset[Any]]) -> tuple[int, ...]:
+    """The level of each token: how long a run of tokens, this one among them, the document repeats.
+
+    Args:
+        ids: tokens of an answer.
+        grams: the runs of each length of :data:`RUNS` that the document has.
+
+    Returns:
+        0 where not even the token is in the document, else the number of the longest length, from 1.
+    """
+    levels = [0] * len(ids)
+    for level, (length, known) in enumerate(zip(RUNS, grams, strict=True), start=1):
+        found = False
+        for start, run in enumerate(zip(*(ids[at:] for at in range(length)), strict=False)):
+            if run in known:
+                found = True
+                levels[start : start + length] = [level] * length
+        if not found:  # what holds no short run holds no long one
+            break
+    return tuple(levels)
+
+
+def pages(
+    documents: Iterable[tuple[Sequence[Sequence[int]], Sequence[tuple[Any, Answer]]]], page_tokens: int
+) -> Iterator[Page]:
+    """Spread the answers about each document over pages of bounded length.
+
+    Args:
+        documents: windows, and answers with their names.
+        page_tokens: tokens of a page at most, where windows and a single answer fit in.
+    """
+    for windows, answers in documents:
+        room = page_tokens - sum(map(len, windows))
+        some: list[tuple[Any, Answer]] = []
+        used = 0
+        for name, answer in answers:
+            if some and used + len(answer.ids) > room:
+                yield _page(windows, some)
+                some, used = [], 0
+            some.append((name, answer))
+            used += len(answer.ids)
+        if some:
+            yield _page(windows, some)
+
+
+def _page(windows: Sequence[Sequence[int]], answers: Sequence[tuple[Any, Answer]]) -> Page:
+    return Page(
+        tuple(tuple(window) for window in windows),
+        tuple(answer for _, answer in answers),
+        tuple(name for name, _ in answers),
+    )
+
+
+def batches(some: Iterable[Page], batch_tokens: int) -> list[list[Page]]:
+    """Pages of like length together, at most so many padded tokens in a batch, the shortest first."""
+    found: list[list[Page]] = []
+    for page in sorted(some, key=len):
+        if not found or (len(found[-1]) + 1) * len(page) > batch_tokens:
+            found.append([])
+        found[-1].append(page)
+    return found

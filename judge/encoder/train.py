@@ -1,0 +1,206 @@
+"""Training an encoder judge: answers about a document in one pass, with labels of answers and of tokens."""
+
+import random
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits
+from transformers import Trainer, TrainingArguments, set_seed
+
+from judge.encoder.checker import BATCH_TOKENS, EncoderJudge, describe_layout
+from judge.encoder.examples import DocumentExamples, Example, by_document, counts
+from judge.encoder.layout import Layout, Page, batches, pages
+from judge.encoder.model import WEIGHTS, EncoderNetwork, PageBatch, load_network, start_network
+from judge.errors import InputError
+from judge.models.identity import ENCODER, read_identity
+from judge.samples import read_samples
+from judge.training.arguments import precision_of, run_arguments
+from judge.training.card import run_identity
+from judge.training.config import EncoderRecipe, RunConfig
+from judge.training.models import data_file, time_limit
+from judge.training.run import train_and_save
+from judge.types import Sample, Verdict
+
+POOL = 400
+"""Pages that are sorted by length together, so that batches need little padding and still are mixed."""
+
+
+def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
+    """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
+
+    Args:
+        recipe: what to train, on what, how. ``model`` is a BERT, or an encoder judge to train on.
+        callbacks: further callbacks of transformers' trainer.
+
+    Returns:
+        What happened, in numbers: rows, labels, tokens, steps, seconds, last losses.
+
+    Raises:
+        InputError: model, data set or a sample is wrong, or too many documents would be cut.
+        JudgeError: the loss became no number.
+    """
+    set_seed(recipe.seed)
+    file = data_file(recipe, "samples.jsonl")
+    started = read_identity(recipe.model).get("stage") == ENCODER
+    network, tokenizer = load_network(Path(recipe.model)) if started else start_network(recipe.model)
+    positions = network.config.max_position_embeddings
+    if recipe.window_tokens > positions:
+        raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
+    layout = Layout(tokenizer, recipe.window_tokens, recipe.max_windows)
+    splits = read_splits(file)
+    train, cut = by_document(splits["train"], layout)
+    if not train:
+        raise InputError("holds no labelled sample to train on", file=file)
+    if cut > recipe.max_cut_share * len(train):
+        raise InputError(
+            f"{cut} of {len(train)} documents are longer than {recipe.max_windows} windows and would be cut, "
+            f"more than max_cut_share={recipe.max_cut_share} allows; raise max_windows, or allow more",
+            file=file,
+        )
+    if recipe.max_tokens is not None:
+        train = draw(train, recipe.max_tokens, recipe.seed)
+    rows = mixed_batches(train, recipe)
+    held_out = (
+        mixed_batches(by_document(splits["validation"], layout)[0], recipe) if recipe.evaluations else []
+    )
+    trainer = EncoderTrainer(
+        model=network,
+        args=TrainingArguments(**run_arguments(recipe, len(rows), 1), label_names=["fail"]),
+        train_dataset=rows,
+        eval_dataset=held_out or None,
+        data_collator=collate,
+        processing_class=tokenizer,
+        token_weight=recipe.token_weight,
+        callbacks=[*callbacks, *([time_limit(recipe.max_minutes)] if recipe.max_minutes else [])],
+    )
+    summary = {**counts(train), "cut": cut, "batches": len(rows)}
+    judging = Layout(tokenizer, recipe.window_tokens)
+    return train_and_save(
+        trainer,
+        recipe,
+        summary,
+        ENCODER,
+        partial(judge_live, network, judging, precision_of(recipe)),
+        partial(encoder_identity, judging),
+    )
+
+
+def read_splits(file: Path) -> dict[str, list[Sample]]:
+    """The labelled English samples of a data set, by split."""
+    splits: dict[str, list[Sample]] = {"train": [], "validation": []}
+    for sample in read_samples(file, check_ids=False):
+        split = str(sample.meta.get("split", "train"))
+        if sample.label is not None and sample.language == "en" and split in splits:
+            splits[split].append(sample)
+    return splits
+
+
+def draw(documents: Sequence[DocumentExamples], tokens: int, seed: int) -> list[DocumentExamples]:
+    """Whole documents, drawn by the seed, that are computed in ``tokens``; one at least."""
+    order = random.Random(seed).sample(documents, len(documents))
+    taken, spent = order[:1], order[0].tokens
+    for document in order[1:]:
+        spent += document.tokens
+        if spent > tokens:
+            break
+        taken.append(document)
+    return taken
+
+
+def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) -> list[list[Page]]:
+    """Batches of pages of like length, made of documents in a random order; the same for the same seed."""
+    shuffled = random.Random(recipe.seed).sample(documents, len(documents))
+    named = (
+        (document.windows, [(example, example.answer) for example in document.examples])
+        for document in shuffled
+    )
+    laid = list(pages(named, recipe.page_tokens))
+    return [
+        batch
+        for start in range(0, len(laid), POOL)
+        for batch in batches(laid[start : start + POOL], recipe.batch_tokens)
+    ]
+
+
+def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
+    """One batch as tensors: ``fail`` has a label an answer, ``wrong`` one a token, -1 where it is not known."""
+    [batch] = rows
+    examples: list[Example] = [example for page in batch for example in page.names]
+    wrong = [
+        label for one in examples for label in (one.tokens or (-1,) * len(one.answer.spans))
+    ]  # of no token: an answer without any
+    return {
+        "batch": PageBatch.of(batch),
+        "fail": torch.tensor([one.fail for one in examples], dtype=torch.float32),
+        "wrong": torch.tensor(wrong, dtype=torch.float32),
+    }
+
+
+class EncoderTrainer(Trainer):
+    """transformers' trainer with the loss of an encoder judge; a row of its data sets is a batch of pages."""
+
+    def __init__(self, *, token_weight: float, **settings: Any):
+        super().__init__(**settings)
+        self.token_weight = token_weight
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
+        """Mean loss over answers, and over the tokens whose labels are known."""
+        by_answer, by_token = model(inputs["batch"])
+        loss = binary_cross_entropy_with_logits(by_answer, inputs["fail"])
+        known = inputs["wrong"] >= 0
+        if self.token_weight and known.any():
+            loss = loss + self.token_weight * binary_cross_entropy_with_logits(
+                by_token[known], inputs["wrong"][known]
+            )
+        return (loss, (by_answer, by_token)) if return_outputs else loss
+
+    def prediction_step(
+        self, model: Any, inputs: dict[str, Any], prediction_loss_only: bool, ignore_keys: Any = None
+    ) -> tuple[torch.Tensor, None, None]:
+        """The loss of one batch."""
+        with torch.no_grad():
+            return self.compute_loss(model, self._prepare_inputs(inputs)).detach(), None, None
+
+    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
+        from safetensors.torch import save_file
+
+        folder = Path(output_dir or str(self.args.output_dir))
+        folder.mkdir(parents=True, exist_ok=True)
+        network = self.accelerator.unwrap_model(self.model)
+        weights = network.state_dict() if state_dict is None else state_dict
+        save_file({name: value.contiguous() for name, value in weights.items()}, folder / WEIGHTS)
+        network.config.save_pretrained(folder)
+        self.processing_class.save_pretrained(folder)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        from safetensors.torch import load_file
+
+        network = self.accelerator.unwrap_model(self.model if model is None else model)
+        network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
+
+
+def judge_live(
+    network: EncoderNetwork, layout: Layout, precision: str, samples: Sequence[Sample]
+) -> list[Verdict]:
+    """Verdicts of the network as it stands; training goes on as if it had not been asked."""
+    training = network.training
+    verdicts = EncoderJudge(network.eval(), layout, precision=precision, batch_tokens=BATCH_TOKENS).check(
+        samples
+    )
+    network.train(training)
+    return verdicts
+
+
+def encoder_identity(
+    layout: Layout, recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
+) -> dict[str, Any]:
+    """The content of ``judge.json``: how this judge reads, and where it comes from."""
+    return {
+        **describe_layout(layout),
+        "modes": ["verdict"],
+        "languages": ["en"],
+        **run_identity(recipe, summary, run),
+    }
