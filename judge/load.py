@@ -80,13 +80,13 @@ def load_judge(
             raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
         return make_floor(model, floor_data)
     if backend != "openai" and (identity := read_identity(model, revision)).get("stage") == ENCODER:
-        options = {
-            "mode reason": mode != "verdict",
-            "a template": template,
-            "backend vllm": backend == "vllm",
-        }
-        options |= {"quantization": quantization == "nf4", "--compile": compiled}
-        for option, given in options.items():
+        for option, given in (
+            ("mode reason", mode != "verdict"),
+            ("template", template),
+            ("backend vllm", backend == "vllm"),
+            ("quantization nf4", quantization == "nf4"),
+            ("--compile", compiled),
+        ):
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
         return _load_encoder(model, revision, identity, precision, max_length, batch_tokens, threshold)

@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import Trainer, TrainingArguments, set_seed
 
-from judge.encoder.checker import BATCH_TOKENS, EncoderJudge, describe_layout
+from judge.encoder.checker import EncoderJudge, describe_layout
 from judge.encoder.examples import DocumentExamples, Example, by_document, counts
 from judge.encoder.layout import Layout, Page, batches, pages
 from judge.encoder.model import WEIGHTS, EncoderNetwork, PageBatch, load_network, start_network
@@ -52,20 +52,21 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     layout = Layout(tokenizer, recipe.window_tokens, recipe.max_windows)
     splits = read_splits(file)
     train, cut = by_document(splits["train"], layout)
-    if not train:
-        raise InputError("holds no labelled sample to train on", file=file)
     if cut > recipe.max_cut_share * len(train):
         raise InputError(
             f"{cut} of {len(train)} documents are longer than {recipe.max_windows} windows and would be cut, "
             f"more than max_cut_share={recipe.max_cut_share} allows; raise max_windows, or allow more",
             file=file,
         )
+    if recipe.max_document_tokens is not None:
+        train = [one for one in train if sum(map(len, one.windows)) <= recipe.max_document_tokens]
+    if not train:
+        raise InputError("holds no labelled sample to train on", file=file)
     if recipe.max_tokens is not None:
         train = draw(train, recipe.max_tokens, recipe.seed)
     rows = mixed_batches(train, recipe)
-    held_out = (
-        mixed_batches(by_document(splits["validation"], layout)[0], recipe) if recipe.evaluations else []
-    )
+    kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
+    held_out = mixed_batches(kept_out, recipe)
     trainer = EncoderTrainer(
         model=network,
         args=TrainingArguments(**run_arguments(recipe, len(rows), 1), label_names=["fail"]),
@@ -126,7 +127,7 @@ def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) 
 
 
 def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
-    """One batch as tensors: ``fail`` has a label an answer, ``wrong`` one a token, -1 where it is not known."""
+    """One batch as tensors: ``fail`` has a label an answer, ``wrong`` one a token, -1 if unknown."""
     [batch] = rows
     examples: list[Example] = [example for page in batch for example in page.names]
     wrong = [
@@ -187,9 +188,8 @@ def judge_live(
 ) -> list[Verdict]:
     """Verdicts of the network as it stands; training goes on as if it had not been asked."""
     training = network.training
-    verdicts = EncoderJudge(network.eval(), layout, precision=precision, batch_tokens=BATCH_TOKENS).check(
-        samples
-    )
+    judge = EncoderJudge(network.eval(), layout, precision=precision)
+    verdicts = judge.check(samples)
     network.train(training)
     return verdicts
 

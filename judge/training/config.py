@@ -93,6 +93,8 @@ class EncoderRecipe(RunConfig):
     """Longest window of a document, and longest answer with its question; at most the encoder's positions."""
     max_windows: PositiveInt = 4
     """Windows of a document that are trained on; the rest of it is cut off. Judging takes up to 16."""
+    max_document_tokens: PositiveInt | None = None
+    """Only documents of at most so many tokens: a first stage of short ones."""
     page_tokens: PositiveInt = 1024
     """A document and answers about it that are computed together; other answers take another page."""
     batch_tokens: PositiveInt = 4096

@@ -17,7 +17,8 @@ from judge.load import load_judge
 from judge.types import Label, Sample, Span
 from tests.towers import build_towers
 
-WORDS = [
+WORDS = ["the", "a", "tower", "is", "was", "high", "m", "low", "red", "blue", "it", "built", "by", "king"]
+WORDS += ["20", "21", "22", "23", "24", "not", "how", "?", ".", ",", "anna"]
     "the",
     "a",
     "tower",
@@ -225,7 +226,7 @@ def recipe(bert: Path, data: Path, output: Path, **more: Any) -> Any:
 
 
 def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:
-    """Towers' heights: a run that is not in the document is told within seconds; what is saved is that judge."""
+    """Heights that are not in the document are told within seconds; what is saved is that judge."""
     from judge.encoder.train import train_encoder
 
     data, out = build_towers(tmp_path, 24, 0), tmp_path / "judge"
