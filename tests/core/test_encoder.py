@@ -19,35 +19,6 @@ from tests.towers import build_towers
 
 WORDS = ["the", "a", "tower", "is", "was", "high", "m", "low", "red", "blue", "it", "built", "by", "king"]
 WORDS += ["20", "21", "22", "23", "24", "not", "how", "?", ".", ",", "anna"]
-    "the",
-    "a",
-    "tower",
-    "is",
-    "was",
-    "high",
-    "m",
-    "low",
-    "red",
-    "blue",
-    "it",
-    "in",
-    "of",
-    "and",
-    "20",
-    "21",
-    "22",
-    "23",
-    "24",
-    "not",
-    "how",
-    "?",
-    ".",
-    ",",
-    "built",
-    "by",
-    "king",
-    "anna",
-]
 
 
 @pytest.fixture(scope="module")
