@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from judge.encoder.attention import Blocks, register
+from judge.encoder.attention import NAME, Blocks, register
 from judge.encoder.layout import RUNS, Page
 from judge.errors import InputError, JudgeError
 from judge.models.base import unknown_model
@@ -87,13 +87,18 @@ class PageBatch:
 
 
 class EncoderNetwork(nn.Module):
-    """A BERT with the level of :func:`~judge.encoder.layout.runs` added to its inputs, and two heads."""
+    """A BERT with the level of :func:`~judge.encoder.layout.runs` added to its inputs, and two heads.
+
+    Training leaves the word embeddings as they are: they hold half of a small encoder's weights, and a few
+    thousand documents say little of the rare ones.
+    """
 
     def __init__(self, backbone: Any):
         super().__init__()
         size = backbone.config.hidden_size
         self.config = backbone.config
         self.backbone = backbone
+        backbone.get_input_embeddings().weight.requires_grad_(False)
         self.levels = nn.Embedding(len(RUNS) + 1, size)
         nn.init.normal_(self.levels.weight, std=0.02)
         self.answer = nn.Sequential(nn.Linear(size, size), nn.Tanh(), nn.Linear(size, 1))
@@ -110,7 +115,9 @@ class EncoderNetwork(nn.Module):
         ids, kinds = batch.ids.to(device), batch.kinds.to(device)
         words = self.backbone.get_input_embeddings()(ids)
         options: dict[str, Any] = (
-            {"attention_mask": batch.mask().to(device)} if device.type == "cuda" else {"blocks": batch.blocks}
+            {"blocks": batch.blocks}
+            if self.config._attn_implementation == NAME
+            else {"attention_mask": batch.mask().to(device)}
         )
         hidden = self.backbone(
             inputs_embeds=words + self.levels(batch.levels.to(device)) * kinds[..., None],
@@ -127,9 +134,6 @@ class EncoderNetwork(nn.Module):
 def start_network(model: str) -> tuple[EncoderNetwork, Any]:
     """A network to train, around a pretrained encoder, and its tokenizer.
 
-    The word embeddings stay as they are: they hold half of a small encoder's weights, and training says
-    little of the rare ones.
-
     Raises:
         InputError: there is no such model, or it is no BERT.
     """
@@ -137,7 +141,6 @@ def start_network(model: str) -> tuple[EncoderNetwork, Any]:
 
     config, tokenizer = _load(model)
     backbone = AutoModel.from_pretrained(model, config=config, add_pooling_layer=False)
-    backbone.get_input_embeddings().weight.requires_grad_(False)
     return EncoderNetwork(backbone.float()), tokenizer
 
 
@@ -173,5 +176,5 @@ def _load(model: str) -> tuple[Any, Any]:
     if config.model_type != "bert" or not tokenizer.is_fast:
         raise InputError(f"{model} is of type {config.model_type}; encoder judges are made of BERTs")
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    config._attn_implementation = register() if not torch.cuda.is_available() else "sdpa"
+    config._attn_implementation = "sdpa" if torch.cuda.is_available() else register()
     return config, tokenizer
