@@ -24,7 +24,8 @@ def note_judgements(
     """Let the recipe's teachers judge the samples that want a row in reason mode, and note what they say.
 
     Args:
-        store: gets the reasonings.
+        store: gets the reasonings; samples that no teacher of an ensemble judged right are excluded from all
+            rows, verdict rows too (Bi'an, section 2.3 and B.1).
         config: in which way, by whom.
         teachers: makes them.
         dropped: gets the samples without a right reasoning.
@@ -39,6 +40,8 @@ def note_judgements(
             if decision.chosen is None:
                 dropped.add(f"reasoning: {decision.outcome}", decision.sample.id)
                 stream.write(dump(decision.aside_row()) + "\n")
+                if config.way == "ensemble":
+                    store.exclude(decision.sample)
                 continue
             chosen = decision.chosen
             store.add_reasoning(decision.sample, chosen.teacher, chosen.reasoning, right=True)

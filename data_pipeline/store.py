@@ -31,6 +31,7 @@ CREATE TABLE samples (
     split TEXT,
     verdict INTEGER NOT NULL DEFAULT 0,  -- is there to be a row in this mode?
     reason INTEGER NOT NULL DEFAULT 0,
+    excluded INTEGER NOT NULL DEFAULT 0,  -- no row is made of it, in whatever mode
     row TEXT NOT NULL
 );
 CREATE TABLE reasonings (
@@ -152,6 +153,10 @@ class SampleStore:
         """Note a teacher's reasoning that leads to the gold label, or to the wrong one."""
         values = (sample.id, right, teacher, reasoning)
         self.table.execute("INSERT INTO reasonings VALUES (?, ?, ?, ?)", values)
+
+    def exclude(self, sample: Sample) -> None:
+        """Let no row be made of a sample; it stays among the samples."""
+        self.table.execute("UPDATE samples SET excluded = 1 WHERE id = ?", (sample.id,))
 
     def reasonings(self, sample: Sample, *, right: bool) -> list[tuple[str, str]]:
         """Teachers and their reasonings, in the order in which they were noted."""

@@ -282,7 +282,13 @@ def test_the_manifest_of_a_build(built: Path) -> None:
             assert table["teachers"][teacher][side] == rows[f"{key} {teacher}"] > 0
 
 
-def test_aside_samples_are_still_samples(built: Path) -> None:
-    """They are labelled, and may be judged in verdict mode."""
+def test_no_row_is_made_of_what_nobody_judged_right(built: Path) -> None:
+    """In no mode and no pair (Bi'an, section 2.3); they are labelled samples all the same."""
+    aside = {row["sample"]["id"] for row in rows_of(built / "aside.jsonl")}
     names = {row["id"] for row in rows_of(built / "samples.jsonl")}
-    assert {row["sample"]["id"] for row in rows_of(built / "aside.jsonl")} <= names and len(names) == 40
+    assert aside <= names and len(names) == 40
+    files = [f"{stage}/{split}.jsonl" for stage in ("sft", "dpo") for split in ("train", "validation")]
+    rows = [row for file in files for row in rows_of(built / file)]
+    used = {"-".join(row["id"].split("-")[:2]) for row in rows}
+    assert {row["meta"]["mode"] for row in rows} == {"verdict", "reason"}
+    assert len(aside) == 12 and len(used) == 30 - 12 and not aside & used
