@@ -123,8 +123,8 @@ class ReasoningConfig(StrictConfig):
     way: Literal["rules", "known_label", "ensemble", "backward"] = "rules"
     """``rules``: cited from the document by rule. ``ensemble``: all teachers judge without the label; the
     first right one in the order of ``teachers`` is imitated and set against each wrong one (Bi'an, section
-    2.3). ``known_label``: a teacher reasons for the label that it is told, shown the change that was made
-    (Lynx). ``backward``: the same without the change (Bi'an, appendix E)."""
+    2.3). ``known_label``: a teacher reasons for the label that it is told, shown the gold
+    answer and the change that was made (Lynx). ``backward``: the same from the label alone (Bi'an, E)."""
     teachers: tuple[str, ...] = Field(default=("rules",), min_length=1)
     """Their names, best first; ``known_label`` and ``backward`` take the first, a chat model."""
 

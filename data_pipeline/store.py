@@ -163,6 +163,16 @@ class SampleStore:
         query = "SELECT teacher, reasoning FROM reasonings WHERE sample = ? AND right = ? ORDER BY rowid"
         return self.table.execute(query, (sample.id, right)).fetchall()
 
+    def gold_answer(self, sample: Sample) -> str:
+        """The answer of a sample's faithful twin about the same document and question; empty without one."""
+        query = "SELECT row FROM samples WHERE pair = ? AND label = ? AND id != ? ORDER BY number"
+        for (text,) in self.table.execute(query, (pair_of(sample), Label.PASS.value, sample.id)):
+            twin = sample_from_row(json.loads(text))
+            same = (twin.document, twin.question) == (sample.document, sample.question)
+            if same and twin.answer != sample.answer:
+                return twin.answer
+        return ""
+
     def draw(self, where: str, values: tuple[Any, ...], seed: str, count: int) -> Iterator[Sample]:
         """A seeded choice of at most so many of the samples that a condition holds for, in their order."""
         chosen = f"SELECT number FROM samples WHERE {where} ORDER BY rank(?, id) LIMIT ?"  # noqa: S608

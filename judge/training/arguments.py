@@ -100,13 +100,15 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
     """Arguments that SFT and DPO have in common.
 
     Args:
-        sequences: rows of the training set, as the trainer counts them.
+        sequences: rows of the training set, as the trainer counts them: sequences, or whole micro-batches
+            where the recipe's batches count rows.
 
     Raises:
         InputError: the device cannot train in the recipe's number format, or the optimizer is not installed.
     """
     processes = int(os.environ.get("WORLD_SIZE", "1"))
-    per_step = recipe.batch_size * recipe.gradient_accumulation * processes
+    batch_size = 1 if getattr(recipe, "batch_of", "sequences") == "rows" else recipe.batch_size
+    per_step = batch_size * recipe.gradient_accumulation * processes
     steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * sequences / per_step))
     warmup = int(recipe.warmup_ratio * steps) if recipe.warmup_steps is None else recipe.warmup_steps
     gpu = hardware.this_device().kind == "cuda"
@@ -115,7 +117,7 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
         "output_dir": recipe.output,
         "num_train_epochs": recipe.epochs,
         "max_steps": recipe.max_steps,
-        "per_device_train_batch_size": recipe.batch_size,
+        "per_device_train_batch_size": batch_size,
         "per_device_eval_batch_size": recipe.batch_size,
         "gradient_accumulation_steps": recipe.gradient_accumulation,
         **optimizer_arguments(recipe),
