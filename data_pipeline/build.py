@@ -39,6 +39,14 @@ from judge.types import Label, Sample
 
 Say = Callable[[str], None]
 
+ONE_A_QUESTION = """
+    task = 'qa' AND number IN (
+        SELECT MIN(number) FROM samples WHERE task = 'qa'
+        GROUP BY LOWER(TRIM(json_extract(row, '$.question')))
+    )
+"""
+"""The first sample of each question."""
+
 
 def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | None = None) -> dict[str, Any]:
     """Build the data set that a recipe describes into ``config.output``.
@@ -179,8 +187,11 @@ def add_counterfactuals(
     teachers: Teachers,
     dropped: Dropped,
 ) -> None:
-    """Add the two samples of every counterfactual document that could be made."""
-    seeds = golds.draw("task = 'qa'", (), f"counterfactual:{seed}", config.seeds)
+    """Add the two samples of every counterfactual document that could be made, one document a question.
+
+    WebQA has each question once for every passage that answers it; the calls would all be the same.
+    """
+    seeds = golds.draw(ONE_A_QUESTION, (), f"counterfactual:{seed}", config.seeds)
     seeds, copies = tee(seeds)
 
     def samples() -> Iterator[Sample]:
