@@ -1,17 +1,23 @@
 """Counterfactual question answering: two stages, two samples, and every way in which a seed can fail."""
 
-from collections.abc import Callable
-from typing import Any
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from scripted import REFUSED, scripted
 
-from data_pipeline.build import ONE_A_QUESTION
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig
 from data_pipeline.counterfactual import Counterfactual, counterfactuals
 from data_pipeline.entities import entities_left
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.reasoning import explain
-from data_pipeline.store import SampleStore
+from data_pipeline.teachers.base import Ask
+from data_pipeline.teachers.room import Teachers
+from judge.files import write_jsonl
 from judge.types import Label, Language, Sample, Task
 
 SEED = Sample("q1", "", "Paris", "What is the capital of France?", source="webqa", group="")
@@ -95,18 +101,61 @@ def test_no_entity_of_the_true_answer_is_left(
     assert (left in found) if left else not found
 
 
-def test_one_document_a_question(store_of: Callable[..., SampleStore]) -> None:
-    """Five passages of a question are five samples, and one seed."""
-    samples = [
-        Sample(
-            f"{group}-{passage}", f"document {passage}", "巴黎", f"问题{group}？", language="zh", group=group
-        )
-        for group in "ab"
+class OneTeacher(Teachers):
+    """A recipe's chat model, scripted; it notes what it is asked."""
+
+    asked: ClassVar[list[str]] = []
+
+    def ask(self, name: str) -> Ask:
+        def answer(text: str) -> object:
+            self.asked.append(text)
+            town = re.findall(r"第(.)座城", text)[0]
+            sentence = f"第{town}座城的河是里昂河。"
+            evidence = {"counterfactual_answer": "里昂河", "evidence": sentence}
+            return {"document": sentence * 4} if "<evidence>" in text else evidence
+
+        return scripted(answer, ahead=99)
+
+
+def test_one_document_a_question(tmp_path: Path) -> None:
+    """WebQA has a question once for each passage: five samples of it give one document, and two calls."""
+    towns = "甲乙丙丁戊己"
+    rows = [
+        {
+            "id": f"{town}-{passage}",
+            "document": f"第{passage}篇：塞纳河。",
+            "answer": "塞纳河",
+            "language": "zh",
+        }
+        | {"question": f"第{town}座城的河是什么？", "group": town, "source": "webqa"}
+        for town in towns
         for passage in range(5)
     ]
-    samples += [Sample("s", "d", "summary", task=Task.SUMMARIZATION)]
-    store = store_of(samples)
-    assert [sample.id for sample in store.draw(ONE_A_QUESTION, (), "0", 99)] == ["a-0", "b-0"]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    values = {
+        "output": str(tmp_path / "data"),
+        "sources": [{"kind": "file", "path": str(tmp_path / "rows.jsonl")}],
+        "edits": 0,
+        "additions": 0,
+        "teachers": [{"name": "one", "kind": "local", "model": "none"}],
+        "counterfactuals": {"teacher": "one", "seeds": 100, "length": 40},
+        "bianbench": ["cf"],
+        "audit": "off",
+        "splits": {"validation": 0.3, "test": 0},
+        "preferences": {"pairs": 0},
+    }
+    config = DataConfig.model_validate(values)
+    manifest = build(config, teachers=OneTeacher(config))
+    assert len(OneTeacher.asked) == 2 * len(towns) and manifest["samples"] == 2 * len(towns)
+    assert manifest["counts"]["label"] == {"PASS": 6, "FAIL": 6}
+    lines = (tmp_path / "data/bianbench/bianbench_cf.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    assert Counter((row["answer"], row["label"]) for row in found) == {
+        ("里昂河", "通过"): 6,
+        ("塞纳河", "失败"): 6,
+    }
+    assert {row["source_ds"] for row in found} == {"WebQA1.0"}
+    assert all("塞纳河" not in row["context"] for row in found)
 
 
 SECOND_STAGE = [
