@@ -13,8 +13,7 @@ from typing import Any, Literal
 from judge.errors import InputError, unknown
 from judge.formats.files import find_file, group_of, need_folder
 from judge.formats.records import Record, read_lines, read_records
-from judge.prompting.prompts import LABEL_WORDS
-from judge.types import Language, Sample, Task
+from judge.types import Label, Language, Sample, Task
 
 Subset = Literal["en", "zh", "cf"]
 """English, Chinese, and the counterfactual questions of both languages."""
@@ -26,6 +25,11 @@ TASKS = {
     "Data-to-Text": Task.DATA2TEXT,
     "Machine Translation": Task.TRANSLATION,
 }
+LABELS: Mapping[Language, Mapping[Label, str]] = {
+    "en": {Label.PASS: "PASS", Label.FAIL: "FAIL"},
+    "zh": {Label.PASS: "通过", Label.FAIL: "失败"},
+}
+"""The labels' words in either language."""
 SOURCES: Mapping[str, str] = {
     "asqa": "ASQA",
     "conflictqa": "ConflictQA",
@@ -89,7 +93,7 @@ def to_row(sample: Sample, number: int) -> dict[str, Any]:
         "context": sample.document if isinstance(sample.document, str) else list(sample.document),
         "question": sample.question,
         "answer": sample.answer,
-        "label": LABEL_WORDS[sample.language][sample.label],
+        "label": LABELS[sample.language][sample.label],
         "source_ds": SOURCES.get(sample.source, sample.source),
     }
     if sample.task is Task.TRANSLATION:
@@ -120,4 +124,4 @@ def _sample(row: Record, subset: Subset) -> Sample:
 
 def _language(row: Record) -> Language:
     """That of the label's word, which is that of the prompt: a translation is of two languages."""
-    return "zh" if row.text("label").strip() in LABEL_WORDS["zh"].values() else "en"
+    return "zh" if row.text("label").strip() in LABELS["zh"].values() else "en"
