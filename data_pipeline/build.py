@@ -31,13 +31,21 @@ from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
 from data_pipeline.twins import Perturb, TwinYield, make_makers, make_twins, new_pairs
-from data_pipeline.write import write_files
+from data_pipeline.write import write_bianbench, write_files
 from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
 from judge.samples import write_samples
 from judge.types import Label, Sample
 
 Say = Callable[[str], None]
+
+ONE_A_QUESTION = """
+    task = 'qa' AND number IN (
+        SELECT MIN(number) FROM samples WHERE task = 'qa'
+        GROUP BY LOWER(TRIM(json_extract(row, '$.question')))
+    )
+"""
+"""The first sample of each question."""
 
 
 def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | None = None) -> dict[str, Any]:
@@ -101,6 +109,8 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         assign_modes(store, config.modes, config.seed)
         say(f"{store.count()} samples about {store.documents()} documents")
         write_samples(folder / "samples.jsonl", store.samples())
+        for subset, count in write_bianbench(config, folder, store).items():
+            say(f"Bi'anBench {subset}: {count} rows")
         audit = audit_build(store, folder, config.seed, config.audit, say)  # before judgements are paid for
         yields = note_judgements(store, config.reasoning, teachers, dropped, folder / "aside.jsonl")
         write_files(config, folder, store, say)
@@ -179,8 +189,11 @@ def add_counterfactuals(
     teachers: Teachers,
     dropped: Dropped,
 ) -> None:
-    """Add the two samples of every counterfactual document that could be made."""
-    seeds = golds.draw("task = 'qa'", (), f"counterfactual:{seed}", config.seeds)
+    """Add the two samples of every counterfactual document that could be made, one document a question.
+
+    WebQA has each question once for every passage that answers it; the calls would all be the same.
+    """
+    seeds = golds.draw(ONE_A_QUESTION, (), f"counterfactual:{seed}", config.seeds)
     seeds, copies = tee(seeds)
 
     def samples() -> Iterator[Sample]:

@@ -11,6 +11,7 @@ from data_pipeline.prompts import Style
 from data_pipeline.sources.config import SourceConfig
 from judge.configs import StrictConfig
 from judge.errors import unknown
+from judge.formats.bianbench import Subset
 from judge.models.weights import Precision
 from judge.remote.config import EndpointConfig
 
@@ -123,8 +124,8 @@ class ReasoningConfig(StrictConfig):
     way: Literal["rules", "known_label", "ensemble", "backward"] = "rules"
     """``rules``: cited from the document by rule. ``ensemble``: all teachers judge without the label; the
     first right one in the order of ``teachers`` is imitated and set against each wrong one (Bi'an, section
-    2.3). ``known_label``: a teacher reasons for the label that it is told, shown the change that was made
-    (Lynx). ``backward``: the same without the change (Bi'an, appendix E)."""
+    2.3). ``known_label``: a teacher reasons for the label that it is told, shown the gold
+    answer and the change that was made (Lynx). ``backward``: the same from the label alone (Bi'an, E)."""
     teachers: tuple[str, ...] = Field(default=("rules",), min_length=1)
     """Their names, best first; ``known_label`` and ``backward`` take the first, a chat model."""
 
@@ -217,6 +218,9 @@ class DataConfig(StrictConfig):
     leaks: LeaksConfig | None = None
     """Without it the gate is not run, and training refuses the set unless it is told to take it."""
     mix: MixConfig | None = None
+    bianbench: tuple[Subset, ...] = ()
+    """Subsets of Bi'anBench that the samples are also written as, under ``bianbench/`` in its own form (Table
+    10): those of a language as ``en`` or ``zh``, or all as ``cf``. ``judge eval`` reads them there."""
     audit: Literal["fail", "warn", "off"] = "fail"
     """``fail``: no data set whose labels can be told without reading (see ``judge data audit``). ``warn``:
     only say so. ``off``: do not look."""
@@ -250,6 +254,13 @@ class DataConfig(StrictConfig):
     def shares(self) -> dict[str, Share]:
         """The share of gold answers that get a pair, by kind."""
         return {kind: getattr(self, key) for kind, key in KEYS.items()}
+
+    @field_validator("bianbench")
+    @classmethod
+    def _one_subset_a_sample(cls, subsets: tuple[Subset, ...]) -> tuple[Subset, ...]:
+        if "cf" in subsets and len(subsets) > 1:
+            raise ValueError("cf takes all samples, of both languages; it is a set of its own")
+        return subsets
 
     @field_validator("audit", mode="before")
     @classmethod

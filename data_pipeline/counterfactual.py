@@ -8,6 +8,7 @@ that knows the world can tell the two apart without reading: such samples teach 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from data_pipeline.entities import entities_left
 from data_pipeline.perturb import occurs
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.prompts import Prompted, Style, evidence_prompt, expansion_prompt
@@ -115,10 +116,16 @@ def _counterfactual(stage: Evidence, reply: Reply, length: int) -> Counterfactua
 
 
 def _checked(seed: Sample, answer: str, text: str, what: str) -> Rejected | None:
-    """A text of the counterfactual world holds its answer and not the true one."""
+    """A text of the counterfactual world holds its answer, and neither the true one nor an entity of it.
+
+    What the question or the counterfactual answer names too may stay.
+    """
     if not occurs(answer, text):
         return Rejected(f"{what} without its answer", text)
-    return Rejected(f"{what} with the true answer", text) if occurs(seed.answer, text) else None
+    if occurs(seed.answer, text):
+        return Rejected(f"{what} with the true answer", text)
+    left = entities_left(seed.answer, text, seed.language, (seed.question, answer))
+    return Rejected(f"{what} with an entity of the true answer", ", ".join(left)) if left else None
 
 
 def _change(seed: Sample, answer: str) -> str:

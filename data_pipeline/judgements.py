@@ -24,7 +24,8 @@ def note_judgements(
     """Let the recipe's teachers judge the samples that want a row in reason mode, and note what they say.
 
     Args:
-        store: gets the reasonings.
+        store: gets the reasonings; samples that no teacher of an ensemble judged right are excluded from all
+            rows, verdict rows too (Bi'an, section 2.3 and B.1).
         config: in which way, by whom.
         teachers: makes them.
         dropped: gets the samples without a right reasoning.
@@ -35,10 +36,12 @@ def note_judgements(
     """
     counts = Yield()
     with replacing(aside) as stream:
-        for decision in counts.count(_decisions(store.samples("reason"), config, teachers)):
+        for decision in counts.count(_decisions(store, config, teachers)):
             if decision.chosen is None:
                 dropped.add(f"reasoning: {decision.outcome}", decision.sample.id)
                 stream.write(dump(decision.aside_row()) + "\n")
+                if config.way == "ensemble":
+                    store.exclude(decision.sample)
                 continue
             chosen = decision.chosen
             store.add_reasoning(decision.sample, chosen.teacher, chosen.reasoning, right=True)
@@ -47,14 +50,18 @@ def note_judgements(
     return counts.table()
 
 
-def _decisions(samples: Iterator[Sample], config: ReasoningConfig, teachers: Teachers) -> Iterator[Decision]:
-    first = config.teachers[0]
+def _decisions(store: SampleStore, config: ReasoningConfig, teachers: Teachers) -> Iterator[Decision]:
+    samples, first = store.samples("reason"), config.teachers[0]
     if config.way == "ensemble":
         return judge_together(samples, [teachers.get(name) for name in config.teachers])
     if config.way == "rules":
         return (decide(sample, [_by_rule(sample)]) for sample in samples)
     samples, copies = tee(samples)
-    known = reason_for_label(first, teachers.ask(first), copies, with_change=config.way == "known_label")
+    gold_answer = None
+    if config.way == "known_label":
+        store.index("pair")
+        gold_answer = store.gold_answer
+    known = reason_for_label(first, teachers.ask(first), copies, gold_answer)
     return (decide(sample, [found]) for sample, found in zip(samples, known, strict=True))
 
 

@@ -55,7 +55,7 @@ def _mode_rows(
 
     def pool(label: Label) -> Iterator[Sample]:
         drawn = store.samples(
-            "split = ? AND label = ?", (split, label.value), f"rank('dpo:{mode}:{seed}', id)"
+            "split = ? AND label = ? AND NOT excluded", (split, label.value), f"rank('dpo:{mode}:{seed}', id)"
         )
         return (sample for sample in drawn if sample.id not in used)
 

@@ -31,6 +31,7 @@ CREATE TABLE samples (
     split TEXT,
     verdict INTEGER NOT NULL DEFAULT 0,  -- is there to be a row in this mode?
     reason INTEGER NOT NULL DEFAULT 0,
+    excluded INTEGER NOT NULL DEFAULT 0,  -- no row is made of it, in whatever mode
     row TEXT NOT NULL
 );
 CREATE TABLE reasonings (
@@ -153,10 +154,24 @@ class SampleStore:
         values = (sample.id, right, teacher, reasoning)
         self.table.execute("INSERT INTO reasonings VALUES (?, ?, ?, ?)", values)
 
+    def exclude(self, sample: Sample) -> None:
+        """Let no row be made of a sample; it stays among the samples."""
+        self.table.execute("UPDATE samples SET excluded = 1 WHERE id = ?", (sample.id,))
+
     def reasonings(self, sample: Sample, *, right: bool) -> list[tuple[str, str]]:
         """Teachers and their reasonings, in the order in which they were noted."""
         query = "SELECT teacher, reasoning FROM reasonings WHERE sample = ? AND right = ? ORDER BY rowid"
         return self.table.execute(query, (sample.id, right)).fetchall()
+
+    def gold_answer(self, sample: Sample) -> str:
+        """The answer of a sample's faithful twin about the same document and question; empty without one."""
+        query = "SELECT row FROM samples WHERE pair = ? AND label = ? AND id != ? ORDER BY number"
+        for (text,) in self.table.execute(query, (pair_of(sample), Label.PASS.value, sample.id)):
+            twin = sample_from_row(json.loads(text))
+            same = (twin.document, twin.question) == (sample.document, sample.question)
+            if same and twin.answer != sample.answer:
+                return twin.answer
+        return ""
 
     def draw(self, where: str, values: tuple[Any, ...], seed: str, count: int) -> Iterator[Sample]:
         """A seeded choice of at most so many of the samples that a condition holds for, in their order."""

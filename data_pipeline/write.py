@@ -10,6 +10,7 @@ from data_pipeline.preferences import Judging, preference_rows
 from data_pipeline.rows import dpo_row, gold_label, judgement, opposite, sft_row
 from data_pipeline.store import SampleStore
 from judge.files import write_jsonl
+from judge.formats.bianbench import file_name, to_row
 from judge.load import load_judge
 from judge.samples import write_samples
 from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
@@ -29,13 +30,23 @@ def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Calla
         say(f"{split}: {rows} SFT rows, {pairs} preference pairs")
 
 
+def write_bianbench(config: DataConfig, folder: Path, store: SampleStore) -> dict[str, int]:
+    """Write the samples in the form of Bi'anBench too, if the recipe wants it; returns rows by subset."""
+    written: dict[str, int] = {}
+    for subset in config.bianbench:
+        samples = store.samples() if subset == "cf" else store.samples("language = ?", (subset,))
+        rows = (to_row(sample, number) for number, sample in enumerate(samples))
+        written[subset] = write_jsonl(folder / "bianbench" / file_name(subset), rows)
+    return written
+
+
 def sft_rows(store: SampleStore, split: str) -> Iterator[SFTRow]:
     """SFT rows in the modes that are wanted, in the samples' order.
 
     A verdict is the gold label; a reasoning that leads to it is a teacher's, and where none has one there
-    is no row in reason mode.
+    is no row in reason mode. What an ensemble excluded gives no row at all.
     """
-    for sample in store.samples("split = ? AND (verdict OR reason)", (split,)):
+    for sample in store.samples("split = ? AND (verdict OR reason) AND NOT excluded", (split,)):
         if store.wants(sample, "verdict"):
             yield sft_row(sample, "verdict", judgement(sample, "verdict", gold_label(sample)), "gold")
         for teacher, reasoning in store.reasonings(sample, right=True):

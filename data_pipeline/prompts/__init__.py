@@ -16,7 +16,7 @@ from data_pipeline.prompts.paraphrase import paraphrase_prompt
 from data_pipeline.prompts.perturbation import perturbation_prompt
 from judge.files import sha256_text
 
-PROMPTS_VERSION = "1"
+PROMPTS_VERSION = "2"
 
 __all__ = [
     "PROMPTS_VERSION",
@@ -37,7 +37,8 @@ def describe() -> dict[str, str]:
     texts = [
         [perturbation.TASKS, perturbation.RULES, perturbation.REPLY, perturbation.SCHEMA],
         [paraphrase.RULES, paraphrase.REPLY, paraphrase.SCHEMA],
-        [known_label.RULES, known_label.CHANGE, known_label.STYLE, known_label.REPLY, known_label.SCHEMA],
+        [known_label.RULES, known_label.CHANGE, known_label.GOLD, known_label.STYLE, known_label.REPLY],
+        [known_label.SCHEMA],
         [counterfactual.EVIDENCE, counterfactual.EVIDENCE_SCHEMA],
         [counterfactual.EXPANSION, counterfactual.STYLES, counterfactual.DOCUMENT_SCHEMA],
     ]

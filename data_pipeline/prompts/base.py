@@ -8,10 +8,12 @@ from typing import Any
 from judge.prompting.prompts import guard
 from judge.types import Message
 
-TAGS = ("document", "question", "answer", "other_answer", "true_answer", "evidence", "change")
+TAGS = ("document", "question", "answer", "other_answer", "true_answer", "gold_answer", "evidence", "change")
 """The fields that a prompt can have, each fenced by tags of its name."""
 TEXT: Mapping[str, Any] = {"type": "string"}
 """The schema of a text."""
+POINTS: Mapping[str, Any] = {"type": "array", "items": TEXT}
+"""The schema of bullet points."""
 
 _TAG = re.compile(rf"<(\s*/?\s*(?:{'|'.join(TAGS)})\s*)>", re.IGNORECASE)
 

@@ -94,3 +94,13 @@ def reply_texts(reply: Reply, *keys: str) -> tuple[str, ...] | Rejected:
     if len(found) < len(keys):
         return Rejected("invalid", f"the reply has no text under one of: {', '.join(keys)}")
     return found
+
+
+def reply_points(reply: Reply, key: str) -> str | Rejected:
+    """The bullet points under ``key`` of a JSON reply, a line each, or why they cannot be had."""
+    if reply.problem is not None:
+        return Rejected(reply.problem, reply.detail)
+    points = reply.parsed.get(key) if isinstance(reply.parsed, dict) else None
+    texts = [str(point).strip().lstrip("-*•· ") for point in points] if isinstance(points, list) else []
+    lines = [f"- {' '.join(text.split())}" for text in texts if text]
+    return "\n".join(lines) if lines else Rejected("invalid", f"the reply has no points under {key}")

@@ -11,7 +11,7 @@ from judge.models.identity import read_identity, rounded_base
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.arguments import precision_of
 from judge.training.config import RunConfig
-from judge.types import MODES
+from judge.types import MODES, Mode
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate")
 
@@ -21,10 +21,11 @@ def judge_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, An
 
     The arguments are those of :func:`run_identity`.
     """
+    manifest = Path(recipe.data) / "manifest.json"
     return {
         **BuiltinPrompt().describe(),
         "label_words": {language: dict(words) for language, words in LABEL_WORDS.items()},
-        "modes": list(MODES),
+        "modes": taught_modes(manifest) if manifest.is_file() else list(MODES),
         **run_identity(recipe, summary, run),
     }
 
@@ -66,6 +67,12 @@ def start_of(model: str, output: Path) -> dict[str, Any]:
     if rounded := rounded_base(read_identity(model)):
         known["rounded_base"] = rounded
     return known
+
+
+def taught_modes(manifest: Path) -> list[Mode]:
+    """The modes that a data set has SFT rows in; as-printed recipes of papers teach the reason mode alone."""
+    rows = json.loads(manifest.read_text(encoding="utf-8")).get("rows", {}).get("sft/train", {})
+    return [mode for mode in MODES if any(name.startswith(f"{mode} ") for name in rows)] or list(MODES)
 
 
 def data_counts(manifest: Path) -> dict[str, Any]:

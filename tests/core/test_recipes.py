@@ -4,8 +4,12 @@ README."""
 import importlib
 import re
 import shlex
+import subprocess
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -23,7 +27,7 @@ LAUNCH = sorted((ROOT / "accelerate_configs").glob("*.yaml"))
 LAUNCH_FILES = [path.relative_to(ROOT) for path in LAUNCH]
 READMES = sorted((ROOT / "recipes").glob("*/README.md"))
 TRAINED = ("demo", "t4-qlora-qwen2.5-7b", "bian-qwen2.5-7b", "bian-qwen2.5-14b", "lynx-llama3-8b",
-           "lynx-llama3-70b", "own-domain")  # fmt: skip
+           "lynx-llama3-70b", "lynx-ragtruth-plus-70b", "own-domain")  # fmt: skip
 
 
 def kind_of(recipe: Path) -> type[StrictConfig]:
@@ -152,15 +156,79 @@ def test_every_recipe_fits_what_its_readme_says(readme: Path, capsys: pytest.Cap
     assert examined == {path.relative_to(ROOT) for path in stages}
 
 
-@pytest.mark.parametrize(
-    ("name", "wanted"),
-    [("bian-qwen2.5-7b", 4), ("bian-qwen2.5-14b", 4), ("lynx-llama3-8b", 256), ("lynx-llama3-70b", 256)],
-)
-def test_a_step_has_as_many_sequences_as_the_paper_says(name: str, wanted: int) -> None:
-    """Whatever memory asks of micro-batches. Bi'an (Table 15) and Lynx (appendix B)."""
-    for path in sorted((ROOT / "recipes" / name).glob("*.yaml")):
-        if path.stem != "data":
-            recipe = load_config(kind_of(path), path).model_dump()
-            launch = ROOT / re.findall(r"accelerate_configs/\S+", path.read_text())[0]
-            processes = yaml.safe_load(launch.read_text())["num_processes"]
-            assert recipe["batch_size"] * recipe["gradient_accumulation"] * processes == wanted
+# --- As printed ---------------------------------------------------------------------------------------------
+
+LYNX = {"learning_rate": 5e-7, "epochs": 3, "optimizer": "lion", "betas": (0.9, 0.95), "warmup_steps": 100,
+        "scheduler": "cosine", "max_grad_norm": 1.0, "lora": None}  # fmt: skip
+BIAN = {"epochs": 3, "scheduler": "cosine", "warmup_ratio": 0.1, "warmup_steps": None}
+PRINTED: dict[str, tuple[int, dict[str, Any]]] = {
+    "lynx-llama3-8b/sft": (256, LYNX),
+    "lynx-llama3-70b/sft": (256, LYNX),
+    "lynx-ragtruth-plus-70b/sft": (256, LYNX),
+    "lynx-llama3-8b/sft-corrected": (256, LYNX | {"warmup_steps": None, "warmup_ratio": 0.1}),
+    "lynx-llama3-70b/sft-corrected": (256, LYNX | {"warmup_steps": None, "warmup_ratio": 0.1}),
+    **{f"bian-qwen2.5-{size}/sft": (8, BIAN | {"learning_rate": 5e-5}) for size in ("7b", "14b")},
+    **{f"bian-qwen2.5-{size}/dpo": (4, BIAN | {"learning_rate": 5e-6}) for size in ("7b", "14b")},
+}
+"""Rows of a step (Lynx, section 3.3; Bi'an, Table 15: 4 rows, accumulated twice in SFT) and settings."""
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_recipes_of_papers_are_as_printed(name: str) -> None:
+    path = ROOT / "recipes" / f"{name}.yaml"
+    recipe = load_config(kind_of(path), path).model_dump()
+    rows, settings = PRINTED[name]
+    assert {key: recipe[key] for key in settings} == settings
+    assert not recipe["keep_best"] and not recipe["judged_samples"]
+    if name.startswith("bian"):
+        assert (recipe["lora"]["rank"], recipe["lora"]["alpha"]) == (8, 16)
+    launch = ROOT / re.findall(r"accelerate_configs/\S+", path.read_text())[0]
+    config = yaml.safe_load(launch.read_text())
+    assert recipe["batch_size"] * recipe["gradient_accumulation"] * config["num_processes"] == rows
+    if path.stem.startswith("sft"):  # or else a sequence of two rows would count as one
+        assert not recipe["prefix_sharing"] or recipe["batch_of"] == "rows"
+    assert not name.startswith("lynx") or config["distributed_type"] == "FSDP"
+
+
+@pytest.mark.parametrize("name", sorted({name.split("/")[0] for name in PRINTED}))
+def test_data_of_papers_is_as_printed(name: str) -> None:
+    """Reason mode alone, teachers at the paper's temperature, replies as long as it lets them be."""
+    data = load_config(DataConfig, ROOT / "recipes" / name / "data.yaml")
+    assert (data.modes.verdict, data.modes.reason, data.preferences.pairs) == (0, 1, 0)
+    perturber = next(teacher for teacher in data.teachers if teacher.name == data.perturber)
+    lynx = name.startswith("lynx")
+    assert perturber.temperature == (0.0 if lynx else 0.8)  # Lynx, A.1; Bi'an, A.2
+    assert data.reasoning.way == ("known_label" if lynx else "ensemble")
+    assert not any(teacher.temperature for teacher in data.teachers if teacher is not perturber)
+    readme = (ROOT / "recipes" / name / "README.md").read_text(encoding="utf-8")
+    [measure] = [line for line in readme.splitlines() if line.startswith("judge eval")]
+    assert ("--max-new-tokens 600" if lynx else "--runs 3 --temperature 0.8") in measure
+
+
+def test_lynx_ragtruth_plus_adds_two_thousand_rows() -> None:
+    def of(name: str) -> DataConfig:
+        return load_config(DataConfig, ROOT / "recipes" / name / "data.yaml")
+
+    plus, plain = of("lynx-ragtruth-plus-70b"), of("lynx-llama3-70b")
+    sizes = [Counter({one.kind: one.limit or 0 for one in recipe.sources}) for recipe in (plus, plain)]
+    assert sizes[0] - sizes[1] == {"ragtruth": 2000}
+    apart = {"sources", "output", "splits"}
+    assert plus.model_dump(exclude=apart) == plain.model_dump(exclude=apart)
+
+
+@pytest.mark.parametrize("name", ["sft-only", "one-teacher", "backward"])
+def test_an_ablation_is_one_command(name: str) -> None:
+    makefile = "recipes/bian-ablations-7b/Makefile"
+    assert f"make -f {makefile} {name} " in Path(makefile).with_name("README.md").read_text(encoding="utf-8")
+    planned = subprocess.run(
+        ["make", "-n", "-B", "-f", makefile, name], capture_output=True, text=True, check=True
+    )
+    build, train, measure = (shlex.split(line) for line in planned.stdout.splitlines())
+    check_judge(build[1:])
+    check_launch(train)
+    check_judge(measure[1:])
+    overrides = [word for before, word in pairwise(build) if before == "--set"]
+    recipe = load_config(DataConfig, Path("recipes/bian-qwen2.5-7b/data.yaml"), overrides)
+    wanted = {"sft-only": ("ensemble", 3), "one-teacher": ("ensemble", 1), "backward": ("backward", 1)}
+    assert (recipe.reasoning.way, len(recipe.reasoning.teachers)) == wanted[name]
+    assert {f"data=runs/bian-ablations-7b/{name}/data", "recipes/bian-qwen2.5-7b/sft.yaml"} <= set(train)

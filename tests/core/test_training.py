@@ -17,6 +17,7 @@ from judge.errors import InputError, JudgeError
 from judge.files import sha256_file, write_jsonl
 from judge.load import load_judge
 from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
+from judge.training.card import taught_modes
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge
@@ -75,6 +76,14 @@ def test_every_stage_is_a_judge(stage: str, mode: Any, trained: Any) -> None:
     judge = load_judge(str(trained[stage][0]), mode=mode, precision="float32", max_new_tokens=4)
     [verdict] = judge.iter_check([Sample("1", "A text.", "An answer.")])
     assert (verdict.label in Label) if mode == "verdict" else verdict.raw
+
+
+def test_a_judge_names_the_modes_that_it_was_taught(tmp_path: Path) -> None:
+    manifest, rows = tmp_path / "manifest.json", {"total": 2, "reason PASS": 1, "reason FAIL": 1, "by gpt": 2}
+    manifest.write_text(json.dumps({"rows": {"sft/train": rows}}))
+    assert taught_modes(manifest) == ["reason"]
+    manifest.write_text("{}")  # of an older version
+    assert taught_modes(manifest) == ["verdict", "reason"]
 
 
 def test_losses_are_kept(trained: Any) -> None:
@@ -147,6 +156,19 @@ def test_prefix_sharing_changes_no_loss(
         for sharing in (True, False)
     ]
     assert found[0] == pytest.approx(found[1], abs=1e-5)
+
+
+def test_batches_that_count_rows(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
+    """As many steps as without prefix sharing: an epoch is all rows, so many a step."""
+    rows = len((data / "sft" / "train.jsonl").read_text().splitlines())
+    batches = {"batch_size": 4, "gradient_accumulation": 2, "max_steps": -1}
+    counts = {"batch_of": "rows", "evaluations": 1, "judged_samples": 0}
+    changes = training(model_folder("chatml"), data, tmp_path / "out", **batches, **counts)
+    summary = train_sft(SFTRecipe.model_validate(changes))
+    steps = math.ceil(math.ceil(rows / 4) / 2)
+    assert (summary["rows"], summary["steps"]) == (rows, steps)
+    assert summary["sequences"] < 0.6 * rows  # which the trainer would have counted
+    assert any("eval_loss" in entry for entry in summary["losses"])
 
 
 @pytest.mark.parametrize("attention", ["auto", "sdpa"])

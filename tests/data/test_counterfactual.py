@@ -1,14 +1,24 @@
 """Counterfactual question answering: two stages, two samples, and every way in which a seed can fail."""
 
-from typing import Any
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from scripted import REFUSED, scripted
 
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig
 from data_pipeline.counterfactual import Counterfactual, counterfactuals
+from data_pipeline.entities import entities_left
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.reasoning import explain
-from judge.types import Label, Sample, Task
+from data_pipeline.teachers.base import Ask
+from data_pipeline.teachers.room import Teachers
+from judge.files import write_jsonl
+from judge.types import Label, Language, Sample, Task
 
 SEED = Sample("q1", "", "Paris", "What is the capital of France?", source="webqa", group="")
 CHINESE = Sample("q2", "", "巴黎", "法国的首都是哪里？", language="zh", source="webqa", group="g")
@@ -66,6 +76,88 @@ FIRST_STAGE = [
     ("evidence without its answer", {**EVIDENCE, "counterfactual_answer": "Nice"}),
     ("evidence with the true answer", {**EVIDENCE, "evidence": "Not Paris but Lyon is the capital."}),
 ]
+LEFT = [  # the true answer, the other one, what a document says of the true one
+    ("zh", "唐朝的韩愈", "宋朝的苏轼", "这与韩愈无关。", "韩愈"),
+    ("zh", "唐朝", "宋朝", "唐代已经过去。", "唐代"),
+    ("zh", "上海市", "北京市", "他在上海住过。", "上海"),
+    ("zh", "北京大学和清华大学", "复旦大学", "清华大学也很有名。", "清华大学"),
+    ("zh", "1931年9月18日", "1937年7月7日", "1931年是早些的事。", "1931年"),
+    ("zh", "三十五岁", "四十岁", "三十五岁的人。", "三十五"),
+    ("zh", "馬可·波羅", "哥伦布", "马可的书。", "马可"),
+    ("zh", "法国巴黎", "法国里昂", "法国的首都是里昂。", None),  # the other answer names it too
+    ("zh", "维生素C", "维生素D", "维生素D是答案。", None),
+    ("zh", "3", "4", "3月有31天。", None),
+    ("en", "Barack Obama", "John McCain", "Obama lost.", "Barack Obama"),
+    ("en", "in Paris, France", "in Lyon, France", "Lyon lies in France.", None),
+    ("en", "Marie Curie in 1911", "Lise Meitner", "It was 1911.", "1911"),
+]
+
+
+@pytest.mark.parametrize(("language", "true", "other", "text", "left"), LEFT)
+def test_no_entity_of_the_true_answer_is_left(
+    language: Language, true: str, other: str, text: str, left: str | None
+) -> None:
+    found = entities_left(true, text, language, ("who or what?", other))
+    assert (left in found) if left else not found
+
+
+class OneTeacher(Teachers):
+    """A recipe's chat model, scripted; it notes what it is asked."""
+
+    asked: ClassVar[list[str]] = []
+
+    def ask(self, name: str) -> Ask:
+        def answer(text: str) -> object:
+            self.asked.append(text)
+            town = re.findall(r"第(.)座城", text)[0]
+            sentence = f"第{town}座城的河是里昂河。"
+            evidence = {"counterfactual_answer": "里昂河", "evidence": sentence}
+            return {"document": sentence * 4} if "<evidence>" in text else evidence
+
+        return scripted(answer, ahead=99)
+
+
+def test_one_document_a_question(tmp_path: Path) -> None:
+    """WebQA has a question once for each passage: five samples of it give one document, and two calls."""
+    towns = "甲乙丙丁戊己"
+    rows = [
+        {
+            "id": f"{town}-{passage}",
+            "document": f"第{passage}篇：塞纳河。",
+            "answer": "塞纳河",
+            "language": "zh",
+        }
+        | {"question": f"第{town}座城的河是什么？", "group": town, "source": "webqa"}
+        for town in towns
+        for passage in range(5)
+    ]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    values = {
+        "output": str(tmp_path / "data"),
+        "sources": [{"kind": "file", "path": str(tmp_path / "rows.jsonl")}],
+        "edits": 0,
+        "additions": 0,
+        "teachers": [{"name": "one", "kind": "local", "model": "none"}],
+        "counterfactuals": {"teacher": "one", "seeds": 100, "length": 40},
+        "bianbench": ["cf"],
+        "audit": "off",
+        "splits": {"validation": 0.3, "test": 0},
+        "preferences": {"pairs": 0},
+    }
+    config = DataConfig.model_validate(values)
+    manifest = build(config, teachers=OneTeacher(config))
+    assert len(OneTeacher.asked) == 2 * len(towns) and manifest["samples"] == 2 * len(towns)
+    assert manifest["counts"]["label"] == {"PASS": 6, "FAIL": 6}
+    lines = (tmp_path / "data/bianbench/bianbench_cf.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    assert Counter((row["answer"], row["label"]) for row in found) == {
+        ("里昂河", "通过"): 6,
+        ("塞纳河", "失败"): 6,
+    }
+    assert {row["source_ds"] for row in found} == {"WebQA1.0"}
+    assert all("塞纳河" not in row["context"] for row in found)
+
+
 SECOND_STAGE = [
     ("refused", REFUSED),
     ("invalid", {"document": ""}),
@@ -90,6 +182,16 @@ def test_evidence_that_will_not_do_is_not_expanded(reason: str, answer: Any) -> 
 def test_a_document_that_will_not_do_is_refused(reason: str, answer: Any) -> None:
     [found] = run(EVIDENCE, answer)
     assert isinstance(found, Rejected) and found.reason == reason
+
+
+def test_a_document_keeps_no_entity_of_the_true_answer() -> None:
+    seed = Sample("q1", "", "巴黎市和塞纳河", "法国的首都和大河是哪里？", language="zh", source="webqa")
+    evidence = {"counterfactual_answer": "里昂和罗讷河", "evidence": "法国的首都和大河是里昂和罗讷河。"}
+    document = "法国位于西欧。法国的首都和大河是里昂和罗讷河。"
+    [found] = run(evidence, {"document": document}, seeds=[seed])
+    assert isinstance(found, Counterfactual)
+    [found] = run(evidence, {"document": document + "它不如巴黎大。"}, seeds=[seed])
+    assert found == Rejected("document with an entity of the true answer", "巴黎")
 
 
 def test_the_order_is_kept_past_those_that_fail() -> None:

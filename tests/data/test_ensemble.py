@@ -176,12 +176,14 @@ def test_teachers_judge_together_at_their_own_pace_and_unseen() -> None:
 
 def test_reasonings_for_known_labels_make_the_same_rows() -> None:
     items = [sample(Label.PASS), sample(Label.FAIL)]
-    given = reason_for_label(
-        "t", scripted([{"reasoning": "one"}, {"reasoning": "two"}]), items, with_change=True
-    )
+    replies = [{"reasoning": ["one"]}, {"reasoning": ["two", "three"]}]
+    given = reason_for_label("t", scripted(replies), items, lambda _: "")
     rows = [decide(item, [judgement]).sft_row() for item, judgement in zip(items, given, strict=True)]
     found = [parse(row["completion"][0]["content"]) for row in rows if row]
-    assert [(item.label, item.reasoning) for item in found] == [(Label.PASS, "one"), (Label.FAIL, "two")]
+    assert [(item.label, item.reasoning) for item in found] == [
+        (Label.PASS, "- one"),
+        (Label.FAIL, "- two\n- three"),
+    ]
 
 
 def test_a_sample_without_a_gold_label_cannot_be_decided() -> None:

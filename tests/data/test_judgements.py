@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,19 +158,22 @@ def test_known_labels(note: Callable[..., Any], way: str) -> None:
         asked.append(prompt)
         if "Tower 2" in prompt:
             return REFUSED
-        return {"reasoning": "It was told to me: the gold answer." if "Tower 1" in prompt else "Compared."}
+        return {"reasoning": ["It was told to me: the gold answer." if "Tower 1" in prompt else "Compared."]}
 
     change = "the number '23' was changed to '24'"
     samples = [
         tower(0, Label.PASS),
         tower(1, Label.FAIL),
         tower(2, Label.PASS),
-        tower(3, Label.FAIL, edit_type="number", change=change),
+        tower(3, Label.FAIL, edit_type="number", change=change, pair="p"),
+        replace(tower(3, Label.PASS, pair="p"), id="gold"),
     ]
     store, table, dropped, aside = note(samples, way, answer, script(1))
     found = [store.reasonings(sample, right=True) for sample in samples]
-    assert found == [[("one", "Compared.")], [], [], [("one", "Compared.")]]
-    assert [change in prompt for prompt in asked] == [False, False, False, way == "known_label"]
+    assert found == [[("one", "- Compared.")], [], [], *[[("one", "- Compared.")]] * 2]
+    assert [change in prompt for prompt in asked] == [False] * 3 + [way == "known_label", False]
+    golds = ["<gold_answer>\nIt is 23 m high.\n</gold_answer>" in prompt for prompt in asked]
+    assert golds == [False] * 3 + [way == "known_label", False]
     assert dropped["reasoning: no verdict"]["ids"] == ["tower-1", "tower-2"]
     problems = [row["judgements"][0]["problem"] for row in aside]
     assert problems == ["names what it was told", "refused"]
@@ -282,7 +286,13 @@ def test_the_manifest_of_a_build(built: Path) -> None:
             assert table["teachers"][teacher][side] == rows[f"{key} {teacher}"] > 0
 
 
-def test_aside_samples_are_still_samples(built: Path) -> None:
-    """They are labelled, and may be judged in verdict mode."""
+def test_no_row_is_made_of_what_nobody_judged_right(built: Path) -> None:
+    """In no mode and no pair (Bi'an, section 2.3); they are labelled samples all the same."""
+    aside = {row["sample"]["id"] for row in rows_of(built / "aside.jsonl")}
     names = {row["id"] for row in rows_of(built / "samples.jsonl")}
-    assert {row["sample"]["id"] for row in rows_of(built / "aside.jsonl")} <= names and len(names) == 40
+    assert aside <= names and len(names) == 40
+    files = [f"{stage}/{split}.jsonl" for stage in ("sft", "dpo") for split in ("train", "validation")]
+    rows = [row for file in files for row in rows_of(built / file)]
+    used = {"-".join(row["id"].split("-")[:2]) for row in rows}
+    assert {row["meta"]["mode"] for row in rows} == {"verdict", "reason"}
+    assert len(aside) == 12 and len(used) == 30 - 12 and not aside & used

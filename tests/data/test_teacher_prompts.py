@@ -25,7 +25,7 @@ from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 
 # A wanted change of a prompt raises PROMPTS_VERSION and is pinned here anew.
-PINNED = {"teacher_prompts_version": "1", "teacher_prompts_hash": "68cd119fe16e5196"}
+PINNED = {"teacher_prompts_version": "2", "teacher_prompts_hash": "98b1239812e57274"}
 SAMPLE = Sample("s", "The bridge is 640 m long.", "It is 640 m long.", "How long is it?")
 PROMPTS: dict[str, tuple[Callable[[Sample], Prompted], tuple[str, ...]]] = {
     "perturbation": (perturbation_prompt, ("document", "question", "answer")),
@@ -33,8 +33,8 @@ PROMPTS: dict[str, tuple[Callable[[Sample], Prompted], tuple[str, ...]]] = {
     "paraphrase": (lambda s: paraphrase_prompt(s, s.answer), ("question", "answer", "other_answer")),
     "known PASS": (lambda s: known_label_prompt(s, Label.PASS), ("document", "question", "answer")),
     "known FAIL": (
-        lambda s: known_label_prompt(s, Label.FAIL, s.document_text),
-        ("document", "question", "answer", "change"),
+        lambda s: known_label_prompt(s, Label.FAIL, s.document_text, s.document_text),
+        ("document", "question", "answer", "change", "gold_answer"),
     ),
     "evidence": (evidence_prompt, ("question", "true_answer")),
     "expansion": (lambda s: expansion_prompt(s.document_text, s.language, "news", 150), ("evidence",)),
@@ -113,15 +113,13 @@ def test_teachers_judge_by_the_prompt_of_the_judge(language: Language) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_known_label_is_told_and_the_change_only_where_it_is_given(language: Language) -> None:
+def test_a_known_label_is_told_and_hints_only_where_they_are_given(language: Language) -> None:
     sample = replace(SAMPLE, language=language)
-    texts = [
-        known_label_prompt(sample, label, change).messages[0]["content"]
-        for label, change in ((Label.PASS, ""), (Label.FAIL, ""), (Label.FAIL, "640 became 460"))
-    ]
-    assert len(set(texts)) == 3
-    assert ["640 became 460" in text for text in texts] == [False, False, True]
-    assert ["<change>" in text for text in texts] == [False, False, True]
+    hints = [(Label.PASS,), (Label.FAIL,), (Label.FAIL, "640 became 460"), (Label.FAIL, "", "It is 460 m.")]
+    texts = [known_label_prompt(sample, *told).messages[0]["content"] for told in hints]
+    assert len(set(texts)) == 4
+    assert ["<change>\n640 became 460\n" in text for text in texts] == [False, False, True, False]
+    assert ["<gold_answer>\nIt is 460 m.\n" in text for text in texts] == [False, False, False, True]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

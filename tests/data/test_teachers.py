@@ -13,7 +13,7 @@ from scripted import REFUSED, replied, scripted
 from data_pipeline.perturb import RulePerturber
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.prompts import Prompted, judgement_prompt
-from data_pipeline.teachers.base import ask_each, ask_some, reply_texts
+from data_pipeline.teachers.base import ask_each, ask_some, reply_points, reply_texts
 from data_pipeline.teachers.known_label import reason_for_label
 from data_pipeline.teachers.llm import LLMTeacher, asking
 from data_pipeline.teachers.rules import RulesTeacher
@@ -121,6 +121,7 @@ TOLD = [
     ("en", "The change in length is not in the document.", True),
     ("en", "According to the CHANGE, 640 became 460.", False),
     ("en", "The original answer said 640.", False),
+    ("en", "The GOLD_ANSWER says 640.", False),
     ("en", "The given label is FAIL, therefore it fails.", False),
     ("en", "The answer was altered.", False),
     ("zh", "文档中写的是640米，因此答案不忠实。", True),
@@ -133,23 +134,32 @@ TOLD = [
 @pytest.mark.parametrize(("language", "reasoning", "kept"), TOLD)
 def test_a_reasoning_does_not_name_what_it_was_told(language: Language, reasoning: str, kept: bool) -> None:
     sample = replace(CHINESE if language == "zh" else SAMPLE, label=Label.FAIL)
-    [found] = reason_for_label("t", scripted([{"reasoning": reasoning}]), [sample], with_change=True)
-    assert (found.label, found.reasoning) == ((Label.FAIL, reasoning) if kept else (None, ""))
+    [found] = reason_for_label("t", scripted([{"reasoning": ["So:", reasoning]}]), [sample], lambda _: "")
+    assert (found.label, found.reasoning) == ((Label.FAIL, f"- So:\n- {reasoning}") if kept else (None, ""))
     assert (found.problem is None) == kept
 
 
-def test_the_change_is_shown_to_lynx_and_not_to_backward_reasoning() -> None:
+def test_points_of_a_reply() -> None:
+    assert reply_points(replied({"r": ["- one", "", " • two\nhalves "]}, {}), "r") == "- one\n- two halves"
+    for value in ({"r": "one"}, {"r": []}, {"r": [" ", "-"]}, {"other": ["one"]}, ["one"]):
+        found = reply_points(replied(value, {}), "r")
+        assert isinstance(found, Rejected) and found.reason == "invalid"
+
+
+def test_gold_answer_and_change_are_shown_to_lynx_and_not_to_backward_reasoning() -> None:
     changed = replace(SAMPLE, label=Label.FAIL, meta={"change": "'460' became '640'"})
     samples = [SAMPLE, changed, replace(SAMPLE, label=Label.FAIL)]
-    for with_change in (True, False):
+    for hints in (True, False):
         asked: list[str] = []
 
         def note(text: str, asked: list[str] = asked) -> object:
             asked.append(text)
-            return REFUSED if len(asked) == 3 else {"reasoning": f"reason {len(asked)}"}
+            return REFUSED if len(asked) == 3 else {"reasoning": [f"reason {len(asked)}"]}
 
-        found = list(reason_for_label("t", scripted(note), samples, with_change=with_change))
+        gold_answer = (lambda _: "It was 460 m.") if hints else None
+        found = list(reason_for_label("t", scripted(note), samples, gold_answer))
         assert [item.label for item in found] == [Label.PASS, Label.FAIL, None]
-        assert [item.reasoning for item in found] == ["reason 1", "reason 2", ""]
+        assert [item.reasoning for item in found] == ["- reason 1", "- reason 2", ""]
         assert found[2].problem == "refused"
-        assert ["'460' became" in text for text in asked] == [False, with_change, False]
+        assert ["'460' became" in text for text in asked] == [False, hints, False]
+        assert ["It was 460 m." in text for text in asked] == [False, hints, hints]

@@ -12,6 +12,7 @@ from eval.benchmarks import get_benchmark, load_benchmark
 from eval.benchmarks.diahalu import DIAHALU_V2, V2, read
 from eval.benchmarks.samples_file import samples_file
 from eval.metrics import score
+from eval.published import beside
 from eval.sampling import take
 from judge.floors.rules import make_floor
 from judge.formats.ragtruth import load_split
@@ -120,3 +121,27 @@ def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_p
         ("pubmedqa", "en"), ("wmt21", "en"), ("wmt21", "zh"), ("lawbench_qa", "zh"), ("fib_xsum", "en"),
     }  # fmt: skip
     assert manifest["leaks"] is None, "a benchmark is not to be trained on"
+    for subset, parts in (
+        ("en", {"PubMedQA", "FIB", "WMT21"}),
+        ("zh", {"LawBench_RC", "LawBench_sum", "WMT21"}),
+    ):
+        benchmark = get_benchmark(f"bianbench_{subset}")
+        again = benchmark.load(tmp_path)
+        assert len(again) == sum(sample.language == subset for sample in samples)
+        verdicts = list(make_floor("floor:always-fail").iter_check(again))
+        tables = {
+            table: {
+                name: score([again[at] for at in places], [verdicts[at] for at in places], bootstrap=0)
+                for name, places in rows.items()
+            }
+            for table, rows in benchmark.tables(again).items()
+        }
+        whole = score(again, verdicts, bootstrap=0)
+        printed = beside(benchmark, whole, tables, {"mode": "reason"})[0]
+        measured = {name: value for name, value in printed["measured"].items() if value is not None}
+        assert {part: measured[part] for part in parts - {"FIB"}} == dict.fromkeys(parts - {"FIB"}, 0.5)
+        assert (
+            set(measured)
+            == parts | {f"mean of {len(parts)}"}
+            == set(printed["judges"]["GPT-4o-0806"]) & set(measured)
+        )

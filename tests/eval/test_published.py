@@ -62,17 +62,17 @@ def test_all_known_figures_are_there(shared_data: Path) -> None:
             continue
         for row in block["rows"].values():
             if block["benchmark"] == "bian_ablation_sample_construction":
-                assert all((float(value),) in kept for value in row)
+                assert all(float(value) in {figures[-1] for figures in kept} for value in row)
             else:
                 assert tuple(map(float, row)) in kept
 
 
 @pytest.mark.parametrize("name", ["halubench", "bianbench_en", "bianbench_zh"])
 def test_a_printed_whole_that_is_a_mean_of_parts_is_one(name: str) -> None:
-    table = published(name)[0]
-    assert table.overall == "mean of parts"
+    tables = [table for table in published(name) if table.overall == "mean of parts"]
+    assert tables[0] == published(name)[0] and len(tables) == (1 if name == "halubench" else 2)
     off = {}
-    for judge in table.judges:
+    for table, judge in [(one, judge) for one in tables for judge in one.judges]:
         *parts, whole = table.figures(judge).values()
         known = [value for value in parts if value is not None]
         assert whole is not None
