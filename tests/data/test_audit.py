@@ -204,18 +204,18 @@ def test_chance_is_no_verdict() -> None:
 def test_of_many_figures_some_are_over_by_chance() -> None:
     """A figure that is just over fails a build where it is alone, and not as the worst of hundreds."""
 
-    def audit(value: float, cells: int) -> dict:
+    def audit(value: float, rows: int) -> dict:
         def row(value: float) -> dict:
             figure = {"value": value, "low": value - 0.1, "limit": 0.6}
             figure["verdict"] = limits.verdict(value, value - 0.1, 0.6, pairs=50, documents=50)
             names = {"source": "s", "language": "en", "kind": "edit", "edit_type": None}
             return {**names, "figures": {"answer_only": figure}}
 
-        found: dict = {"cells": [row(value), *[row(0.5)] * (cells - 1)]}
+        found: dict = {"cells": [row(value), *[row(0.5)] * (rows - 1)]}
         return {"over": limits.over(found)}
 
-    for value, cells, fails in ((0.72, 1, True), (0.72, 200, False), (0.85, 200, True)):
-        found = audit(value, cells)
+    for value, rows, fails in ((0.72, 1, True), (0.72, 200, False), (0.85, 200, True)):
+        found = audit(value, rows)
         assert [one["fails"] for one in found["over"]] == [fails]
         [line] = limits.given_away(found)
         assert ("may give" in line) is not fails
