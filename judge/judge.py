@@ -47,6 +47,8 @@ class Judge(Checker):
         mode: ``verdict`` reads one label word from one prefill; ``reason`` generates JSON with a reasoning.
         max_new_tokens: limit of the reason mode's reply.
         temperature: 0 is greedy; more samples, seeded by ``seed``. Verdict mode does not sample.
+        top_p: samples come from the likeliest tokens that hold this share of the probability.
+        top_k: samples come from so many tokens; 0 is all.
         guide: what engines that can do so hold the reason mode's replies to: a regular expression, or a JSON
             schema.
         long: ``fit`` shortens a document that is too long; ``chunk`` judges it in windows, see
@@ -62,6 +64,8 @@ class Judge(Checker):
     mode: Mode = "verdict"
     max_new_tokens: int = MAX_NEW_TOKENS
     temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
     seed: int = 0
     guide: Guide | None = None
     long: Long = "fit"
@@ -129,12 +133,7 @@ class Judge(Checker):
         """Everything that identifies the judge: model, prompt, mode, decoding."""
         decoding: dict[str, Any] = {}
         if self.mode == "reason":
-            decoding = {
-                "max_new_tokens": self.max_new_tokens,
-                "temperature": self.temperature,
-                "seed": self.seed,
-                "guided": self.guide is not None,
-            }
+            decoding = {**self.decoding(self.max_new_tokens).describe(), "guided": self.guide is not None}
         if self.long != "fit":
             decoding["long"] = self.long
         if self.threshold is not None:
@@ -142,6 +141,10 @@ class Judge(Checker):
         if calibration := self.calibration():
             decoding["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
         return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
+
+    def decoding(self, max_new_tokens: int, guide: Guide | None = None) -> Decoding:
+        """How replies of this judge are decoded."""
+        return Decoding(max_new_tokens, self.temperature, self.seed, guide, self.top_p, self.top_k)
 
     def _fit(self, sample: Sample) -> _Fitted:
         reply = self.max_new_tokens if self.mode == "reason" else WORD_TOKENS
@@ -174,7 +177,7 @@ class Judge(Checker):
             )
 
     def _reasons(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
-        return self._replies(items, Decoding(self.max_new_tokens, self.temperature, self.seed, self.guide))
+        return self._replies(items, self.decoding(self.max_new_tokens, self.guide))
 
     def _replies(self, items: Sequence[_Fitted], decoding: Decoding) -> Iterator[Verdict]:
         """Verdicts that are read from the text of a reply."""

@@ -140,6 +140,9 @@ class VLLMBackend:
             SamplingParams(
                 max_tokens=decoding.max_new_tokens,
                 temperature=decoding.temperature,
+                top_p=decoding.top_p,
+                top_k=decoding.top_k,
+                min_p=0.0,
                 seed=own_seed,
                 repetition_penalty=1.0,  # a model's own default would punish quoting the document
                 stop_token_ids=stops,
