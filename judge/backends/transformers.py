@@ -4,7 +4,7 @@ A label is a sequence of tokens, of any length, and two labels may share their f
 scored exactly. Prompts that begin alike, as those about one document do, run as one prefix tree.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ class TransformersBackend:
         batch_tokens: padded tokens that run in one batch, at most; what suits the device by default.
         compiled: compile the model's layers with ``torch.compile``, for any number of rows and tokens. Takes
             about a minute at the first batches.
+        chat: arguments of the tokenizer's chat template.
 
     Raises:
         InputError: nothing here compiles: no C++ compiler on a CPU, no Triton on a GPU.
@@ -59,13 +60,14 @@ class TransformersBackend:
         max_length: int | None = None,
         batch_tokens: int | None = None,
         compiled: bool = False,
+        chat: Mapping[str, Any] | None = None,
     ):
         self.loaded = loaded
         self.model = loaded.model.eval()
         self.compiled = compiled
         if compiled:
             compile_layers(self.model)
-        self.renderer = Renderer(loaded.tokenizer)
+        self.renderer = Renderer(loaded.tokenizer, chat)
         prefill = CPU_PREFILL_TOKENS if self.model.device.type == "cpu" else BATCH_TOKENS
         self.batch_tokens = batch_tokens or BATCH_TOKENS
         self.prefill_tokens = batch_tokens or prefill
