@@ -1,6 +1,7 @@
 """Released judges with prompts from files and replies in their own forms (docs/released-judges.md)."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -202,6 +203,15 @@ def test_a_reply_that_begins_with_a_word(reply: str, label: Label | None) -> Non
 def test_wrong_files(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         prompt(tmp_path, text)
+
+
+def test_the_files_of_the_docs_are_right(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "released-judges.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 5
+    for block in blocks:
+        messages = prompt(tmp_path, block).messages(SAMPLES[0], "reason")
+        assert "The bridge is red." in "".join(message["content"] for message in messages)
 
 
 def test_arguments_of_the_chat_template(
