@@ -153,7 +153,8 @@ class Judge(Checker):
         return self.prompt.form(sample) if isinstance(self.prompt, TemplatePrompt) else DEFAULT
 
     def _fit(self, sample: Sample) -> _Fitted:
-        reply = self.max_new_tokens if self.mode == "reason" else WORD_TOKENS
+        word = WORD_TOKENS + len(self._form(sample).before)  # each of its characters is a token at most
+        reply = self.max_new_tokens if self.mode == "reason" else word
         try:
             messages, cut = fit(
                 sample.document_text,

@@ -81,7 +81,12 @@ def _columns(table: Table, figures: Values, common: Sequence[str]) -> dict[str, 
     single = len(table.metrics) == 1
     found: dict[str, Value] = {}
     for (row, metric), value in figures.items():
-        found[(row if row != OVERALL else metric) if single else f"{row} {metric}"] = value
+        heading = f"{row} {metric}"
+        if single and row == OVERALL:
+            heading = metric
+        elif single and len(table.parts) > 1:
+            heading = row
+        found[heading] = value
     if table.overall == "mean of parts" and len(common) > 1:
         for metric in table.metrics:
             values = [value for part in common if (value := figures[part, metric]) is not None]
