@@ -102,7 +102,20 @@ class TeacherConfig(StrictConfig):
     engine: Literal["transformers", "vllm"] = "transformers"
     """``local``: what runs it. vLLM holds replies to their JSON schema, and samples a batch at a time."""
     temperature: float = Field(default=0.0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    """Above temperature 0: from the likeliest tokens that hold this share of the probability."""
+    top_k: NonNegativeInt | None = None
+    """Above temperature 0: from so many tokens; 0 is all. ``local``: all by default. ``openai``: sent where
+    it is given; else the server's own holds, which vLLM takes from the model's generation config."""
     max_tokens: PositiveInt = 512
+
+    def sampling(self) -> dict[str, float | int | str]:
+        """How it is sampled, for the manifest; at temperature 0 it is not."""
+        if not self.temperature:
+            return {"temperature": 0.0}
+        own: int | str = 0 if self.kind == "local" else "the server's own"
+        top_k = own if self.top_k is None else self.top_k
+        return {"temperature": self.temperature, "top_p": self.top_p, "top_k": top_k}
 
     @model_validator(mode="after")
     def _keys_fit_the_kind(self) -> Self:
@@ -111,6 +124,8 @@ class TeacherConfig(StrictConfig):
             raise ValueError(f"kind {self.kind} needs {wanted}")
         if getattr(self, other) is not None:
             raise ValueError(f"kind {self.kind} takes no {other}")
+        if not self.temperature and (self.top_p < 1 or self.top_k):
+            raise ValueError("top_p and top_k are for sampling; give a temperature, or leave them away")
         if self.kind == "openai" and self.engine != "transformers":
             raise ValueError("kind openai takes no engine")
         if self.name in ORIGINS:

@@ -122,11 +122,14 @@ def data_card(manifest: Mapping[str, Any]) -> str:
     lines += ["", "## judgements in reason mode", "", yield_markdown(manifest["yield"]).rstrip()]
     if manifest["teachers"]:
         names = ("calls", "prompt_tokens", "completion_tokens", "cost")
-        lines += ["", "## chat models", "", f"| teacher | {' | '.join(names)} | without an answer |"]
-        lines.append("| --- |" + " ---: |" * (len(names) + 1))
+        head = " | ".join(("teacher", *names, "without an answer", "sampling"))
+        lines += ["", "## chat models", "", f"| {head} |"]
+        lines.append("| --- |" + " ---: |" * (len(names) + 1) + " --- |")
         for name, asked in manifest["teachers"].items():
             cells = [f"{asked[key]:,}" for key in names]
-            lines.append(f"| {name} | {' | '.join(cells)} | {sum(asked['problems'].values()):,} |")
+            cells.append(f"{sum(asked['problems'].values()):,}")
+            cells.append(", ".join(f"{key} {value}" for key, value in asked["sampling"].items()))
+            lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += ["", "## audit", "", *_audit(manifest["audit"])]
     lines += ["", "## leak gate", ""]
     if manifest["leaks"] is None:

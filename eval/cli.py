@@ -101,6 +101,12 @@ def evaluate_command(
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
     ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(min=0.001, max=1, help="Sample from this share of the likeliest.")
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=0, help="Sample from so many likeliest tokens; 0 is all.")
+    ] = None,
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
@@ -120,10 +126,11 @@ def evaluate_command(
     names = _names(benchmarks)
     if OPEN_FACTUAL in names:
         others = {**settings, "precision": DEFAULTS["precision"]} != DEFAULTS
-        if others or len(names) > 1 or samples or limit or attack or runs > 1 or temperature:
+        sampled = runs > 1 or temperature or top_p or top_k
+        if others or len(names) > 1 or samples or limit or attack or sampled:
             raise InputError(
                 f"{OPEN_FACTUAL} measures a model's own answers: run it by itself, without --samples, "
-                "--limit, --attack, --runs and --temperature, and of a judge's options with --precision alone"
+                "--limit, --attack, --runs and sampling, and of a judge's options with --precision alone"
             )
         from eval.open_factual.cli import open_factual_command
 
@@ -157,7 +164,10 @@ def evaluate_command(
     ]
     if attack:
         sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
-    judges = load_judges(model, runs=runs, temperature=temperature, seed=seed, floor_data=fit_on, **settings)
+    judges = load_judges(
+        model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
+        **settings,
+    )  # fmt: skip
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     with ExitStack() as stack:

@@ -19,6 +19,8 @@ def load_judges(
     template: Path | None = None,
     runs: int = 1,
     temperature: float | None = None,
+    top_p: float | None = None,
+    top_k: int | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Sequence[Checker]:
@@ -31,6 +33,8 @@ def load_judges(
         template: a Jinja prompt to use instead of the project's own.
         runs: how often everything is judged.
         temperature: of the sampling; by default that of a method, and else 0, which is greedy.
+        top_p: samples come from the likeliest tokens that hold this share of the probability; 1 by default.
+        top_k: samples come from so many tokens; 0, which is all, by default.
         seed: of the sampling.
         options: further ones of :func:`judge.load.load_judge`.
 
@@ -52,6 +56,13 @@ def load_judges(
     if runs > 1 and prefix != "selfcheck" and not temperature:
         raise InputError(f"{runs} runs would all be the same; add --mode reason --temperature 0.8")
 
+    among: dict[str, Any] = {
+        name: value for name, value in (("top_p", top_p), ("top_k", top_k)) if value is not None
+    }
+    if among and prefix != "selfcheck" and not temperature:
+        option = f"--{next(iter(among)).replace('_', '-')}"
+        raise InputError(f"{option} is for sampling; add --mode reason --temperature 0.8, or leave it away")
+
     judge: Checker
     if prefix == "replay":
         from eval.replay import Replay
@@ -61,7 +72,7 @@ def load_judges(
         judge = load_judge(model, mode=mode, template=template, **options)
         if not isinstance(judge, Judge):
             return [judge]
-        judge = replace(judge, temperature=temperature or 0.0)
+        judge = replace(judge, temperature=temperature or 0.0, **among)
         return [replace(judge, seed=seed + run) for run in range(runs)]
 
     from eval.baselines.ragas import Ragas
@@ -72,5 +83,7 @@ def load_judges(
         raise InputError(f"{prefix}: asks a language model; {rest} is none")
     if prefix == "ragas":
         return [Ragas(base)]
-    check = SelfCheck(base) if temperature is None else SelfCheck(base, temperature=temperature)
+    check = SelfCheck(base, **among)
+    if temperature is not None:
+        check = replace(check, temperature=temperature)
     return [replace(check, seed=seed + run) for run in range(runs)]

@@ -13,6 +13,7 @@ from typing import Any
 from eval.benchmarks.base import Figures
 from eval.calibration import Bin, Calibration, Selection
 from eval.metrics import Metrics
+from eval.repeats import Repeats, Tables
 from eval.verdicts import REPORT
 from judge.errors import InputError
 from judge.files import write_json
@@ -21,21 +22,6 @@ from judge.types import Mode
 PACKAGES = (
     "hallucination-judge", "torch", "transformers", "peft", "vllm", "numpy", "scikit-learn",
 )  # fmt: skip
-
-Tables = dict[str, dict[str, Metrics]]
-"""Table to row to figures, as :meth:`eval.benchmarks.base.Benchmark.tables` parts the samples."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """Repeated runs with other seeds: ``mean`` and ``spread`` (standard deviation) by name of the figure."""
-
-    runs: int
-    temperature: float | None
-    seeds: tuple[int | None, ...]
-    mean: dict[str, float]
-    spread: dict[str, float]
-    metrics: tuple[Metrics, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +91,7 @@ class Report:
             values["metrics"] = Metrics.from_dict(row["metrics"])
             values["tables"] = _tables(row["tables"])
             values["calibration"] = _calibration(row["calibration"])
-            values["repeats"] = None if row["repeats"] is None else _repeats(row["repeats"])
+            values["repeats"] = None if row["repeats"] is None else Repeats.from_dict(row["repeats"])
             values["latency"] = None if row["latency"] is None else Latency(**row["latency"])
             values["floors"] = _metrics(row["floors"])
             values["floor_tables"] = {name: _tables(found) for name, found in row["floor_tables"].items()}
@@ -125,14 +111,29 @@ def _tables(values: Mapping[str, Any]) -> Tables:
     return {name: _metrics(rows) for name, rows in values.items()}
 
 
-def _repeats(row: Mapping[str, Any]) -> Repeats:
-    lists = {"seeds": tuple(row["seeds"]), "metrics": tuple(map(Metrics.from_dict, row["metrics"]))}
-    return Repeats(**{**row, **lists})
-
-
 def _calibration(row: Mapping[str, Any]) -> Calibration:
     bins = tuple(Bin(**values) for values in row["bins"])
     return Calibration(row["n"], row["ece"], bins, tuple(Selection(**values) for values in row["selective"]))
+
+
+def decoding_text(judge: Mapping[str, Any]) -> str:
+    """How a judge's replies were decoded, in words; empty where none were.
+
+    Args:
+        judge: what it says of itself, see :attr:`Report.judge`.
+    """
+    if "max_new_tokens" not in judge:
+        return ""
+    limit = f"at most {judge['max_new_tokens']} tokens"
+    if not judge.get("temperature"):
+        return f"greedy, {limit}"
+    top_p, top_k = judge.get("top_p"), judge.get("top_k")
+    if top_k == 0:
+        top_k = "all" if judge.get("server", "vllm") == "vllm" else "the server's own"
+    return (
+        f"temperature {judge['temperature']:g}, top_p {'not told' if top_p is None else f'{top_p:g}'}, "
+        f"top_k {'not told' if top_k is None else top_k}, seed {judge.get('seed')}, {limit}"
+    )
 
 
 def hardware() -> dict[str, Any]:

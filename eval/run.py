@@ -5,7 +5,7 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from eval.benchmarks.base import Benchmark, Figures
@@ -13,7 +13,8 @@ from eval.calibration import calibration
 from eval.judging import Progress, describe_judge, run_judge
 from eval.metrics import Metrics, check_labelled, score
 from eval.published import beside
-from eval.report import Latency, Repeats, Report, hardware, versions
+from eval.repeats import Measured, repeats
+from eval.report import Latency, Report, hardware, versions
 from eval.sampling import take
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
@@ -29,6 +30,11 @@ class _Scorer:
     samples: Sequence[Sample]
     bootstrap: int
     seed: int
+
+    def measured(self, verdicts: Sequence[Verdict], intervals: bool) -> Measured:
+        """``intervals``: of the parts too, which takes most of the time."""
+        tables = self if intervals else replace(self, bootstrap=0)
+        return Measured(self.metrics(verdicts), tables.tables(verdicts), self.figures(verdicts))
 
     def metrics(self, verdicts: Sequence[Verdict]) -> Metrics:
         return score(self.samples, verdicts, bootstrap=self.bootstrap, seed=self.seed)
@@ -49,27 +55,6 @@ class _Scorer:
 
     def figures(self, verdicts: Sequence[Verdict]) -> Figures:
         return self.benchmark.figures(self.samples, verdicts)
-
-
-def _repeats(judges: Sequence[Checker], metrics: Sequence[Metrics]) -> Repeats | None:
-    """Mean and spread over repeated runs; ``None`` for a single one."""
-    if len(metrics) < 2:
-        return None
-    mean: dict[str, float] = {}
-    spread: dict[str, float] = {}
-    for name in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "auroc", "coverage"):
-        values = [getattr(row, name) for row in metrics]
-        if None not in values:
-            mean[name], spread[name] = statistics.mean(values), statistics.stdev(values)
-    described = [judge.describe() for judge in judges]
-    return Repeats(
-        runs=len(metrics),
-        temperature=described[0].get("temperature"),
-        seeds=tuple(row.get("seed") for row in described),
-        mean=mean,
-        spread=spread,
-        metrics=tuple(metrics),
-    )
 
 
 def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -> Latency | None:
@@ -125,8 +110,9 @@ def evaluate(
     """Judge samples, measure the verdicts, and measure the floors on the same samples.
 
     Args:
-        judges: what is measured, once for each run; repeated runs differ in their seeds. All figures but
-            :attr:`~eval.report.Report.repeats` are those of the first.
+        judges: what is measured, once for each run; repeated runs differ in their seeds. Mean and spread of
+            all runs are in :attr:`~eval.report.Report.repeats`, and it is the mean that stands beside
+            published figures; all else, intervals among it, is of the first.
         benchmark: where the samples come from.
         samples: labelled, already drawn.
         floors: trivial judges for comparison; one that cannot be fitted on these samples is named as such.
@@ -159,9 +145,8 @@ def evaluate(
     judged = total - resumed
 
     by_floor, left_out = _check_floors((*floors, *benchmark.floors), samples)
-    metrics = [scorer.metrics(verdicts) for verdicts in runs]
-    verdicts, first = runs[0], metrics[0]
-    tables = scorer.tables(verdicts)
+    measured = [scorer.measured(verdicts, intervals=number == 0) for number, verdicts in enumerate(runs)]
+    verdicts, first = runs[0], measured[0].metrics
     described = describe_judge(asked[0])
     return Report(
         benchmark=benchmark.name,
@@ -178,16 +163,16 @@ def evaluate(
             "resumed": resumed,
         },
         metrics=first,
-        tables=tables,
-        figures=scorer.figures(verdicts),
+        tables=measured[0].tables,
+        figures=measured[0].figures,
         calibration=calibration(labels, verdicts),
-        repeats=_repeats(asked, metrics),
+        repeats=repeats(measured, [judge.describe() for judge in asked]),
         latency=_latency(asked[0], samples, seed, latency),
         floors={name: scorer.metrics(found) for name, found in by_floor.items()},
         floor_tables={name: scorer.tables(found) for name, found in by_floor.items()},
         floor_figures={name: scorer.figures(found) for name, found in by_floor.items()},
         floors_left_out=left_out,
-        published=beside(benchmark, first, tables, described, limit),
+        published=beside(benchmark.name, measured, described, limit),
         notes=benchmark.notes,
         data_hash=data_hash(samples),
         seed=seed,

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from eval.comparison import Comparison
 from eval.published import OVERALL
-from eval.report import Report
+from eval.repeats import Spread
+from eval.report import Report, decoding_text
 from eval.resampling import Interval
 
 if TYPE_CHECKING:
@@ -43,10 +44,12 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> "Table"
     return table
 
 
-def percent(value: float | None, interval: Interval | None = None) -> str:
-    """Percent with one decimal, and its interval on a second line."""
+def percent(value: float | None, interval: Interval | None = None, spread: float | None = None) -> str:
+    """Percent with one decimal, and its interval or its spread over several runs on a second line."""
     if value is None:
         return "-"
+    if spread is not None:
+        return f"{percent(value)}\n[dim]±{100 * spread:.1f}[/dim]"
     text, *bounds = ("100" if share == 1 else f"{100 * share:.1f}" for share in (value, *(interval or ())))
     joint = " to " if interval and interval[0] < 0 else "-"
     return f"{text}\n[dim]{joint.join(bounds)}[/dim]" if bounds else text
@@ -74,10 +77,22 @@ def _row(metrics: "Metrics") -> list[str]:
     ]
 
 
+def _mean_row(n: int, several: Spread) -> list[str]:
+    """The columns of :func:`_row` as means over several runs, with their spread."""
+    found = {
+        name: percent(several.mean.get(name), spread=several.spread.get(name))
+        for name in ("accuracy", "balanced_accuracy", "f1", "auroc")
+    }
+    sides = f"{percent(several.mean.get('precision'))}\n{percent(several.mean.get('recall'))}"
+    return [str(n), found["accuracy"], found["balanced_accuracy"], sides, found["f1"], found["auroc"]]
+
+
 def _notes(report: Report) -> list[str]:
     counts, metrics = report.counts, report.metrics
+    decoding = decoding_text(report.judge)
     notes = [
-        f"Percent; P, R and F1 are those of FAIL; 95 % intervals by document. Mode {report.mode}; "
+        f"Percent; P, R and F1 are those of FAIL; 95 % intervals by document. Mode {report.mode}"
+        f"{f' ({decoding})' if decoding else ''}; "
         f"parsed {counts['parsed']} of {counts['n']}; outputs cut off {counts['truncated']}; "
         f"documents shortened {counts['cut']}."
     ]
@@ -102,7 +117,10 @@ def _notes(report: Report) -> list[str]:
             for name, mean in repeats.mean.items()
             if name in ("accuracy", "balanced_accuracy", "f1", "auroc")
         ]
-        notes.append(f"{repeats.runs} runs, mean and standard deviation: {', '.join(spread)}.")
+        notes.append(
+            f"{repeats.runs} runs, mean ± standard deviation: {', '.join(spread)}; so are the parts, the "
+            "benchmark's own figures and what stands beside published ones. The first row is the first run."
+        )
     if metrics.prompt_tokens:
         speed = "" if report.samples_per_second is None else f"; {report.samples_per_second:.2f} samples/s"
         alone = report.latency
@@ -139,7 +157,9 @@ def _main_table(report: Report) -> "Table":
         table.add_section()
         table.add_row(f"[dim]by {escape(part)}[/dim]")
         for name, metrics in rows.items():
-            table.add_row(escape(name), *_row(metrics), style="bold")
+            several = None if report.repeats is None else report.repeats.tables.get(part, {}).get(name)
+            row = _row(metrics) if several is None else _mean_row(metrics.n, several)
+            table.add_row(escape(name), *row, style="bold")
             found = {floor: tables[part][name] for floor, tables in report.floor_tables.items()}
             if found:
                 best = max(found, key=lambda floor: found[floor].accuracy)
@@ -160,16 +180,22 @@ def _own_tables(report: Report) -> "Iterator[Table]":
         for heading in next(iter(rows.values()), {}):
             table.add_column(escape(heading), justify="right")
         for name, figures in rows.items():
-            table.add_row(escape(name), *map(_figure, figures.values()), style="bold")
+            several = None if report.repeats is None else report.repeats.figures.get(title, {}).get(name)
+            cells = [_figure(value, several, column) for column, value in figures.items()]
+            table.add_row(escape(name), *cells, style="bold")
             for floor, own in report.floor_figures.items():
                 if name in own.get(title, {}):
                     table.add_row(f"  {escape(floor)}", *map(_figure, own[title][name].values()))
         yield table
 
 
-def _figure(value: float | int | None) -> str:
-    """A share as percent, a count as it is."""
-    return str(value) if isinstance(value, int) else percent(value)
+def _figure(value: float | int | None, several: Spread | None = None, column: str = "") -> str:
+    """A share as percent, a count as it is; of several runs the mean and the spread."""
+    if isinstance(value, int):
+        return str(value)
+    if several is not None and column in several.mean:
+        return percent(several.mean[column], spread=several.spread[column])
+    return percent(value)
 
 
 def _published_tables(report: Report) -> "Iterator[Table]":
@@ -191,7 +217,10 @@ def _published_tables(report: Report) -> "Iterator[Table]":
         for name, figures in block["judges"].items():
             table.add_row(escape(name), *_cells(figures, columns))
         table.add_section()
-        table.add_row("measured here", *_cells(block["measured"], columns), style="bold")
+        spread = block.get("spread") or {}
+        several = Spread({name: block["measured"][name] for name in spread}, spread)
+        measured = (_figure(block["measured"][name], several, name) for name in columns)
+        table.add_row("measured here", *measured, style="bold")
         if columns:
             yield table
 

@@ -13,9 +13,11 @@ from judge.checker import Checker
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.parsing import parse
-from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt, Prompt
+from judge.prompting.prompts import BuiltinPrompt, Prompt
+from judge.prompting.replies import DEFAULT, ReplyForm
+from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import Long, check_in_windows
-from judge.types import Label, Language, Message, Mode, Sample, Usage, Verdict
+from judge.types import Label, Message, Mode, Sample, Usage, Verdict
 
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
@@ -47,6 +49,8 @@ class Judge(Checker):
         mode: ``verdict`` reads one label word from one prefill; ``reason`` generates JSON with a reasoning.
         max_new_tokens: limit of the reason mode's reply.
         temperature: 0 is greedy; more samples, seeded by ``seed``. Verdict mode does not sample.
+        top_p: samples come from the likeliest tokens that hold this share of the probability.
+        top_k: samples come from so many tokens; 0 is all.
         guide: what engines that can do so hold the reason mode's replies to: a regular expression, or a JSON
             schema.
         long: ``fit`` shortens a document that is too long; ``chunk`` judges it in windows, see
@@ -62,6 +66,8 @@ class Judge(Checker):
     mode: Mode = "verdict"
     max_new_tokens: int = MAX_NEW_TOKENS
     temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
     seed: int = 0
     guide: Guide | None = None
     long: Long = "fit"
@@ -129,12 +135,7 @@ class Judge(Checker):
         """Everything that identifies the judge: model, prompt, mode, decoding."""
         decoding: dict[str, Any] = {}
         if self.mode == "reason":
-            decoding = {
-                "max_new_tokens": self.max_new_tokens,
-                "temperature": self.temperature,
-                "seed": self.seed,
-                "guided": self.guide is not None,
-            }
+            decoding = {**self.decoding(self.max_new_tokens).describe(), "guided": self.guide is not None}
         if self.long != "fit":
             decoding["long"] = self.long
         if self.threshold is not None:
@@ -143,8 +144,17 @@ class Judge(Checker):
             decoding["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
         return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
 
+    def decoding(self, max_new_tokens: int, guide: Guide | None = None) -> Decoding:
+        """How replies of this judge are decoded."""
+        return Decoding(max_new_tokens, self.temperature, self.seed, guide, self.top_p, self.top_k)
+
+    def _form(self, sample: Sample) -> ReplyForm:
+        """How replies about a sample look: those of released judges as their file says."""
+        return self.prompt.form(sample) if isinstance(self.prompt, TemplatePrompt) else DEFAULT
+
     def _fit(self, sample: Sample) -> _Fitted:
-        reply = self.max_new_tokens if self.mode == "reason" else WORD_TOKENS
+        word = WORD_TOKENS + len(self._form(sample).before)  # each of its characters is a token at most
+        reply = self.max_new_tokens if self.mode == "reason" else word
         try:
             messages, cut = fit(
                 sample.document_text,
@@ -157,10 +167,12 @@ class Judge(Checker):
         return _Fitted(sample, messages, cut, self.backend.count_tokens(messages))
 
     def _verdicts(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
-        scores = self._p_fail(items, [""] * len(items), [item.sample.language for item in items])
+        forms = [self._form(item.sample) for item in items]
+        words = [form.pair(item.sample.language) for form, item in zip(forms, items, strict=True)]
+        scores = self._p_fail(items, [form.before for form in forms], words)
         untold = [item for item, p_fail in zip(items, scores, strict=True) if p_fail is None]
         replies = self._replies(untold, Decoding(WORD_TOKENS)) if untold else iter(())
-        for item, p_fail in zip(items, scores, strict=True):
+        for item, p_fail, (passes, fails) in zip(items, scores, words, strict=True):
             if p_fail is None:  # a server that tells no probabilities: what it replies is the verdict
                 yield next(replies)
                 continue
@@ -168,18 +180,22 @@ class Judge(Checker):
             yield Verdict(
                 label,
                 p_fail,
-                raw=LABEL_WORDS[item.sample.language][label],
+                raw=fails if label is Label.FAIL else passes,
                 cut_chars=item.cut_chars,
                 usage=Usage(item.prompt_tokens, 0),
             )
 
     def _reasons(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
-        return self._replies(items, Decoding(self.max_new_tokens, self.temperature, self.seed, self.guide))
+        return self._replies(items, self.decoding(self.max_new_tokens, self.guide))
 
     def _replies(self, items: Sequence[_Fitted], decoding: Decoding) -> Iterator[Verdict]:
         """Verdicts that are read from the text of a reply."""
         replies = self.backend.generate([item.messages for item in items], decoding)
-        parsed = [parse(reply.text, item.sample) for item, reply in zip(items, replies, strict=True)]
+        forms = [self._form(item.sample) for item in items]
+        parsed = [
+            parse(reply.text, item.sample, form)
+            for item, reply, form in zip(items, replies, forms, strict=True)
+        ]
         # The label's own probability: that of the two words where the reply holds one of them.
         placed = [index for index, found in enumerate(parsed) if found.label_start is not None]
         scores = dict(
@@ -188,7 +204,12 @@ class Judge(Checker):
                 self._p_fail(
                     [items[index] for index in placed],
                     [replies[index].text[: parsed[index].label_start] for index in placed],
-                    [_language(replies[index].text[parsed[index].label_start :]) for index in placed],
+                    [
+                        forms[index].pair(
+                            items[index].sample.language, replies[index].text[parsed[index].label_start :]
+                        )
+                        for index in placed
+                    ],
                 ),
                 strict=True,
             )
@@ -206,25 +227,20 @@ class Judge(Checker):
             )
 
     def _p_fail(
-        self, items: Sequence[_Fitted], prefixes: Sequence[str], languages: Sequence[Language]
+        self, items: Sequence[_Fitted], prefixes: Sequence[str], words: Sequence[tuple[str, str]]
     ) -> list[float | None]:
-        """Probability of the ``FAIL`` word against the ``PASS`` word, after each prefix of a reply.
+        """Probability of the word for FAIL against that for PASS, after each prefix of a reply.
 
         ``None`` where the engine does not tell.
         """
-        requests = []
-        for item, prefix, language in zip(items, prefixes, languages, strict=True):
-            words = LABEL_WORDS[language]
-            requests.append(LabelRequest(item.messages, (words[Label.PASS], words[Label.FAIL]), prefix))
+        requests = [
+            LabelRequest(item.messages, pair, prefix)
+            for item, prefix, pair in zip(items, prefixes, words, strict=True)
+        ]
         return [
             None if pair is None else 1 / (1 + math.exp(min(pair[0] - pair[1], 700)))
             for pair in self.backend.label_logprobs(requests)
         ]
-
-
-def _language(text: str) -> Language:
-    """The language of the label word that a text begins with; it need not be that of the question."""
-    return "zh" if text.startswith(tuple(LABEL_WORDS["zh"].values())) else "en"
 
 
 def _why(error: str | None, reply: Generation) -> str | None:

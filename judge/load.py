@@ -12,7 +12,8 @@ from judge.judge import MAX_NEW_TOKENS, Judge
 from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
-from judge.prompting.prompts import BuiltinPrompt, Prompt, TemplatePrompt
+from judge.prompting.prompts import BuiltinPrompt, Prompt
+from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import Long
 from judge.types import MODES, Mode, Sample
 
@@ -47,7 +48,8 @@ def load_judge(
         model: a Hub id, a local folder (full weights or a LoRA adapter), ``floor:NAME``, or what a server
             calls it.
         mode: how it answers, see :class:`Judge`.
-        template: a Jinja prompt to use instead of the project's own.
+        template: a file with a Jinja prompt, or with several in YAML, to use instead of the project's own
+            (:mod:`judge.prompting.templates`).
         revision: Hub revision.
         precision: number format of the weights; ``auto`` is the one that the judge was trained in where the
             GPU has it, else what suits the device.
@@ -90,8 +92,15 @@ def load_judge(
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
         return _load_encoder(model, revision, identity, precision, max_length, batch_tokens, threshold)
-    prompt: Prompt = BuiltinPrompt() if template is None else TemplatePrompt(Path(template))
-
+    released = None if template is None else TemplatePrompt(Path(template))
+    prompt: Prompt = released or BuiltinPrompt()
+    chat = {} if released is None else released.chat
+    if backend == "openai" and released is not None and (chat or released.ends_with_a_reply):
+        raise InputError(
+            "gives the chat template arguments, or ends with a turn of the assistant, and a server takes "
+            "neither; use the backend transformers or vllm, or turns for system and user alone",
+            file=template,
+        )
     engine = load_backend(
         model,
         backend,
@@ -104,6 +113,7 @@ def load_judge(
         endpoint=endpoint,
         call_cache=None if call_cache is None else Path(call_cache),
         compiled=compiled,
+        chat=chat,
     )
     guide = None
     if template is None and engine.takes_patterns:

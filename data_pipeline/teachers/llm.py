@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from data_pipeline.perturb import Perturbation
 from data_pipeline.perturb.llm import perturb_with
@@ -17,10 +18,16 @@ def asking(
     run: Callable[[Iterable[ChatRequest]], Iterator[Reply]],
     *,
     temperature: float = 0.0,
+    top_p: float = 1.0,
+    top_k: int | None = None,
     max_tokens: int = 1024,
     seed: int | None = None,
 ) -> Ask:
-    """A way to ask, from something that runs chat requests in order (:meth:`judge.remote.ChatClient.run`)."""
+    """A way to ask, from something that runs chat requests in order (:meth:`judge.remote.ChatClient.run`).
+
+    ``top_p`` and ``top_k`` are part of a request that is sampled, and of no other; ``None`` is not sent.
+    """
+    among: dict[str, Any] = {"top_p": top_p, "top_k": top_k} if temperature else {}
 
     def ask(prompts: Iterable[Prompted]) -> Iterator[Reply]:
         return run(
@@ -30,6 +37,7 @@ def asking(
                 max_tokens=max_tokens,
                 temperature=temperature,
                 seed=seed,
+                **among,
             )
             for prompted in prompts
         )

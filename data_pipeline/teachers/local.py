@@ -78,7 +78,8 @@ class LocalClient:
         for key, request in missing.items():
             alike: tuple[object, ...] = (request.max_tokens,)
             if request.temperature:
-                alike += (request.temperature, request.seed) if self.guided else (key,)
+                sampling = (request.temperature, request.seed, request.top_p, request.top_k)
+                alike += sampling if self.guided else (key,)
             if self.guided and request.schema is not None:
                 alike += (json.dumps(request.schema),)
             batches.setdefault(alike, {})[key] = request
@@ -88,7 +89,12 @@ class LocalClient:
         """The replies to some requests, kept as an endpoint's responses as soon as they are there."""
         first = next(iter(batch.values()))
         decoding = Decoding(
-            first.max_tokens, first.temperature or 0.0, first.seed or 0, first.schema if self.guided else None
+            first.max_tokens,
+            first.temperature or 0.0,
+            first.seed or 0,
+            first.schema if self.guided else None,
+            1.0 if first.top_p is None else first.top_p,
+            first.top_k or 0,
         )
         generations = self.backend.generate([request.messages for request in batch.values()], decoding)
         replies: dict[bytes, Reply] = {}

@@ -120,6 +120,8 @@ class Teachers:
             self._asks[name] = asking(
                 lambda requests: tally.count(run(requests)),
                 temperature=settings.temperature,
+                top_p=settings.top_p,
+                top_k=0 if settings.top_k is None and settings.kind == "local" else settings.top_k,
                 max_tokens=settings.max_tokens,
                 seed=self.config.seed,
             )
@@ -152,5 +154,8 @@ class Teachers:
         return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run
 
     def costs(self) -> dict[str, Any]:
-        """What each chat model was asked, for the manifest."""
-        return {name: tally.table() for name, tally in sorted(self.tallies.items())}
+        """What each chat model was asked, and how it was sampled, for the manifest."""
+        return {
+            name: {**tally.table(), "sampling": self._settings[name].sampling()}
+            for name, tally in sorted(self.tallies.items())
+        }

@@ -26,35 +26,27 @@ class SelfCheck(Baseline):
 
     Args:
         answers: how many are sampled for each sample.
-        temperature: of the sampling.
-        seed: of the sampling.
+        temperature: of the sampling, as are ``top_p``, ``top_k`` and ``seed``.
         max_new_tokens: limit of a sampled answer.
     """
 
     method = "selfcheck"
     answers: int = 5
     temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
     seed: int = 0
     max_new_tokens: int = 128
 
     def settings(self) -> dict[str, Any]:
         """The sampling."""
-        return {
-            "answers": self.answers,
-            "temperature": self.temperature,
-            "seed": self.seed,
-            "max_new_tokens": self.max_new_tokens,
-        }
+        return {"answers": self.answers, **self._decoding().describe()}
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Sample answers, and compare the judged answers' sentences with them, all together."""
         asked: list[Sequence[Message] | None] = [self._ask(sample) for sample in samples]
         conversations = [messages for messages in asked if messages is not None for _ in range(self.answers)]
-        replies = iter(
-            self.judge.backend.generate(
-                conversations, Decoding(self.max_new_tokens, self.temperature, self.seed)
-            )
-        )
+        replies = iter(self.judge.backend.generate(conversations, self._decoding()))
         sampled = [[] if messages is None else list(islice(replies, self.answers)) for messages in asked]
         pairs = [
             [
@@ -84,6 +76,9 @@ class SelfCheck(Baseline):
                 reasoning="\n".join(reply.text.strip() for reply in answers),
                 usage=usage,
             )
+
+    def _decoding(self) -> Decoding:
+        return Decoding(self.max_new_tokens, self.temperature, self.seed, top_p=self.top_p, top_k=self.top_k)
 
     def _ask(self, sample: Sample) -> Sequence[Message] | None:
         """The request for an answer, its document made to fit; ``None`` if nothing can be asked."""

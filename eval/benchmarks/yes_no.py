@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.backends.base import Decoding, LabelRequest
+from judge.backends.base import LabelRequest
 from judge.checker import Checker
 from judge.judge import Judge
 from judge.prompting.fitting import TooLong, fit
@@ -79,9 +79,7 @@ class YesNoJudge(Checker):
         return {
             **self.judge.describe(),
             **self.prompt.describe(),
-            "max_new_tokens": self.max_new_tokens,
-            "temperature": self.judge.temperature,
-            "seed": self.judge.seed,
+            **self.judge.decoding(self.max_new_tokens).describe(),
         }
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
@@ -108,7 +106,7 @@ class YesNoJudge(Checker):
     def _answers(self, asked: Sequence["_Asked"]) -> Iterator[Verdict]:
         replies = self.judge.backend.generate(
             [item.messages for item in asked],
-            Decoding(self.max_new_tokens, self.judge.temperature, self.judge.seed),
+            self.judge.decoding(self.max_new_tokens),
         )
         answers = [match_yes_no(reply.text) for reply in replies]
         scores = self._p_yes(asked, answers)

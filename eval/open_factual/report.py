@@ -18,6 +18,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     if report["overall"] is not None:
         blocks += [_accuracy(report), _stress(report)]
     blocks.append(_floors(report["floors"]))
+    blocks.append(_published(report))
     if report["contamination"]:
         blocks.append(_contamination(report))
     if report["citations"]:
@@ -62,6 +63,24 @@ def _floors(floors: Mapping[str, Mapping[str, Any]]) -> str:
         for name, found in floors.items()
     ]
     return _table(["answers without knowledge", "strict", "extended", *LABELS], table)
+
+
+def _published(report: Mapping[str, Any]) -> str:
+    """What the benchmark's own results say, over the strict score of the answers at hand."""
+    blocks = []
+    for block in report["published"]:
+        table = [[name, *map(_figure, figures.values())] for name, figures in block["judges"].items()]
+        if any(value is not None for value in block["measured"].values()):
+            table.append([f"measured: {report['name']}", *map(_figure, block["measured"].values())])
+        notes = [f"Warning: {warning}." for warning in block["warnings"]] + block["notes"]
+        head = ["published", *(name.replace("_", " ") for name in block["measured"])]
+        blocks.append("\n\n".join([f"{block['source']}. {' '.join(notes)}", _table(head, table)]))
+    return "\n\n".join(blocks)
+
+
+def _figure(value: float | int | None) -> str:
+    """A share in percent, a count as it is."""
+    return "-" if value is None else str(value) if isinstance(value, int) else f"{100 * value:.1f}"
 
 
 def _contamination(report: Mapping[str, Any]) -> str:

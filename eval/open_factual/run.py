@@ -16,7 +16,15 @@ from eval.open_factual.judging import is_open, to_sample
 from eval.open_factual.prompts import PROMPT_VERSION, prompt_hash
 from eval.open_factual.report import markdown
 from eval.open_factual.scoring import SCORING_VERSION, TOLERANCE, score
-from eval.open_factual.summary import contamination, disputed, floors, metrics, summarize, to_row
+from eval.open_factual.summary import (
+    contamination,
+    disputed,
+    floors,
+    metrics,
+    published_beside,
+    summarize,
+    to_row,
+)
 from eval.open_factual.tasks import (
     BENCHMARK,
     FactualTask,
@@ -131,6 +139,7 @@ def run_open_factual(
         },
         **summarize(rows),
         "metrics": metrics(rows),
+        "published": published_beside(rows, len(tasks)),
         "citations": dict(Counter(row["citation"] for row in rows if row["citation"] is not None)),
         "contamination": contamination(rows),
         "disputed": disputed(rows),

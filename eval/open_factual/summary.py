@@ -9,10 +9,14 @@ from eval.open_factual.answers import Answer
 from eval.open_factual.judging import judged_label
 from eval.open_factual.scoring import Score, score
 from eval.open_factual.tasks import BENCHMARK, FactualTask, exposure
+from eval.published import published
 from eval.resampling import wilson
 from judge.types import Verdict, verdict_to_json
 
 SCORES = ("strict", "extended", "judged")
+
+PRINTED = {"hallucinated": "hallucination_candidate", "refused": "refusal_or_correction"}
+"""What the published table calls labels of answers to stress tests."""
 
 FLOORS: Mapping[str, Callable[[FactualTask], str]] = {
     "floor:refuse": lambda task: "I do not know.",
@@ -122,6 +126,32 @@ def metrics(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None]:
         "hallucination_candidate": strict.hallucination_candidate,
         "unclear": strict.unclear,
     }
+
+
+def published_beside(rows: Sequence[Mapping[str, Any]], tasks: int) -> list[dict[str, Any]]:
+    """The benchmark's own results, and the strict score of some answers in the same columns."""
+    own = count(rows, "strict") if rows else None
+    found = []
+    for table in published(BENCHMARK):
+        fewer = table.samples is not None and table.samples != tasks
+        found.append(
+            {
+                "source": table.source,
+                "notes": list(table.notes),
+                "warnings": [
+                    *table.warnings,
+                    *([f"published on {table.samples} tasks, measured on {tasks}"] if fewer else ()),
+                ],
+                "measured": {
+                    metric: getattr(own, PRINTED.get(metric, metric), None) for metric in table.metrics
+                },
+                "judges": {
+                    name: {metric: value for (_, metric), value in table.printed(name).items()}
+                    for name in table.judges
+                },
+            }
+        )
+    return found
 
 
 def contamination(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -11,10 +11,11 @@ Kind = Literal["judge", "floor", "published"]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share from 0 to 1 with its 95 % interval."""
+    """A share from 0 to 1 with its 95 % interval; of several runs the mean, with their standard deviation."""
 
     value: float | None
-    interval: Interval | None
+    interval: Interval | None = None
+    spread: float | None = None
 
 
 Cell = str | int | float | Share | None
@@ -55,7 +56,8 @@ def shown(cell: Cell) -> str:
     """A cell as text."""
     if isinstance(cell, Share):
         bounds = "" if cell.interval is None else f" ({'–'.join(map(percent, cell.interval))})"
-        return percent(cell.value) + bounds
+        spread = "" if cell.spread is None else f" ± {percent(cell.spread)}"
+        return percent(cell.value) + spread + bounds
     if cell is None or isinstance(cell, float):
         return percent(cell)
     return f"{cell:,}" if isinstance(cell, int) else cell

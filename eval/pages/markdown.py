@@ -9,6 +9,7 @@ from eval.pages.pairs import compare_all
 from eval.pages.runs import Run, SampleSet
 from eval.pages.standings import standings
 from eval.pages.tables import leaderboard, pair_table, set_tables
+from eval.report import decoding_text
 
 _MARKS = re.compile(r"([\\`*_\[\]|#~])")
 NOTE = (
@@ -52,6 +53,7 @@ def rerun(run: Run) -> dict[str, str]:
             for name in ("model", "revision", "weights", "prompt_version", "prompt_hash", "sha256")
             if report.judge.get(name)
         },
+        "decoding": decoding_text(report.judge),
         "hardware": ", ".join(f"{name} {value}" for name, value in report.hardware.items() if value),
         "versions": ", ".join(f"{name} {value}" for name, value in report.versions.items()),
         "wall time": f"{report.wall_seconds:,.1f} s",

@@ -6,12 +6,12 @@ from typing import Any
 from eval.benchmarks.base import Figures
 from eval.comparison import Comparison
 from eval.metrics import Metrics
-from eval.pages.cells import Kind, Row, Share, Table, percent, points
+from eval.pages.cells import Cell, Kind, Row, Share, Table, percent, points
 from eval.pages.runs import Run, SampleSet
+from eval.pages.several import NAMES, cell, note, repeated_runs, spreads
 from eval.pages.slices import slices
 from eval.pages.standings import Standing
-
-_NAMES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auroc": "AUROC"}
+from eval.repeats import Spread
 
 
 def leaderboard(lines: Sequence[Standing]) -> Table:
@@ -40,7 +40,7 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
 def set_tables(group: SampleSet) -> list[Table]:
     """Everything about one set: judges and floors, by part, its own figures, published rows, cost, slices."""
     found = (
-        _main(group), _repeats(group), *_parts(group), *_figures(group), *_published(group),
+        _main(group), repeated_runs(group), *_parts(group), *_figures(group), *_published(group),
         _calibration(group), *_slices(group), _cost(group),
     )  # fmt: skip
     return [table for table in found if table.rows]
@@ -75,37 +75,53 @@ def _parts(group: SampleSet) -> Iterator[Table]:
             continue
         both = all(part.balanced_accuracy is not None for part in parts.values())
         figure = "balanced_accuracy" if both else "accuracy"
-        measured: list[tuple[str, Mapping[str, Metrics], Kind]] = [
-            (run.name, run.report.tables[title], "judge") for run in group.runs
+        measured: list[tuple[str, Mapping[str, Metrics], Mapping[str, Spread], Kind]] = [
+            (run.name, run.report.tables[title], spreads(run, "tables", title), "judge") for run in group.runs
         ]
-        measured += [(name, found[title], "floor") for name, found in group.report.floor_tables.items()]
+        measured += [(name, found[title], {}, "floor") for name, found in group.report.floor_tables.items()]
         yield Table(
             f"By {title}: {figure.replace('_', ' ')}",
             ("judge", *(f"{name} ({part.n:,})" for name, part in parts.items())),
             [
-                Row((name, *(getattr(found[part], figure) for part in parts)), k)
-                for name, found, k in measured
+                Row(
+                    (name, *(cell(getattr(own[part], figure), several.get(part), figure) for part in parts)),
+                    kind,
+                )
+                for name, own, several, kind in measured
             ],
+            notes=note(group),
         )
 
 
 def _figures(group: SampleSet) -> Iterator[Table]:
     """The benchmark's own measures, row by row with all judges and floors under each other."""
-    measured: list[tuple[str, Figures, Kind]] = [
-        (run.name, run.report.figures, "judge") for run in group.runs
+    measured: list[tuple[str, Figures, Run | None]] = [
+        (run.name, run.report.figures, run) for run in group.runs
     ]
-    measured += [(name, found, "floor") for name, found in group.report.floor_figures.items()]
+    measured += [(name, found, None) for name, found in group.report.floor_figures.items()]
     for title, rows in group.report.figures.items():
         columns = list(dict.fromkeys(name for figures in rows.values() for name in figures))
         yield Table(
             title,
             ("", "judge", *columns),
             [
-                Row((name, judge, *(own[title][name].get(column) for column in columns)), kind)
+                Row(
+                    (
+                        name,
+                        judge,
+                        *(
+                            cell(own[title][name].get(column), several.get(name), column)
+                            for column in columns
+                        ),
+                    ),
+                    "judge" if run else "floor",
+                )
                 for name in rows
-                for judge, own, kind in measured
+                for judge, own, run in measured
                 if name in own.get(title, {})
+                for several in ({} if run is None else spreads(run, "figures", title),)
             ],
+            notes=note(group),
             labels=2,
         )
 
@@ -128,13 +144,18 @@ def _published(group: SampleSet) -> Iterator[Table]:
             for name, figures in found[0][1]["judges"].items()
         ]
         rows += [
-            Row((f"measured: {run.name}", *(block["measured"].get(column) for column in columns)))
+            Row((f"measured: {run.name}", *(_measured(block, column) for column in columns)))
             for run, block in found
         ]
         yield Table(
             f"Published: {source}", ("judge", *columns), rows,
-            notes=found[0][1]["notes"], warnings=_warnings(found),
+            notes=[*found[0][1]["notes"], *note(group)], warnings=_warnings(found),
         )  # fmt: skip
+
+
+def _measured(block: Mapping[str, Any], column: str) -> Cell:
+    value, spread = block["measured"].get(column), (block.get("spread") or {}).get(column)
+    return value if spread is None or isinstance(value, int) else Share(value, spread=spread)
 
 
 def _warnings(found: Sequence[tuple[Run, Mapping[str, Any]]]) -> list[str]:
@@ -147,30 +168,6 @@ def _warnings(found: Sequence[tuple[Run, Mapping[str, Any]]]) -> list[str]:
         warning if len(names) == len(found) else f"{warning}: {', '.join(names)}"
         for warning, names in about.items()
     ]
-
-
-def _repeats(group: SampleSet) -> Table:
-    """Mean and standard deviation over runs with other seeds; all other tables are about the first."""
-    rows = [
-        Row(
-            (
-                run.name,
-                found.runs,
-                f"{found.temperature or 0:g}",
-                *(
-                    f"{percent(found.mean[name])} ± {percent(found.spread[name])}"
-                    if name in found.mean
-                    else None
-                    for name in _NAMES
-                ),
-            )
-        )
-        for run in group.runs
-        if (found := run.report.repeats) is not None
-    ]
-    return Table(
-        "Repeated runs, mean and standard deviation", ("judge", "runs", "at", *_NAMES.values()), rows
-    )
 
 
 def _cost(group: SampleSet) -> Table:
@@ -241,6 +238,6 @@ def pair_table(group: SampleSet, pairs: Mapping[tuple[int, int], Comparison]) ->
         )
         for (one, two), found in pairs.items()
     ]  # fmt: skip
-    figures = [_NAMES[row.figure] for row in next(iter(pairs.values())).differences] if pairs else []
+    figures = [NAMES[row.figure] for row in next(iter(pairs.values())).differences] if pairs else []
     head = ("first", "second", *figures, "only first right", "only second right", "McNemar's p")
     return Table("First minus second, in points", head, rows, labels=2)

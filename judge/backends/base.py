@@ -40,14 +40,28 @@ Guide = Mapping[str, Any] | str
 class Decoding:
     """How replies are decoded, the same on every engine.
 
-    ``max_new_tokens`` bounds a reply. ``temperature`` 0 is greedy; more samples, seeded by ``seed``. Engines
-    that can do so hold replies to ``guide``.
+    ``max_new_tokens`` bounds a reply. ``temperature`` 0 is greedy; more samples, seeded by ``seed``, from the
+    ``top_k`` likeliest tokens (0: all), of these from as many as hold ``top_p`` of the probability. Nothing
+    else shapes the choice: what a model's generation config says is not used. Engines that can do so hold
+    replies to ``guide``.
     """
 
     max_new_tokens: int
     temperature: float = 0.0
     seed: int = 0
     guide: Guide | None = None
+    top_p: float = 1.0
+    top_k: int = 0
+
+    def describe(self) -> dict[str, Any]:
+        """Everything but the guide, for reports."""
+        return {
+            "max_new_tokens": self.max_new_tokens,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "top_k": self.top_k,
+            "seed": self.seed,
+        }
 
 
 class Backend(Protocol):

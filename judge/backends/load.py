@@ -1,7 +1,8 @@
 """Engines by name: which one runs a model, and the settings that each of them takes."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from judge.backends.base import Backend
 from judge.errors import InputError, warn
@@ -29,8 +30,11 @@ def load_backend(
     endpoint: "EndpointConfig | str | None" = None,
     call_cache: Path | None = None,
     compiled: bool = False,
+    chat: Mapping[str, Any] | None = None,
 ) -> Backend:
     """Load a model into an engine; arguments as for :func:`judge.load.load_judge`.
+
+    ``chat`` are arguments of the tokenizer's chat template, which a server takes none of.
 
     Raises:
         InputError: unknown model, a setting of another engine, or an engine that is not installed.
@@ -69,6 +73,7 @@ def load_backend(
             trained=trained_precision(identity),
             max_length=max_length,
             settings=vllm,
+            chat=chat,
         )
 
     from judge.backends.transformers import TransformersBackend
@@ -77,7 +82,7 @@ def load_backend(
     if precision == "auto":
         precision = cast(Precision, default_precision(trained=trained_precision(identity)))
     loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
-    return TransformersBackend(loaded, max_length, batch_tokens, compiled)
+    return TransformersBackend(loaded, max_length, batch_tokens, compiled, chat)
 
 
 def _named(choice: QuantizationChoice) -> Quantization | None:

@@ -26,7 +26,7 @@ from judge.backends.vllm_server import (
     step_scores,
     turn,
 )
-from judge.errors import InputError
+from judge.errors import InputError, warn
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
 from judge.types import Message
 
@@ -38,6 +38,11 @@ TOP_LONG = 5
 """The same of a long reply, which would else be a megabyte."""
 BYTES_PER_TOKEN = 3
 """For the estimate where a server counts no tokens; English has over 4 and Chinese about 3, so it is high."""
+
+OWN_TOP_K = (
+    "{url} may keep a top_k of its own, since OpenAI's protocol has none that could switch it off; a top_k "
+    "that is asked for is sent"
+)
 
 Messages = Sequence[Message]
 
@@ -72,7 +77,7 @@ class OpenAIBackend:
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)
         self._lists: bool | None = None  # does the server list alternatives to tokens? Not known yet.
-        self._warned = False
+        self._warned = self._told = False
         self._said: dict[tuple[str, ...], list[Reply]] = {}  # replies of the last call, by conversation
         self._count = lru_cache(maxsize=512)(self._count_tokens)
 
@@ -135,7 +140,12 @@ class OpenAIBackend:
             request = self._request(messages, decoding.max_new_tokens, decoding.guide)
             if decoding.temperature > 0:
                 own_seed = _seed(decoding.seed, before[_key(messages)])
-                request = replace(request, temperature=decoding.temperature, seed=own_seed)
+                request = replace(
+                    request,
+                    temperature=decoding.temperature,
+                    seed=own_seed,
+                    extra={**request.extra, **self._sampling(decoding)},
+                )
             before[_key(messages)] += 1
             asked.append(request)
         replies = self._ask(asked)
@@ -144,6 +154,17 @@ class OpenAIBackend:
             said.setdefault(_key(messages), []).append(reply)
         self._said = said
         return [_generation(reply) for reply in replies]
+
+    def _sampling(self, decoding: Decoding) -> dict[str, Any]:
+        """Fields that say which tokens are sampled from; what vLLM is not told, it takes from the model."""
+        if self._vllm is not None:
+            return {"top_p": decoding.top_p, "top_k": decoding.top_k, "min_p": 0.0}
+        if decoding.top_k:
+            return {"top_p": decoding.top_p, "top_k": decoding.top_k}
+        if not self._told:
+            self._told = True
+            warn(OWN_TOP_K.format(url=self.endpoint.base_url))
+        return {"top_p": decoding.top_p}
 
     def _request(self, messages: Messages, max_tokens: int, guide: Guide | None = None) -> ChatRequest:
         extra: dict[str, Any] = {}

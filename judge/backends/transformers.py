@@ -4,7 +4,8 @@ A label is a sequence of tokens, of any length, and two labels may share their f
 scored exactly. Prompts that begin alike, as those about one document do, run as one prefix tree.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
@@ -44,6 +45,7 @@ class TransformersBackend:
         batch_tokens: padded tokens that run in one batch, at most; what suits the device by default.
         compiled: compile the model's layers with ``torch.compile``, for any number of rows and tokens. Takes
             about a minute at the first batches.
+        chat: arguments of the tokenizer's chat template.
 
     Raises:
         InputError: nothing here compiles: no C++ compiler on a CPU, no Triton on a GPU.
@@ -58,13 +60,14 @@ class TransformersBackend:
         max_length: int | None = None,
         batch_tokens: int | None = None,
         compiled: bool = False,
+        chat: Mapping[str, Any] | None = None,
     ):
         self.loaded = loaded
         self.model = loaded.model.eval()
         self.compiled = compiled
         if compiled:
             compile_layers(self.model)
-        self.renderer = Renderer(loaded.tokenizer)
+        self.renderer = Renderer(loaded.tokenizer, chat)
         prefill = CPU_PREFILL_TOKENS if self.model.device.type == "cpu" else BATCH_TOKENS
         self.batch_tokens = batch_tokens or BATCH_TOKENS
         self.prefill_tokens = batch_tokens or prefill
@@ -98,20 +101,24 @@ class TransformersBackend:
 
         prompts = [self.renderer.encode(self.renderer.prompt_text(messages)) for messages in conversations]
         stops = self.renderer.stop_ids()
+        sampling = {
+            "do_sample": True,
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "top_k": decoding.top_k,
+        }
         config = GenerationConfig(
             max_new_tokens=decoding.max_new_tokens,
-            do_sample=decoding.temperature > 0,
-            temperature=decoding.temperature if decoding.temperature > 0 else None,
-            repetition_penalty=1.0,  # a model's own default would punish quoting the document
             eos_token_id=stops,
             pad_token_id=self.loaded.pad_id,
+            **(sampling if decoding.temperature > 0 else {"do_sample": False}),
         )
         torch.manual_seed(decoding.seed)
         replies: list[Generation | None] = [None] * len(prompts)
         lengths = [len(prompt) + decoding.max_new_tokens for prompt in prompts]
         for batch in self._batches(lengths, self.batch_tokens):
             ids, mask = self._pad([prompts[index] for index in batch])
-            with torch.inference_mode():
+            with torch.inference_mode(), _own_settings(self.model):
                 output = self.model.generate(input_ids=ids, attention_mask=mask, generation_config=config)
             for index, row in zip(batch, output[:, ids.shape[1] :].tolist(), strict=True):
                 length = next((i for i, token in enumerate(row) if token in stops), len(row))
@@ -205,3 +212,17 @@ class TransformersBackend:
                 groups.append([index])
                 size = len(row)
         return groups
+
+
+@contextmanager
+def _own_settings(model: Any) -> Iterator[None]:
+    """Without the model's generation config, from which ``generate`` takes whatever it is not told: penalties
+    that punish quoting the document, beams, another ``top_k``.
+    """
+    from transformers import GenerationConfig
+
+    kept, model.generation_config = model.generation_config, GenerationConfig()
+    try:
+        yield
+    finally:
+        model.generation_config = kept

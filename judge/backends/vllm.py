@@ -43,6 +43,7 @@ class VLLMBackend:
         trained: the number format that the judge was trained in, if that is known.
         max_length: upper bound on the context; the model's own by default.
         settings: how the engine runs.
+        chat: arguments of the tokenizer's chat template.
 
     Raises:
         InputError: vLLM is not installed, or there is no such model.
@@ -61,6 +62,7 @@ class VLLMBackend:
         trained: str | None = None,
         max_length: int | None = None,
         settings: VLLMSettings | None = None,
+        chat: Mapping[str, Any] | None = None,
     ):
         base, adapter = find_model(model)
         version = import_vllm()
@@ -69,7 +71,7 @@ class VLLMBackend:
 
         self.name, self.settings = model, settings or VLLMSettings()
         self.tokenizer, config = _read(model, base, adapter, revision)
-        self.renderer = Renderer(self.tokenizer)
+        self.renderer = Renderer(self.tokenizer, chat)
         limit = int(getattr(config.get_text_config(), "max_position_embeddings", 0) or 2048)
         self.context_length = min(limit, max_length or limit)
         self.dtype = device_precision(trained) if precision == "auto" else precision
@@ -140,6 +142,9 @@ class VLLMBackend:
             SamplingParams(
                 max_tokens=decoding.max_new_tokens,
                 temperature=decoding.temperature,
+                top_p=decoding.top_p,
+                top_k=decoding.top_k,
+                min_p=0.0,
                 seed=own_seed,
                 repetition_penalty=1.0,  # a model's own default would punish quoting the document
                 stop_token_ids=stops,

@@ -31,7 +31,9 @@ def _option(text: str, *names: str, **more: Any) -> Any:
 def _settings(
     *,
     mode: Annotated[Mode, _option("verdict: one label word. reason: reasoning first.")] = "verdict",
-    template: Annotated[Path | None, _option("Jinja prompt of a judge trained on another prompt.")] = None,
+    template: Annotated[
+        Path | None, _option("Prompt of a judge trained on another one: a Jinja file, or YAML.")
+    ] = None,
     long: Annotated[Long, _option("Documents that are too long: shortened, or judged in windows.")] = "fit",
     threshold: Annotated[
         str | None,

@@ -1,14 +1,17 @@
 """What a judge reads and what it says: prompts, chat templates, fitting into the context, parsing of replies.
 
+Judges that others released have prompts and replies of their own (``templates``, ``replies``).
 Documents that are too long are shortened (``fitting``) or judged in parts (``windows``); quotations in a
 reasoning are found in the document (``evidence``).
 """
 
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.parsing import Parsed, parse
-from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, BuiltinPrompt, Prompt, TemplatePrompt
+from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, BuiltinPrompt, Prompt
 from judge.prompting.rendering import Renderer
+from judge.prompting.replies import ReplyForm
 from judge.prompting.sentences import sentence_spans
+from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import check_in_windows
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "Parsed",
     "Prompt",
     "Renderer",
+    "ReplyForm",
     "TemplatePrompt",
     "TooLong",
     "check_in_windows",

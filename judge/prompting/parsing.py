@@ -10,29 +10,61 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
-from judge.prompting.prompts import KEYS, LABEL_WORDS, guard
+from judge.prompting.prompts import guard
+from judge.prompting.replies import DEFAULT, ReplyForm
 from judge.types import Label, Sample
 
-WORDS: dict[str, Label] = {word: label for words in LABEL_WORDS.values() for label, word in words.items()}
-_REASONING_KEYS = {keys[0] for keys in KEYS.values()}
-_SCORE_KEYS = {keys[1] for keys in KEYS.values()}
-# Letters of other alphabets have no part in the words' upper and lower case, though some fold to ASCII ones.
-_WORD = f"(?a:{'|'.join(WORDS)})"
-_SCORE = re.compile(
-    rf'(?P<open>["“]?)(?<![A-Za-z0-9_])(?:{"|".join(_SCORE_KEYS)})(?P<close>["”]?)\s*[:\uff1a]'
-    rf'\s*["“]?(?P<word>{_WORD})(?![A-Za-z\u4e00-\u9fff])["”]?(?=\s*(?:[}},]|```|\Z)|[ \t]*[\r\n])',
-    re.IGNORECASE,
-)
-# A reasoning that is opened like this may hold anything, scores as well.
-_REASONING = re.compile(rf'"(?:{"|".join(_REASONING_KEYS)})"\s*[:\uff1a]', re.IGNORECASE)
-# A bare label word may come with quotes, asterisks or a full stop.
-_EXACT = re.compile(_WORD, re.IGNORECASE)
-_BARE = re.compile(rf"[\s\"'“”*`]*(?P<word>{_WORD})[\s\"'“”*`\u3002.!\uff01]*", re.IGNORECASE)
+
+class _Grammar:
+    """What label words and keys look like in a completion."""
+
+    def __init__(self, words: Sequence[tuple[str, Label]], reasoning: Sequence[str], score: Sequence[str]):
+        self.labels = {word.upper(): label for word, label in words}
+        # Letters of other alphabets have no part in the words' upper and lower case, though some fold to
+        # ASCII ones.
+        word = rf"(?a:{_any(self.labels)})"
+        self.reasoning_keys = {key.upper() for key in reasoning}
+        self.score_keys = {key.upper() for key in score}
+        self.score = re.compile(
+            rf'(?P<open>["“]?)(?<![A-Za-z0-9_])(?:{_any(self.score_keys)})(?P<close>["”]?)\s*[:\uff1a]'
+            rf'\s*["“]?(?P<word>{word})(?![A-Za-z\u4e00-\u9fff])["”]?(?=\s*(?:[}},]|```|\Z)|[ \t]*[\r\n])',
+            re.IGNORECASE,
+        )
+        # A reasoning that is opened like this may hold anything, scores as well.
+        self.reasoning = re.compile(rf'"(?:{_any(self.reasoning_keys)})"\s*[:\uff1a]', re.IGNORECASE)
+        # A bare label word may come with quotes, asterisks or a full stop.
+        self.exact = re.compile(word, re.IGNORECASE)
+        self.bare = re.compile(rf"[\s\"'“”*`]*(?P<word>{word})[\s\"'“”*`\u3002.!\uff01]*", re.IGNORECASE)
+        # A reply that begins with the word, bare or in a tag; a model may think before it.
+        self.first = re.compile(
+            rf"\s*(?:<think>(?P<thought>.*?)</think>\s*)?(?:<(?!think>)(?P<tag>\w+)>\s*)?[\"'“”*`]*"
+            rf"(?P<word>{word})(?![A-Za-z0-9_\u4e00-\u9fff])(?P<line>[^\r\n]*)",
+            re.IGNORECASE | re.DOTALL,
+        )
+        self.word = re.compile(rf"(?<![A-Za-z0-9_])(?:{word})(?![A-Za-z0-9_])", re.IGNORECASE)
+
+
+def _any(words: Iterable[str]) -> str:
+    """A pattern for any of some words, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
+
+
+@lru_cache(maxsize=32)
+def _grammar(words: tuple[tuple[str, Label], ...], keys: tuple[tuple[str, str], ...]) -> _Grammar:
+    return _Grammar(words, [reasoning for reasoning, _ in keys], [score for _, score in keys])
+
+
+def _grammar_of(form: ReplyForm) -> _Grammar:
+    words = dict.fromkeys((word, label) for pair in form.words.values() for label, word in pair.items())
+    return _grammar(tuple(words), tuple(form.keys.values()))
+
 
 _LINE_BREAK = re.compile(r"[\r\n]")
+_BEFORE_WORDS = " \t\r\n.,:;*-\"'`"
+_POINTS = re.compile(r"""['"]\s*,\s*['"]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +156,7 @@ def _lines(text: str) -> str:
     return "".join(f"\n{line}\n" for line in found if line)
 
 
-def parse(completion: str, sample: Sample | None = None) -> Parsed:
+def parse(completion: str, sample: Sample | None = None, form: ReplyForm = DEFAULT) -> Parsed:
     """Read the verdict of one completion.
 
     Never raises. ``label`` is ``None``, with ``error`` saying why, for text that holds no verdict or more
@@ -134,34 +166,39 @@ def parse(completion: str, sample: Sample | None = None) -> Parsed:
         completion: the reply alone.
         sample: what was judged. An object that occurs in its texts, or a line with a score that is one of
             their lines, is an echo and not read.
+        form: how the judge replies.
     """
-    if bare := _BARE.fullmatch(completion):
-        return Parsed(WORDS[bare["word"].upper()], label_start=bare.start("word"))
+    grammar = _grammar_of(form)
+    if bare := grammar.bare.fullmatch(completion):
+        return Parsed(grammar.labels[bare["word"].upper()], label_start=bare.start("word"))
+    if form.kind == "word":
+        return _first_word(completion, grammar)
 
     echo = _Echo(sample)
     objects = list(_objects(completion))
     spans = [span for span, _ in objects]
     echoed = [span for span in spans if echo.holds(completion, span)]
     verdicts = [
-        (_text(_field(value, _REASONING_KEYS)), WORDS[str(score).strip().upper()])
+        (_text(_field(value, grammar.reasoning_keys)), grammar.labels[str(score).strip().upper()])
         for span, value in objects
-        if span not in echoed and _EXACT.fullmatch(str(score := _field(value, _SCORE_KEYS)).strip())
+        if span not in echoed
+        and grammar.exact.fullmatch(str(score := _field(value, grammar.score_keys)).strip())
     ]
     # The label's place in the text; also the way to read an object whose reasoning holds stray quotes.
     # Within an object only a quoted key counts, not what the reasoning says about scores; one that was cut
     # off within its reasoning has no end.
-    opened = min(_outside(_REASONING.finditer(completion), spans), default=len(completion))
-    outside = set(_outside(_SCORE.finditer(completion), spans))
+    opened = min(_outside(grammar.reasoning.finditer(completion), spans), default=len(completion))
+    outside = set(_outside(grammar.score.finditer(completion), spans))
     places = [
         place
-        for place in _SCORE.finditer(completion)
+        for place in grammar.score.finditer(completion)
         if (place["open"] == place["close"] == '"' or (place.start() in outside and place.start() < opened))
         and not any(place.start() in span for span in echoed)
         and not (place.start() in outside and echo.holds_lines(completion, place))
     ]
     if not verdicts:
-        verdicts = [(None, WORDS[place["word"].upper()]) for place in places]
-    labels = {label for _, label in verdicts} | {WORDS[place["word"].upper()] for place in places}
+        verdicts = [(None, grammar.labels[place["word"].upper()]) for place in places]
+    labels = {label for _, label in verdicts} | {grammar.labels[place["word"].upper()] for place in places}
     if not labels:
         if echoed:
             return Parsed(None, error="the output repeats a verdict that the sample holds, and gives none")
@@ -169,4 +206,27 @@ def parse(completion: str, sample: Sample | None = None) -> Parsed:
     if len(labels) > 1:
         return Parsed(None, error="the output holds verdicts that disagree")
     reasoning, label = verdicts[-1]
+    if reasoning is None and places and opened < places[-1].start():
+        key = grammar.reasoning.match(completion, opened)
+        reasoning = _bullets(completion[key.end() if key else opened : places[-1].start()])
     return Parsed(label, reasoning, label_start=places[-1].start("word") if places else None)
+
+
+def _first_word(completion: str, grammar: _Grammar) -> Parsed:
+    """The verdict of a reply that begins with its word; what follows, or was thought before, explains it."""
+    found = grammar.first.match(completion)
+    if found is None:
+        empty = not completion.strip()
+        return Parsed(None, error="empty output" if empty else "the output does not begin with a verdict")
+    label = grammar.labels[found["word"].upper()]
+    if any(grammar.labels[word.upper()] is not label for word in grammar.word.findall(found["line"])):
+        return Parsed(None, error="the output holds verdicts that disagree")
+    after = completion[found.end("word") :].strip(_BEFORE_WORDS).removeprefix(f"</{found['tag']}>")
+    reasoning = (found["thought"] or "").strip() or after.strip(_BEFORE_WORDS)
+    return Parsed(label, reasoning or None, label_start=found.start("word"))
+
+
+def _bullets(text: str) -> str | None:
+    """The bullet points of a list that is no JSON, such as one in single quotes, or a text with quotes."""
+    points = _POINTS.split(text.strip(" \t\r\n,[]'\""))
+    return "\n".join(points).strip() or None

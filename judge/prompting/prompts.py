@@ -13,10 +13,8 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
-from judge.errors import InputError
 from judge.files import sha256_text
 from judge.types import Label, Language, Message, Mode, Sample, Task
 
@@ -114,52 +112,6 @@ class BuiltinPrompt:
     def describe(self) -> dict[str, str]:
         """Version and hash of all texts of this module."""
         return {"prompt_version": PROMPT_VERSION, "prompt_hash": prompt_hash()}
-
-
-class TemplatePrompt:
-    """A prompt from a Jinja file, for judges that were trained on another one.
-
-    The template gets ``document``, ``question`` and ``answer``. It runs in a sandbox; a sample's text is a
-    value in it and never template code. The rendered text is one user turn.
-    """
-
-    def __init__(self, path: Path):
-        from jinja2 import StrictUndefined, TemplateError
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-        from judge.files import open_text
-
-        self.path = path
-        with open_text(path) as stream:
-            self._source = stream.read()
-        try:
-            environment = ImmutableSandboxedEnvironment(  # prompts are plain text, not HTML
-                undefined=StrictUndefined,
-                autoescape=False,
-                keep_trailing_newline=False,
-            )
-            self._template = environment.from_string(self._source)
-        except TemplateError as error:
-            raise InputError(f"is no Jinja template ({error})", file=path) from None
-
-    def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
-        """One user turn with the rendered template."""
-        text = sample.document_text if document is None else document
-        try:
-            content = self._template.render(document=text, question=sample.question, answer=sample.answer)
-        except Exception as error:  # a template is a program, and may fail like one (1 / 0)
-            raise InputError(
-                f"could not be rendered ({error}); a template may use document, question and answer",
-                file=self.path,
-            ) from None
-        return [{"role": "user", "content": content}]
-
-    def describe(self) -> dict[str, str]:
-        """The file's name and the hash of its text."""
-        return {
-            "prompt_version": f"template:{self.path.name}",
-            "prompt_hash": sha256_text(self._source)[:16],
-        }
 
 
 def prompt_hash() -> str:

@@ -1,8 +1,8 @@
 """From messages to token ids, in one place, so that training and judging see the same tokens."""
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from judge.types import Message
 
@@ -34,10 +34,17 @@ def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
 
 
 class Renderer:
-    """Applies a tokenizer's chat template, with or without one, with or without a system role."""
+    """Applies a tokenizer's chat template, with or without one, with or without a system role.
 
-    def __init__(self, tokenizer: "PreTrainedTokenizerBase"):
+    Args:
+        tokenizer: the model's.
+        chat: further arguments of the template, such as Granite Guardian's ``guardian_config``.
+    """
+
+    def __init__(self, tokenizer: "PreTrainedTokenizerBase", chat: Mapping[str, Any] | None = None):
         self.tokenizer = tokenizer
+        # A judge reasons inside its JSON; templates that know no thinking ignore this.
+        self._chat: dict[str, Any] = {"enable_thinking": False, **(chat or {})}
         self._specials = special_tokens(tokenizer)
 
     def prompt_text(self, messages: Sequence[Message]) -> str:
@@ -53,7 +60,7 @@ class Renderer:
                 clean,
                 tokenize=False,
                 add_generation_prompt=True,
-                enable_thinking=False,  # a judge reasons inside its JSON; templates without it ignore this
+                **self._chat,
             )
         )
 

@@ -30,6 +30,8 @@ class ChatRequest:
     max_tokens: int = 1024
     temperature: float | None = 0.0
     seed: int | None = None
+    top_p: float | None = None
+    top_k: int | None = None
     top_logprobs: int | None = None
     first_tokens: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -51,6 +53,10 @@ class ChatRequest:
             body["temperature"] = self.temperature
         if self.seed is not None:
             body["seed"] = self.seed
+        if self.top_p is not None:
+            body["top_p"] = self.top_p
+        if self.top_k is not None:
+            body["top_k"] = self.top_k
         if self.top_logprobs is not None:
             body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
         if self.schema is not None:

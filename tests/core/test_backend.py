@@ -275,6 +275,33 @@ def test_sampling_is_seeded(tiny_backend: Make) -> None:
     assert generate(backend, DOCUMENTS, seed=2, **settings) != first
 
 
+def test_samples_come_from_the_likeliest_tokens(tiny_backend: Make) -> None:
+    """One token to choose from is the greedy reply, whatever the temperature."""
+    backend = tiny_backend("chatml")
+    greedy = generate(backend, DOCUMENTS, max_new_tokens=8)
+    settings = {"max_new_tokens": 8, "temperature": 5.0}
+    assert generate(backend, DOCUMENTS, top_k=1, **settings) == greedy
+    assert generate(backend, DOCUMENTS, top_p=1e-6, **settings) == greedy
+    assert generate(backend, DOCUMENTS, **settings) != greedy
+
+
+def test_nothing_comes_from_the_models_generation_config(tiny_backend: Make) -> None:
+    from transformers import GenerationConfig
+
+    backend = tiny_backend("chatml")
+    own = GenerationConfig(top_k=1, top_p=0.01, min_p=0.9, no_repeat_ngram_size=1, num_beams=2)
+    plain, before = backend.model.generation_config, []
+    for settings in ({}, {"temperature": 5.0, "seed": 1}):
+        before.append(generate(backend, DOCUMENTS, max_new_tokens=8, **settings))
+    backend.model.generation_config = own
+    try:
+        for settings, expected in zip(({}, {"temperature": 5.0, "seed": 1}), before, strict=True):
+            assert generate(backend, DOCUMENTS, max_new_tokens=8, **settings) == expected
+        assert backend.model.generation_config is own
+    finally:
+        backend.model.generation_config = plain
+
+
 @pytest.mark.parametrize("mode", ["verdict", "reason"])
 def test_a_judge_keeps_the_order_of_its_samples(mode: Mode, tiny_backend: Make) -> None:
     judge = Judge(tiny_backend("chatml", batch_tokens=1), mode=mode, max_new_tokens=4)

@@ -23,7 +23,8 @@ from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.prompting.finishing import finish
-from judge.prompting.prompts import TemplatePrompt, prompt_hash
+from judge.prompting.prompts import prompt_hash
+from judge.prompting.templates import TemplatePrompt
 from judge.samples import write_samples
 from judge.types import Label, Sample, Verdict
 

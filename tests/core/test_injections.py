@@ -16,7 +16,8 @@ from judge.injections import (
     attack_texts,
     inject,
 )
-from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt, TemplatePrompt, split_document
+from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt, split_document
+from judge.prompting.templates import TemplatePrompt
 from judge.types import LANGUAGES, MODES, Label, Language, Mode, Sample
 
 WORDLESS = {"opener", "symbol", "zero_width", "look_alike", "encoded", CONTROL}

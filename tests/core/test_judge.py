@@ -89,14 +89,15 @@ def test_certainty_does_not_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reason_mode() -> None:
     backend = Scripted()
     reply = '{"REASONING": "bad: it is not there", "SCORE": "FAIL"}'
-    [verdict] = Judge(backend, mode="reason", max_new_tokens=99, temperature=0.5, seed=3).check(
-        [sample(reply)]
-    )
+    settings = {"temperature": 0.5, "top_p": 0.7, "top_k": 9, "seed": 3}
+    judge = Judge(backend, mode="reason", max_new_tokens=99, **settings)
+    [verdict] = judge.check([sample(reply)])
+    assert judge.describe().items() >= settings.items()
     assert (verdict.label, verdict.reasoning, verdict.raw) == (Label.FAIL, "bad: it is not there", reply)
     assert verdict.p_fail == pytest.approx(BAD)
     assert verdict.usage.completion_tokens == 7
     assert backend.requests[0].prefix == reply.removesuffix('FAIL"}')
-    assert backend.decoding == Decoding(99, temperature=0.5, seed=3)
+    assert backend.decoding == Decoding(99, **settings)
 
 
 def test_the_words_that_are_scored_are_those_of_the_reply() -> None:

@@ -23,7 +23,7 @@ from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
 from judge.backends.vllm_server import looks_coarse
 from judge.cli.main import main
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.remote import EndpointConfig
@@ -255,12 +255,28 @@ def test_repeated_conversations_are_other_samples(serve: Serve) -> None:
     model, config = serve("silent")
     backend = OpenAIBackend(config)
     talks = [user("a"), user("b"), user("a")]
-    for seed in (5, 6, 5):
-        backend.generate(talks, Decoding(2, temperature=0.7, seed=seed))
+    with pytest.warns(JudgeWarning, match="may keep a top_k of its own"):
+        for seed in (5, 6, 5):
+            backend.generate(talks, Decoding(2, temperature=0.7, seed=seed))
     asked = [(body["messages"][0]["content"], body["seed"]) for body in calls(model)]
     assert {body["temperature"] for body in calls(model)} == {0.7}
     assert len({seed for text, seed in asked if text == "a"}) == 4  # no two samples of two runs are one
     assert len(asked) == 9 and sorted(asked[:3]) == sorted(asked[6:])
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent"),
+    [("vllm", {"top_p": 0.7, "top_k": 0, "min_p": 0.0}), ("silent", {"top_p": 0.7})],
+)
+@pytest.mark.filterwarnings("ignore::judge.errors.JudgeWarning")
+def test_sampling_is_told_to_the_server(serve: Serve, kind: str, sent: dict[str, float]) -> None:
+    model, config = serve(kind)
+    backend = OpenAIBackend(config)
+    backend.generate([user("a")], Decoding(2, temperature=0.7, top_p=0.7))
+    backend.generate([user("a")], Decoding(2, temperature=0.7, top_p=0.7, top_k=9))
+    first, second = calls(model)[-2:]
+    for body, expected in ((first, sent), (second, {**sent, "top_k": 9})):
+        assert {name: body[name] for name in ("top_p", "top_k", "min_p") if name in body} == expected
 
 
 def test_the_call_cache_answers_the_second_time(serve: Serve, tmp_path: Path) -> None:

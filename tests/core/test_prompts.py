@@ -15,11 +15,11 @@ from judge.prompting.prompts import (
     PROMPT_VERSION,
     TAGS,
     BuiltinPrompt,
-    TemplatePrompt,
     guard,
     prompt_hash,
     split_document,
 )
+from judge.prompting.templates import TemplatePrompt
 from judge.types import LANGUAGES, MODES, Language, Mode, Sample, Task
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -144,6 +144,14 @@ def test_a_template_reads_document_question_and_answer(tmp_path: Path) -> None:
     assert identity["prompt_hash"] != template(tmp_path, "{{ document }}").describe()["prompt_hash"]
 
 
+def test_a_template_sees_task_and_language(tmp_path: Path) -> None:
+    prompt = template(
+        tmp_path, "{{ task }} {{ language }}{% if task == 'summarization' %}: a summary{% endif %}"
+    )
+    sample = Sample("1", "d", "a", task=Task.SUMMARIZATION, language="zh")
+    assert prompt.messages(sample, "reason")[0]["content"] == "summarization zh: a summary"
+
+
 @pytest.mark.parametrize(
     "text",
     ["{{ 7*7 }}", "{% raw %}x{% endraw %}", "{# x #}", "{{ document }}", "&<>'\"", "{% include 'x' %}"],
@@ -170,7 +178,9 @@ def test_template_syntax_in_a_sample_stays_text(text: str, tmp_path: Path) -> No
 )
 def test_a_template_that_fails_is_an_input_error(source: str, tmp_path: Path) -> None:
     prompt = template(tmp_path, source)
-    with pytest.raises(InputError, match=r"prompt\.jinja: could not be rendered .*document, question and"):
+    with pytest.raises(
+        InputError, match=r"prompt\.jinja: could not be rendered .*document, question, answer, task"
+    ):
         prompt.messages(Sample("1", "d", "a"), "verdict")
 
 

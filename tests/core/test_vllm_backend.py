@@ -244,6 +244,14 @@ def test_sampled_replies_do_not_depend_on_their_neighbours(backend: Any) -> None
     assert len({reply.text for reply in backend.generate(TALKS[:1] * 4, Decoding(seed=1, **warm))}) == 4
 
 
+def test_samples_come_from_the_likeliest_tokens(backend: Any) -> None:
+    """As in tests/core/test_backend.py: one token to choose from is the greedy reply."""
+    greedy = backend.generate(TALKS, Decoding(8))
+    assert backend.generate(TALKS, Decoding(8, temperature=5.0, top_k=1)) == greedy
+    assert backend.generate(TALKS, Decoding(8, temperature=5.0, top_p=1e-6)) == greedy
+    assert backend.generate(TALKS, Decoding(8, temperature=5.0)) != greedy
+
+
 def test_a_guided_reply_is_a_judgement(backend: Any) -> None:
     pattern = judgement_pattern(30)
     for reply in backend.generate(TALKS, Decoding(max_new_tokens=120, guide=pattern)):

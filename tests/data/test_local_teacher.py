@@ -113,6 +113,15 @@ def test_a_truncated_reply_is_no_answer_and_is_not_asked_again(cache: CallCache)
     assert len(backend.asked) == 1
 
 
+def test_the_model_here_is_sampled_as_the_request_says(cache: CallCache) -> None:
+    backend = Scripted()
+    run(LocalClient(backend, "m", cache), request("a", temperature=0.8, top_p=0.7, top_k=9), request("b"))
+    keys = ("temperature", "top_p", "top_k")
+    assert {tuple(batch[key] for key in keys) for batch in backend.batches} == {(0.8, 0.7, 9), (0.0, 1.0, 0)}
+    run(LocalClient(backend, "m", cache), request("a", temperature=0.8, top_p=0.9, top_k=9))
+    assert backend.asked == ["a", "b", "a"] or backend.asked == ["b", "a", "a"]  # another call, made anew
+
+
 def test_a_prompt_that_does_not_fit_is_not_run(cache: CallCache) -> None:
     backend = Scripted(lambda _: "yes")
     fits, long = request("w " * 80), request("w " * 81)

@@ -1,10 +1,11 @@
 """Recipes that name teachers: names are known, each has what its kind needs, and each use makes sense."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from data_pipeline.config import ORIGINS, DataConfig
+from data_pipeline.config import ORIGINS, DataConfig, TeacherConfig
 from judge.configs import load_config
 from judge.errors import InputError
 
@@ -85,6 +86,8 @@ def test_wrong_uses(text: str, message: str, tmp_path: Path) -> None:
         ("{name: a, kind: openai, endpoint: {model: m, base_url: here}}", "an address such as"),
         ("{name: a, kind: openai, endpoint: {model: m, api_key: secret}}", "unknown key 'api_key'"),
         ("{name: a, kind: local, model: m, temperature: -1}", "temperature"),
+        ("{name: a, kind: local, model: m, temperature: 1, top_p: 0}", "top_p"),
+        ("{name: a, kind: local, model: m, top_k: 5}", "are for sampling; give a temperature"),
         ("{name: '', kind: local, model: m}", "teachers.0.name"),
         ("{name: small, kind: local, model: m}, {name: small, kind: local, model: n}", "have the same name"),
     ],
@@ -93,6 +96,17 @@ def test_wrong_teachers(teacher: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message) as caught:
         load("", tmp_path, teachers=f"teachers: [{teacher}]")
     assert "secret" not in str(caught.value)
+
+
+def test_the_manifest_says_how_a_teacher_is_sampled() -> None:
+    def sampling(**settings: Any) -> dict[str, Any]:
+        return TeacherConfig.model_validate({"name": "a", **settings}).sampling()
+
+    local, server = {"kind": "local", "model": "m"}, {"kind": "openai", "endpoint": {"model": "m"}}
+    assert sampling(**local) == sampling(**server) == {"temperature": 0.0}
+    assert sampling(**local, temperature=0.8) == {"temperature": 0.8, "top_p": 1.0, "top_k": 0}
+    assert sampling(**server, temperature=0.8, top_p=0.7)["top_k"] == "the server's own"
+    assert sampling(**server, temperature=0.8, top_k=0)["top_k"] == 0
 
 
 @pytest.mark.parametrize("name", ORIGINS)

@@ -21,7 +21,8 @@ from eval.benchmarks.yes_no import SHORT_REPLY, UNMATCHED, AlwaysYes, YesNoJudge
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.floors.rules import FLOORS, make_floor
 from judge.judge import Judge
-from judge.prompting.prompts import BuiltinPrompt, Prompt, TemplatePrompt
+from judge.prompting.prompts import BuiltinPrompt, Prompt
+from judge.prompting.templates import TemplatePrompt
 from judge.types import MODES, Label, Message, Mode, Sample, Task
 
 ROW = {

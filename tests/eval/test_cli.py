@@ -191,11 +191,12 @@ def test_published_figures_and_a_benchmarks_own_prompt(
 
 def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
     command = ("--model", model_folder("chatml"), "--samples", data, "--bootstrap", 0, "--mode", "reason")
-    sampled = ("--max-new-tokens", 4, "--runs", 2, "--temperature", 0.8, "--seed", 5)
+    sampled = ("--max-new-tokens", 4, "--runs", 2, "--temperature", 0.8, "--top-p", 0.9, "--seed", 5)
     assert call(*command, *sampled, "--out", tmp_path / "out").exit_code == 0
     (report,) = read_reports(tmp_path / "out")
     assert report.repeats is not None and report.repeats.seeds == (5, 6)
     assert report.repeats.temperature == 0.8 and report.judge["seed"] == 5
+    assert (report.judge["top_p"], report.judge["top_k"]) == (0.9, 0)
     rows = [json.loads(line) for line in (tmp_path / "out" / "verdicts.jsonl").read_text().splitlines()]
     raw = [[row["verdict"]["raw"] for row in rows if row["run"] == run] for run in (0, 1)]
     assert len(raw[0]) == len(raw[1]) == 12 and raw[0] != raw[1]
@@ -215,6 +216,7 @@ def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -
     ("arguments", "message"),
     [
         (["org/m", "--temperature", "0.8"], "verdict mode, which reads probabilities, samples nothing"),
+        (["org/m", "--mode", "reason", "--top-p", "0.8"], "--top-p is for sampling; add --mode reason"),
         (["org/m", "--runs", "3"], "3 runs would all be the same"),
         (["org/m", "--runs", "3", "--mode", "reason"], "3 runs would all be the same"),
         ([PASS_FLOOR, "--runs", "3"], "3 runs would all be the same"),

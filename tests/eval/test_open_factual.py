@@ -479,6 +479,8 @@ def test_a_model_answers(data: Path, tmp_path: Path) -> None:
         json.loads(json.dumps(report))
     ]
     table = (tmp_path / "out" / "report.md").read_text()
+    assert "| measured: doubler | 5.3 | 1 | 0 | 0 |" in table
+    assert "| google/gemma-2-2b-it | 77.1 | 3 | 2 | 0 |" in table and "on 40 tasks, measured on 20" in table
     assert "| all | 19 | 5.3 " in table and "| t5 | ten (8) | incorrect | correct |" in table
     assert [row["id"] for row in rows_of(tmp_path / "out")] == [f"t{at}" for at in range(1, 20)] + ["h1"]
 
@@ -550,7 +552,8 @@ def test_offline_without_answers_shows_the_floors(data: Path) -> None:
     assert set(report["floors"]) == {"floor:refuse", "floor:echo", "floor:count"}
     assert report["floors"]["floor:count"]["strict"]["correct"] == 10  # 2, 4 ... 20
     assert report["floors"]["floor:refuse"]["extended"]["refused"] == 19
-    assert "floor:echo" in markdown(report)
+    assert "floor:echo" in markdown(report) and "77.1" in markdown(report)
+    assert "measured:" not in markdown(report)
 
 
 def test_the_report_by_age(data: Path, tmp_path: Path) -> None:

@@ -282,7 +282,12 @@ def test_repeated_runs_and_cost_are_shown(tmp_path: Path) -> None:
     assert len(group.runs[0].judged) == 40 and report.repeats is not None
     mean, spread = (100 * found["accuracy"] for found in (report.repeats.mean, report.repeats.spread))
     text = markdown(sets)
-    assert f"| **same** | 2 | 0 | {mean:.1f} ± {spread:.1f} |" in text
+    assert f"| **same** | 2 | - | {mean:.1f} ± {spread:.1f} |" in text
+    part = next(iter(report.repeats.tables["source"].values()))
+    cell = f"{100 * part.mean['accuracy']:.1f} ± {100 * part.spread['accuracy']:.1f}"
+    balanced = f"{100 * part.mean['balanced_accuracy']:.1f} ± {100 * part.spread['balanced_accuracy']:.1f}"
+    assert cell in text or balanced in text
+    assert "same: mean ± standard deviation of all runs." in text and "± " in html_page(sets)
     assert "### Cost of a verdict" in text and "seconds alone (95 %)" in text
 
 

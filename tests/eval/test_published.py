@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -6,15 +7,17 @@ import pytest
 import yaml
 
 from eval.benchmarks import BENCHMARKS, get_benchmark
-from eval.benchmarks.base import Benchmark
 from eval.metrics import Metrics, score
-from eval.published import FOLDER, Published, Table, beside, published
+from eval.published import FOLDER, Column, Published, Table, beside, published
+from eval.published.figures import SHARES
+from eval.repeats import Measured
+from eval.sampling import take
 from judge.configs import load_config
 from judge.errors import InputError
+from judge.formats.halueval import PARTS
 from judge.types import Label, Sample, Verdict
 
 FILES = sorted(FOLDER.glob("*.yaml"))
-HALUBENCH = Benchmark(name="halubench", title="HaluBench", read=lambda _: ())
 
 
 def measured(n: int, right: int) -> Metrics:
@@ -31,21 +34,55 @@ def measured(n: int, right: int) -> Metrics:
     )
 
 
+def compared(name: str, whole: Metrics, parts: dict[str, Metrics], judge: Any = None, **more: Any) -> Any:
+    return beside(name, [Measured(whole, {"source": parts}, {})], judge or {"mode": "verdict"}, **more)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_file_is_whole_and_belongs_to_a_benchmark(path: Path) -> None:
     found = load_config(Published, path)
     assert found.benchmark == path.stem
     assert path.stem in BENCHMARKS or path.stem == "open_factual_bench"
     for table in published(path.stem):
+        assert table.source and table.judges
         for judge in table.judges:
-            for (_, metric), value in table.figures(judge).items():
+            for (_, metric), value in table.printed(judge).items():
                 assert value is not None and value >= 0
-                if metric in ("accuracy", "f1", "precision", "recall"):
+                if metric in SHARES:
                     assert value <= 1
 
 
-def test_they_are_installed_with_the_package() -> None:
-    assert len(FILES) >= 7 and published("no_such_benchmark") == ()
+def test_every_benchmark_with_figures_in_print_has_them() -> None:
+    """Nobody prints any about our own injections, or the variants of OnionEval and DiaHalu."""
+    without = {name for name in BENCHMARKS if not published(name)}
+    assert all(name == "injection" or name.startswith(("onioneval_", "diahalu_")) for name in without)
+    assert published("open_factual_bench") and published("no_such_benchmark") == ()
+
+
+def test_parts_are_those_of_the_benchmark(shared_data: Path) -> None:
+    """A misspelt part would be told as not measured for ever."""
+    assert [f"halueval_{part}" for part in PARTS] == list(published("halueval")[0].parts)
+    for name in ("ragtruth", "conflictqa", "onioneval", "diahalu"):
+        benchmark = get_benchmark(name)
+        samples = take(benchmark.load(shared_data), 300)
+        run = Measured(measured(10, 5), {}, benchmark.figures(samples, [Verdict(Label.PASS)] * len(samples)))
+        tables = {
+            table: dict.fromkeys(rows, measured(10, 5)) for table, rows in benchmark.tables(samples).items()
+        }
+        absent = {"Data2txt accuracy"} if name == "ragtruth" else set()  # its other tasks are not at hand
+        blocks = beside(name, [replace(run, tables=tables)], {})
+        for block, table in zip(blocks, published(name), strict=True):
+            missing = {row for row, value in block["measured"].items() if value is None}
+            assert missing <= absent, (table.source, missing)
+
+
+def test_a_column_is_that_of_the_other_table() -> None:
+    fib = published("fib")[0]
+    whole = published("bianbench_en")[0]
+    assert fib.judges["Bi'an-qwen-14B"] == [69.7] and fib.overall == "all samples"
+    assert (fib.mode, fib.runs, fib.temperature, fib.top_p) == (whole.mode, 3, 0.8, 0.7)
+    with pytest.raises(InputError, match="no published table of fib has the part 'x'"):
+        Column(of="fib", part="x").table()
 
 
 def test_all_known_figures_are_there(shared_data: Path) -> None:
@@ -73,7 +110,7 @@ def test_a_printed_whole_that_is_a_mean_of_parts_is_one(name: str) -> None:
     assert tables[0] == published(name)[0] and len(tables) == (1 if name == "halubench" else 2)
     off = {}
     for table, judge in [(one, judge) for one in tables for judge in one.judges]:
-        *parts, whole = table.figures(judge).values()
+        *parts, whole = table.printed(judge).values()
         known = [value for value in parts if value is not None]
         assert whole is not None
         if abs(sum(known) / len(known) - whole) > (0.012 if name == "halubench" else 0.0011):
@@ -84,9 +121,7 @@ def test_a_printed_whole_that_is_a_mean_of_parts_is_one(name: str) -> None:
 
 def test_lynx_beside_a_measurement() -> None:
     parts = {"RAGTruth": measured(10, 8), "halueval": measured(10, 9), "pubmedQA": measured(10, 7)}
-    printed, recorded = beside(
-        HALUBENCH, measured(30, 24), {"source": parts}, {"mode": "verdict", "temperature": 0.0}, limit=30
-    )
+    printed, recorded = compared("halubench", measured(30, 24), parts, limit=30)
     assert printed["judges"]["Lynx-70B"]["RAGTruth"] == pytest.approx(0.802)
     assert printed["measured"]["halueval"] == pytest.approx(0.9)
     assert printed["measured"]["DROP"] is None
@@ -105,21 +140,39 @@ def test_lynx_beside_a_measurement() -> None:
 
 def test_nothing_to_warn_of() -> None:
     parts = {name: measured(10, 5) for name in published("halubench")[0].parts}
-    printed, _ = beside(HALUBENCH, measured(14_900, 9_000), {"source": parts}, {"mode": "reason"})
+    printed, _ = compared("halubench", measured(14_900, 9_000), parts, {"mode": "reason"})
     assert printed["warnings"] == []
 
 
 def test_runs_and_temperature_of_the_protocol() -> None:
-    benchmark = get_benchmark("bianbench_cf")
-    (block,) = beside(benchmark, measured(20, 10), {}, {"mode": "reason", "temperature": 0.0})
-    assert "published as the mean of 3 runs at temperature 0.8, measured at 0" in block["warnings"]
-    (block,) = beside(benchmark, measured(20, 10), {}, {"mode": "reason", "temperature": 0.8})
-    assert not any("temperature" in warning for warning in block["warnings"])
+    def warnings(runs: int, **judge: Any) -> list[str]:
+        run = Measured(measured(1934, 10), {"language": {"en": measured(9, 5), "zh": measured(9, 5)}}, {})
+        return beside("bianbench_cf", [run] * runs, {"mode": "reason", **judge})[0]["warnings"]
+
+    told = ["published as the mean of 3 runs at temperature 0.8, measured at 0"]
+    assert warnings(1, temperature=0.0) == told
+    assert warnings(3, temperature=0.8, top_p=0.7) == []
+    assert warnings(3, temperature=0.8, top_p=1.0) == ["published with top_p 0.7, measured with 1"]
+    assert warnings(2, temperature=0.8, top_p=0.7) == ["published as the mean of 3 runs, measured in 2"]
+
+
+def test_the_mean_of_all_runs_stands_beside_the_published_means() -> None:
+    runs = []
+    for right in (12, 16):
+        parts = {"DROP": measured(10, right // 2), "covidQA": measured(10, 5)}
+        runs.append(Measured(measured(20, right), {"source": parts}, {}))
+    printed, recorded = beside("halubench", runs, {"mode": "reason"})
+    assert printed["measured"]["DROP"] == pytest.approx(0.7)
+    assert printed["spread"]["DROP"] == pytest.approx(0.2 / 2**0.5)
+    assert printed["measured"]["mean of 2"] == pytest.approx(0.6)
+    assert printed["spread"]["mean of 2"] == pytest.approx(0.1 / 2**0.5)
+    assert recorded["measured"]["overall accuracy"] == pytest.approx(0.7)
+    assert beside("halubench", runs[:1], {"mode": "reason"})[0]["spread"] is None
 
 
 def test_parts_are_found_whatever_their_case_and_punctuation() -> None:
     parts = {"halueval-qa": measured(10, 6), "PUBMEDQA": measured(10, 7)}
-    block = beside(get_benchmark("bianbench_en"), measured(20, 13), {"source": parts}, {"mode": "reason"})[0]
+    block = compared("bianbench_en", measured(20, 13), parts, {"mode": "reason"})[0]
     assert block["measured"]["HaluEval_qa"] == pytest.approx(0.6)
     assert block["measured"]["PubMedQA"] == pytest.approx(0.7)
 

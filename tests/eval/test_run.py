@@ -10,7 +10,7 @@ import pytest
 
 from eval.benchmarks.base import Benchmark
 from eval.judging import describe_run
-from eval.report import Report, as_json, read_reports, write_reports
+from eval.report import Report, as_json, decoding_text, read_reports, write_reports
 from eval.run import evaluate
 from eval.tables import report_tables
 from eval.verdicts import VerdictFile, check_out, data_hash, differences, row_from_verdict, verdict_from_row
@@ -166,6 +166,50 @@ def test_repeated_runs_have_a_mean_and_a_spread() -> None:
     assert repeats.mean["accuracy"] == pytest.approx(2 / 3)
     assert repeats.spread["accuracy"] == pytest.approx(math.sqrt(1 / 12))
     assert repeats.mean["coverage"] == 1 and repeats.spread["coverage"] == 0
+    part = repeats.tables["source"]["a"]
+    assert part.mean["accuracy"] == pytest.approx(2 / 3) and part.spread["accuracy"] > 0.28
+    assert report.tables["source"]["a"].accuracy == 1.0  # the first run alone
+
+
+def test_the_benchmarks_own_figures_have_a_mean_and_a_spread_too() -> None:
+    def right(items: Sequence[Sample], found: Sequence[Verdict]) -> dict[str, Any]:
+        hits = sum(verdict.label is item.label for item, verdict in zip(items, found, strict=True))
+        return {"own": {"all": {"right": hits / len(items), "samples": len(items)}}}
+
+    report = run(Scripted(RIGHT), Scripted(WRONG, seed=1), benchmark=replace(BENCH, figures=right))
+    assert report.repeats is not None
+    found = report.repeats.figures["own"]["all"]
+    assert found.mean == {"right": 0.75, "samples": 20} and found.spread["samples"] == 0
+
+
+def test_old_reports_of_several_runs_are_still_read() -> None:
+    row = json.loads(json.dumps(run(Scripted(RIGHT), Scripted(WRONG, seed=1)).to_json()))
+    del row["repeats"]["tables"], row["repeats"]["figures"]
+    repeats = Report.from_dict(row).repeats
+    assert repeats is not None and repeats.tables == {} and repeats.mean["accuracy"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("judge", "text"),
+    [
+        ({"mode": "verdict"}, ""),
+        ({"max_new_tokens": 9, "temperature": 0.0}, "greedy, at most 9 tokens"),
+        (
+            {"max_new_tokens": 9, "temperature": 0.8, "top_p": 0.7, "top_k": 0, "seed": 1},
+            "temperature 0.8, top_p 0.7, top_k all, seed 1, at most 9 tokens",
+        ),
+        (
+            {"max_new_tokens": 9, "temperature": 1, "top_p": 1.0, "top_k": 0, "seed": 1, "server": "unknown"},
+            "temperature 1, top_p 1, top_k the server's own, seed 1, at most 9 tokens",
+        ),
+        (
+            {"max_new_tokens": 9, "temperature": 1, "seed": 1},
+            "temperature 1, top_p not told, top_k not told, seed 1, at most 9 tokens",
+        ),
+    ],
+)
+def test_how_replies_were_decoded_is_told(judge: dict[str, Any], text: str) -> None:
+    assert decoding_text(judge) == text
 
 
 def test_latency_is_that_of_single_samples() -> None:
