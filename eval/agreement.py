@@ -76,7 +76,7 @@ class Ratings:
         one, two = (self._chose[:, self.raters.index(rater)] for rater in (first, second))
         both = (one.sum(axis=1) * two.sum(axis=1)) > 0
         tables = np.einsum("ij,ik->ijk", one[both], two[both])
-        return self._figure(tables.reshape(len(tables), -1), both, self._cohen)
+        return self._figure(tables.reshape(len(tables), len(self.categories) ** 2), both, self._cohen)
 
     def mean_cohen(self) -> Figure:
         """The mean of Cohen's kappa over all pairs of raters that it exists for; without an interval."""

@@ -4,9 +4,9 @@
     python -m tests.bench.annotate_page --samples 6 --screenshots DIR
 
 Starts ``judge annotate``, opens its page in headless Chromium as two annotators who agree better than by
-chance, and says PASS, FAIL or unsure of every sample with the keyboard; every third FAIL gets a mark. What the
-files hold must be what was said, and ``judge agreement`` must give scikit-learn's Cohen's kappa, and the Fleiss'
-kappa and alpha that plain loops over all pairs of ratings give.
+chance, and says PASS, FAIL or unsure of every sample with the keyboard; every third FAIL gets a mark. What
+the files hold must be what was said, and ``judge agreement`` must give scikit-learn's Cohen's kappa, and the
+Fleiss' kappa and alpha that plain loops over all pairs of ratings give.
 """
 
 import argparse
@@ -145,7 +145,7 @@ def main() -> None:
         write_samples(path, samples)
         if given.screenshots:
             return take_pictures(path, out, given.screenshots)
-        said = {name: opinions(samples, 0.5, seed) for seed, name in enumerate(PEOPLE)}
+        said = {name: opinions(samples, 0.8, seed) for seed, name in enumerate(PEOPLE)}
         start = time.perf_counter()
         with serving(path, "--out", out) as address, chromium() as browser:
             for name in PEOPLE:
