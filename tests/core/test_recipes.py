@@ -12,6 +12,7 @@ import yaml
 from typer.main import get_command
 
 from data_pipeline.config import DataConfig
+from data_pipeline.dialogues.config import DialoguesConfig
 from judge.cli.main import COMMANDS, main
 from judge.configs import StrictConfig, load_config
 from judge.models.hardware import KNOWN_DEVICES
@@ -27,7 +28,9 @@ TRAINED = ("demo", "t4-qlora-qwen2.5-7b", "bian-qwen2.5-7b", "bian-qwen2.5-14b",
 
 
 def kind_of(recipe: Path) -> type[StrictConfig]:
-    kinds: dict[str, type[StrictConfig]] = {"data": DataConfig, "sft": SFTRecipe, "dpo": DPORecipe}
+    kinds: dict[str, type[StrictConfig]] = {
+        "data": DataConfig, "dialogues": DialoguesConfig, "sft": SFTRecipe, "dpo": DPORecipe,
+    }  # fmt: skip
     return kinds[recipe.stem.split("-")[0]]
 
 
