@@ -60,7 +60,7 @@ def draw(
         parts.setdefault(sample.source, []).append(sample)
     for source in sources:
         if source not in parts:
-            raise InputError(unknown("source", source, parts))
+            raise InputError(unknown("source", source, parts), field="--source")
     chosen = [sample for sample in samples if not sources or sample.source in sources]
     if per_source is None:
         return chosen
