@@ -3,7 +3,7 @@
 A file grows by a row with every answer; of several rows by one annotator about one sample the last one holds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -96,12 +96,7 @@ def read_annotations(paths: Iterable[Path]) -> list[Annotation]:
     texts: dict[str, str] = {}
     for path in paths:
         for line, row in read_jsonl(path):
-            try:
-                # By way of JSON, where a label is a text.
-                read = Annotation.model_validate(row, strict=False)
-            except ValidationError as error:
-                field, message = explain(error)
-                raise InputError(message, file=path, line=line, field=field) from None
+            read = read_row(row, path, line)
             if texts.setdefault(read.id, read.sample) != read.sample:
                 raise InputError(
                     f"{read.id!r} is about another text than in a row before: files of two sets, or of a set "
@@ -110,6 +105,15 @@ def read_annotations(paths: Iterable[Path]) -> list[Annotation]:
                 )  # fmt: skip
             found[read.annotator, read.id] = read
     return list(found.values())
+
+
+def read_row(row: Mapping[str, Any], path: Path, line: int) -> Annotation:
+    """Check one row of a file; raises :class:`InputError` that names the field."""
+    try:
+        return Annotation.model_validate(row, strict=False)  # in JSON a label is a text
+    except ValidationError as error:
+        field, message = explain(error)
+        raise InputError(message, file=path, line=line, field=field) from None
 
 
 def by_sample(annotations: Sequence[Annotation]) -> dict[str, list[Annotation]]:

@@ -14,12 +14,12 @@ from eval.annotation.records import (
     Name,
     Said,
     group_hash,
-    read_annotations,
+    read_row,
     sample_hash,
 )
 from eval.sampling import take
 from judge.errors import InputError, unknown
-from judge.files import Appender
+from judge.files import Appender, whole_rows
 from judge.samples import read_samples
 from judge.types import Sample
 
@@ -93,7 +93,7 @@ class Work:
         self._files: dict[str, Appender] = {}
         self._lock = Lock()
         for path in sorted(folder.glob("*.jsonl")):
-            self._open(path.stem)
+            self._load(path)
 
     def annotators(self) -> list[str]:
         """Who has a file."""
@@ -133,8 +133,8 @@ class Work:
             time=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         with self._lock:
-            self._open(annotator).append(row.model_dump(mode="json"))
-            self._said[annotator][sample.id] = row
+            self._file(annotator).append(row.model_dump(mode="json"))
+            self._said.setdefault(annotator, {})[sample.id] = row
         return row
 
     def close(self) -> None:
@@ -148,25 +148,27 @@ class Work:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _open(self, annotator: str) -> Appender:
-        if annotator in self._files:
-            return self._files[annotator]
-        path = self.folder / f"{check_name(annotator)}.jsonl"
-        file = Appender(path)
-        found = read_annotations([path])
+    def _load(self, path: Path) -> None:
+        """Read an annotator's file, and change nothing in it."""
+        annotator = check_name(path.stem)
+        found = [read_row(row, path, line) for line, row in enumerate(whole_rows(path), start=1)]
+        if not found and path.stat().st_size:  # nothing tells that it is one of ours
+            raise InputError("holds no whole row; move it away, or give another --out", file=path)
         for row in found:
             if row.annotator != annotator:
-                file.close()
                 raise InputError(f"holds rows of {row.annotator!r}; name it after its annotator", file=path)
             if self._hashes.get(row.id, row.sample) != row.sample:
-                file.close()
                 raise InputError(
                     f"{row.id!r} was annotated with other texts than it has now; give another --out",
                     file=path,
                 )
         self._said[annotator] = {row.id: row for row in found if row.id in self._hashes}
-        self._files[annotator] = file
-        return file
+
+    def _file(self, annotator: str) -> Appender:
+        """The file to write to, opened when it is first written to."""
+        if annotator not in self._files:
+            self._files[annotator] = Appender(self.folder / f"{annotator}.jsonl")
+        return self._files[annotator]
 
     def _check_types(self, said: Said) -> None:
         """Where types are asked for, a FAIL has typed marks in the answer, and a PASS has none."""

@@ -27,7 +27,8 @@ def listen_on(host: str, port: int) -> socket.socket:
         if listener is not None:
             listener.close()
         raise InputError(
-            f"cannot listen on {host}:{port} ({error.strerror}); give another --host or --port"
+            f"cannot listen on {host}:{port} ({error.strerror}); take another --port, or an address of this "
+            "machine"
         ) from None
     return listener
 

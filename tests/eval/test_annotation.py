@@ -89,6 +89,10 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "Ada.jsonl", tmp_path / "Bo.jsonl")
     with pytest.raises(InputError, match="holds rows of 'Ada'"):
         Work(SAMPLES, tmp_path)
+    (tmp_path / "Bo.jsonl").write_text('{"of": "somebody else"}')
+    with pytest.raises(InputError, match="holds no whole row"):
+        Work(SAMPLES, tmp_path)
+    assert (tmp_path / "Bo.jsonl").read_text() == '{"of": "somebody else"}'
     row = json.loads((tmp_path / "Ada.jsonl").read_text())
     write_jsonl(tmp_path / "bad.jsonl", [row, row | {"label": "MAYBE"}])
     with pytest.raises(InputError, match=r"bad.jsonl:2: field 'label'"):
@@ -258,7 +262,8 @@ def test_annotating_by_keyboard_and_on_a_phone(address: str, tmp_path: Path) -> 
             if name == "Ada":  # two samples, and a reload goes on with the third
                 tab.keyboard.press("p")
                 tab.locator("#position", has_text="2 of 4").wait_for()
-                for key in ("a", "ArrowRight", "Shift+ArrowRight", "m", "n"):
+                into_the_document = ("d", *["ArrowDown"] * 99, "ArrowRight", "m")
+                for key in ("a", "ArrowRight", "Shift+ArrowRight", "m", *into_the_document, "n"):
                     tab.keyboard.press(key)
                 tab.keyboard.type("fup")  # in a note these are letters
                 tab.keyboard.press("Escape")
@@ -280,7 +285,8 @@ def test_annotating_by_keyboard_and_on_a_phone(address: str, tmp_path: Path) -> 
     rows = read_annotations([tmp_path / "Ada.jsonl", tmp_path / "Bo.jsonl"])
     assert [row.label for row in rows] == ["PASS", "FAIL", "PASS", "FAIL", "PASS", "FAIL", "UNSURE", "FAIL"]
     assert [mark.text for mark in rows[1].unsupported] == ["to the"] and rows[1].note == "fup"
-    assert rows[1].evidence == [] and rows[3].seconds > 0
+    [shows] = rows[1].evidence  # a word of the last line, where the arrow keys end
+    assert shows.start > len(SAMPLES[1].document) - 200 and rows[3].seconds > 0
 
 
 def test_annotate_needs_something_to_annotate(tmp_path: Path) -> None:

@@ -3,6 +3,13 @@
 const byId = (id) => document.getElementById(id);
 const TEXTS = { unsupported: "answer", evidence: "document" }; // kind of mark to where it is made
 
+const ARROWS = {
+  ArrowRight: ["forward", "word"],
+  ArrowLeft: ["backward", "word"],
+  ArrowDown: ["forward", "line"],
+  ArrowUp: ["backward", "line"],
+};
+
 let work = null; // title, samples, types, annotators
 let who = ""; // the annotator
 let labels = []; // of each sample: what was said of it, or null
@@ -143,28 +150,39 @@ function mark() {
 function enter(panel) {
   panel.focus();
   getSelection().collapse(panel, 0);
-  step(panel, "forward", false);
+  step(panel, "forward", "word", false);
 }
 
-function step(panel, direction, extend) {
+// Selects the next or previous word, or one on the next or previous line; or extends what is selected by as much.
+function step(panel, direction, unit, extend) {
   const selection = getSelection();
   if (!selection.rangeCount || !panel.contains(selection.anchorNode)) selection.collapse(panel, 0);
-  if (!extend) {
-    if (!selection.isCollapsed) direction === "forward" ? selection.collapseToEnd() : selection.collapseToStart();
-    const space = direction === "forward" ? /^\s$/ : /^$/;
-    selection.modify("extend", direction, "word");
-    if (space.test(selection.toString())) selection.modify("extend", direction, "word");
+  const before = selection.getRangeAt(0).cloneRange();
+  if (extend) {
+    selection.modify("extend", direction, unit);
   } else {
+    if (direction === "forward" && unit === "word") selection.collapseToEnd();
+    else selection.collapseToStart();
+    if (unit === "line") {
+      selection.modify("move", direction, "line");
+      direction = "forward";
+    }
     selection.modify("extend", direction, "word");
+    if (direction === "forward" && !selection.toString().trim()) selection.modify("extend", direction, "word");
   }
-  if (!panel.contains(selection.focusNode)) {
-    const end = direction === "forward" ? panel.childNodes.length : 0;
-    selection.extend(panel, end);
+  if (extend && !panel.contains(selection.focusNode)) {
+    selection.extend(panel, direction === "forward" ? panel.childNodes.length : 0);
+  } else if (!panel.contains(selection.focusNode) || !selection.toString().trim()) {
+    selection.removeAllRanges(); // there is no further word
+    selection.addRange(before);
   }
-  const seen = selection.getRangeAt(0).getBoundingClientRect();
-  const frame = panel.getBoundingClientRect();
-  if (seen.bottom > frame.bottom) panel.scrollTop += seen.bottom - frame.bottom + 40;
-  if (seen.top < frame.top) panel.scrollTop -= frame.top - seen.top + 40;
+  for (const frame of [panel, byId("claims"), byId("sheet")]) {
+    if (!frame.contains(panel)) continue;
+    const seen = selection.getRangeAt(0).getBoundingClientRect();
+    const box = frame.getBoundingClientRect();
+    if (seen.bottom > box.bottom) frame.scrollTop += seen.bottom - box.bottom + 40;
+    else if (seen.top < box.top) frame.scrollTop -= box.top - seen.top + 40;
+  }
 }
 
 // --- Samples ---------------------------------------------------------------------------------------------------
@@ -278,9 +296,9 @@ const begin = (name) =>
     sample = null;
     history.replaceState(null, "", `#${encodeURIComponent(who)}`); // a reload goes on
     byId("leave").textContent = who;
+    await show(nextOpen(work.samples - 1) ?? 0);
     byId("start").hidden = true;
     byId("desk").hidden = false;
-    await show(nextOpen(work.samples - 1) ?? 0);
   });
 
 const start = () =>
@@ -310,9 +328,10 @@ function onKey(event) {
     return;
   }
   const panel = Object.values(TEXTS).map(byId).find((text) => text === target);
-  if (panel && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
+  const arrow = ARROWS[event.key];
+  if (panel && arrow) {
     event.preventDefault();
-    return step(panel, event.key === "ArrowRight" ? "forward" : "backward", event.shiftKey);
+    return step(panel, ...arrow, event.shiftKey);
   }
   const last = marks.filter((mark) => mark.kind === "unsupported").at(-1);
   const type = work.types[Number(event.key) - 1];
