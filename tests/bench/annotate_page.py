@@ -50,7 +50,7 @@ def make_samples(count: int, seed: int = 0) -> list[Sample]:
                 question=f"How high is tower {towers}?",
                 answer=f"According to the text 𝔸 tower {towers} is {height + number % 2 * 5} m high. {NASTY}",
                 label=Label.FAIL if number % 2 else Label.PASS,
-                source=("drop", "finance", "covid", "pubmed")[number % 4],
+                source=("drop", "finance", "covid", "pubmed")[towers % 4],
                 group=f"tower-{towers}",
             )
         )

@@ -39,7 +39,9 @@ def say(work: Work, who: str, labels: str) -> None:
 def test_draw_takes_so_many_of_each_source_and_half_of_each_label() -> None:
     samples = make_samples(400)
     drawn = draw(samples, 50, ["drop", "pubmed"], seed=3)
-    assert Counter(sample.source for sample in drawn) == {"drop": 50, "pubmed": 50}
+    assert Counter((sample.source, sample.label) for sample in drawn) == {
+        (source, label): 25 for source in ("drop", "pubmed") for label in Label
+    }
     assert drawn == draw(samples, 50, ["drop", "pubmed"], seed=3) != draw(samples, 50, ["drop", "pubmed"])
     assert len({sample.source for sample in drawn[:20]}) == 2  # mixed
     assert draw(samples, None) == samples
