@@ -167,4 +167,8 @@ class _CountingModels(ChatModels):
 
 
 def _model(teacher: TeacherConfig) -> str:
-    return teacher.endpoint.model if teacher.endpoint is not None else teacher.model or teacher.name
+    """What files call a model: its name at the endpoint, its Hub id, or the name of its folder."""
+    if teacher.endpoint is not None:
+        return teacher.endpoint.model
+    model = teacher.model or teacher.name
+    return Path(model).name if Path(model).is_dir() else model

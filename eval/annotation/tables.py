@@ -82,4 +82,7 @@ def _shown(figure: Figure | None) -> str:
     if figure is None or figure.value is None:
         return "-"
     text = f"{figure.value:.3f}"
-    return text if figure.interval is None else "{}\n{:.2f} to {:.2f}".format(text, *figure.interval)
+    if figure.interval is None:
+        return text
+    low, high = figure.interval
+    return f"{text}\n{low:.2f}{' to ' if low < 0 else '-'}{high:.2f}"
