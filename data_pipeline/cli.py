@@ -56,6 +56,43 @@ def build_command(
     typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
 
 
+@app.command("dialogues")
+def dialogues_command(
+    config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: self-dialogue.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the dialogues, instead of the recipe's.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
+    ] = None,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be asked of the models, and its price.")
+    ] = False,
+) -> None:
+    """Let two chat models talk about topics, for people to annotate: as DiaHalu was made."""
+    from rich.console import Console
+
+    from data_pipeline.dialogues.config import DialoguesConfig
+    from data_pipeline.dialogues.run import DIALOGUES, TO_REPAIR, dry_run, run
+    from judge.configs import load_config
+    from judge.shipped import find_recipe
+
+    console = Console(stderr=True)
+    changes = [*(overrides or []), *([f"output={out}"] if out is not None else [])]
+    recipe = load_config(DialoguesConfig, find_recipe(config, "dialogues"), changes)
+    if dry:
+        for name, estimate in dry_run(recipe).items():
+            typer.echo(f"{name}: {estimate.text()}")
+        return
+    manifest = run(recipe, say=console.print)
+    for reason, items in manifest["dropped"].items():
+        console.print(f"left out, {reason}: {items['count']}")
+    folder = Path(recipe.output)
+    typer.echo(f"{folder / DIALOGUES}: {sum(manifest['dialogues'].values())} dialogues")
+    if manifest["to_repair"]:
+        typer.echo(f"{folder / TO_REPAIR}: {manifest['to_repair']} turns of A for people to rewrite")
+
+
 @app.command("audit")
 def audit_command(
     folder: Annotated[Path, typer.Argument(help="A built data set.")],

@@ -4,7 +4,7 @@ The build runs whole, into a folder that is thrown away. Where a teacher's reply
 the rules stand in for it: they perturb as many answers as rules can, and what follows is counted on these.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
@@ -16,6 +16,7 @@ from data_pipeline.prompts import judgement_prompt, paraphrase_prompt, perturbat
 from data_pipeline.teachers.base import Ask, Judgement, Teacher
 from data_pipeline.teachers.room import Run, Teachers
 from judge.remote.budget import Estimate
+from judge.remote.cache import CallCache
 from judge.remote.chat import ChatRequest, Reply
 from judge.remote.client import ChatClient
 from judge.remote.config import EndpointConfig, Prices
@@ -51,22 +52,36 @@ class CountingTeachers(Teachers):
         return _StandIn(name, rules, self.ask(name), self.ask(checker) if checker is not None else None)
 
     def _runner(self, settings: TeacherConfig) -> Run:
-        # A model in this process costs nothing, and its calls are known by its name like those of an
-        # endpoint.
-        free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
-        client = ChatClient(settings.endpoint or free, name=settings.name, cache=self.cache)
         counterfactuals = self.config.counterfactuals
         text = " ".join(["word"] * (counterfactuals.length if counterfactuals is not None else 50))
+        return counting_run(settings, self.cache, self.estimates, lambda request: said(request, text))
 
-        def run(requests: Iterable[ChatRequest]) -> Iterator[Reply]:
-            for request in requests:
-                one = client.estimate([request])
-                before = self.estimates.get(settings.name)
-                self.estimates[settings.name] = one if before is None else before + one
-                properties = request.schema["properties"] if request.schema is not None else ()
-                yield Reply(text, parsed=dict.fromkeys(properties, text))
 
-        return run
+def counting_run(
+    settings: TeacherConfig,
+    cache: CallCache,
+    estimates: dict[str, Estimate],
+    stand_in: Callable[[ChatRequest], Reply],
+) -> Run:
+    """A way to run requests that counts them into ``estimates``, by teacher, and replies by a stand-in."""
+    # A model in this process costs nothing, and its calls are known by its name like those of an endpoint.
+    free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
+    client = ChatClient(settings.endpoint or free, name=settings.name, cache=cache)
+
+    def run(requests: Iterable[ChatRequest]) -> Iterator[Reply]:
+        for request in requests:
+            one = client.estimate([request])
+            before = estimates.get(settings.name)
+            estimates[settings.name] = one if before is None else before + one
+            yield stand_in(request)
+
+    return run
+
+
+def said(request: ChatRequest, text: str) -> Reply:
+    """A reply that is this text, under every key that the request's schema wants."""
+    properties = request.schema["properties"] if request.schema is not None else ()
+    return Reply(text, parsed=dict.fromkeys(properties, text))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ comparable, and the differences of two judges are paired draw by draw.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from judge.types import Label, Sample, Verdict
@@ -38,6 +38,34 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     centre = (hits + z * z / 2) / (n + z * z)
     half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def drawn_weights(groups: int, resamples: int, seed: int, width: int) -> Iterator[Any]:
+    """How often each group is in each resample, as arrays (some of the resamples x groups).
+
+    Args:
+        groups: how many there are; each resample draws as many, with replacement.
+        resamples: how many.
+        seed: the same one gives the same draws.
+        width: about so many numbers are computed of each resample, to choose the size of the arrays by.
+    """
+    import numpy as np
+
+    random = np.random.default_rng(seed)
+    block = max(1, _CELLS // width)
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        chosen = random.integers(0, groups, (size, groups))
+        chosen += np.arange(size)[:, None] * groups
+        weights = np.bincount(chosen.ravel(), minlength=size * groups)
+        yield weights.reshape(size, groups).astype(np.float64)
+
+
+def divide(above: Any, below: Any) -> Any:
+    """``above / below`` of arrays, nan where ``below`` is nought."""
+    import numpy as np
+
+    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
 
 
 class Outcomes:
@@ -91,16 +119,10 @@ class Outcomes:
         """Each figure in each resample of the groups, as arrays with nan where it does not exist."""
         import numpy as np
 
-        random = np.random.default_rng(seed)
-        drawn: list[dict[str, Any]] = []
-        block = max(1, _CELLS // self.size)
-        for start in range(0, resamples, block):
-            size = min(block, resamples - start)
-            chosen = random.integers(0, self.groups, (size, self.groups))
-            chosen += np.arange(size)[:, None] * self.groups
-            weights = np.bincount(chosen.ravel(), minlength=size * self.groups)
-            weights = weights.reshape(size, self.groups).astype(np.float64)
-            drawn.append(_rates(weights @ self._per_group) | {"auroc": self._ranking.auroc(weights)})
+        drawn = [
+            _rates(weights @ self._per_group) | {"auroc": self._ranking.auroc(weights)}
+            for weights in drawn_weights(self.groups, resamples, seed, self.size)
+        ]
         return {name: np.concatenate([part[name] for part in drawn]) for name in drawn[0]}
 
 
@@ -108,23 +130,16 @@ def _known(value: Any) -> float | None:
     return None if value != value else float(value)  # nan is not itself
 
 
-def _divide(above: Any, below: Any) -> Any:
-    """``above / below`` of arrays, nan where ``below`` is nought."""
-    import numpy as np
-
-    return np.divide(above, below, out=np.full(np.shape(above), np.nan), where=below > 0)
-
-
 def _rates(counts: Any) -> dict[str, Any]:
     """Figures from (..., 6) counts: FAIL right, PASS right, predicted FAIL, all FAIL, all PASS, all."""
     hits, passes, predicted, n_fail, n_pass, n = (counts[..., column] for column in range(6))
-    recall = _divide(hits, n_fail)
+    recall = divide(hits, n_fail)
     return {
-        "accuracy": _divide(hits + passes, n),
-        "balanced_accuracy": (recall + _divide(passes, n_pass)) / 2,
-        "precision": _divide(hits, predicted),
+        "accuracy": divide(hits + passes, n),
+        "balanced_accuracy": (recall + divide(passes, n_pass)) / 2,
+        "precision": divide(hits, predicted),
         "recall": recall,
-        "f1": _divide(2 * hits, predicted + n_fail),
+        "f1": divide(2 * hits, predicted + n_fail),
     }
 
 
@@ -150,4 +165,4 @@ class _Ranking:
         positive = np.add.reduceat(rows * self.positive, self.starts, axis=1)
         negative = np.add.reduceat(rows, self.starts, axis=1) - positive
         below = np.cumsum(negative, axis=1) - negative / 2
-        return _divide((positive * below).sum(axis=1), positive.sum(axis=1) * negative.sum(axis=1))
+        return divide((positive * below).sum(axis=1), positive.sum(axis=1) * negative.sum(axis=1))

@@ -22,7 +22,7 @@ LAUNCH_CONFIGS = _folder("accelerate_configs")
 
 def recipe_names() -> list[str]:
     """Names of the recipes, in order."""
-    return sorted(path.parent.name for path in RECIPES.glob("*/data.yaml"))
+    return sorted({path.parent.name for path in RECIPES.glob("*/*.yaml")})
 
 
 def find_recipe(given: Path, stage: str) -> Path:
@@ -31,7 +31,8 @@ def find_recipe(given: Path, stage: str) -> Path:
     Args:
         given: a file; or a shipped recipe by name (``demo``), with the file where it has several for a stage
             (``lynx-llama3-8b/sft-corrected``).
-        stage: which of a recipe's files is meant by its name alone: ``data``, ``sft`` or ``dpo``.
+        stage: which of a recipe's files is meant by its name alone: ``data``, ``sft``, ``dpo`` or
+            ``dialogues``.
 
     Raises:
         InputError: there is no such file, or the recipe has none for the stage.

@@ -8,7 +8,17 @@ from typing import Any
 from judge.prompting.prompts import guard
 from judge.types import Message
 
-TAGS = ("document", "question", "answer", "other_answer", "true_answer", "gold_answer", "evidence", "change")
+TAGS = (
+    "document",
+    "question",
+    "answer",
+    "other_answer",
+    "true_answer",
+    "gold_answer",
+    "evidence",
+    "change",
+    "message",
+)
 """The fields that a prompt can have, each fenced by tags of its name."""
 TEXT: Mapping[str, Any] = {"type": "string"}
 """The schema of a text."""
@@ -20,10 +30,10 @@ _TAG = re.compile(rf"<(\s*/?\s*(?:{'|'.join(TAGS)})\s*)>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """What a teacher is asked, and the JSON schema that its reply has to keep."""
+    """What a teacher is asked, and the JSON schema that its reply has to keep; ``None`` for plain text."""
 
     messages: list[Message]
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Any] | None
 
 
 def reply_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
-from data_pipeline.config import DataConfig, TeacherConfig
+from data_pipeline.config import CallsConfig, DataConfig, TeacherConfig
 from data_pipeline.perturb import RulePerturber
 from data_pipeline.teachers.base import Ask, Teacher
 from data_pipeline.teachers.llm import LLMTeacher, asking
@@ -78,23 +78,34 @@ class Tally:
         }
 
 
-class Teachers:
-    """The teachers that a recipe names. A context manager.
+class ChatModels:
+    """The chat models that a recipe names. A context manager.
+
+    Args:
+        teachers: their settings.
+        calls: the call cache, and what a run may spend.
+        seed: of whatever is sampled.
+        say: is told, now and then, how far the calls are.
 
     Raises:
         InputError: an endpoint's key is missing, a model is unknown, the cache is something else.
     """
 
-    def __init__(self, config: DataConfig, say: Callable[[str], None] = lambda _: None):
-        self.config = config
-        self._settings = {teacher.name: teacher for teacher in config.teachers}
+    def __init__(
+        self,
+        teachers: Iterable[TeacherConfig],
+        calls: CallsConfig,
+        seed: int,
+        say: Callable[[str], None] = lambda _: None,
+    ):
+        self._settings = {teacher.name: teacher for teacher in teachers}
+        self._calls, self._seed, self._say = calls, seed, say
         self._cache: CallCache | None = None
-        self._say = say
         self._asks: dict[str, Ask] = {}
-        self.budget = Budget(config.calls.money, config.calls.tokens)
+        self.budget = Budget(calls.money, calls.tokens)
         self.tallies: dict[str, Tally] = {}
 
-    def __enter__(self) -> "Teachers":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -103,13 +114,6 @@ class Teachers:
         if self._cache is not None:
             self._cache.close()
             self._cache = None
-
-    def get(self, name: str, checker: str | None = None) -> Teacher:
-        """A teacher by name; ``checker`` names the one that looks over its perturbations."""
-        if name == "rules":
-            config = self.config
-            return RulesTeacher(RulePerturber(config.seed, config.edit_types, config.from_document))
-        return LLMTeacher(name, self.ask(name), self.ask(checker) if checker is not None else None)
 
     def ask(self, name: str) -> Ask:
         """A way to ask a chat model by its name."""
@@ -123,7 +127,7 @@ class Teachers:
                 top_p=settings.top_p,
                 top_k=0 if settings.top_k is None and settings.kind == "local" else settings.top_k,
                 max_tokens=settings.max_tokens,
-                seed=self.config.seed,
+                seed=self._seed,
             )
         return self._asks[name]
 
@@ -131,7 +135,7 @@ class Teachers:
     def cache(self) -> CallCache:
         """The recipe's call cache, opened at its first use."""
         if self._cache is None:
-            self._cache = CallCache(Path(self.config.calls.cache))
+            self._cache = CallCache(Path(self._calls.cache))
         return self._cache
 
     def _runner(self, settings: TeacherConfig) -> Run:
@@ -142,7 +146,7 @@ class Teachers:
             from judge.backends.vllm import VLLMBackend
             from judge.backends.vllm_engine import VLLMSettings
 
-            sharing = sum(teacher.engine == "vllm" for teacher in self.config.teachers)
+            sharing = sum(teacher.engine == "vllm" for teacher in self._settings.values())
             served = VLLMBackend(model, precision=settings.precision, settings=VLLMSettings(sharing=sharing))
             name = f"{model} {served.dtype} vllm"
             return LocalClient(served, name, self.cache, settings.name, guided=True).run
@@ -159,3 +163,18 @@ class Teachers:
             name: {**tally.table(), "sampling": self._settings[name].sampling()}
             for name, tally in sorted(self.tallies.items())
         }
+
+
+class Teachers(ChatModels):
+    """The teachers of a data recipe, the rules among them. A context manager."""
+
+    def __init__(self, config: DataConfig, say: Callable[[str], None] = lambda _: None):
+        super().__init__(config.teachers, config.calls, config.seed, say)
+        self.config = config
+
+    def get(self, name: str, checker: str | None = None) -> Teacher:
+        """A teacher by name; ``checker`` names the one that looks over its perturbations."""
+        if name == "rules":
+            config = self.config
+            return RulesTeacher(RulePerturber(config.seed, config.edit_types, config.from_document))
+        return LLMTeacher(name, self.ask(name), self.ask(checker) if checker is not None else None)

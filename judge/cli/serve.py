@@ -1,9 +1,6 @@
 """``judge serve``: a judge over HTTP."""
 
 import os
-import signal
-import socket
-from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -57,12 +54,13 @@ def serve_command(
         ) from None
     from judge.floors.rules import CONSTANT, FLOORS
     from judge.load import load_judge
+    from judge.serving.listening import address_of, listen_on, run_until_stopped
 
     limits = Limits(max_batch, max_wait_ms, max_queue, max_samples, max_characters, max_body_bytes)
     token = _token()
     if model in FLOORS and model not in CONSTANT:
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
-    with _listener(host, port) as listener:  # before the model, which takes long to load
+    with listen_on(host, port) as listener:  # before the model, which takes long to load
         judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         config = uvicorn.Config(
             create_app(judge, limits, token),
@@ -72,13 +70,10 @@ def serve_command(
             limit_concurrency=CONNECTIONS,
         )
         listener.listen(CONNECTIONS)
-        typer.echo(f"{judge.name} answers at http://{_address(listener)}")
+        typer.echo(f"{judge.name} answers at http://{address_of(listener)}")
         if token is None and not host.startswith(("127.", "::1", "localhost")):
             typer.echo(f"warning: anybody who reaches {host} may ask; set {TOKEN}", err=True)
-        # uvicorn sends itself the signal once more when all is answered, to whoever listened before.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
+        run_until_stopped(config, listener)
 
 
 def _token() -> str | None:
@@ -87,25 +82,3 @@ def _token() -> str | None:
     if token is not None and not token.strip():
         raise InputError(f"{TOKEN} is set and empty; give a token, or unset it to let everybody ask")
     return None if token is None else token.strip()
-
-
-def _listener(host: str, port: int) -> socket.socket:
-    """A socket that holds the address and does not listen yet."""
-    listener = None
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except OSError as error:
-        if listener is not None:
-            listener.close()
-        raise InputError(
-            f"cannot listen on {host}:{port} ({error.strerror}); give another --host or --port"
-        ) from None
-    return listener
-
-
-def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -6,6 +6,7 @@ reading.py    from a request to samples, every limit kept before anything is par
 batching.py   requests that arrive together are judged together
 metrics.py    what Prometheus reads
 app.py        the endpoints
+listening.py  the address, and how a server ends
 """
 
 from typing import TYPE_CHECKING

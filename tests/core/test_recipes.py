@@ -16,10 +16,11 @@ import yaml
 from typer.main import get_command
 
 from data_pipeline.config import DataConfig
+from data_pipeline.dialogues.config import DialoguesConfig
 from judge.cli.main import COMMANDS, main
 from judge.configs import StrictConfig, load_config
 from judge.models.hardware import KNOWN_DEVICES
-from judge.training.config import DPORecipe, SFTRecipe
+from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = sorted((ROOT / "recipes").glob("*/*.yaml"))
@@ -31,7 +32,13 @@ TRAINED = ("demo", "t4-qlora-qwen2.5-7b", "bian-qwen2.5-7b", "bian-qwen2.5-14b",
 
 
 def kind_of(recipe: Path) -> type[StrictConfig]:
-    kinds: dict[str, type[StrictConfig]] = {"data": DataConfig, "sft": SFTRecipe, "dpo": DPORecipe}
+    kinds: dict[str, type[StrictConfig]] = {
+        "data": DataConfig,
+        "dialogues": DialoguesConfig,
+        "sft": SFTRecipe,
+        "dpo": DPORecipe,
+        "encoder": EncoderRecipe,
+    }
     return kinds[recipe.stem.split("-")[0]]
 
 
@@ -84,7 +91,9 @@ def check_launch(words: list[str], config: Path | None = None) -> None:
 
 def check_training(words: list[str]) -> None:
     script, recipe, *overrides = words
-    kind = {"recipes/sft.py": SFTRecipe, "recipes/dpo.py": DPORecipe}[script]
+    kind = {"recipes/sft.py": SFTRecipe, "recipes/dpo.py": DPORecipe, "recipes/encoder.py": EncoderRecipe}[
+        script
+    ]
     load_config(kind, Path(recipe), [word for word in overrides if word != "--resume"])
 
 

@@ -51,7 +51,7 @@ def test_copies_are_laid_out_as_in_the_repository(tmp_path: Path) -> None:
     assert copy_recipes(["demo"], tmp_path) == [tmp_path / "recipes" / "demo"]
     copied = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
     expected = {Path("recipes", "demo", path.name) for path in (RECIPES / "demo").iterdir()}
-    expected |= {Path("recipes", name) for name in ("sft.py", "dpo.py")}
+    expected |= {Path("recipes", name) for name in ("sft.py", "dpo.py", "encoder.py")}
     expected |= {Path("accelerate_configs", path.name) for path in LAUNCH_CONFIGS.glob("*.yaml")}
     assert copied == expected
     copy_recipes(["demo", "ragtruth"], tmp_path)  # what is the same stays
