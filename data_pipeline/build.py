@@ -83,16 +83,18 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         if gate is not None:  # before anything is paid for
             gate.drop_leaks(golds)
             gate.drop_leaks(store)
-            say(f"leak gate: {len(gate.rows)} samples dropped")
+            tell_losses(gate, folder, say)
         splits = (config.splits.validation, config.splits.test, config.seed)
         assign_splits(golds, *splits)  # before twins are made: they borrow from documents of their own split
         made = add_twins(config, golds, store, engine, teachers, dropped)
         if config.sentences:
             store.add(sentence_rows(store, config.sentences, config.seed))
         if config.counterfactuals is not None:
+            before = store.last()
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
             if gate is not None:  # the documents are new, and may repeat a benchmark all the same
-                gate.drop_leaks(store)
+                gate.drop_leaks(store, after=before)
+                tell_losses(gate, folder, say)
         mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
         for line in mixed["notes"] if mixed is not None else ():
             say(f"mix: {line}")
@@ -104,7 +106,8 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         audit = audit_build(store, folder, config.seed, config.audit, say)  # before judgements are paid for
         yields = note_judgements(store, config.reasoning, teachers, dropped, folder / "aside.jsonl")
         write_files(config, folder, store, say)
-        write_jsonl(folder / "leaks.jsonl", gate.rows if gate is not None else ())
+        if gate is None:
+            write_jsonl(folder / "leaks.jsonl", ())
         stages = {
             "trimmed": trimmed.table(),
             "twins": made,
@@ -125,6 +128,15 @@ def clear(folder: Path) -> None:
     (folder / "manifest.json").unlink(missing_ok=True)
     for left_over in folder.rglob(".*.tmp"):
         left_over.unlink()
+
+
+def tell_losses(gate: LeakGate, folder: Path, say: Say) -> None:
+    """List and tell what the leak gate dropped. Raises ``InputError`` where a source lost too much."""
+    write_jsonl(folder / "leaks.jsonl", gate.rows)
+    say(f"leak gate: {len(gate.rows)} samples dropped")
+    for line in gate.lines():
+        say(f"leak gate: {line}")
+    gate.check_losses()
 
 
 def check_labels(golds: SampleStore, store: SampleStore) -> None:

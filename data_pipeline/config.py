@@ -151,12 +151,16 @@ class CounterfactualConfig(StrictConfig):
 
 
 class LeaksConfig(StrictConfig):
-    """The leak gate: what occurs in a benchmark is dropped before anything is made of it."""
+    """The leak gate: what occurs in a benchmark, by passage or by question and answer, is dropped before
+    anything is made of it."""
 
     benchmarks: tuple[str, ...] = ()
     """Names of benchmarks; empty means all that are at hand."""
     data_dir: str | None = None
     """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default."""
+    max_dropped: Share = Field(default=0.2, ge=0, le=1)
+    """A build stops if the gate drops more than this share of a source: what is left is another set than the
+    one that was asked for."""
 
 
 class CallsConfig(StrictConfig):

@@ -137,6 +137,9 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         lines.append(
             f"Compared with {compared}; {manifest['leaks']['dropped']} samples dropped (leaks.jsonl)."
         )
+        lines += ["", "| source | compared | dropped | share |", "| --- | ---: | ---: | ---: |"]
+        for source, row in manifest["leaks"]["by_source"].items():
+            lines.append(f"| {source} | {row['checked']:,} | {row['dropped']:,} | {row['share']:.1%} |")
     lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
     lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
     if manifest["trimmed"]:

@@ -181,11 +181,15 @@ class SampleStore:
         """How many samples a condition holds for."""
         return int(self._one(f"SELECT COUNT(*) FROM samples WHERE {where}", values))  # noqa: S608
 
-    def counts(self, column: str) -> dict[str, int]:
-        """How many samples have each value of a column that has one."""
-        known = f"FROM samples WHERE {column} IS NOT NULL"
+    def counts(self, column: str, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[str, int]:
+        """How many samples that a condition holds for have each value of a column that has one."""
+        known = f"FROM samples WHERE {column} IS NOT NULL AND {where}"
         query = f"SELECT {column}, COUNT(*) {known} GROUP BY {column} ORDER BY {column}"
-        return dict(self.table.execute(query))
+        return dict(self.table.execute(query, values))
+
+    def last(self) -> int:
+        """The number of the sample that was added last; 0 where there is none."""
+        return int(self._one("SELECT COALESCE(MAX(number), 0) FROM samples"))
 
     def counts_by(self, first: str, second: str) -> dict[str, dict[str, int]]:
         """How many samples have each value of a column, by the values of another."""
