@@ -234,6 +234,12 @@ class DataConfig(StrictConfig):
     seed: int = 0
 
     @model_validator(mode="after")
+    def _sizes_or_a_mix(self) -> Self:
+        if self.mix is not None and any(source.samples is not None for source in self.sources):
+            raise ValueError("a mix draws from all that sources give; name their samples, or a mix")
+        return self
+
+    @model_validator(mode="after")
     def _known_teachers(self) -> Self:
         names = ["rules", *(teacher.name for teacher in self.teachers)]
         if len(set(names)) < len(names):

@@ -1,7 +1,7 @@
 """The leak gate of a build: drops and lists what occurs in a benchmark, and signs what was let through."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,9 @@ class LeakGate:
         self._index, self.absent = _index(folder, names, "")
         self._shared = {name: _index(folder, names, name)[0] for name in SOURCE_SHARE}
         self.rows: list[dict[str, Any]] = []
-        self._checked: Counter[str] = Counter()
+        self._checked: Counter[str] = Counter()  # samples by their source
+        self._entries: Counter[int] = Counter()  # and by the entry of the recipe
+        self._lost: Counter[int] = Counter()
 
     def check(self, sample: Sample) -> Leak | None:
         """The row of a benchmark that a sample repeats."""
@@ -56,12 +58,13 @@ class LeakGate:
             after: only those that were added after so many.
         """
         new = ("number > ?", (after,))
-        for source, count in store.counts("source", *new).items():
-            self._checked[source] += count
+        self._checked.update(store.counts("source", *new))
+        self._entries.update(store.entries(*new))
         leaks = Gate(lambda: store.samples(*new), self.check).leaks
         store.index("pair")
         for pair, leak in leaks.items():
             self.rows += [leak_row(sample, leak) for sample in store.samples("pair = ?", (pair,))]
+            self._lost.update(store.entries("pair = ?", (pair,)))
             store.drop("pair = ?", (pair,))
 
     def by_source(self) -> dict[str, dict[str, Any]]:
@@ -82,21 +85,23 @@ class LeakGate:
             if row["dropped"]:
                 yield f"{source}: {row['dropped']:,} of {row['checked']:,} dropped ({row['share']:.1%})"
 
-    def check_losses(self) -> None:
-        """Refuse to go on without most of a source.
+    def check_losses(self, names: Sequence[str]) -> None:
+        """Refuse to go on without much of a source.
+
+        Args:
+            names: what to call each source of the recipe.
 
         Raises:
-            InputError: a source lost more than ``leaks.max_dropped``.
+            InputError: an entry of the recipe lost more than ``leaks.max_dropped``.
         """
-        for source, row in self.by_source().items():
-            if row["dropped"] > self._most * row["checked"]:
-                first = next(item for item in self.rows if item["source"] == source)
+        for entry, lost in sorted(self._lost.items()):
+            checked = self._entries[entry]
+            if lost > self._most * checked:
                 raise InputError(
-                    f"{row['dropped']:,} of {row['checked']:,} samples of the source {source!r} occur in "
-                    f"benchmarks ({row['share']:.0%}), more than max_dropped={self._most} allows; the first "
-                    f"is {first['id']}, like {first['row']} of {first['benchmark']} ({first['kind']}). "
-                    "leaks.jsonl lists them. Take another split of the set, leave it out, or allow more",
-                    field="leaks.max_dropped",
+                    f"{lost:,} of {checked:,} samples of {names[entry]} occur in benchmarks "
+                    f"({lost / checked:.0%}), more than leaks.max_dropped={self._most} allows; leaks.jsonl "
+                    "lists them. Take another split of the set, leave it out, or allow more",
+                    field=f"sources.{entry}",
                 )
 
     def record(self, folder: Path, files: Iterable[str]) -> dict[str, Any]:

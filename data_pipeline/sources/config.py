@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, PositiveInt, field_validator, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from data_pipeline.sources.forms import FORMS, LABELLED, plain_label
 from data_pipeline.sources.readers import KINDS, READERS, WINDOWED
@@ -18,6 +18,18 @@ class ConstantsConfig(StrictConfig):
 
     task: Task | None = None
     language: Language | None = None
+
+
+class SizesConfig(StrictConfig):
+    """How many samples of a source each split is to get, half of them PASS and half FAIL."""
+
+    train: PositiveInt
+    validation: NonNegativeInt = 0
+    test: NonNegativeInt = 0
+
+    def of(self, split: str) -> int:
+        """The number of one split."""
+        return int(getattr(self, split))
 
 
 class SourceConfig(StrictConfig):
@@ -55,7 +67,9 @@ class SourceConfig(StrictConfig):
     licences: list[str] | None = Field(default=None, min_length=1)
     """Only samples under these licences; other than the recipe's ``licences``."""
     limit: PositiveInt | None = None
-    """At most so many samples, whole documents, chosen by the seed."""
+    """At most so many samples are read, whole documents, chosen by the seed."""
+    samples: SizesConfig | None = None
+    """So many come out, refilled from the source for what is dropped on the way, until it is spent."""
     side: Literal["source", "benchmark", "whole"] = "source"
     """Sets that benchmarks measure on too (``fib``, ``covid_qa``, ``pubmedqa``): the documents that may be
     trained on, those that measure, or all (:mod:`judge.formats.shared`)."""

@@ -214,7 +214,7 @@ def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path
     articles = {name: facts(120, name) for name in (f"n{number}" for number in range(12))}
     (tmp_path / "halubench").mkdir()
     with (tmp_path / "halubench/halubench.jsonl").open("w") as stream:
-        for name, sentences in articles.items():
+        for sentences in articles.values():
             row = {"passage": " ".join(sentences), "question": "What?", "answer": "It."}
             stream.write(json.dumps({**row, "source_ds": "covidQA"}) + "\n")
     gate = LeakGate(LeaksConfig(data_dir=str(tmp_path), benchmarks=("halubench",)))
@@ -245,7 +245,7 @@ def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
     }
     write_samples(tmp_path / "mine.jsonl", (replace(gold, source="mine") for gold in golds))
     with pytest.raises(
-        InputError, match=r"12 of 40 samples of the source 'mine' .*\(30%\).*max_dropped=0\.2"
+        InputError, match=r"sources.0'.*12 of 40 samples of .*mine.jsonl occur .*\(30%\).*max_dropped=0\.2"
     ):
         build(DataConfig.model_validate(recipe))
     assert not (tmp_path / "out/manifest.json").exists()
