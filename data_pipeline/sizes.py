@@ -114,19 +114,14 @@ def fill(golds: SampleStore, make: Make, entry: int, size: SizesConfig, seed: in
 
 def sizes_table(store: SampleStore, config: DataConfig) -> list[dict[str, Any]]:
     """For the manifest: what each source with a size was asked for in each split, and what it gave."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for entry, size in sized(config).items():
         for split in SPLITS:
             if asked := size.of(split):
                 labels = store.counts("label", "entry = ? AND split = ?", (entry, split))
-                row = {"source": config.sources[entry].kind, "split": split, "asked": asked}
-                rows.append(
-                    {
-                        **row,
-                        "samples": sum(labels.values()),
-                        **{label: labels.get(label, 0) for label in Label},
-                    }
-                )
+                row: dict[str, Any] = {"source": config.sources[entry].kind, "split": split, "asked": asked}
+                row["samples"] = sum(labels.values())
+                rows.append(row | {label.value: labels.get(label.value, 0) for label in Label})
     return rows
 
 
