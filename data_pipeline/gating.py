@@ -36,7 +36,8 @@ class LeakGate:
         self._most = config.max_dropped
         names = config.benchmarks or tuple(BENCHMARKS)
         self._index, self.absent = _index(folder, names, "")
-        self._shared = {name: _index(folder, names, name)[0] for name in SOURCE_SHARE}
+        shared = {name: _index(folder, names, name)[0] for name in SOURCE_SHARE}
+        self._shared = {name: index for name, index in shared.items() if _rows(index.benchmarks)}
         self.rows: list[dict[str, Any]] = []
         self._checked: Counter[str] = Counter()  # samples by their source
         self._entries: Counter[int] = Counter()  # and by the entry of the recipe
@@ -109,9 +110,7 @@ class LeakGate:
         return {
             "benchmarks": self._index.benchmarks,
             "not_at_hand": sorted(self.absent),
-            "source_sides": {
-                name: found for name, index in self._shared.items() if (found := _rows(index.benchmarks))
-            },
+            "source_sides": {name: _rows(index.benchmarks) for name, index in self._shared.items()},
             "settings": SETTINGS,
             "dropped": len(self.rows),
             "by_source": self.by_source(),

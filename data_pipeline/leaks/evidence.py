@@ -5,6 +5,7 @@ another section is none of the benchmark's.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from math import log2
 
@@ -30,7 +31,7 @@ def evidence(sample: Sample) -> list[tuple[bytes, ...]]:
     """
     windows = _windows(sample.document_text) if sample.task in LOOKED_UP else ()
     if not windows:
-        return [tuple(words(sample.document_text))]
+        return [_words(sample.document_text)]
     answer = words(sample.answer)
     run = _joined(answer)
     verbatim = [window for window in windows if run in _joined(window)] if answer else []
@@ -49,13 +50,18 @@ def evidence(sample: Sample) -> list[tuple[bytes, ...]]:
 @lru_cache(maxsize=8)  # rows about one document are neighbours
 def _windows(document: str) -> tuple[tuple[bytes, ...], ...]:
     """The windows of a long document; none of a short one."""
-    found = words(document)
+    found = _words(document)
     if len(found) <= LONG:
         return ()
     half = WINDOW // 2
     starts = range(0, len(found) - half, half)
-    return tuple(dict.fromkeys(tuple(found[start : start + WINDOW]) for start in starts))
+    return tuple(dict.fromkeys(found[start : start + WINDOW] for start in starts))
 
 
-def _joined(found: list[bytes] | tuple[bytes, ...]) -> bytes:
+@lru_cache(maxsize=8)
+def _words(document: str) -> tuple[bytes, ...]:
+    return tuple(words(document))
+
+
+def _joined(found: Sequence[bytes]) -> bytes:
     return b" " + b" ".join(found) + b" "

@@ -49,6 +49,15 @@ SETTINGS = {
 _NOTHING = fingerprint("")
 
 
+# A sample is compared with several indexes, one after the other.
+_key = lru_cache(maxsize=8)(fingerprint)
+
+
+@lru_cache(maxsize=64)
+def _shingles(part: tuple[bytes, ...]) -> Shingles:
+    return shingles(list(part))
+
+
 class Kind(StrEnum):
     """What of a sample is in a benchmark. ``near``: a part of it, or with words changed."""
 
@@ -152,7 +161,7 @@ class BenchmarkIndex:
 
         By its document, of a long one by the windows that bear its answer; or else by question and answer.
         """
-        key = fingerprint(sample.document_text)
+        key = _key(sample.document_text)
         if key not in self._keys["documents"]:
             found = filter(None, map(self._near_document, evidence(sample)))
             return max(found, key=lambda leak: leak.similarity, default=None) or self._look_for_pair(sample)
@@ -161,7 +170,7 @@ class BenchmarkIndex:
 
     def _look_for_part(self, part: tuple[bytes, ...]) -> Leak | None:
         """The leak of a document or a window, by its words."""
-        shared = self._postings["documents"].most_shared(shingles(list(part)), LEAST_SHINGLES)
+        shared = self._postings["documents"].most_shared(_shingles(part), LEAST_SHINGLES)
         if shared is None or shared.share < NEAR_DOCUMENT:
             return None
         row = self._arrays["documents_rows"][shared.text]
