@@ -5,9 +5,9 @@ other, so memory does not grow with their number. A build that was stopped start
 twice: what teachers said lies in the call cache.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import tee
+from itertools import chain, tee
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from data_pipeline.perturb import Perturbation, RulePerturber
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.sampling import draw
 from data_pipeline.sentences import sentence_rows
+from data_pipeline.sizes import draw_labelled, fill, share_out, shortages, sized, sizes_table
 from data_pipeline.sources import places_of, read_source
 from data_pipeline.splits import assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
@@ -76,13 +77,14 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         teachers or Teachers(config, say) as teachers,
     ):
         clear(folder)
-        for source in config.sources:
+        sizes = sized(config)
+        for entry, source in enumerate(config.sources):
             perturbs = config.perturb if source.perturb is None else source.perturb
             read = read_source(source, config.seed, config.licences, dropped.add)
             if perturbs and config.check_golds:
                 read = only_borne(read, dropped, trimmed)
             try:
-                (golds if perturbs else store).add(read)
+                (golds if perturbs else store).add(read, entry)
             except DuplicateId as error:
                 raise error.at(places_of(config.sources, config.seed, error.id)) from None
         check_labels(golds, store)
@@ -91,21 +93,31 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         if gate is not None:  # before anything is paid for
             gate.drop_leaks(golds)
             gate.drop_leaks(store)
-            say(f"leak gate: {len(gate.rows)} samples dropped")
+            tell_losses(gate, config, say)
         splits = (config.splits.validation, config.splits.test, config.seed)
-        assign_splits(golds, *splits)  # before twins are made: they borrow from documents of their own split
+        given = share_out((golds, store), sizes, config.seed)
+        # Before twins are made: they borrow from documents of their own split.
+        assign_splits(golds, *splits, given=given.items())
+        if sizes:
+            assign_splits(store, *splits, given=given.items())
+            draw_labelled(store, sizes, config.seed, dropped.add)
         made = add_twins(config, golds, store, engine, teachers, dropped)
         if config.sentences:
             store.add(sentence_rows(store, config.sentences, config.seed))
         if config.counterfactuals is not None:
+            before = store.last()
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
             if gate is not None:  # the documents are new, and may repeat a benchmark all the same
-                gate.drop_leaks(store)
+                gate.drop_leaks(store, after=before)
+                tell_losses(gate, config, say)
         mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
         for line in mixed["notes"] if mixed is not None else ():
             say(f"mix: {line}")
-        assign_splits(store, *splits, given=golds.splits())
+        assign_splits(store, *splits, given=chain(golds.splits(), given.items()))
         check_splits(store)
+        sizes_made = sizes_table(store, config)
+        for line in shortages(sizes_made):
+            say(f"sizes: {line}")
         assign_modes(store, config.modes, config.seed)
         say(f"{store.count()} samples about {store.documents()} documents")
         write_samples(folder / "samples.jsonl", store.samples())
@@ -114,11 +126,13 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         audit = audit_build(store, folder, config.seed, config.audit, say)  # before judgements are paid for
         yields = note_judgements(store, config.reasoning, teachers, dropped, folder / "aside.jsonl")
         write_files(config, folder, store, say)
-        write_jsonl(folder / "leaks.jsonl", gate.rows if gate is not None else ())
+        if gate is None:
+            write_jsonl(folder / "leaks.jsonl", ())
         stages = {
             "trimmed": trimmed.table(),
             "twins": made,
             "mix": mixed,
+            "sizes": sizes_made,
             "audit": audit,
             "yield": yields,
             "teachers": teachers.costs(),
@@ -135,6 +149,15 @@ def clear(folder: Path) -> None:
     (folder / "manifest.json").unlink(missing_ok=True)
     for left_over in folder.rglob(".*.tmp"):
         left_over.unlink()
+
+
+def tell_losses(gate: LeakGate, config: DataConfig, say: Say) -> None:
+    """List and tell what the leak gate dropped. Raises ``InputError`` where a source lost too much."""
+    write_jsonl(Path(config.output) / "leaks.jsonl", gate.rows)
+    say(f"leak gate: {len(gate.rows)} samples dropped")
+    for line in gate.lines():
+        say(f"leak gate: {line}")
+    gate.check_losses([source.path or source.kind for source in config.sources])
 
 
 def check_labels(golds: SampleStore, store: SampleStore) -> None:
@@ -157,27 +180,33 @@ def add_twins(
     teachers: Teachers,
     dropped: Dropped,
 ) -> dict[str, dict[str, int]]:
-    """Add the labelled twins of gold answers; returns how many got them, by source and kind."""
+    """Add the labelled twins of gold answers, all that can be made or as many as a source is to give.
+
+    Returns how many golds got them, by source and kind.
+    """
     if config.perturber == "rules":
         stage = partial(_rules_stage, config.seed, config.edit_types, config.from_document)
         perturb: Perturb = partial(engine.run, stage)
     else:
         perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
     makers, counts = make_makers(golds, config.seed), TwinYield()
-    found = make_twins(golds.samples(), perturb, makers, config.shares, config.seed)
-
     seen: set[bytes] = set()
 
-    def samples() -> Iterator[Sample]:
-        for twins in counts.count(found):
+    def make(some: Iterable[Sample]) -> Iterator[list[Sample]]:
+        for twins in counts.count(make_twins(some, perturb, makers, config.shares, config.seed)):
             if twins.dropped is not None:
                 dropped.add(twins.dropped, twins.gold.id)
             pairs = list(new_pairs(twins.samples, seen))
             if len(pairs) < len(twins.samples):
                 dropped.add("the same pair again", twins.gold.id)
-            yield from inject_twins(pairs, config.injections, config.seed)
+            yield list(inject_twins(pairs, config.injections, config.seed))
 
-    store.add(samples())
+    sizes = sized(config)
+    others = [entry for entry in range(len(config.sources)) if entry not in sizes]
+    for entry in others:
+        store.add(chain.from_iterable(make(golds.samples("entry = ?", (entry,)))), entry)
+    for entry, size in sizes.items():
+        store.add(fill(golds, make, entry, size, config.seed), entry)
     return counts.table()
 
 

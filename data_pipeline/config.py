@@ -167,12 +167,16 @@ class CounterfactualConfig(StrictConfig):
 
 
 class LeaksConfig(StrictConfig):
-    """The leak gate: what occurs in a benchmark is dropped before anything is made of it."""
+    """The leak gate: what occurs in a benchmark, by passage or by question and answer, is dropped before
+    anything is made of it."""
 
     benchmarks: tuple[str, ...] = ()
     """Names of benchmarks; empty means all that are at hand."""
     data_dir: str | None = None
     """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default."""
+    max_dropped: Share = Field(default=0.2, ge=0, le=1)
+    """A build stops if the gate drops more than this share of a source: what is left is another set than the
+    one that was asked for."""
 
 
 class CallsConfig(StrictConfig):
@@ -247,6 +251,12 @@ class DataConfig(StrictConfig):
     engine: Literal["local", "ray"] = "local"
     """Where stages that only compute run: in this process, or on a Ray cluster. The result is the same."""
     seed: int = 0
+
+    @model_validator(mode="after")
+    def _sizes_or_a_mix(self) -> Self:
+        if self.mix is not None and any(source.samples is not None for source in self.sources):
+            raise ValueError("a mix draws from all that sources give; name their samples, or a mix")
+        return self
 
     @model_validator(mode="after")
     def _known_teachers(self) -> Self:

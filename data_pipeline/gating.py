@@ -1,21 +1,26 @@
 """The leak gate of a build: drops and lists what occurs in a benchmark, and signs what was let through."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from data_pipeline.config import LeaksConfig
-from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, at_hand
+from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, Leak, at_hand, leak_row
 from data_pipeline.leaks.index import SETTINGS
 from data_pipeline.store import SampleStore
 from judge.errors import InputError
 from judge.files import sha256_file
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
+from judge.formats.shared import SOURCE_SHARE
+from judge.types import Sample
 
 
 class LeakGate:
     """The benchmarks at hand, and what of a build's samples occurs in them.
+
+    Rows of a benchmark that the source of their set may hold (:mod:`judge.formats.shared`) are compared with
+    the samples of all other sources.
 
     Raises:
         InputError: there is no folder of benchmarks, a name is not known, or a file is wrong.
@@ -28,34 +33,108 @@ class LeakGate:
                 "the leak gate needs the benchmarks: name their folder in leaks.data_dir, "
                 f"or set {DATA_DIR_ENV}"
             )
-        found, self.absent = at_hand(folder, config.benchmarks or tuple(BENCHMARKS))
-        self._index = BenchmarkIndex.build(found)
+        self._most = config.max_dropped
+        names = config.benchmarks or tuple(BENCHMARKS)
+        self._index, self.absent = _index(folder, names, "")
+        shared = {name: _index(folder, names, name)[0] for name in SOURCE_SHARE}
+        self._shared = {name: index for name, index in shared.items() if _rows(index.benchmarks)}
         self.rows: list[dict[str, Any]] = []
+        self._checked: Counter[str] = Counter()  # samples by their source
+        self._entries: Counter[int] = Counter()  # and by the entry of the recipe
+        self._lost: Counter[int] = Counter()
 
-    def drop_leaks(self, store: SampleStore) -> None:
-        """Drop every sample of a document that leaks, and list it in ``rows``."""
-        leaks = Gate(store.samples, self._index).leaks
-        store.index("document")
-        for group, leak in leaks.items():
-            found = {
-                "benchmark": leak.benchmark,
-                "row": leak.id,
-                "kind": leak.kind,
-                "similarity": leak.similarity,
+    def check(self, sample: Sample) -> Leak | None:
+        """The row of a benchmark that a sample repeats."""
+        found = self._index.check(sample)
+        for name, index in self._shared.items():
+            if found is None and not _comes_from(sample, name):
+                found = index.check(sample)
+        return found
+
+    def drop_leaks(self, store: SampleStore, after: int = 0) -> None:
+        """Drop every sample that leaks, with its twin, and list it in ``rows``.
+
+        Args:
+            store: samples.
+            after: only those that were added after so many.
+        """
+        new = ("number > ?", (after,))
+        self._checked.update(store.counts("source", *new))
+        self._entries.update(store.entries(*new))
+        leaks = Gate(lambda: store.samples(*new), self.check).leaks
+        store.index("pair")
+        for pair, leak in leaks.items():
+            self.rows += [leak_row(sample, leak) for sample in store.samples("pair = ?", (pair,))]
+            self._lost.update(store.entries("pair = ?", (pair,)))
+            store.drop("pair = ?", (pair,))
+
+    def by_source(self) -> dict[str, dict[str, Any]]:
+        """Of each source how many samples were checked and dropped, and the share."""
+        dropped = Counter(row["source"] for row in self.rows)
+        return {
+            source: {
+                "checked": count,
+                "dropped": dropped[source],
+                "share": round(dropped[source] / count, 4),
             }
-            self.rows += [
-                {"id": sample.id, "source": sample.source, "group": group, **found}
-                for sample in store.samples("document = ?", (group,))
-            ]
-            store.drop("document = ?", (group,))
+            for source, count in sorted(self._checked.items())
+        }
+
+    def lines(self) -> Iterator[str]:
+        """What was dropped, in one line a source that lost something."""
+        for source, row in self.by_source().items():
+            if row["dropped"]:
+                yield f"{source}: {row['dropped']:,} of {row['checked']:,} dropped ({row['share']:.1%})"
+
+    def check_losses(self, names: Sequence[str]) -> None:
+        """Refuse to go on without much of a source.
+
+        Args:
+            names: what to call each source of the recipe.
+
+        Raises:
+            InputError: an entry of the recipe lost more than ``leaks.max_dropped``.
+        """
+        for entry, lost in sorted(self._lost.items()):
+            checked = self._entries[entry]
+            if lost > self._most * checked:
+                raise InputError(
+                    f"{lost:,} of {checked:,} samples of {names[entry]} occur in benchmarks "
+                    f"({lost / checked:.0%}), more than leaks.max_dropped={self._most} allows; leaks.jsonl "
+                    "lists them. Take another split of the set, leave it out, or allow more",
+                    field=f"sources.{entry}",
+                )
 
     def record(self, folder: Path, files: Iterable[str]) -> dict[str, Any]:
         """For the manifest: compared with what, how much was dropped, which files were let through."""
         return {
             "benchmarks": self._index.benchmarks,
             "not_at_hand": sorted(self.absent),
+            "source_sides": {name: _rows(index.benchmarks) for name, index in self._shared.items()},
             "settings": SETTINGS,
             "dropped": len(self.rows),
-            "dropped_by_source": dict(sorted(Counter(row["source"] for row in self.rows).items())),
+            "by_source": self.by_source(),
             "data": {name: sha256_file(folder / name) for name in files},
         }
+
+
+def _index(folder: Path, names: Iterable[str], source: str) -> tuple[BenchmarkIndex, list[str]]:
+    """The rows of benchmarks that the source of a set may hold, or, with an empty name, that none may; and
+    the benchmarks that are not at hand."""
+    found, absent = at_hand(folder, names)
+    if source:
+        found = {name: rows for name, rows in found.items() if name in ("halubench", "fib")}
+    return BenchmarkIndex.build({name: _of(rows, source) for name, rows in found.items()}), absent
+
+
+def _of(rows: Iterable[Sample], source: str) -> Iterator[Sample]:
+    return (row for row in rows if row.source == source)
+
+
+def _comes_from(sample: Sample, name: str) -> bool:
+    """Is a sample of a set, of FIB also by its corpus (``fib_xsum``)?"""
+    return sample.source == name or sample.source.startswith(f"{name}_")
+
+
+def _rows(benchmarks: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    return {name: found["rows"] for name, found in benchmarks.items() if found["rows"]}

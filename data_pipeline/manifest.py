@@ -10,6 +10,7 @@ import judge
 from data_pipeline.audit.limits import given_away, looked_up
 from data_pipeline.config import DataConfig
 from data_pipeline.ensemble import yield_markdown
+from data_pipeline.sizes import shortages
 from data_pipeline.store import SampleStore
 from judge.files import read_jsonl, sha256_file
 from judge.prompting.prompts import BuiltinPrompt
@@ -110,6 +111,13 @@ def data_card(manifest: Mapping[str, Any]) -> str:
             lines += [f"| {key} | {value} |" for key, value in table.items()]
     if manifest["mix"] is not None:
         lines += ["", "## mix", "", *_mix(manifest["mix"])]
+    if manifest["sizes"]:
+        lines += ["", "## sizes", "", "| source | split | asked | samples | PASS | FAIL |"]
+        lines.append("| --- | --- | ---: | ---: | ---: | ---: |")
+        for row in manifest["sizes"]:
+            numbers = (f"{row[name]:,}" for name in ("asked", "samples", "PASS", "FAIL"))
+            lines.append(f"| {row['source']} | {row['split']} | {' | '.join(numbers)} |")
+        lines += ["", *(f"- {line}" for line in shortages(manifest["sizes"]))]
     if manifest["from_document"]["sources"]:
         lines += ["", "## edits that bring in nothing new to the document", ""]
         lines += ["| source | edits | share | asked |", "| --- | ---: | ---: | ---: |"]
@@ -140,6 +148,9 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         lines.append(
             f"Compared with {compared}; {manifest['leaks']['dropped']} samples dropped (leaks.jsonl)."
         )
+        lines += ["", "| source | compared | dropped | share |", "| --- | ---: | ---: | ---: |"]
+        for source, row in manifest["leaks"]["by_source"].items():
+            lines.append(f"| {source} | {row['checked']:,} | {row['dropped']:,} | {row['share']:.1%} |")
     lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
     lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
     if manifest["trimmed"]:

@@ -29,6 +29,7 @@ CREATE TABLE samples (
     licence TEXT NOT NULL,
     label TEXT, kind TEXT, edit_type TEXT, from_document INTEGER,
     split TEXT,
+    entry INTEGER,            -- place in the recipe of the source
     verdict INTEGER NOT NULL DEFAULT 0,  -- is there to be a row in this mode?
     reason INTEGER NOT NULL DEFAULT 0,
     excluded INTEGER NOT NULL DEFAULT 0,  -- no row is made of it, in whatever mode
@@ -100,8 +101,12 @@ class SampleStore:
         if isinstance(error, sqlite3.Error):
             raise self._failure(error) from error
 
-    def add(self, samples: Iterable[Sample]) -> None:
+    def add(self, samples: Iterable[Sample], entry: int | None = None) -> None:
         """Append samples.
+
+        Args:
+            samples: the samples, in their order.
+            entry: the place in the recipe of the source that they come from.
 
         Raises:
             InputError: an id occurs twice.
@@ -121,14 +126,14 @@ class SampleStore:
                     LABELLED if kind is None else str(kind),
                     None if edit_type is None else str(edit_type),
                     None if from_document is None else bool(from_document),
-                    dump(row_from_sample(sample)),
+                    entry, dump(row_from_sample(sample)),
                 )  # fmt: skip
 
         columns = "id, document, pair, source, task, language, domain, licence"
-        columns += ", label, kind, edit_type, from_document, row"
+        columns += ", label, kind, edit_type, from_document, entry, row"
         try:
             self.table.executemany(
-                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 values(),
             )
         except sqlite3.IntegrityError:
@@ -196,11 +201,20 @@ class SampleStore:
         """How many samples a condition holds for."""
         return int(self._one(f"SELECT COUNT(*) FROM samples WHERE {where}", values))  # noqa: S608
 
-    def counts(self, column: str) -> dict[str, int]:
-        """How many samples have each value of a column that has one."""
-        known = f"FROM samples WHERE {column} IS NOT NULL"
+    def counts(self, column: str, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[str, int]:
+        """How many samples that a condition holds for have each value of a column that has one."""
+        known = f"FROM samples WHERE {column} IS NOT NULL AND {where}"
         query = f"SELECT {column}, COUNT(*) {known} GROUP BY {column} ORDER BY {column}"
-        return dict(self.table.execute(query))
+        return dict(self.table.execute(query, values))
+
+    def entries(self, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[int, int]:
+        """How many samples that a condition holds for come from each source of the recipe, by its place."""
+        query = f"SELECT entry, COUNT(*) FROM samples WHERE entry IS NOT NULL AND {where} GROUP BY entry"  # noqa: S608
+        return dict(self.table.execute(query, values))
+
+    def last(self) -> int:
+        """The number of the sample that was added last; 0 where there is none."""
+        return int(self._one("SELECT COALESCE(MAX(number), 0) FROM samples"))
 
     def counts_by(self, first: str, second: str) -> dict[str, dict[str, int]]:
         """How many samples have each value of a column, by the values of another."""

@@ -172,7 +172,7 @@ def evaluate(
         floor_tables={name: scorer.tables(found) for name, found in by_floor.items()},
         floor_figures={name: scorer.figures(found) for name, found in by_floor.items()},
         floors_left_out=left_out,
-        published=beside(benchmark.name, measured, described, limit),
+        published=beside(benchmark.of or benchmark.name, measured, described, limit),
         notes=benchmark.notes,
         data_hash=data_hash(samples),
         seed=seed,

@@ -27,7 +27,7 @@ LEVELS = (
     {"prompting", "formats", "remote", "floors"},
     {"models", "injections"},
     {"backends", "calibration"},
-    {"judge"},
+    {"judge", "encoder"},
     {"load"},
     {"batch", "serving", "training", "adapters"},
     {"cli"},
@@ -35,7 +35,8 @@ LEVELS = (
 )
 """Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
-MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "lion", "trainer")}
+MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "encoder", "lion", "trainer")}
+MAY_LOAD |= {"judge/encoder/model.py"}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 

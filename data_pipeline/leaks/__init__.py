@@ -1,7 +1,7 @@
 """The leak gate: training data that occurs in a benchmark is found, dropped and listed."""
 
 from data_pipeline.leaks.benchmarks import BENCHMARKS, at_hand
-from data_pipeline.leaks.gate import Gate
+from data_pipeline.leaks.gate import Gate, leak_row
 from data_pipeline.leaks.index import BenchmarkIndex, Kind, Leak
 
-__all__ = ["BENCHMARKS", "BenchmarkIndex", "Gate", "Kind", "Leak", "at_hand"]
+__all__ = ["BENCHMARKS", "BenchmarkIndex", "Gate", "Kind", "Leak", "at_hand", "leak_row"]

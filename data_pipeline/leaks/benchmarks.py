@@ -1,7 +1,8 @@
 """The benchmarks that training data must not hold, read for their documents, questions and answers alone.
 
 ``data_dir`` holds one folder per benchmark with its original files, plain or ``.gz``. A benchmark that is not
-there is *not at hand*, and the gate's record says so.
+there is *not at hand*, and the gate's record says so. Some sets are benchmarks and sources: their rows on the
+side of the sources are marked (:mod:`judge.formats.shared`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 from judge.errors import InputError, unknown
 from judge.formats import ragtruth
 from judge.formats.records import Record, read_lines, read_records
+from judge.formats.shared import HALUBENCH as PARTS_OF_HALUBENCH
+from judge.formats.shared import side_of
 from judge.samples import read_rows
 from judge.types import Sample
 
@@ -23,12 +26,14 @@ class Files:
     """Files of a benchmark.
 
     ``pattern`` is a glob in the benchmark's folder, without ``.gz``; ``take`` gives the texts of a record;
-    ``document`` says that the file is one JSON document, where JSON Lines or a table is the rule.
+    ``document`` says that the file is one JSON document, where JSON Lines or a table is the rule; ``shared``
+    names the set of a record that is a source too.
     """
 
     pattern: str
     take: Callable[[Record], Iterable[Texts]]
     document: bool = False
+    shared: Callable[[Record], str | None] = lambda record: None
 
     def paths(self, folder: Path) -> list[Path]:
         """The files that are there, each once."""
@@ -75,12 +80,16 @@ def _bianbench(record: Record) -> Iterator[Texts]:
     yield document, record.text("question", empty=True), record.text("answer")
 
 
+def _part(record: Record) -> str | None:
+    return PARTS_OF_HALUBENCH.get(str(record.get("source_ds")))
+
+
 _HALUBENCH = _fields("passage", "question", "answer")
 BENCHMARKS: dict[str, tuple[Files, ...]] = {
     "halubench": (
-        Files("*.csv", _HALUBENCH),
-        Files("*.jsonl", _HALUBENCH),
-        Files("**/*.parquet", _HALUBENCH),
+        Files("*.csv", _HALUBENCH, shared=_part),
+        Files("*.jsonl", _HALUBENCH, shared=_part),
+        Files("**/*.parquet", _HALUBENCH, shared=_part),
     ),
     "halueval": (
         Files("qa_data.json", _fields("knowledge", "question", "right_answer", "hallucinated_answer")),
@@ -95,7 +104,7 @@ BENCHMARKS: dict[str, tuple[Files, ...]] = {
     "onioneval": (Files("with_context.json", _fields("context", "", "fact", "hallucination"), True),),
     "bianbench": (Files("bianbench_*.jsonl", _bianbench), Files("bianbench_*.json", _bianbench, True)),
     "conflictqa": (Files("conflictQA-*.json", _conflictqa),),
-    "fib": (Files("**/*binary_choice-using_*.jsonl", _fib),),
+    "fib": (Files("**/*binary_choice-using_*.jsonl", _fib, shared=lambda record: "fib"),),
     "open-factual-bench": (Files("tasks.json", _fields("", "question", "reference_answer"), True),),
     "ragtruth": (),
 }
@@ -128,9 +137,15 @@ def at_hand(
 
 
 def _read(name: str, folder: Path) -> Iterator[Sample]:
-    """Samples of a benchmark; their ids are file and row, from 0."""
+    """Samples of a benchmark; their ids are file and row, from 0. ``source`` names the set if its source may
+    hold the document, and is empty for all others."""
     for files in BENCHMARKS[name]:
         for path in files.paths(folder):
             for number, record in enumerate(files.records(path)):
+                shared = files.shared(record)
                 for document, question, answer in files.take(record):
-                    yield Sample(f"{path.name.split('.')[0]}:{number}", document, answer, question)
+                    open_ = shared is not None and side_of(shared, document) == "source"
+                    yield Sample(
+                        f"{path.name.split('.')[0]}:{number}", document, answer, question,
+                        source=shared if shared is not None and open_ else "",
+                    )  # fmt: skip

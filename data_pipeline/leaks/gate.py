@@ -1,14 +1,15 @@
 """The gate between training data and benchmarks: what occurs in a benchmark is dropped, and listed.
 
-Leakage is by document, so a whole group goes when one of its rows leaks. A group need not come in one piece;
-therefore the samples are read twice: once to find the leaks, once to let the others through.
+A sample goes by itself, but twins, and the options of a question, go together (``meta["pair"]``). They need
+not follow each other; therefore the samples are read twice: once to find the leaks, once to let the others
+through.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from data_pipeline.leaks.index import BenchmarkIndex, Leak
-from data_pipeline.leaks.shingles import fingerprint
+from data_pipeline.leaks.index import Leak
+from data_pipeline.store import pair_of
 from judge.types import Sample
 
 Read = Callable[[], Iterable[Sample]]
@@ -20,42 +21,40 @@ class Gate:
 
     Args:
         read: starts reading the samples; called once here, and once by each :meth:`kept`.
-        index: the benchmarks.
+        check: the leak of a sample, such as :meth:`~data_pipeline.leaks.index.BenchmarkIndex.check`.
 
-    ``leaks`` maps each group with a leak to its first one. ``dropped`` lists the rows that :meth:`kept`, once
-    it has been read to its end, left out, each with its group's leak.
+    ``leaks`` maps each pair with a leak to its first one. ``dropped`` lists the rows that :meth:`kept`, once
+    it has been read to its end, left out, each with its pair's leak.
     """
 
-    def __init__(self, read: Read, index: BenchmarkIndex):
-        self._read, self._index = read, index
+    def __init__(self, read: Read, check: Callable[[Sample], Leak | None]):
+        self._read = read
         self.leaks: dict[str, Leak] = {}
         self.dropped: list[dict[str, Any]] = []
         for sample in read():
-            group = group_of(sample)
-            if group not in self.leaks and (leak := index.check(sample)) is not None:
-                self.leaks[group] = leak
+            pair = pair_of(sample)
+            if pair not in self.leaks and (leak := check(sample)) is not None:
+                self.leaks[pair] = leak
 
     def kept(self) -> Iterator[Sample]:
-        """The samples of groups without a leak, in order."""
+        """The samples of pairs without a leak, in order."""
         self.dropped.clear()
         for sample in self._read():
-            group = group_of(sample)
-            leak = self.leaks.get(group)
+            leak = self.leaks.get(pair_of(sample))
             if leak is None:
                 yield sample
             else:
-                self.dropped.append(
-                    {
-                        "id": sample.id,
-                        "group": group,
-                        "benchmark": leak.benchmark,
-                        "row": leak.id,
-                        "kind": leak.kind,
-                        "similarity": leak.similarity,
-                    }
-                )
+                self.dropped.append(leak_row(sample, leak))
 
 
-def group_of(sample: Sample) -> str:
-    """The sample's group; without one, its document stands for it."""
-    return sample.group or f"document {fingerprint(sample.document_text):016x}"
+def leak_row(sample: Sample, leak: Leak) -> dict[str, Any]:
+    """A row of ``leaks.jsonl``: the sample that was dropped, and what of which benchmark it repeats."""
+    return {
+        "id": sample.id,
+        "source": sample.source,
+        "group": sample.group,
+        "benchmark": leak.benchmark,
+        "row": leak.id,
+        "kind": leak.kind,
+        "similarity": leak.similarity,
+    }

@@ -1,11 +1,15 @@
-"""Does a training sample occur in a benchmark? Copies are looked up, near copies found by their shingles."""
+"""Does a training sample occur in a benchmark? Copies are looked up, near copies found by their shingles.
+
+Leakage is by passage and question. Of a long document only the windows that bear the answer are compared
+(:mod:`data_pipeline.leaks.evidence`).
+"""
 
 import json
 import os
 import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import sha256
@@ -14,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from data_pipeline.leaks.evidence import LONG, WINDOW, evidence
 from data_pipeline.leaks.postings import Postings
 from data_pipeline.leaks.shingles import Shingles, fingerprint, passages, shingles, words
 from judge.errors import InputError, JudgeError
@@ -30,7 +35,9 @@ LEAST_PAIR_SHINGLES = 20
 LEAST_LETTERS = 40
 """Bytes of letters that a question and answer about a document need: "In which year? 1990" is no leak."""
 SETTINGS = {
-    "version": 1,
+    "version": 2,
+    "window": WINDOW,
+    "long": LONG,
     "near_document": NEAR_DOCUMENT,
     "near_pair": NEAR_PAIR,
     "least_shingles": LEAST_SHINGLES,
@@ -40,6 +47,15 @@ SETTINGS = {
 
 
 _NOTHING = fingerprint("")
+
+
+# A sample is compared with several indexes, one after the other.
+_key = lru_cache(maxsize=8)(fingerprint)
+
+
+@lru_cache(maxsize=64)
+def _shingles(part: tuple[bytes, ...]) -> Shingles:
+    return shingles(list(part))
 
 
 class Kind(StrEnum):
@@ -100,8 +116,8 @@ class BenchmarkIndex:
             self._keys[name] = dict(zip(keys, rows, strict=True))
             distinct, counts, texts = (arrays[f"{name}_{part}"] for part in ("shingles", "counts", "texts"))
             self._postings[name] = Postings(distinct, counts, texts, len(arrays[f"{name}_rows"]))
-        # Rows about one document are neighbours.
-        self._document = lru_cache(maxsize=64)(self._look_for_document)
+        # Rows about one document, or one window of it, are neighbours.
+        self._near_document = lru_cache(maxsize=64)(self._look_for_part)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._header, self._arrays)
@@ -141,24 +157,24 @@ class BenchmarkIndex:
         return cls({"settings": SETTINGS, "benchmarks": found, "rows": rows}, arrays)
 
     def check(self, sample: Sample) -> Leak | None:
-        """The benchmark's sample that this one repeats, by its document or else by question and answer."""
-        key, leak = self._document(sample.document_text)
-        if leak is None:
-            return self._look_for_pair(sample)
-        if leak.kind is Kind.DOCUMENT and fingerprint(f"{key}", sample.question) not in self._asked:
-            return replace(leak, kind=Kind.OTHER_QUESTION)
-        return leak
+        """The benchmark's sample that this one repeats.
 
-    def _look_for_document(self, document: str) -> tuple[int, Leak | None]:
-        """The fingerprint of a document, and its leak."""
-        key = fingerprint(document)
-        if key in self._keys["documents"]:
-            return key, self._leak(self._keys["documents"][key], Kind.DOCUMENT)
-        shared = self._postings["documents"].most_shared(shingles(words(document)), LEAST_SHINGLES)
+        By its document, of a long one by the windows that bear its answer; or else by question and answer.
+        """
+        key = _key(sample.document_text)
+        if key not in self._keys["documents"]:
+            found = filter(None, map(self._near_document, evidence(sample)))
+            return max(found, key=lambda leak: leak.similarity, default=None) or self._look_for_pair(sample)
+        asked = fingerprint(f"{key}", sample.question) in self._asked
+        return self._leak(self._keys["documents"][key], Kind.DOCUMENT if asked else Kind.OTHER_QUESTION)
+
+    def _look_for_part(self, part: tuple[bytes, ...]) -> Leak | None:
+        """The leak of a document or a window, by its words."""
+        shared = self._postings["documents"].most_shared(_shingles(part), LEAST_SHINGLES)
         if shared is None or shared.share < NEAR_DOCUMENT:
-            return key, None
+            return None
         row = self._arrays["documents_rows"][shared.text]
-        return key, self._leak(row, Kind.NEAR_DOCUMENT, shared.share)
+        return self._leak(row, Kind.NEAR_DOCUMENT, shared.share)
 
     def _look_for_pair(self, sample: Sample) -> Leak | None:
         row = self._keys["pairs"].get(fingerprint(sample.question, sample.answer))

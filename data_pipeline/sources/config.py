@@ -1,13 +1,15 @@
 """The keys of one source in a data recipe."""
 
-from typing import Self
+from typing import Literal, Self
 
-from pydantic import Field, PositiveInt, field_validator, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from data_pipeline.sources.forms import FORMS, LABELLED, plain_label
-from data_pipeline.sources.readers import KINDS, READERS
+from data_pipeline.sources.readers import KINDS, READERS, WINDOWED
+from data_pipeline.sources.windows import WINDOW_TOKENS
 from judge.configs import StrictConfig
 from judge.errors import unknown
+from judge.formats.shared import SOURCE_SHARE
 from judge.types import Label, Language, Task
 
 
@@ -16,6 +18,18 @@ class ConstantsConfig(StrictConfig):
 
     task: Task | None = None
     language: Language | None = None
+
+
+class SizesConfig(StrictConfig):
+    """How many samples of a source each split is to get, half of them PASS and half FAIL."""
+
+    train: PositiveInt
+    validation: NonNegativeInt = 0
+    test: NonNegativeInt = 0
+
+    def of(self, split: str) -> int:
+        """The number of one split."""
+        return int(getattr(self, split))
 
 
 class SourceConfig(StrictConfig):
@@ -53,7 +67,15 @@ class SourceConfig(StrictConfig):
     licences: list[str] | None = Field(default=None, min_length=1)
     """Only samples under these licences; other than the recipe's ``licences``."""
     limit: PositiveInt | None = None
-    """At most so many samples, whole documents, chosen by the seed."""
+    """At most so many samples are read, whole documents, chosen by the seed."""
+    samples: SizesConfig | None = None
+    """So many come out, refilled from the source for what is dropped on the way, until it is spent."""
+    side: Literal["source", "benchmark", "whole"] = "source"
+    """Sets that benchmarks measure on too (``fib``, ``covid_qa``, ``pubmedqa``): the documents that may be
+    trained on, those that measure, or all (:mod:`judge.formats.shared`)."""
+    window_tokens: PositiveInt = WINDOW_TOKENS
+    """Kinds in SQuAD's form: a longer document becomes the window that holds the answer, of so many tokens at
+    most, about (:func:`~data_pipeline.sources.windows.count_tokens`)."""
     perturb: bool | None = None
     """Other than the recipe's ``perturb``."""
 
@@ -105,6 +127,8 @@ class SourceConfig(StrictConfig):
             ("columns", ("file", "hub")),
             ("subset", ("hub",)),
             ("constants", ("file", "hub", "squad")),
+            ("window_tokens", WINDOWED),
+            ("side", tuple(SOURCE_SHARE)),
         ):
             default = type(self).model_fields[name].default
             if getattr(self, name) != default and self.kind not in kinds:

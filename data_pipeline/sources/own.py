@@ -32,7 +32,7 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
     """
     if source.kind == "squad" and source.form is None:
         path = Path(source.path or "")
-        for sample in squad.read(path, _stem(path), "en"):
+        for sample in squad.read(path, _stem(path), "en", window_tokens=source.window_tokens):
             yield Record({}, path), sample
         return
     asked = Asked(source.distractors, source.labels or {}, seed)
@@ -71,7 +71,7 @@ def _records(source: SourceConfig) -> Iterator[Record]:
     path = source.path or ""
     if source.kind == "squad":
         name = _stem(Path(path))
-        for record in squad.read_rows(Path(path)):
+        for record in squad.read_rows(Path(path), source.window_tokens):
             values = {**record.values, "id": f"{name}-{record.name('id')}", "source": name}
             yield Record(values, record.file, None, record.place)
     elif source.kind == "hub":

@@ -43,18 +43,20 @@ class Reader:
     read: Callable[..., Iterator[Sample]]
     splits: tuple[str, ...] = ()
     """The first one is read unless another is named."""
+    windows: bool = False
+    """In SQuAD's form: ``read`` takes ``window_tokens``."""
     licence: str | None = None
     """As its authors name it, where they do; it is theirs to say, and covers what they made."""
 
 
 READERS: Mapping[str, Reader] = {
     "asqa": Reader(asqa.read, asqa.SPLITS),
-    "cmrc2018": Reader(cmrc2018.read, cmrc2018.SPLITS, licence="CC BY-SA 4.0"),
+    "cmrc2018": Reader(cmrc2018.read, cmrc2018.SPLITS, windows=True, licence="CC BY-SA 4.0"),
     "conflictqa": Reader(conflictqa.read, licence="Apache-2.0"),
-    "covid_qa": Reader(covid_qa.read, licence="Apache-2.0"),
+    "covid_qa": Reader(covid_qa.read, windows=True, licence="Apache-2.0"),
     "crud": Reader(crud.read),
     "csds": Reader(csds.read, csds.SPLITS),
-    "drcd": Reader(drcd.read, drcd.SPLITS, licence="CC BY-SA 3.0"),
+    "drcd": Reader(drcd.read, drcd.SPLITS, windows=True, licence="CC BY-SA 3.0"),
     "drop": Reader(drop.read, drop.SPLITS),
     "fib": Reader(fib.read),
     "financebench": Reader(financebench.read),
@@ -71,7 +73,7 @@ READERS: Mapping[str, Reader] = {
     "webnlg": Reader(webnlg.read, webnlg.SPLITS, licence="CC BY-NC-SA 4.0"),
     "webqa": Reader(webqa.read, webqa.SPLITS),
     "wmt21": Reader(wmt21.read),
-    "xquad": Reader(xquad.read, licence="CC BY-SA 4.0"),
+    "xquad": Reader(xquad.read, windows=True, licence="CC BY-SA 4.0"),
 }
 """Name of a public set (the ``kind`` of a source) to its reader."""
 
@@ -79,3 +81,6 @@ OWN = ("file", "squad", "hub")
 """Kinds whose data the recipe names itself."""
 
 KINDS = ("starter", *OWN, *READERS)
+
+WINDOWED = ("squad", *(name for name, reader in READERS.items() if reader.windows))
+"""Kinds in SQuAD's form."""

@@ -14,6 +14,7 @@ from data_pipeline.sources.readers import OWN, READERS
 from data_pipeline.starter import load_starter
 from judge.errors import InputError
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
+from judge.formats.shared import SOURCE_SHARE
 from judge.types import Sample
 
 Note = Callable[[str, str], None]
@@ -119,7 +120,10 @@ def _read(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
         reader = READERS[source.kind]
         folder = _data_folder(source)
         splits = [source.split or reader.splits[0]] if reader.splits else []
-        yield from reader.read(folder, *splits)
+        options: dict[str, object] = {"window_tokens": source.window_tokens} if reader.windows else {}
+        if source.kind in SOURCE_SHARE:
+            options["side"] = None if source.side == "whole" else source.side
+        yield from reader.read(folder, *splits, **options)
     elif source.kind == "starter":
         yield from load_starter()
     else:

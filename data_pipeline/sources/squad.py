@@ -1,26 +1,41 @@
 """Files in SQuAD's form (arXiv 1606.05250): paragraphs, questions, and answers cut from the paragraph."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from data_pipeline.sources.windows import WINDOW_TOKENS, window
 from judge.formats.files import group_of
 from judge.formats.records import Record, read_object
 from judge.types import Language, Sample, Task
 
 
-def read(path: Path, source: str, language: Language, prefix: str | None = None) -> Iterator[Sample]:
+def read(
+    path: Path,
+    source: str,
+    language: Language,
+    prefix: str | None = None,
+    window_tokens: int = WINDOW_TOKENS,
+    wanted: Callable[[str], bool] = lambda paragraph: True,
+) -> Iterator[Sample]:
     """The answerable questions of one file, each with the first of its answers.
+
+    The document is the paragraph; of a long one (COVID-QA's are whole articles) the window that holds the
+    answer (:mod:`data_pipeline.sources.windows`). The group is that of the whole paragraph.
 
     Args:
         source: name of the set.
         prefix: start of the ids; the name of the set by default.
+        window_tokens: at most so many tokens of a paragraph, about.
+        wanted: is given a paragraph and says whether its questions are read.
     """
     for document, question in read_questions(path):
+        if not wanted(document):
+            continue
         answer = question.records("answers")[0]
         yield Sample(
             id=f"{prefix or source}-{question.name('id')}",
-            document=document,
+            document=_window(document, answer, window_tokens),
             question=question.text("question").strip(),
             answer=answer.text("text").strip(),
             task=Task.QA,
@@ -30,15 +45,23 @@ def read(path: Path, source: str, language: Language, prefix: str | None = None)
         )
 
 
-def read_rows(path: Path) -> Iterator[Record]:
+def read_rows(path: Path, window_tokens: int = WINDOW_TOKENS) -> Iterator[Record]:
     """All questions of one file as flat rows, with the plausible answers of those that have no answer (SQuAD
-    2.0)."""
+    2.0); documents as in :func:`read`."""
     for article in read_object(path).records("data"):
         for paragraph in article.records("paragraphs"):
             for question in paragraph.records("qas", empty=True):
+                document = paragraph.text("context")
+                found = [
+                    answer
+                    for key in ("answers", "plausible_answers")
+                    if isinstance(question.values.get(key), list)
+                    for answer in question.records(key, empty=True)
+                ]
                 row = {
                     "id": question.name("id"),
-                    "document": paragraph.text("context"),
+                    "document": _window(document, found[0], window_tokens) if found else document,
+                    "group": group_of(document),
                     "question": question.text("question").strip(),
                     "answers": question.get("answers"),
                     "plausible_answers": question.values.get("plausible_answers", []),
@@ -54,3 +77,20 @@ def read_questions(path: Path) -> Iterator[tuple[str, Record]]:
             for question in paragraph.records("qas", empty=True):
                 if question.records("answers", empty=True):
                     yield document, question
+
+
+def _window(paragraph: str, answer: Record, tokens: int) -> str:
+    """The window that holds an answer; the whole paragraph where the answer does not stand in it.
+
+    Files are off by some characters here and there; of the places where the answer stands, the nearest to the
+    one that is named counts.
+    """
+    text = answer.text("text").strip()
+    named = answer.values.get("answer_start")
+    near = named if type(named) is int else 0
+    before, behind = paragraph.rfind(text, 0, max(near, 0) + len(text)), paragraph.find(text, max(near, 0))
+    places = [place for place in (before, behind) if place >= 0]
+    if not places:
+        return paragraph
+    start = min(places, key=lambda place: abs(place - near))
+    return window(paragraph, start, start + len(text), tokens)

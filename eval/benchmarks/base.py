@@ -57,6 +57,7 @@ class Benchmark:
         ask: how it puts its samples to a language model, where the common prompt would not do.
         floors: trivial judges beside the common ones.
         size: number of samples of the whole release; published figures are about all of them.
+        of: the benchmark that this is a part of, whose published figures stand beside it with a warning.
         notes: where this differs from the published protocol, one sentence each.
     """
 
@@ -68,6 +69,7 @@ class Benchmark:
     ask: Callable[[Judge], Checker] | None = None
     floors: tuple[Checker, ...] = ()
     size: int | None = None
+    of: str | None = None
     notes: tuple[str, ...] = ()
 
     def load(self, data_dir: Path | None = None) -> list[Sample]:

@@ -2,15 +2,20 @@
 
 Released as one file of 14,900 rows with the columns ``id, passage, question, answer, label, source_ds``;
 samples of it in the same columns are read too. Licence of the data: CC BY-NC 2.0.
+
+``halubench`` is the release; ``halubench_held_out`` leaves out the rows of PubMedQA and COVID-QA about
+documents that recipes may train on (:mod:`judge.formats.shared`).
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from eval.benchmarks.base import Benchmark
 from judge.errors import InputError
 from judge.formats.files import find_file, group_of, hub_files
 from judge.formats.records import Record
+from judge.formats.shared import halubench_side
 from judge.samples import read_rows
 from judge.types import Sample
 
@@ -31,6 +36,14 @@ def read(data_dir: Path | None) -> Iterator[Sample]:
         paths = [find_file(data_dir, "halubench", NAMES, f"huggingface.co/datasets/{HUB}")]
     for path in paths:
         yield from read_file(path)
+
+
+def read_held_out(data_dir: Path | None) -> Iterator[Sample]:
+    """Those about documents that no recipe trains on."""
+    return (
+        sample for sample in read(data_dir)
+        if halubench_side(sample.source, sample.document_text) == "benchmark"
+    )  # fmt: skip
 
 
 def read_file(path: Path) -> Iterator[Sample]:
@@ -63,5 +76,18 @@ HALUBENCH = Benchmark(
     notes=(
         "Its RAGTruth part is the test split of RAGTruth's question answering.",
         "Two thirds of it are HaluEval's question answering, where the length of an answer gives it away.",
+        "Recipes train on half of PubMedQA and COVID-QA: measure what they make on halubench_held_out.",
+    ),
+)
+HALUBENCH_HELD_OUT = replace(
+    HALUBENCH,
+    name="halubench_held_out",
+    title="HaluBench (Lynx, arXiv 2407.08488), the documents that recipes do not train on",
+    read=read_held_out,
+    size=None,
+    of="halubench",
+    notes=(
+        "Of PubMedQA and COVID-QA half of the documents, drawn by a seed; the other half is trained on.",
+        *HALUBENCH.notes[:2],
     ),
 )

@@ -57,7 +57,7 @@ def dpo_command(words: WORDS = None, resume: RESUME = False) -> None:
 @encoder.command("encoder")
 def encoder_command(words: WORDS = None, resume: RESUME = False) -> None:
     """Train an encoder to a judge: ten times as fast as a language model of 135M, verdicts alone."""
-    from judge.encoder.train import train_encoder
+    from judge.training.encoder import train_encoder
 
     run_recipe(EncoderRecipe, train_encoder, words or (), resume)
 

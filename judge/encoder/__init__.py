@@ -1,7 +1,7 @@
 """Encoder judges: a document's windows are computed once, and each answer looks at them all.
 
-``layout`` says what is read, ``model`` and ``attention`` how, ``checker`` judges, ``examples`` and ``train``
-train.
+``layout`` says what is read, ``model`` and ``attention`` how, ``checker`` judges, ``examples`` says what is
+learned; :mod:`judge.training.encoder` trains.
 """
 
 from judge.encoder.checker import EncoderJudge, load_encoder

@@ -169,13 +169,13 @@ def planted(
 
 def figures(index: BenchmarkIndex, rows: Sequence[Sample]) -> tuple[dict[str, tuple[int, int]], list[Sample]]:
     """Found and planted leaks of each kind, and the rows that were taken for leaks wrongly."""
-    gate = Gate(lambda: rows, index)
+    gate = Gate(lambda: rows, index.check)
     kept = {sample.id for sample in gate.kept()}
     total = Counter(sample.meta["leak"] for sample in rows if "leak" in sample.meta)
     missed = Counter(sample.meta["leak"] for sample in rows if "leak" in sample.meta and sample.id in kept)
     wrong = [sample for sample in rows if "leak" not in sample.meta and sample.id not in kept]
     for sample in wrong:
-        print("taken for a leak:", sample.id, gate.leaks[sample.group])
+        print("taken for a leak:", sample.id, gate.leaks[sample.id])
     return {kind: (total[kind] - missed[kind], total[kind]) for kind in total}, wrong
 
 
@@ -214,7 +214,7 @@ def speed(number: int, index: BenchmarkIndex, rows_a_document: int = 4) -> None:
         pass
     made = time.process_time() - start
     start = time.process_time()
-    gate = Gate(read, index)
+    gate = Gate(read, index.check)
     kept = sum(1 for _ in gate.kept())
     took = time.process_time() - start - 2 * made
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

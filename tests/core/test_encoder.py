@@ -198,7 +198,7 @@ def recipe(bert: Path, data: Path, output: Path, **more: Any) -> Any:
 
 def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:
     """Heights that are not in the document are told within seconds; what is saved is that judge."""
-    from judge.encoder.train import train_encoder
+    from judge.training.encoder import train_encoder
 
     data, out = build_towers(tmp_path, 24, 0), tmp_path / "judge"
     summary = train_encoder(recipe(bert, data, out, epochs=12, evaluations=1, judged_samples=50))
@@ -226,7 +226,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -
     from safetensors.torch import load_file
     from transformers import TrainerCallback
 
-    from judge.encoder.train import train_encoder
+    from judge.training.encoder import train_encoder
     from judge.training.stopping import Interrupted
 
     class Stop(TrainerCallback):
@@ -253,7 +253,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -
 def test_what_cannot_be_trained_is_told(
     bert: Path, tmp_path: Path, model_folder: Callable[[str], Path]
 ) -> None:
-    from judge.encoder.train import train_encoder
+    from judge.training.encoder import train_encoder
 
     data = build_towers(tmp_path, 8, 0)
     with pytest.raises(InputError, match="64 positions"):

@@ -219,9 +219,12 @@ def test_lynx_ragtruth_plus_adds_two_thousand_rows() -> None:
         return load_config(DataConfig, ROOT / "recipes" / name / "data.yaml")
 
     plus, plain = of("lynx-ragtruth-plus-70b"), of("lynx-llama3-70b")
-    sizes = [Counter({one.kind: one.limit or 0 for one in recipe.sources}) for recipe in (plus, plain)]
+    sizes = [
+        Counter({one.kind: one.samples.train for one in recipe.sources if one.samples})
+        for recipe in (plus, plain)
+    ]
     assert sizes[0] - sizes[1] == {"ragtruth": 2000}
-    apart = {"sources", "output", "splits"}
+    apart = {"sources", "output"}
     assert plus.model_dump(exclude=apart) == plain.model_dump(exclude=apart)
 
 

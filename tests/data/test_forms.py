@@ -458,7 +458,7 @@ def test_leaks_are_counted_by_source(tmp_path: Path) -> None:
     sources = [{"kind": "file", "path": str(item)} for item in (path, other)]
     leaks = {"data_dir": str(tmp_path / "data"), "benchmarks": ["halubench"]}
     manifest = build(recipe(tmp_path / "out", sources, leaks=leaks))
-    assert manifest["leaks"]["dropped_by_source"] == {"own": 1}
+    assert manifest["leaks"]["by_source"]["own"]["dropped"] == 1
     (row,) = map(json.loads, (tmp_path / "out/leaks.jsonl").read_text().splitlines())
     assert (row["id"], row["source"]) == ("x0-PASS", "own")
 

@@ -1,4 +1,4 @@
-"""What the leak gate finds, what it leaves alone, and that it drops whole groups."""
+"""What the leak gate finds, what it leaves alone, and what goes with what it drops."""
 
 import json
 import pickle
@@ -11,11 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig, LeaksConfig
+from data_pipeline.gating import LeakGate
 from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, Kind, at_hand
 from data_pipeline.leaks.shingles import fingerprint, passages, shingles, words
+from data_pipeline.starter import load_starter
 from judge.errors import InputError
 from judge.files import open_text
-from judge.types import Sample
+from judge.formats.shared import side_of
+from judge.samples import write_samples
+from judge.types import Sample, Task
 from tests.bench.leak_recall import figures, planted, synthetic
 
 BRIDGE = (
@@ -134,12 +140,12 @@ def test_planted_leaks_are_found_and_others_left_alone() -> None:
     assert all(right == total == 40 for right, total in found.values())
 
 
-def test_a_group_goes_as_a_whole(index: BenchmarkIndex) -> None:
-    """The row that leaks may stand behind the others of its group, and may be about another document."""
+def test_twins_go_together_and_others_about_their_document_by_themselves(index: BenchmarkIndex) -> None:
+    """The row that leaks may stand behind its twin, and may be about another document."""
     rows = [
-        Sample("1", LAKE[::-1], "x", group="a"),
-        Sample("2", "A free document.", "x", group="b"),
-        Sample("3", BRIDGE, "x", group="a"),
+        Sample("1", LAKE[::-1], "x", group="a", meta={"pair": "p"}),
+        Sample("2", "A free document.", "x", group="a"),
+        Sample("3", BRIDGE, "x", group="a", meta={"pair": "p"}),
         Sample("4", BRIDGE, "x"),
         Sample("5", "Another free document.", "x"),
     ]
@@ -149,12 +155,107 @@ def test_a_group_goes_as_a_whole(index: BenchmarkIndex) -> None:
         reads.append(1)
         return iter(rows)
 
-    gate = Gate(read, index)
+    gate = Gate(read, index.check)
     assert [sample.id for sample in gate.kept()] == ["2", "5"]
     assert [(row["id"], row["benchmark"], row["row"]) for row in gate.dropped] == [
         ("1", "bridges", "b1"), ("3", "bridges", "b1"), ("4", "bridges", "b1"),
     ]  # fmt: skip
     assert [sample.id for sample in gate.kept()] == ["2", "5"] and len(gate.dropped) == 3 and len(reads) == 3
+
+
+# --- Long documents -----------------------------------------------------------------------------------------
+
+
+def facts(number: int, name: str = "box", seed: int = 0) -> list[str]:
+    """Sentences of an article; each has one answer of its own."""
+    rng = random.Random(f"{name}:{seed}")
+    known = [sample.document_text.split() for sample in synthetic(8, "en", name)]
+    return [
+        f"{' '.join(rng.choices(rng.choice(known), k=12))} and the {name} {place} holds coin{name}{place}."
+        for place in range(number)
+    ]
+
+
+def asked(sentences: list[str], place: int, name: str = "box", task: Task = Task.QA) -> Sample:
+    """A question about one fact of an article."""
+    question = f"What does the {name} {place} hold?"
+    return Sample(
+        f"{name}-{place}", " ".join(sentences), f"coin{name}{place}", question, task=task, group=name
+    )
+
+
+@pytest.mark.parametrize("shown", ["passage", "passage among others"])
+def test_of_a_long_document_only_what_bears_the_answer_leaks(shown: str) -> None:
+    """HaluBench's questions about parts of COVID-QA's articles took whole articles with them."""
+    sentences = facts(200)
+    part = " ".join(sentences[50:62])
+    passage = part if shown == "passage" else "\n\n".join([" ".join(facts(10, "other")), part])
+    index = BenchmarkIndex.build({"bench": [Sample("b", passage, "coinbox55", "What does the box 55 hold?")]})
+    rows = [asked(sentences, place) for place in range(200)]
+    gate = Gate(lambda: rows, index.check)
+    leaked = {int(name.split("-")[1]) for name in gate.leaks}
+    assert set(range(50, 62)) <= leaked <= set(range(38, 74))
+    # A summary stands for its whole document.
+    assert index.check(asked(sentences, 150, task=Task.SUMMARIZATION)) is not None
+
+
+def test_an_answer_in_words_of_its_own_is_looked_for_by_its_words() -> None:
+    sentences = facts(200)
+    index = BenchmarkIndex.build({"bench": [Sample("b", " ".join(sentences[50:62]), "?", "Why?")]})
+    for place, leaks in ((55, True), (150, False)):
+        sample = replace(
+            asked(sentences, place), answer=f"It is coinbox{place} that the box holds, if anything."
+        )
+        assert (index.check(sample) is not None) is leaks
+
+
+def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path) -> None:
+    """COVID-QA's articles in HaluBench: a recipe reads one side, the suite the other."""
+    articles = {name: facts(120, name) for name in (f"n{number}" for number in range(12))}
+    (tmp_path / "halubench").mkdir()
+    with (tmp_path / "halubench/halubench.jsonl").open("w") as stream:
+        for sentences in articles.values():
+            row = {"passage": " ".join(sentences), "question": "What?", "answer": "It."}
+            stream.write(json.dumps({**row, "source_ds": "covidQA"}) + "\n")
+    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path), benchmarks=("halubench",)))
+    sides = set()
+    for name, sentences in articles.items():
+        side = side_of("covid_qa", " ".join(sentences))
+        sides.add(side)
+        for place in (3, 60, 110):
+            row = replace(asked(sentences, place, name), source="covid_qa")
+            assert (gate.check(row) is None) is (side == "source")
+            assert gate.check(replace(row, source="mine")) is not None
+    assert sides == {"source", "benchmark"}
+
+
+def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
+    (tmp_path / "data/halubench").mkdir(parents=True)
+    golds = list(load_starter())[:40]
+    with (tmp_path / "data/halubench/halubench.jsonl").open("w") as stream:
+        for gold in golds[:12]:
+            row = {"passage": gold.document_text, "question": gold.question, "answer": gold.answer}
+            stream.write(json.dumps({**row, "source_ds": "DROP"}) + "\n")
+    recipe = {
+        "sources": [{"kind": "file", "path": str(tmp_path / "mine.jsonl")}],
+        "output": str(tmp_path / "out"),
+        "audit": "off",
+        "preferences": {"pairs": 0},
+        "leaks": {"data_dir": str(tmp_path / "data"), "benchmarks": ["halubench"]},
+    }
+    write_samples(tmp_path / "mine.jsonl", (replace(gold, source="mine") for gold in golds))
+    with pytest.raises(
+        InputError, match=r"sources.0'.*12 of 40 samples of .*mine.jsonl occur .*\(30%\).*max_dropped=0\.2"
+    ):
+        build(DataConfig.model_validate(recipe))
+    assert not (tmp_path / "out/manifest.json").exists()
+    assert len((tmp_path / "out/leaks.jsonl").read_text().splitlines()) == 12
+    recipe["leaks"]["max_dropped"] = 0.4
+    said: list[str] = []
+    manifest = build(DataConfig.model_validate(recipe), say=said.append)
+    assert manifest["leaks"]["by_source"] == {"mine": {"checked": 40, "dropped": 12, "share": 0.3}}
+    assert "leak gate: mine: 12 of 40 dropped (30.0%)" in said
+    assert "| mine | 40 | 12 | 30.0% |" in (tmp_path / "out/card.md").read_text()
 
 
 def test_an_index_comes_back_from_its_file(index: BenchmarkIndex, tmp_path: Path) -> None:

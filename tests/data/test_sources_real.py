@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_pipeline.sources import READERS, SourceConfig, read_source
+from judge.formats.shared import SOURCE_SHARE
 from judge.types import Label, Sample
 
 # (kind, split) to the samples of each (source, language, label), and the number of documents
@@ -69,7 +70,8 @@ def real(folder: Path, kind: str, split: str | None, **settings: object) -> list
 
 @pytest.mark.parametrize(("kind", "split"), REAL)
 def test_real_files(shared_data: Path, kind: str, split: str | None) -> None:
-    samples = real(shared_data, kind, split)
+    whole = {"side": "whole"} if kind in SOURCE_SHARE else {}
+    samples = real(shared_data, kind, split, **whole)
     counts, documents = REAL[kind, split]
     assert Counter((s.source, s.language, s.label) for s in samples) == counts
     assert len({sample.group for sample in samples}) == documents

@@ -8,6 +8,7 @@ import yaml
 
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
+from data_pipeline.sources import SourceConfig, read_source
 from eval.benchmarks import get_benchmark, load_benchmark
 from eval.benchmarks.diahalu import DIAHALU_V2, V2, read
 from eval.benchmarks.samples_file import samples_file
@@ -50,6 +51,20 @@ def test_counts(name: str, shared_data: Path) -> None:
         "conflictqa": 10_404,
     }  # of 14,900, of 2,700, of no fixed size
     assert len(samples) == part.get(name, benchmark.size)
+
+
+def test_what_recipes_train_on_is_held_out(shared_data: Path) -> None:
+    """The suite and the recipes read two parts of a set that share no document and make up the whole."""
+    halubench, held_out = (load_benchmark(f"halubench{end}", shared_data) for end in ("", "_held_out"))
+    kept = {sample.id for sample in held_out}
+    left = [sample for sample in halubench if sample.id not in kept]
+    assert {sample.source for sample in left} == {"pubmedQA"} and 90 < len(left) < 160  # of 250
+    fib, held_out = (load_benchmark(f"fib{end}", shared_data) for end in ("", "_held_out"))
+    measured = {sample.group for sample in held_out}
+    trained = {sample.group for sample in read_source(SourceConfig(kind="fib", path=str(shared_data)), 0)}
+    assert not measured & trained and measured | trained == {sample.group for sample in fib}
+    assert {sample.id for sample in fib if sample.group in measured} == {sample.id for sample in held_out}
+    assert abs(len(measured) - len(trained)) < 80  # of 596
 
 
 def test_parts(shared_data: Path) -> None:

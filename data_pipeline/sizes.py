@@ -1,0 +1,135 @@
+"""Sources that are to give a stated number of samples, half of them hallucinated, to each split.
+
+Example: Lynx's training set is 600 samples to train on and 200 to validate with from each of four sets
+(section 3.2). What rules, the leak gate or a perturber drop is refilled from the same source, until the
+number is there or the source is spent.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from data_pipeline.config import DataConfig
+from data_pipeline.sources.config import SizesConfig
+from data_pipeline.splits import SPLITS, Split
+from data_pipeline.store import SampleStore
+from judge.types import Label, Sample
+
+Make = Callable[[Iterable[Sample]], Iterator[list[Sample]]]
+"""The samples of each gold's pairs, hallucinated after faithful; none where no pair could be made."""
+
+_STRATUM = "PARTITION BY source, language, domain"
+# A place from 0 to 1 among those of its stratum, by the seed: any beginning holds all strata in proportion.
+_TURN = f"(ROW_NUMBER() OVER ({_STRATUM} ORDER BY rank(?, id)) - 0.5) / COUNT(*) OVER ({_STRATUM}), id"
+
+_DOCUMENTS = """
+WITH documents AS (
+    SELECT document, COUNT(*) AS size, MIN(source || char(31) || language || char(31) || domain) AS stratum,
+        rank(?, document) AS place
+    FROM samples WHERE entry = ? GROUP BY document
+)
+SELECT document, size FROM documents ORDER BY
+    (ROW_NUMBER() OVER (PARTITION BY stratum ORDER BY place) - 0.5) / COUNT(*) OVER (PARTITION BY stratum),
+    document
+"""
+
+_UNITS = """
+WITH units AS (
+    SELECT pair, SUM(label = 'PASS') AS passes, SUM(label = 'FAIL') AS fails, rank(?, pair) AS place,
+        MIN(source || char(31) || language || char(31) || domain || char(31) || label) AS stratum
+    FROM samples WHERE entry = ? AND split = ? GROUP BY pair
+)
+SELECT pair, passes, fails FROM units ORDER BY
+    (ROW_NUMBER() OVER (PARTITION BY stratum ORDER BY place) - 0.5) / COUNT(*) OVER (PARTITION BY stratum),
+    pair
+"""
+
+
+def sized(config: DataConfig) -> dict[int, SizesConfig]:
+    """The sources of a recipe that name their size, by their place in it."""
+    return {
+        entry: source.samples for entry, source in enumerate(config.sources) if source.samples is not None
+    }
+
+
+def share_out(stores: Iterable[SampleStore], sizes: Mapping[int, SizesConfig], seed: int) -> dict[str, Split]:
+    """A split for every document of sources with a size, so that each split has its share of what is there.
+
+    Whole documents, by a seeded order in which strata (source, language, domain) take turns, each to the
+    split that has least of what it is to get.
+    """
+    given: dict[str, Split] = {}
+    for store in stores:
+        for entry, size in sizes.items():
+            asked = {split: count for split in SPLITS if (count := size.of(split))}
+            there = dict.fromkeys(asked, 0)
+            for document, count in store.table.execute(_DOCUMENTS, (f"size:{seed}", entry)).fetchall():
+                split = given.setdefault(document, min(asked, key=lambda name: there[name] / asked[name]))
+                if split in there:
+                    there[split] += count
+    return given
+
+
+def draw_labelled(
+    store: SampleStore,
+    sizes: Mapping[int, SizesConfig],
+    seed: int,
+    note: Callable[[str, str], None] = lambda *_: None,
+) -> None:
+    """Keep of labelled sources as many PASS and FAIL samples as each split is to get, and drop the others.
+
+    Twins, and the options of a question, never part. Samples have their splits.
+    """
+    for entry, size in sizes.items():
+        store.table.execute("CREATE TEMP TABLE chosen (pair TEXT PRIMARY KEY)")
+        for split in SPLITS:
+            passes, fails = (size.of(split) + 1) // 2, size.of(split) // 2
+            units = store.table.execute(_UNITS, (f"size:{seed}", entry, split)).fetchall()
+            for pair, more_passes, more_fails in units:
+                if more_passes <= passes and more_fails <= fails:
+                    passes, fails = passes - more_passes, fails - more_fails
+                    store.table.execute("INSERT INTO chosen VALUES (?)", (pair,))
+        others = "entry = ? AND pair NOT IN (SELECT pair FROM chosen)"
+        for name in store.ids(others, (entry,)):
+            note("not drawn", name)
+        store.drop(others, (entry,))
+        store.table.execute("DROP TABLE chosen")
+
+
+def fill(golds: SampleStore, make: Make, entry: int, size: SizesConfig, seed: int) -> Iterator[Sample]:
+    """The samples of a source that is perturbed: pairs of its golds, to the number that each split is to get.
+
+    No more golds are perturbed than are missing at a time. Of an odd number, the last sample is a faithful
+    one alone.
+    """
+    for split in SPLITS:
+        missing = size.of(split)
+        queue = golds.samples("entry = ? AND split = ?", (entry, split, f"size:{seed}"), order=_TURN)
+        while missing and (some := list(islice(queue, -(-missing // 2)))):
+            for samples in make(some):
+                kept = samples[:missing]
+                missing -= len(kept)
+                yield from kept
+
+
+def sizes_table(store: SampleStore, config: DataConfig) -> list[dict[str, Any]]:
+    """For the manifest: what each source with a size was asked for in each split, and what it gave."""
+    rows: list[dict[str, Any]] = []
+    for entry, size in sized(config).items():
+        for split in SPLITS:
+            if asked := size.of(split):
+                labels = store.counts("label", "entry = ? AND split = ?", (entry, split))
+                row: dict[str, Any] = {"source": config.sources[entry].kind, "split": split, "asked": asked}
+                row["samples"] = sum(labels.values())
+                rows.append(row | {label.value: labels.get(label.value, 0) for label in Label})
+    return rows
+
+
+def shortages(table: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """One line for each source that was spent before a split had what it was to get."""
+    for row in table:
+        if row["samples"] < row["asked"]:
+            yield (
+                f"{row['source']}: {row['samples']:,} of {row['asked']:,} samples for {row['split']} "
+                f"({row['PASS']:,} PASS, {row['FAIL']:,} FAIL); the source is spent"
+            )

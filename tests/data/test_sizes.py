@@ -1,0 +1,231 @@
+"""Sources give the number of samples that a recipe names, half of them hallucinated, whatever is dropped."""
+
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from data_pipeline.build import build
+from data_pipeline.config import DataConfig
+from data_pipeline.perturb import Perturbation
+from data_pipeline.perturb.verify import Rejected
+from data_pipeline.sizes import draw_labelled, share_out
+from data_pipeline.sources.config import SizesConfig
+from data_pipeline.store import SampleStore
+from data_pipeline.teachers.room import Teachers
+from judge.configs import load_config
+from judge.samples import read_samples
+from judge.types import Label, Sample, Task
+
+RECIPE = Path(__file__).parents[2] / "recipes/lynx-llama3-8b/data.yaml"
+WORDS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("l", "n", "r", "st", "m")]
+
+
+class Perturber:
+    """In a chat model's place: makes no edit of every fifth answer, and counts what it was asked."""
+
+    asked = 0
+
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+        for gold in golds:
+            self.asked += 1
+            if self.asked % 5 == 0:
+                yield Rejected("refused")
+            else:
+                yield Perturbation(f"not {gold.answer}", "negation", "is wrong", False, gold.answer, "not")
+
+
+class Room(Teachers):
+    perturber = Perturber()
+
+    def get(self, name: str, checker: str | None = None) -> Any:
+        return self.perturber if name == "gpt-4o" else super().get(name, checker)
+
+
+def text(rng: random.Random, count: int = 40) -> str:
+    return " ".join(rng.choices(WORDS, k=count)).capitalize() + "."
+
+
+def put(folder: Path, name: str, content: Any) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith(".jsonl"):
+        path.write_text("".join(json.dumps(row) + "\n" for row in content))
+    else:
+        path.write_text(json.dumps(content))
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small sets in the forms of PubMedQA, COVID-QA, DROP and RAGTruth; a HaluBench holds some of each."""
+    folder, rng = tmp_path_factory.mktemp("originals"), random.Random(0)
+    abstracts = {}
+    for number in range(1300):
+        document = text(rng)
+        abstracts[str(number)] = {
+            "CONTEXTS": [document],
+            "QUESTION": f"{text(rng, 5)[:-1]}?",
+            "LONG_ANSWER": document[:60].rsplit(" ", 1)[0],
+        }
+    put(folder, "pubmedqa/ori_pqaa.json", abstracts)
+    paragraphs = []
+    for article in range(70):
+        sentences = [text(rng, 12) for _ in range(60)]
+        context = " ".join(sentences)
+        asked = [
+            {
+                "id": f"{article}-{place}",
+                "question": f"{text(rng, 5)[:-1]}?",
+                "answers": [{"text": sentences[place][:-1], "answer_start": context.index(sentences[place])}],
+            }
+            for place in range(2, 60, 3)
+        ]
+        paragraphs.append({"context": context, "qas": asked})
+    put(folder, "covid-qa/COVID-QA.json", {"data": [{"paragraphs": paragraphs}]})
+    passages = {}
+    for number in range(100):
+        document = text(rng)
+        spans = [document[start : start + 20].strip() for start in range(10, 130, 20)]
+        pairs = [
+            {"question": f"{text(rng, 5)[:-1]}?", "answer": {"number": "", "spans": [span]}} for span in spans
+        ]
+        passages[f"nfl-{number}"] = {"passage": document, "qa_pairs": pairs}
+    put(folder, "drop/drop_dataset_train.json", passages)
+    sources, responses = [], []
+    for number in range(260):
+        document = text(rng)
+        info = {"question": f"{text(rng, 5)[:-1]}?", "passages": document}
+        sources.append({"source_id": str(number), "task_type": "QA", "source_info": info})
+        for model in range(5):  # two of five are hallucinated, as about in RAGTruth
+            response = f"Answer {number} of {model}: {document[model * 8 : model * 8 + 30]}"
+            responses.append({
+                "id": f"{number}-{model}", "source_id": str(number), "model": f"m{model}",
+                "response": response, "labels": [{"start": 0, "end": 6}] if model < 2 else [],
+                "split": "test" if number < 20 else "train",
+            })  # fmt: skip
+    put(folder, "ragtruth/source_info.jsonl", sources)
+    put(folder, "ragtruth/response.jsonl", responses)
+    shown = [
+        *(("pubmedQA", row["CONTEXTS"][0]) for row in list(abstracts.values())[::10]),
+        *(("covidQA", row["context"]) for row in paragraphs[::4]),
+        *(("DROP", row["passage"]) for row in list(passages.values())[::10]),
+        *(("RAGTruth", row["source_info"]["passages"]) for row in sources[20::12]),
+    ]
+    halubench = [
+        {"passage": passage, "question": "?", "answer": str(number), "label": "PASS", "source_ds": part}
+        for number, (part, passage) in enumerate(shown)
+    ]
+    put(folder, "halubench/halubench.jsonl", halubench)
+    return folder
+
+
+def lynx(originals: Path, out: Path, *changes: str) -> DataConfig:
+    """The shipped recipe, with nothing asked of a model but the perturbations."""
+    fixed = (
+        "check_golds=false",
+        "audit=off",
+        "modes.reason=0.0",
+        "reasoning.way=rules",
+        'reasoning.teachers=["rules"]',
+    )
+    return load_config(DataConfig, RECIPE, [f"output={out}", f"leaks.data_dir={originals}", *fixed, *changes])
+
+
+def test_lynxs_set_is_2400_and_800(originals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four sets, 600 and 200 of each, half hallucinated (Lynx, section 3.2), though much is dropped."""
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
+    config = lynx(originals, tmp_path)
+    said: list[str] = []
+    with Room(config) as room:
+        manifest = build(config, said.append, room)
+    samples = list(read_samples(tmp_path / "samples.jsonl"))
+    counts = Counter((sample.source, sample.meta["split"], sample.label) for sample in samples)
+    sets = ("pubmedqa", "covid_qa", "drop", "ragtruth_qa")
+    assert counts == {
+        (name, split, label): count
+        for name in sets
+        for split, count in (("train", 300), ("validation", 100))
+        for label in Label
+    }
+    assert manifest["counts"]["split"] == {"train": 2400, "validation": 800}
+    assert not any(line.startswith("sizes") for line in said)
+    splits = defaultdict(set)
+    for sample in samples:
+        splits[sample.group].add(sample.meta["split"])
+    assert all(len(found) == 1 for found in splits.values())
+    # What was dropped; every edit that was made is in the set, and no more were asked for.
+    dropped = {source: row["dropped"] for source, row in manifest["leaks"]["by_source"].items()}
+    assert (
+        dropped["ragtruth_qa"] > 50
+        and dropped["drop"] > 30
+        and dropped["pubmedqa"] == dropped["covid_qa"] == 0
+    )
+    refused = manifest["dropped"]["refused"]["count"]
+    assert refused > 290 and room.perturber.asked == 1200 + refused
+    assert "| covid_qa | train | 600 | 600 | 300 | 300 |" in (tmp_path / "card.md").read_text()
+
+
+def test_a_spent_source_says_so(originals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
+    config = lynx(
+        originals,
+        tmp_path,
+        'sources=[{"kind": "drop", "limit": 60, "samples": {"train": 51, "validation": 9}}, '
+        '{"kind": "ragtruth", "tasks": ["qa"], "limit": 100, "perturb": false, '
+        '"samples": {"train": 300, "validation": 20}}]',
+        "leaks=null",
+    )
+    said: list[str] = []
+    with Room(config) as room:
+        manifest = build(config, said.append, room)
+    first, second, third, fourth = manifest["sizes"]
+    assert first == {"source": "drop", "split": "train", "asked": 51, "samples": 51, "PASS": 26, "FAIL": 25}
+    assert second["samples"] == 9 and second["PASS"] == 5
+    assert third["samples"] < 300 and fourth["samples"] <= 20 and fourth["PASS"] <= 10 >= fourth["FAIL"]
+    assert third["FAIL"] < third["PASS"]  # all that there are, and no other in their place
+    labels = f"{third['PASS']} PASS, {third['FAIL']} FAIL"
+    line = f"ragtruth: {third['samples']} of 300 samples for train ({labels}); the source is spent"
+    assert f"sizes: {line}" in said and line in (tmp_path / "card.md").read_text()
+
+
+def test_strata_keep_their_shares_and_pairs_stay_whole(store_of: Any) -> None:
+    """PDC has two directions, FIB two corpora: each gives as it has. Twins never part."""
+    samples = [
+        Sample(
+            f"{corpus}-{number}-{label}", f"document {corpus} {number}", "x", task=Task.SUMMARIZATION,
+            label=label, source=corpus, group=f"{corpus}-{number}", meta={"pair": f"{corpus}-{number}"},
+        )
+        for corpus, size in (("xsum", 300), ("cnn", 100))
+        for number in range(size)
+        for label in Label
+    ]  # fmt: skip
+    found = []
+    for order in (samples, samples[::-1]):
+        store: SampleStore = store_of(())
+        store.add(order, 3)
+        store.add([Sample("other", "d", "x", label=Label.PASS)])
+        sizes = {3: SizesConfig(train=80, validation=20)}
+        given = share_out([store], sizes, seed=0)
+        assert abs(Counter(given.values())["validation"] - 80) <= 1
+        store.table.executemany("UPDATE samples SET split = ?2 WHERE document = ?1", given.items())
+        draw_labelled(store, sizes, 0)
+        kept = [sample for sample in store.samples() if sample.id != "other"]
+        found.append({sample.id for sample in kept})
+        assert Counter((sample.meta["split"], sample.label) for sample in kept) == {
+            (split, label): count for split, count in (("train", 40), ("validation", 10)) for label in Label
+        }
+        assert store.count() == 101 and set(Counter(s.meta["pair"] for s in kept).values()) == {2}
+        shares = Counter(sample.source for sample in kept)
+        assert abs(shares["xsum"] - 75) <= 4
+    assert found[0] == found[1]
+
+
+def test_sizes_and_a_mix_do_not_go_together(tmp_path: Path) -> None:
+    source = {"kind": "starter", "samples": {"train": 10, "validation": 4}}
+    with pytest.raises(ValidationError, match="a mix draws from all that sources give"):
+        DataConfig.model_validate({"output": str(tmp_path), "sources": [source], "mix": {"samples": 10}})
