@@ -84,7 +84,7 @@ def evaluate_command(
     settings: Settings,
     model: Annotated[
         str | None,
-        typer.Option(help="Hub id, local folder, floor:NAME, selfcheck:MODEL, ragas:MODEL, replay:FILE."),
+        typer.Option(help="Hub id, folder, floor:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE."),
     ] = None,
     benchmarks: Annotated[str, typer.Option(help="Comma list of benchmarks, or 'all'.")] = "",
     samples: Annotated[list[Path] | None, typer.Option(help="File of labelled samples; repeatable.")] = None,
@@ -97,6 +97,11 @@ def evaluate_command(
     attack: Annotated[
         bool, typer.Option("--attack", help="Judge every sample with prompt injections, too.")
     ] = False,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="Where a benchmark has no documents, search these: JSON Lines of text, title."),
+    ] = None,
+    passages: Annotated[int, typer.Option(min=1, help="Passages of --corpus to show with a sample.")] = 3,
     runs: Annotated[int, typer.Option(min=1, help="Judge so often, with other seeds.")] = 1,
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
@@ -138,7 +143,7 @@ def evaluate_command(
     from rich.progress import Progress as Bar
 
     from eval import report as reporting
-    from eval.benchmarks import injection
+    from eval.benchmarks import injection, retrieval
     from eval.benchmarks.samples_file import samples_file
     from eval.judges import load_judges
     from eval.judging import describe_run
@@ -151,10 +156,12 @@ def evaluate_command(
     console = Console(stderr=True)
     fit_on = None if floor_data is None else samples_file(floor_data).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
-    sets = [
-        (benchmark, take(found, limit, seed))
-        for benchmark, found in _sets(names, samples or [], data_dir, lambda text: console.print(text))
-    ]
+    read = _sets(names, samples or [], data_dir, lambda text: console.print(text))
+    if corpus is not None:
+        read = [(benchmark, retrieval.searchable(benchmark, found)) for benchmark, found in read]
+    sets = [(benchmark, take(found, limit, seed)) for benchmark, found in read]
+    if corpus is not None:
+        sets = [retrieval.retrieve(benchmark, chosen, corpus, passages) for benchmark, chosen in sets]
     if attack:
         sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
     judges = load_judges(model, runs=runs, temperature=temperature, seed=seed, floor_data=fit_on, **settings)

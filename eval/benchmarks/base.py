@@ -56,7 +56,10 @@ class Benchmark:
         figures: measures of its own, from samples and their verdicts in the same order.
         ask: how it puts its samples to a language model, where the common prompt would not do.
         floors: trivial judges beside the common ones.
+        query: what to search a corpus for (``--corpus``), empty where a search makes no sense; ``None`` for a
+            benchmark whose samples have documents.
         size: number of samples of the whole release; published figures are about all of them.
+        published: the benchmark whose published figures stand beside it; by default its own.
         notes: where this differs from the published protocol, one sentence each.
     """
 
@@ -67,7 +70,9 @@ class Benchmark:
     figures: Callable[[Sequence[Sample], Sequence[Verdict]], Figures] = no_figures
     ask: Callable[[Judge], Checker] | None = None
     floors: tuple[Checker, ...] = ()
+    query: Callable[[Sample], str] | None = None
     size: int | None = None
+    published: str | None = None
     notes: tuple[str, ...] = ()
 
     def load(self, data_dir: Path | None = None) -> list[Sample]:

@@ -105,7 +105,10 @@ def beside(
         mean over the parts that were measured makes it comparable.
     """
     parts = {_key(row): found for rows in tables.values() for row, found in rows.items()}
-    return tuple(_block(table, metrics, parts, judge, limit) for table in published(benchmark.name))
+    return tuple(
+        _block(table, metrics, parts, judge, limit)
+        for table in published(benchmark.published or benchmark.name)
+    )
 
 
 def _key(name: str) -> str:

@@ -181,7 +181,7 @@ def test_published_figures_and_a_benchmarks_own_prompt(
         *("--limit", 4, "--bootstrap", 0, "--out", tmp_path / "out", "--latency", 2),
     )
     halubench, diahalu = read_reports(tmp_path / "out")
-    assert diahalu.judge["prompt_version"] == "diahalu-1" != halubench.judge["prompt_version"]
+    assert diahalu.judge["prompt_version"] == "diahalu-2" != halubench.judge["prompt_version"]
     assert len(halubench.judge["weights"]) == 16
     assert halubench.metrics.prompt_tokens > 0 and halubench.latency is not None
     assert diahalu.published[0]["judges"]["ChatGPT4 CoT"]["overall f1"] == pytest.approx(0.6599)
@@ -201,7 +201,7 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
     assert len(raw[0]) == len(raw[1]) == 12 and raw[0] != raw[1]
 
 
-@pytest.mark.parametrize("method", ["selfcheck", "ragas"])
+@pytest.mark.parametrize("method", ["selfcheck", "selfcheck-nli", "ragas"])
 def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -> None:
     command = ("--samples", data, "--bootstrap", 0, "--limit", 2, "--json")
     result = call("--model", f"{method}:{model_folder('chatml')}", *command)
@@ -228,6 +228,23 @@ def test_what_a_judge_cannot_do(data: Path, arguments: list[str], message: str) 
     given = [str(data) if item == "DATA" else item for item in arguments]
     with pytest.raises(InputError, match=message):
         call("--samples", data, "--bootstrap", 0, "--model", *given)
+
+
+def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: Path, tmp_path: Path) -> None:
+    corpus = write(
+        tmp_path / "c.jsonl", [{"title": "Pluto", "text": "Pluto is a dwarf planet beyond Neptune. " * 30}]
+    )
+    command = ("--model", "floor:random", "--bootstrap", 0, "--limit", 30, "--corpus", corpus, "--json")
+    result = call("--benchmarks", "diahalu", "--data-dir", shared_data, "--out", tmp_path / "o", *command)
+    (report,) = json.loads(result.stdout)["reports"]
+    assert report["benchmark"] == "diahalu_corpus" and report["counts"]["n"] == 30
+    assert set(report["tables"]["domain"]) == {"knowledge", "reasoning"}
+    assert report["published"][0]["judges"]["ChatGPT4 retrieval"]["knowledge f1"] == pytest.approx(0.5888)
+    assert any("3 passages of c.jsonl" in note for note in report["notes"])
+    rows = [json.loads(line) for line in (tmp_path / "o" / "verdicts.jsonl").read_text().splitlines()]
+    assert any(row["document"].startswith("Pluto: ") for row in rows)
+    with pytest.raises(InputError, match="has nothing to search for"):
+        call("--samples", data, *command)
 
 
 def test_a_model_is_needed(data: Path) -> None:

@@ -39,7 +39,9 @@ def test_every_file_is_whole_and_belongs_to_a_benchmark(path: Path) -> None:
     for table in published(path.stem):
         for judge in table.judges:
             for (_, metric), value in table.figures(judge).items():
-                assert value is not None and value >= 0
+                if value is None:  # papers leave some out
+                    continue
+                assert value >= 0
                 if metric in ("accuracy", "f1", "precision", "recall"):
                     assert value <= 1
 
