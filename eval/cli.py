@@ -24,11 +24,8 @@ app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
 
 OPEN_FACTUAL = "open_factual_bench"
-
-
-def _names(benchmarks: str) -> list[str]:
-    """The benchmarks of a comma list, each once."""
-    return list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
+JUDGING = ("mode", "template", "long", "threshold", "max_new_tokens")
+"""Settings of a judge that say how it is asked, and nothing of the engine."""
 
 
 def _sets(
@@ -45,11 +42,11 @@ def _sets(
     if not names and not files:
         raise InputError("nothing to measure on; give --benchmarks NAME,... or --samples FILE")
     for name in names:
-        if name != "all":
+        if name not in ("all", OPEN_FACTUAL):
             check_name(name)
     sets: dict[str, tuple[Benchmark, list[Sample]]] = {}
     for name in [*names, *(WHOLE if "all" in names else ())]:
-        if name == "all" or name in sets:
+        if name in ("all", OPEN_FACTUAL) or name in sets:
             continue
         benchmark = get_benchmark(name)
         try:
@@ -109,32 +106,35 @@ def evaluate_command(
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
+    hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", help=f"Fetch nothing; {OPEN_FACTUAL} then needs no model.")
+        bool, typer.Option("--offline", help=f"Fetch nothing; {OPEN_FACTUAL} alone then needs no model.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,
 ) -> None:
     """Measure a judge on benchmarks or on samples of your own, with the trivial rules beside it.
 
+    With open_factual_bench, or all, the judge's model also answers questions itself (judge open-factual).
+
     An interrupted run is continued when it is called again with the same --out.
     """
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
-    names = _names(benchmarks)
-    if OPEN_FACTUAL in names:
-        others = {**settings, "precision": DEFAULTS["precision"]} != DEFAULTS
-        if others or len(names) > 1 or samples or limit or attack or runs > 1 or temperature:
+    names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
+    if names == [OPEN_FACTUAL] and not samples:
+        judging = {name: settings[name] for name in JUDGING} != {name: DEFAULTS[name] for name in JUDGING}
+        if judging or limit or attack or corpus or runs > 1 or temperature:
             raise InputError(
-                f"{OPEN_FACTUAL} measures a model's own answers: run it by itself, without --samples, "
-                "--limit, --attack, --runs and --temperature, and of a judge's options with --precision alone"
+                f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: leave away "
+                "--limit, --attack, --corpus, --runs, --temperature and how a judge is asked"
             )
-        from eval.open_factual.cli import open_factual_command
+        from eval.open_factual.cli import answer_tasks
 
-        return open_factual_command(
-            model, offline=model is None and offline, data_dir=data_dir, out=out,
-            precision=settings["precision"], overwrite=overwrite, as_json=as_json,
+        return answer_tasks(
+            model, settings, offline=model is None and offline, as_json=as_json,
+            data_dir=data_dir, machine=hardware, out=out, overwrite=overwrite,
         )  # fmt: skip
     if model is None:
         raise InputError("give --model: what is to be measured")
@@ -147,6 +147,7 @@ def evaluate_command(
     from eval.benchmarks.samples_file import samples_file
     from eval.judges import load_judges
     from eval.judging import describe_run
+    from eval.open_factual.cli import answer_beside
     from eval.run import evaluate
     from eval.sampling import take
     from eval.tables import report_tables
@@ -164,20 +165,28 @@ def evaluate_command(
         sets = [retrieval.retrieve(benchmark, chosen, corpus, passages) for benchmark, chosen in sets]
     if attack:
         sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
+    answering = OPEN_FACTUAL in names or ("all" in names and not attack)
     judges = load_judges(model, runs=runs, temperature=temperature, seed=seed, floor_data=fit_on, **settings)
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
+    answered = None
     with ExitStack() as stack:
         file = None
         if out is not None:
             check_out(out, run, overwrite)
             file = stack.enter_context(VerdictFile(out, run))
+        if answering:
+            answered = answer_beside(
+                judges[0], OPEN_FACTUAL in names, lambda text: console.print(text), data_dir=data_dir,
+                out=None if out is None else out / OPEN_FACTUAL, overwrite=overwrite, machine=hardware,
+            )  # fmt: skip
         bar = stack.enter_context(Bar(console=console, transient=True))
         for benchmark, chosen in sets:
             reports.append(
                 evaluate(
                     judges, benchmark, chosen, floors, file, bootstrap=bootstrap, seed=seed, limit=limit,
-                    latency=latency, progress=_follow(bar, benchmark.name, len(judges) * len(chosen)),
+                    latency=latency, machine=hardware,
+                    progress=_follow(bar, benchmark.name, len(judges) * len(chosen)),
                 )
             )  # fmt: skip
     if out is not None:
@@ -185,8 +194,13 @@ def evaluate_command(
     console = Console(stderr=as_json)
     for table in report_tables(reports):
         console.print(table)
+    if answered is not None:
+        from eval.open_factual.report import markdown
+
+        typer.echo(markdown(answered).rstrip(), err=as_json)
     if as_json:
-        typer.echo(json.dumps(reporting.as_json(reports), ensure_ascii=False, indent=2))
+        more = {} if answered is None else {OPEN_FACTUAL: answered}
+        typer.echo(json.dumps(reporting.as_json(reports) | more, ensure_ascii=False, indent=2))
 
 
 @compare.command("compare")

@@ -13,6 +13,8 @@ from eval.resampling import wilson
 from judge.types import Verdict, verdict_to_json
 
 SCORES = ("strict", "extended", "judged")
+REPLIES = {"claim": "wrong", "uncertain": "uncertain", "refusal": "refused", "empty": "empty"}
+"""What an answer that is not correct counts as, by what it does."""
 
 FLOORS: Mapping[str, Callable[[FactualTask], str]] = {
     "floor:refuse": lambda task: "I do not know.",
@@ -29,6 +31,7 @@ class Counts:
     graded: int
     correct: int
     wrong: int
+    uncertain: int
     refused: int
     empty: int
     accuracy: float | None
@@ -67,19 +70,20 @@ def to_row(
 
 
 def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
-    """The counts under one score. An answer that is not correct was wrong, a refusal, or empty."""
+    """The counts under one score. What is not correct was wrong, a guess, a refusal, or empty."""
     labels: Counter[str] = Counter()
     for row in rows:
         label = row["labels"][which]
         if label == "incorrect":
-            label = {"claim": "wrong", "refusal": "refused", "empty": "empty"}[row["reply"]]
+            label = REPLIES[row["reply"]]
         labels[label] += 1
-    graded = sum(labels[name] for name in ("correct", "wrong", "refused", "empty"))
+    graded = sum(labels[name] for name in ("correct", *REPLIES.values()))
     stress = {name: labels[name] for name in ("refusal_or_correction", "hallucination_candidate", "unclear")}
     return Counts(
         graded=graded,
         correct=labels["correct"],
         wrong=labels["wrong"],
+        uncertain=labels["uncertain"],
         refused=labels["refused"],
         empty=labels["empty"],
         accuracy=labels["correct"] / graded if graded else None,

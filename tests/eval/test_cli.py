@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from eval import benchmarks
 from eval.cli import app, compare
+from eval.pages.cli import app as report
 from eval.report import read_reports
 from judge.errors import InputError
 from judge.floors.rules import FLOORS
@@ -252,12 +253,57 @@ def test_a_model_is_needed(data: Path) -> None:
         call("--samples", data)
 
 
-def test_open_factual_bench_runs_without_a_model_and_by_itself(shared_data: Path) -> None:
+def test_open_factual_bench_runs_without_a_model_and_whole(shared_data: Path) -> None:
     result = call("--benchmarks", "open_factual_bench", "--offline", "--data-dir", shared_data, "--json")
     assert json.loads(result.stdout)["benchmark"] == "open_factual_bench"
-    for more in (["--limit", "3"], ["--attack"], ["--mode", "reason"], ["--samples", "x.jsonl"]):
-        with pytest.raises(InputError, match="run it by itself"):
+    for more in (["--limit", "3"], ["--attack"], ["--mode", "reason"], ["--corpus", "x.jsonl"]):
+        with pytest.raises(InputError, match="leave away"):
             call("--benchmarks", "open_factual_bench", "--offline", *more)
+
+
+FACTS = [
+    {
+        "id": f"t{number}", "domain": "math", "question": f"What is {number} + 1?",
+        "reference_answer": str(number + 1), "source": "s", "created_at": "2026-02",
+        "metadata": {"type": "factual_qa"},
+    }
+    for number in range(3)
+]  # fmt: skip
+
+
+def test_all_has_the_model_answer_too(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: Callable[[str], Path]
+) -> None:
+    monkeypatch.setattr(benchmarks, "WHOLE", ())
+    folder = tmp_path / "open-factual-bench"
+    folder.mkdir()
+    (folder / "tasks.json").write_text(json.dumps(FACTS))
+    command = ("--benchmarks", "all", "--samples", data, "--bootstrap", 0, "--data-dir", tmp_path)
+    out = tmp_path / "out"
+    result = call(
+        "--model", model_folder("chatml"), *command, "--out", out, "--hardware", "my machine", "--json"
+    )
+    found = json.loads(result.stdout)
+    assert found["open_factual_bench"]["counts"]["answered"] == 3
+    assert found["open_factual_bench"]["hardware"]["label"] == "my machine"
+    assert [report.hardware["label"] for report in read_reports(out)] == ["my machine"]
+    answered = out / "open_factual_bench" / "report.json"
+    before = answered.read_bytes()
+    (out / "report.json").unlink()  # killed before the end: the answers that are there are taken up
+    call("--model", model_folder("chatml"), *command, "--out", out, "--hardware", "my machine")
+    assert answered.read_bytes() == before
+
+    text = CliRunner().invoke(report, [str(out)], catch_exceptions=False).stdout
+    assert "mine.jsonl" in text and "models that answer themselves" in text and "my machine" in text
+    assert "*google/gemma-2-2b-it*" in text and "Colab T4" in text
+    page = tmp_path / "page.html"
+    CliRunner().invoke(report, [str(out), "--html", str(page)], catch_exceptions=False)
+    assert "models that answer themselves" in page.read_text()
+
+    left = call("--model", PASS_FLOOR, *command)
+    assert "open_factual_bench left out" in " ".join(left.stderr.split())
+    with pytest.raises(InputError, match="judges answers and gives none"):
+        call("--model", PASS_FLOOR, "--benchmarks", "open_factual_bench", "--samples", data)
 
 
 def test_compare(data: Path, tmp_path: Path) -> None:
