@@ -43,7 +43,7 @@ def _leaderboard(runs: Sequence[Answered]) -> Table:
             Row(
                 (
                     run.name, run.hardware, "-" if memory is None else f"{memory:g} GiB",
-                    run.report["date"][:10], counts["strict"]["graded"], *shares, *stress,
+                    run.report["date"][:10], run.report["counts"]["n"], *shares, *stress,
                 )
             )
         )  # fmt: skip
@@ -66,14 +66,14 @@ def _leaderboard(runs: Sequence[Answered]) -> Table:
     rows += [
         Row(
             (
-                name, "", "-", "", found["strict"]["graded"], found["strict"]["accuracy"],
+                name, "", "-", "", runs[0].report["counts"]["n"], found["strict"]["accuracy"],
                 found["extended"]["accuracy"], None, *(found["strict"][label] for label in _STRESS.values()),
             ),
             "floor",
         )
         for name, found in floors.items()
     ]  # fmt: skip
-    head = ("model", "hardware", "GPU memory", "date", "graded", "accuracy", "extended", "judged", *_STRESS)
+    head = ("model", "hardware", "GPU memory", "date", "tasks", "accuracy", "extended", "judged", *_STRESS)
     return Table("Leaderboard of models that answer", head, rows, notes, warnings, labels=4)
 
 

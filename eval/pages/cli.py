@@ -32,8 +32,8 @@ def report_command(
     answers = read_results(folders)
     judged = [folder for folder in folders if folder not in result_folders(folder)]
     sets = read_sets(judged) if judged or not answers else []
-    if not sets and (html is not None or model_card is not None):
-        raise InputError("these results are of models that answer, not of judges; use --markdown")
+    if not sets and model_card is not None:
+        raise InputError("a model card is about a judge; these results are of models that answer")
     if model_card is not None:
         write_card(sets, model_card)
     if html is not None:

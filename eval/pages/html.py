@@ -20,6 +20,8 @@ from eval.pages.tables import set_tables
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("dom.js", "leaderboard.js", "charts.js", "judge.js", "pairs.js", "samples.js", "page.js")
+SORTING = ("dom.js", "leaderboard.js")
+"""All that a page of tables alone needs."""
 
 
 def html_page(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
@@ -35,7 +37,8 @@ def html_page(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> st
     engine.tests["share"] = lambda cell: isinstance(cell, Share)
     template = engine.from_string(_asset("page.html.jinja"))
     style = _asset("page.css")
-    script = '(() => {\n"use strict";\n' + "".join(map(_asset, SCRIPTS)) + "})();\n"
+    parts = "".join(map(_asset, SCRIPTS)) if sets else "".join(map(_asset, SORTING)) + "startTables();\n"
+    script = '(() => {\n"use strict";\n' + parts + "})();\n"
     lines, packed = standings(sets), pack(sets)
     runs = [run for group in sets for run in group.runs]
     return template.render(

@@ -21,7 +21,7 @@ NOTE = (
 
 def markdown(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
     """Everything about some results, of judges and of models that answer; no text of a sample is in it."""
-    return "\n\n".join([*(_blocks(sets) if sets else ()), *_answers(answers)]) + "\n"
+    return "\n\n".join([*(_blocks(sets) if sets else ()), *_answers(answers, bool(sets))]) + "\n"
 
 
 def plain(text: object) -> str:
@@ -92,11 +92,11 @@ def _table_blocks(table: Table) -> Iterator[str]:
     yield from [plain(note) for note in table.notes]
 
 
-def _answers(runs: Sequence[Answered]) -> Iterator[str]:
-    """open-factual-bench, and how its runs were made."""
+def _answers(runs: Sequence[Answered], beside: bool) -> Iterator[str]:
+    """open-factual-bench, ``beside`` results of judges or alone, and how its runs were made."""
     if not runs:
         return
-    yield f"## {TITLE}"
+    yield f"{'##' if beside else '#'} {TITLE}"
     for table in answer_tables(runs):
         yield from _table_blocks(table)
     for run in runs:

@@ -300,6 +300,15 @@ def test_all_has_the_model_answer_too(
     CliRunner().invoke(report, [str(out), "--html", str(page)], catch_exceptions=False)
     assert "models that answer themselves" in page.read_text()
 
+    alone = tmp_path / "alone.html"
+    CliRunner().invoke(
+        report, [str(out / "open_factual_bench"), "--html", str(alone)], catch_exceptions=False
+    )
+    assert 'id="answers"' in alone.read_text() and 'id="samples"' not in alone.read_text()
+    with pytest.raises(InputError, match="a model card is about a judge"):
+        card = ("--model-card", str(tmp_path / "README.md"))
+        CliRunner().invoke(report, [str(out / "open_factual_bench"), *card], catch_exceptions=False)
+
     left = call("--model", PASS_FLOOR, *command)
     assert "open_factual_bench left out" in " ".join(left.stderr.split())
     with pytest.raises(InputError, match="judges answers and gives none"):

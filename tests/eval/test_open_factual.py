@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,9 +24,11 @@ from eval.open_factual.tasks import FactualTask, Kind, add_passages, exposure, l
 from eval.open_factual.tokens import added, tokenize
 from eval.pages.answers import answer_tables
 from eval.pages.markdown import markdown as show_markdown
+from eval.report import hardware
 from eval.resampling import wilson
 from judge.backends.base import Decoding, Generation
 from judge.errors import InputError
+from judge.judge import Judge
 from judge.types import Label, Message, Sample, Verdict
 
 EINSTEIN = "What Nobel Prize did Albert Einstein win in 2025?"
@@ -672,6 +675,37 @@ def test_command_offline(data: Path, tmp_path: Path) -> None:
     )
     scored = call("--offline", "--answers", path, "--data-dir", data, "--json")
     assert json.loads(scored.stdout)["overall"]["strict"]["correct"] == 1
+
+
+def test_every_engine_and_number_format(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def load(model: str, **settings: Any) -> Any:
+        asked.update(settings, model=model)
+        return Judge(Doubler())
+
+    monkeypatch.setattr("judge.load.load_judge", load)
+    engine = ("--backend", "vllm", "--vllm", "tensor_parallel_size=2", "--quantization", "none")
+    chosen = ("--tasks", "t1,t2,h1", "--domains", "science", "--hardware", "two T4")
+    shown = call("--model", "org/m", *engine, *chosen, "--data-dir", data, "--json")
+    assert (asked["model"], asked["backend"], asked["quantization"]) == ("org/m", "vllm", "none")
+    assert asked["vllm"].tensor_parallel_size == 2
+    report = json.loads(shown.stdout)
+    assert report["counts"]["n"] == 2 and report["hardware"]["label"] == "two T4"
+
+
+def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla T4")
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda _: SimpleNamespace(total_memory=15 * 2**30)
+    )
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda: 3 * 2**30)
+    found = hardware("Colab")
+    assert (found["label"], found["device"]) == ("Colab", "Tesla T4")
+    assert (found["gpu_memory_gib"], found["gpu_memory_peak_gib"]) == (15.0, 3.0)
 
 
 @pytest.mark.parametrize(
