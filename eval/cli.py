@@ -24,11 +24,8 @@ app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
 
 OPEN_FACTUAL = "open_factual_bench"
-
-
-def _names(benchmarks: str) -> list[str]:
-    """The benchmarks of a comma list, each once."""
-    return list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
+JUDGING = ("mode", "template", "long", "threshold", "max_new_tokens")
+"""Settings of a judge that say how it is asked, and nothing of the engine."""
 
 
 def _sets(
@@ -45,11 +42,11 @@ def _sets(
     if not names and not files:
         raise InputError("nothing to measure on; give --benchmarks NAME,... or --samples FILE")
     for name in names:
-        if name != "all":
+        if name not in ("all", OPEN_FACTUAL):
             check_name(name)
     sets: dict[str, tuple[Benchmark, list[Sample]]] = {}
     for name in [*names, *(WHOLE if "all" in names else ())]:
-        if name == "all" or name in sets:
+        if name in ("all", OPEN_FACTUAL) or name in sets:
             continue
         benchmark = get_benchmark(name)
         try:
@@ -84,7 +81,7 @@ def evaluate_command(
     settings: Settings,
     model: Annotated[
         str | None,
-        typer.Option(help="Hub id, local folder, floor:NAME, selfcheck:MODEL, ragas:MODEL, replay:FILE."),
+        typer.Option(help="Hub id, folder, floor:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE."),
     ] = None,
     benchmarks: Annotated[str, typer.Option(help="Comma list of benchmarks, or 'all'.")] = "",
     samples: Annotated[list[Path] | None, typer.Option(help="File of labelled samples; repeatable.")] = None,
@@ -97,6 +94,11 @@ def evaluate_command(
     attack: Annotated[
         bool, typer.Option("--attack", help="Judge every sample with prompt injections, too.")
     ] = False,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="Where a benchmark has no documents, search these: JSON Lines of text, title."),
+    ] = None,
+    passages: Annotated[int, typer.Option(min=1, help="Passages of --corpus to show with a sample.")] = 3,
     runs: Annotated[int, typer.Option(min=1, help="Judge so often, with other seeds.")] = 1,
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
@@ -110,33 +112,35 @@ def evaluate_command(
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
+    hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", help=f"Fetch nothing; {OPEN_FACTUAL} then needs no model.")
+        bool, typer.Option("--offline", help=f"Fetch nothing; {OPEN_FACTUAL} alone then needs no model.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,
 ) -> None:
     """Measure a judge on benchmarks or on samples of your own, with the trivial rules beside it.
 
+    With open_factual_bench, or all, the judge's model also answers questions itself (judge open-factual).
+
     An interrupted run is continued when it is called again with the same --out.
     """
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
-    names = _names(benchmarks)
-    if OPEN_FACTUAL in names:
-        others = {**settings, "precision": DEFAULTS["precision"]} != DEFAULTS
-        sampled = runs > 1 or temperature or top_p or top_k
-        if others or len(names) > 1 or samples or limit or attack or sampled:
+    names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
+    if names == [OPEN_FACTUAL] and not samples:
+        judging = {name: settings[name] for name in JUDGING} != {name: DEFAULTS[name] for name in JUDGING}
+        if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
             raise InputError(
-                f"{OPEN_FACTUAL} measures a model's own answers: run it by itself, without --samples, "
-                "--limit, --attack, --runs and sampling, and of a judge's options with --precision alone"
+                f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: leave away "
+                "--limit, --attack, --corpus, --runs, --temperature and how a judge is asked"
             )
-        from eval.open_factual.cli import open_factual_command
+        from eval.open_factual.cli import answer_tasks
 
-        return open_factual_command(
-            model, offline=model is None and offline, data_dir=data_dir, out=out,
-            precision=settings["precision"], overwrite=overwrite, as_json=as_json,
+        return answer_tasks(
+            model, settings, offline=model is None and offline, as_json=as_json,
+            data_dir=data_dir, machine=hardware, out=out, overwrite=overwrite,
         )  # fmt: skip
     if model is None:
         raise InputError("give --model: what is to be measured")
@@ -145,10 +149,11 @@ def evaluate_command(
     from rich.progress import Progress as Bar
 
     from eval import report as reporting
-    from eval.benchmarks import injection
+    from eval.benchmarks import injection, retrieval
     from eval.benchmarks.samples_file import samples_file
     from eval.judges import load_judges
     from eval.judging import describe_run
+    from eval.open_factual.cli import answer_beside
     from eval.run import evaluate
     from eval.sampling import take
     from eval.tables import report_tables
@@ -158,29 +163,39 @@ def evaluate_command(
     console = Console(stderr=True)
     fit_on = None if floor_data is None else samples_file(floor_data).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
-    sets = [
-        (benchmark, take(found, limit, seed))
-        for benchmark, found in _sets(names, samples or [], data_dir, lambda text: console.print(text))
-    ]
+    read = _sets(names, samples or [], data_dir, lambda text: console.print(text))
+    if corpus is not None:
+        read = [(benchmark, retrieval.searchable(benchmark, found)) for benchmark, found in read]
+    sets = [(benchmark, take(found, limit, seed)) for benchmark, found in read]
+    if corpus is not None:
+        sets = [retrieval.retrieve(benchmark, chosen, corpus, passages) for benchmark, chosen in sets]
     if attack:
         sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
+    answering = OPEN_FACTUAL in names or ("all" in names and not attack)
     judges = load_judges(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
         **settings,
     )  # fmt: skip
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
+    answered = None
     with ExitStack() as stack:
         file = None
         if out is not None:
             check_out(out, run, overwrite)
             file = stack.enter_context(VerdictFile(out, run))
+        if answering:
+            answered = answer_beside(
+                judges[0], OPEN_FACTUAL in names, lambda text: console.print(text), data_dir=data_dir,
+                out=None if out is None else out / OPEN_FACTUAL, overwrite=overwrite, machine=hardware,
+            )  # fmt: skip
         bar = stack.enter_context(Bar(console=console, transient=True))
         for benchmark, chosen in sets:
             reports.append(
                 evaluate(
                     judges, benchmark, chosen, floors, file, bootstrap=bootstrap, seed=seed, limit=limit,
-                    latency=latency, progress=_follow(bar, benchmark.name, len(judges) * len(chosen)),
+                    latency=latency, machine=hardware,
+                    progress=_follow(bar, benchmark.name, len(judges) * len(chosen)),
                 )
             )  # fmt: skip
     if out is not None:
@@ -188,8 +203,13 @@ def evaluate_command(
     console = Console(stderr=as_json)
     for table in report_tables(reports):
         console.print(table)
+    if answered is not None:
+        from eval.open_factual.report import markdown
+
+        typer.echo(markdown(answered).rstrip(), err=as_json)
     if as_json:
-        typer.echo(json.dumps(reporting.as_json(reports), ensure_ascii=False, indent=2))
+        more = {} if answered is None else {OPEN_FACTUAL: answered}
+        typer.echo(json.dumps(reporting.as_json(reports) | more, ensure_ascii=False, indent=2))
 
 
 @compare.command("compare")

@@ -9,7 +9,7 @@ from judge.checker import Checker
 from judge.errors import InputError
 from judge.types import Mode
 
-METHODS = ("selfcheck", "ragas")
+METHODS = ("selfcheck", "selfcheck-nli", "selfcheck-ngram", "ragas")
 
 
 def load_judges(
@@ -27,8 +27,8 @@ def load_judges(
     """The judge, once for each run; runs differ in their seeds, counted up from ``seed``.
 
     Args:
-        model: what :func:`judge.load.load_judge` takes, or one of these before it: ``selfcheck:`` and
-            ``ragas:`` before a model (:mod:`eval.baselines`), ``replay:`` before a file (:mod:`eval.replay`).
+        model: what :func:`judge.load.load_judge` takes, or one of these before it: a method before a model
+            (:data:`METHODS`, :mod:`eval.baselines`), ``replay:`` before a file (:mod:`eval.replay`).
         mode: how a model answers; a method has its own way.
         template: a Jinja prompt to use instead of the project's own.
         runs: how often everything is judged.
@@ -53,13 +53,13 @@ def load_judges(
     if temperature and (prefix in ("replay", "floor", "ragas") or (not prefix and mode == "verdict")):
         way = "verdict mode, which reads probabilities," if not prefix else f"{prefix}:"
         raise InputError(f"{way} samples nothing; leave --temperature away, or use --mode reason on a model")
-    if runs > 1 and prefix != "selfcheck" and not temperature:
+    if runs > 1 and not prefix.startswith("selfcheck") and not temperature:
         raise InputError(f"{runs} runs would all be the same; add --mode reason --temperature 0.8")
 
     among: dict[str, Any] = {
         name: value for name, value in (("top_p", top_p), ("top_k", top_k)) if value is not None
     }
-    if among and prefix != "selfcheck" and not temperature:
+    if among and not prefix.startswith("selfcheck") and not temperature:
         option = f"--{next(iter(among)).replace('_', '-')}"
         raise InputError(f"{option} is for sampling; add --mode reason --temperature 0.8, or leave it away")
 
@@ -76,14 +76,14 @@ def load_judges(
         return [replace(judge, seed=seed + run) for run in range(runs)]
 
     from eval.baselines.ragas import Ragas
-    from eval.baselines.selfcheck import SelfCheck
+    from eval.baselines.selfcheck import METHODS as CONSISTENCY
 
     base = load_judge(rest, **options)
     if not isinstance(base, Judge):
         raise InputError(f"{prefix}: asks a language model; {rest} is none")
     if prefix == "ragas":
         return [Ragas(base)]
-    check = SelfCheck(base, **among)
+    check = CONSISTENCY[prefix](base, **among)
     if temperature is not None:
         check = replace(check, temperature=temperature)
     return [replace(check, seed=seed + run) for run in range(runs)]

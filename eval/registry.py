@@ -20,9 +20,12 @@ FIGURES = (
     "accuracy", "accuracy_extended", "accuracy_judged", "balanced_accuracy", "f1", "auroc", "coverage",
 )  # fmt: skip
 """Figures that an entry repeats from its report, where the report has them."""
+STRESS = ("refusal_or_correction", "hallucination_candidate", "unclear")
+"""Labels of the answers to stress tests of open-factual-bench; refusing or correcting is right there."""
 
 _TEXT = {"type": "string", "minLength": 1}
 _HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+_COUNT = {"type": "integer", "minimum": 0}
 _SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 
 
@@ -77,6 +80,8 @@ INDEX_SCHEMA = _object(
                                 "date": _TEXT,
                                 "data_hash": _TEXT,
                                 "figures": {"type": "object", "additionalProperties": _SHARE},
+                                "hardware": {"type": "string"},
+                                "stress_tests": {"type": "object", "additionalProperties": _COUNT},
                             },
                             additionalProperties=False,
                         ),
@@ -159,6 +164,8 @@ def _results(report: Path) -> list[dict[str, Any]]:
             "date": found["date"],
             "data_hash": found["data_hash"],
             "figures": {name: found["metrics"][name] for name in FIGURES if name in found["metrics"]},
+            "hardware": str(found["hardware"].get("label") or found["hardware"].get("device") or "unknown"),
+            "stress_tests": {name: found["metrics"][name] for name in STRESS if name in found["metrics"]},
         }
         for found in _read(report, REPORT_SCHEMA)["reports"]
     ]

@@ -17,6 +17,7 @@ from eval.repeats import Repeats, Tables
 from eval.verdicts import REPORT
 from judge.errors import InputError
 from judge.files import write_json
+from judge.models.hardware import GIB
 from judge.types import Mode
 
 PACKAGES = (
@@ -136,13 +137,21 @@ def decoding_text(judge: Mapping[str, Any]) -> str:
     )
 
 
-def hardware() -> dict[str, Any]:
-    """Processor count and platform, and the accelerator where torch is in use."""
+def hardware(label: str | None = None) -> dict[str, Any]:
+    """Processor count and platform; where torch is in use the accelerator, its memory, the most in use (GiB).
+
+    ``label`` is what the user calls the machine.
+    """
     found: dict[str, Any] = {"cpus": os.cpu_count(), "platform": platform.platform(), "device": None}
+    if label is not None:
+        found["label"] = label
     torch = sys.modules.get("torch")
     if torch is not None:
         cuda = torch.cuda.is_available()
         found["device"] = torch.cuda.get_device_name() if cuda else "cpu"
+        if cuda:
+            found["gpu_memory_gib"] = round(torch.cuda.get_device_properties(0).total_memory / GIB, 1)
+            found["gpu_memory_peak_gib"] = round(torch.cuda.max_memory_allocated() / GIB, 2)
     return found
 
 

@@ -105,6 +105,7 @@ def evaluate(
     limit: int | None = None,
     latency: int = 0,
     command: str | None = None,
+    machine: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Report:
     """Judge samples, measure the verdicts, and measure the floors on the same samples.
@@ -123,6 +124,7 @@ def evaluate(
         limit: the limit of the draw; only written down.
         latency: judge so many samples once more, one at a time, and take the seconds.
         command: the command line; default: that of this process.
+        machine: what the user calls the hardware.
         progress: is told how far the judging is.
 
     Raises:
@@ -180,7 +182,7 @@ def evaluate(
         bootstrap=bootstrap,
         wall_seconds=round(seconds, 3),
         samples_per_second=round(judged / seconds, 3) if judged and seconds > 0 else None,
-        hardware=hardware(),
+        hardware=hardware(machine),
         versions=versions(),
         command=shlex.join(sys.argv) if command is None else command,
         date=datetime.now(UTC).isoformat(timespec="seconds"),

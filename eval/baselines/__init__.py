@@ -1,4 +1,5 @@
 """Methods from the literature that judge with a general model, through the interface of every judge.
 
-``selfcheck:MODEL`` samples answers and looks whether they agree; ``ragas:MODEL`` counts supported claims.
+``selfcheck:MODEL``, ``selfcheck-nli:MODEL`` and ``selfcheck-ngram:MODEL`` sample answers and look whether
+they agree; ``ragas:MODEL`` counts supported claims.
 """

@@ -1,4 +1,5 @@
-"""What the baselines ask a model: to answer, to name claims, and whether a text bears out a statement.
+"""What the baselines ask a model: to answer, to say something again, to name claims, and whether a text
+bears out a statement, or contradicts it.
 
 In the project's own words, on the contract of :mod:`judge.prompting.prompts`: its tags, its guarding, its
 label words.
@@ -6,12 +7,13 @@ label words.
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from judge.files import sha256_text
 from judge.prompting.prompts import TAGS, guard
 from judge.types import Language, Message, Mode, Sample, Task
 
-VERSION = "baselines-1"
+VERSION = "baselines-2"
 
 ANSWER: Mapping[Language, Mapping[Task, str]] = {
     "en": {
@@ -37,6 +39,13 @@ UNGROUNDED: Mapping[Language, str] = {
     "en": "Write the text alone, without an introduction.",
     "zh": "只写正文，不要开场白。",
 }
+REPHRASE: Mapping[Language, str] = {
+    "en": (
+        "Write the whole ANSWER again in words of your own, in the same form and order. Say what you believe "
+        "to be the case. Write the text alone, without an introduction."
+    ),
+    "zh": "请用自己的话把“答案”全部重写一遍，形式和顺序不变，写出你认为属实的内容。只写正文，不要开场白。",
+}
 CLAIMS: Mapping[Language, str] = {
     "en": (
         "Take the ANSWER apart into the single facts that it states. Write one short, complete sentence a "
@@ -54,6 +63,15 @@ SUPPORT: Mapping[Language, str] = {
     ),
     "zh": "“文档”是否支持“答案”中的陈述？只回答一个词：支持则回答“通过”，矛盾或没有提到则回答“失败”。",
 }
+ENTAILMENT: Mapping[Language, str] = {
+    "en": (
+        "Take the DOCUMENT as true. Does it agree with the statement in the ANSWER or contradict it? Reply "
+        "with one word: PASS if it agrees, FAIL if it contradicts."
+    ),
+    "zh": (
+        "假定“文档”属实。它与“答案”中的陈述一致还是矛盾？只回答一个词：一致则回答“通过”，矛盾则回答“失败”。"
+    ),
+}
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):、])\s*")
 
 
@@ -69,22 +87,34 @@ def ask_answer(sample: Sample, document: str) -> list[Message]:
     return _turn(rules, {"document": document, "question": sample.question})
 
 
+def ask_rephrasing(sample: Sample) -> list[Message]:
+    """Asks for the answer in other words, where there is neither a document nor a question to answer."""
+    return _turn(REPHRASE[sample.language], {"answer": sample.answer})
+
+
 def ask_claims(sample: Sample) -> list[Message]:
     """Asks for the facts that an answer states; the document is not shown."""
     return _turn(CLAIMS[sample.language], {"question": sample.question, "answer": sample.answer})
 
 
+@dataclass(frozen=True)
 class SupportPrompt:
-    """Asks whether the document of a sample bears out the statement that is its answer."""
+    """Asks how the document of a sample stands to the statement that is its answer.
+
+    Args:
+        question: :data:`SUPPORT`, or :data:`ENTAILMENT`.
+    """
+
+    question: Mapping[Language, str] = field(default_factory=lambda: SUPPORT)
 
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
         """One user turn, see :class:`judge.prompting.prompts.Prompt`."""
         text = sample.document_text if document is None else document
-        return _turn(SUPPORT[sample.language], {"document": text, "answer": sample.answer})
+        return _turn(self.question[sample.language], {"document": text, "answer": sample.answer})
 
     def describe(self) -> dict[str, str]:
         """The version, and the hash of all texts of this module."""
-        texts = [ANSWER, GROUNDED, UNGROUNDED, CLAIMS, SUPPORT]
+        texts = [ANSWER, GROUNDED, UNGROUNDED, REPHRASE, CLAIMS, SUPPORT, ENTAILMENT]
         return {"prompt_version": VERSION, "prompt_hash": sha256_text(repr(texts))[:16]}
 
 

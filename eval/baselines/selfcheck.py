@@ -1,36 +1,49 @@
-"""Consistency (SelfCheckGPT, arXiv 2303.08896, section 5.5): what a model knows, it says again.
+"""Consistency (SelfCheckGPT, arXiv 2303.08896): what a model knows, it says again.
 
-Answers to the same question, from the same document, are sampled from the model. For each sentence of the
-judged answer and each sampled answer the model is then asked whether the sampled answer supports the
-sentence. Where the paper reads a yes or no, this takes the probability, from one prefill. ``p_fail`` is the
-mean over sentences and sampled answers; FAIL from one half.
+Answers to the same question, from the same document, are sampled from the model. Where there is neither, as
+in DiaHalu, the judged text itself is said again in other words (DiaHalu, section 5.1). Each sentence of the
+judged answer is then compared with each sampled text, in one of three ways:
+
+- ``selfcheck:`` by prompt (section 5.5): the model is asked whether the text supports the sentence;
+- ``selfcheck-nli:`` by inference (section 5.4): whether the text agrees with it or contradicts it, with the
+  neutral left out, as the paper does with a model for inference;
+- ``selfcheck-ngram:`` by n-gram (section 5.3): how surprising the sentence's words are after the texts.
+
+Where the paper reads a yes or no, the first takes the probability, from one prefill. ``p_fail`` is the mean
+over sentences, and over texts; FAIL from one half.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import mean
 from typing import Any
 
 from eval.baselines.base import Baseline
-from eval.baselines.prompts import ask_answer
-from judge.backends.base import Decoding
+from eval.baselines.prompts import ENTAILMENT, SupportPrompt, ask_answer, ask_rephrasing
+from judge.backends.base import Decoding, Generation
+from judge.floors.overlap import units
+from judge.judge import Judge
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.sentences import sentence_spans
-from judge.types import Label, Message, Sample, Usage, Verdict
+from judge.types import Label, Language, Message, Sample, Usage, Verdict
+
+NOTHING = "no answer was sampled to compare with"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelfCheck(Baseline):
+class Consistency(Baseline):
     """Consistency as a judge.
 
     Args:
-        answers: how many are sampled for each sample.
+        answers: how many texts are sampled for each sample.
         temperature: of the sampling, as are ``top_p``, ``top_k`` and ``seed``.
-        max_new_tokens: limit of a sampled answer.
+        max_new_tokens: limit of a sampled answer; what is said again may be a quarter longer than before.
     """
 
-    method = "selfcheck"
     answers: int = 5
     temperature: float = 1.0
     top_p: float = 1.0
@@ -42,56 +55,177 @@ class SelfCheck(Baseline):
         """The sampling."""
         return {"answers": self.answers, **self._decoding().describe()}
 
+    @abstractmethod
+    def compare(
+        self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[float | None, int]]:
+        """How badly each answer agrees with its texts, from 0 to 1, and the tokens read to know it.
+
+        ``None`` where nothing can be compared; ``texts`` are never blank.
+        """
+
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Sample answers, and compare the judged answers' sentences with them, all together."""
-        asked: list[Sequence[Message] | None] = [self._ask(sample) for sample in samples]
-        conversations = [messages for messages in asked if messages is not None for _ in range(self.answers)]
-        replies = iter(self.judge.backend.generate(conversations, self._decoding()))
-        sampled = [[] if messages is None else list(islice(replies, self.answers)) for messages in asked]
-        pairs = [
-            [
-                replace(sample, document=reply.text, answer=sample.answer[span.start : span.end])
-                for reply in found
-                if reply.text.strip()
-                for span in sentence_spans(sample.answer)
-            ]
-            for sample, found in zip(samples, sampled, strict=True)
-        ]
-        checks = self.supports.iter_check([pair for found in pairs for pair in found])
-        for messages, answers, found in zip(asked, sampled, pairs, strict=True):
-            verdicts = list(islice(checks, len(found)))
-            spent = 0 if messages is None else self.judge.backend.count_tokens(messages) * len(answers)
-            usage = Usage(
-                spent + sum(verdict.usage.prompt_tokens for verdict in verdicts),
-                sum(reply.completion_tokens for reply in answers),
-            )
-            scores = [verdict.p_fail for verdict in verdicts if verdict.p_fail is not None]
-            if not scores:
-                yield Verdict(None, error="no answer was sampled to compare with", usage=usage)
+        """Sample texts, and compare the judged answers with them, all together."""
+        asked = [self._ask(sample) for sample in samples]
+        sampled = self._sample(asked)
+        texts = [[reply.text for reply in found if reply.text.strip()] for found in sampled]
+        for request, replies, (p_fail, read) in zip(
+            asked, sampled, self.compare(samples, texts), strict=True
+        ):
+            spent = 0
+            if request is not None:
+                spent = self.judge.backend.count_tokens(request.messages) * len(replies)
+            usage = Usage(spent + read, sum(reply.completion_tokens for reply in replies))
+            if p_fail is None:
+                yield Verdict(None, error=NOTHING, usage=usage)
                 continue
-            p_fail = mean(scores)
             yield Verdict(
                 Label.FAIL if p_fail >= 0.5 else Label.PASS,
                 p_fail,
-                reasoning="\n".join(reply.text.strip() for reply in answers),
+                reasoning="\n".join(reply.text.strip() for reply in replies),
                 usage=usage,
             )
 
-    def _decoding(self) -> Decoding:
-        return Decoding(self.max_new_tokens, self.temperature, self.seed, top_p=self.top_p, top_k=self.top_k)
+    def _decoding(self, limit: int | None = None) -> Decoding:
+        limit = self.max_new_tokens if limit is None else limit
+        return Decoding(limit, self.temperature, self.seed, top_p=self.top_p, top_k=self.top_k)
 
-    def _ask(self, sample: Sample) -> Sequence[Message] | None:
-        """The request for an answer, its document made to fit; ``None`` if nothing can be asked."""
+    def _sample(self, asked: "Sequence[_Request | None]") -> list[list[Generation]]:
+        """The sampled texts of each request; answers and rephrasings have different limits."""
+        found: list[list[Generation]] = [[] for _ in asked]
+        for again in (False, True):
+            places = [place for place, item in enumerate(asked) if item is not None and item.again is again]
+            requests = [item for item in asked if item is not None and item.again is again]
+            if not requests:
+                continue
+            replies = iter(
+                self.judge.backend.generate(
+                    [item.messages for item in requests for _ in range(self.answers)],
+                    self._decoding(max(item.limit for item in requests)),
+                )
+            )
+            for place in places:
+                found[place] = list(islice(replies, self.answers))
+        return found
+
+    def _ask(self, sample: Sample) -> "_Request | None":
+        """The request for a text, its document made to fit; ``None`` where it cannot."""
         backend = self.judge.backend
-        if not sample.question.strip() and not sample.document_text.strip():
-            return None
+        again = not sample.question.strip() and not sample.document_text.strip()
+        limit = self.max_new_tokens
+        if again:
+            bare = backend.count_tokens([{"role": "user", "content": sample.answer}])
+            limit = max(limit, bare * 5 // 4)
         try:
             messages, _ = fit(
                 sample.document_text,
-                lambda document: ask_answer(sample, document),
+                lambda document: ask_rephrasing(sample) if again else ask_answer(sample, document),
                 backend.count_tokens,
-                backend.context_length - self.max_new_tokens,
+                backend.context_length - limit,
             )
         except TooLong:
             return None
-        return messages
+        return _Request(messages, limit, again)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is asked for a text; ``again``: to say the answer again, instead of answering."""
+
+    messages: Sequence[Message]
+    limit: int
+    again: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfCheck(Consistency):
+    """By prompt: does a sampled text support a sentence?"""
+
+    method = "selfcheck"
+
+    def compare(
+        self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[float | None, int]]:
+        """The mean probability that a text does not support a sentence."""
+        pairs = [
+            [
+                replace(sample, document=text, question="", answer=sample.answer[span.start : span.end])
+                for text in found
+                for span in sentence_spans(sample.answer)
+            ]
+            for sample, found in zip(samples, texts, strict=True)
+        ]
+        checks = self.supports.iter_check([pair for found in pairs for pair in found])
+        for found in pairs:
+            verdicts = list(islice(checks, len(found)))
+            scores = [verdict.p_fail for verdict in verdicts if verdict.p_fail is not None]
+            read = sum(verdict.usage.prompt_tokens for verdict in verdicts)
+            yield (mean(scores) if scores else None), read
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfCheckNLI(SelfCheck):
+    """By inference: does a sampled text contradict a sentence?"""
+
+    method = "selfcheck-nli"
+
+    @property
+    def supports(self) -> Judge:
+        """The model, asked whether a text agrees with a statement or contradicts it."""
+        return replace(self.judge, prompt=SupportPrompt(ENTAILMENT))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfCheckNgram(Consistency):
+    """By n-gram: the mean surprise of a sentence's words under counts over answer and sampled texts.
+
+    Args:
+        n: words of an n-gram; the paper's best is 1.
+    """
+
+    method = "selfcheck-ngram"
+    n: int = 1
+
+    def settings(self) -> dict[str, Any]:
+        """The sampling, and the length of the n-grams."""
+        return {**super().settings(), "n": self.n}
+
+    def compare(
+        self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
+    ) -> Iterator[tuple[float | None, int]]:
+        """The mean over sentences; the model reads nothing more."""
+        for sample, found in zip(samples, texts, strict=True):
+            yield self._surprise(sample, found), 0
+
+    def _surprise(self, sample: Sample, texts: Sequence[str]) -> float | None:
+        """Counts smoothed by one give each n-gram its surprise, ``-log(count + 1)`` up to a constant.
+
+        The paper ranks by that. Here 0 is the surprise of an n-gram that every text has as often as the
+        answer itself, and 1 that of one that no text has, so that answers of any length can be compared.
+        """
+        own = Counter(self._ngrams(sample.answer, sample.language))
+        said = sum((Counter(self._ngrams(text, sample.language)) for text in texts), Counter[str]())
+        if not texts or not own:
+            return None
+        surprise = {gram: self._share(count, said[gram], len(texts)) for gram, count in own.items()}
+        sentences = [
+            self._ngrams(sample.answer[span.start : span.end], sample.language)
+            for span in sentence_spans(sample.answer)
+        ]
+        scores = [mean(surprise.get(gram, 1.0) for gram in found) for found in sentences if found]
+        return mean(scores) if scores else mean(surprise.values())
+
+    def _ngrams(self, text: str, language: Language) -> list[str]:
+        words = units(text, language)
+        return [" ".join(words[at : at + self.n]) for at in range(len(words) - self.n + 1)]
+
+    @staticmethod
+    def _share(own: int, said: int, texts: int) -> float:
+        most, least = math.log(own * (texts + 1) + 1), math.log(own + 1)
+        return min(max((most - math.log(own + said + 1)) / (most - least), 0.0), 1.0)
+
+
+METHODS: Mapping[str, type[Consistency]] = {
+    found.method: found for found in (SelfCheck, SelfCheckNLI, SelfCheckNgram)
+}
+"""The three ways by name."""

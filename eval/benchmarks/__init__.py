@@ -30,10 +30,13 @@ BENCHMARKS = {
     "conflictqa": "conflictqa:CONFLICTQA",
     "diahalu": "diahalu:DIAHALU",
     "diahalu_v2": "diahalu:DIAHALU_V2",
+    "diahalu_one_shot": "diahalu:DIAHALU_ONE_SHOT",
     "diahalu_evidence": "diahalu:DIAHALU_EVIDENCE",
     "onioneval": "onioneval:ONIONEVAL",
     "onioneval_few_shot": "onioneval:ONIONEVAL_FEW_SHOT",
     "onioneval_evidence": "onioneval:ONIONEVAL_EVIDENCE",
+    "onioneval_few_shot_evidence": "onioneval:ONIONEVAL_FEW_SHOT_EVIDENCE",
+    "onioneval_retrieval": "onioneval:ONIONEVAL_RETRIEVAL",
     "injection": "injection:INJECTION",
 }
 """Name of a benchmark to where it is defined, as ``module:constant`` of this package."""

@@ -56,6 +56,8 @@ class Benchmark:
         figures: measures of its own, from samples and their verdicts in the same order.
         ask: how it puts its samples to a language model, where the common prompt would not do.
         floors: trivial judges beside the common ones.
+        query: what to search a corpus for (``--corpus``), empty where a search makes no sense; ``None`` for a
+            benchmark whose samples have documents.
         size: number of samples of the whole release; published figures are about all of them.
         of: the benchmark that this is a part of, whose published figures stand beside it with a warning.
         notes: where this differs from the published protocol, one sentence each.
@@ -68,6 +70,7 @@ class Benchmark:
     figures: Callable[[Sequence[Sample], Sequence[Verdict]], Figures] = no_figures
     ask: Callable[[Judge], Checker] | None = None
     floors: tuple[Checker, ...] = ()
+    query: Callable[[Sample], str] | None = None
     size: int | None = None
     of: str | None = None
     notes: tuple[str, ...] = ()

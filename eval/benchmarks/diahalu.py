@@ -1,7 +1,8 @@
 """DiaHalu (arXiv 2403.00896): is there a hallucination anywhere in a dialogue of two language models?
 
 The whole dialogue is what is judged, without a document; FAIL is the paper's "Halu". Labels, turns and types
-are those of its annotators. Reason mode is the paper's chain of thought. With retrieval, a file of the user's
+are those of its annotators. Reason mode is the paper's chain of thought, with steps for each domain. For
+retrieval, ``--corpus`` searches a corpus for dialogues about knowledge and reasoning; or a file of the user's
 own says what was found about which dialogue, and only those are judged.
 """
 
@@ -12,9 +13,11 @@ from functools import partial
 from pathlib import Path
 
 from eval.benchmarks.base import Benchmark
-from eval.benchmarks.prompts import BenchmarkPrompt, with_prompt
+from eval.benchmarks.prompts import with_prompt
+from eval.benchmarks.prompts_diahalu import DiaHaluPrompt
 from eval.benchmarks.sheets import read_sheet
 from judge.errors import InputError, unknown
+from judge.floors.rules import RANDOM, make_floor
 from judge.formats.files import find_file, group_of, need_folder
 from judge.formats.records import Record, read_lines
 from judge.types import Label, Sample, Task
@@ -34,18 +37,10 @@ DOMAINS = {
     "Reasoning": "reasoning",
 }
 TYPES = ("non-factual", "Incoherence", "Irrelevance", "Overreliance", "Reasoning Error")
+SEARCHED = ("knowledge", "reasoning")
 LABELS = {0: Label.PASS, 1: Label.FAIL}
 
-PROMPT = BenchmarkPrompt(
-    version="diahalu-1",
-    rules=(
-        "The ANSWER is a whole dialogue between A and B. Ask three things of it. Is anything said that is "
-        "untrue or invented? Does a speaker contradict themselves, the other or the context, leave the "
-        "subject, or answer what cannot be answered? Is there a mistake in a calculation or a conclusion? "
-        "One such fault anywhere in the dialogue is enough."
-    ),
-    evidence="The DOCUMENT holds what a search found about it; use it where it helps.",
-)
+PROMPT = DiaHaluPrompt()
 
 
 def read(names: Sequence[str], data_dir: Path | None) -> Iterator[Sample]:
@@ -128,12 +123,19 @@ def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
     }
 
 
+def query(sample: Sample) -> str:
+    """What to search for: the dialogue, in the domains in which the paper searches (appendix A.7)."""
+    return sample.answer if sample.source.removeprefix("diahalu_") in SEARCHED else ""
+
+
 DIAHALU = Benchmark(
     name="diahalu",
     title="DiaHalu V1 (arXiv 2403.00896)",
     read=partial(read, V1),
     rows=rows,
     ask=with_prompt(PROMPT),
+    floors=(make_floor(RANDOM),),
+    query=query,
     size=748,
     notes=("Published figures are precision, recall and F1 of FAIL with the authors' own prompt.",),
 )
@@ -145,12 +147,21 @@ DIAHALU_V2 = replace(
     size=1_103,
     notes=("Holds V1, and 355 dialogues of GPT-4; published figures are about V1.",),
 )
+DIAHALU_ONE_SHOT = replace(
+    DIAHALU,
+    name="diahalu_one_shot",
+    title="DiaHalu V1, one solved example (arXiv 2403.00896)",
+    ask=with_prompt(DiaHaluPrompt(example=True)),
+    of="diahalu",
+)
 DIAHALU_EVIDENCE = replace(
     DIAHALU,
     name="diahalu_evidence",
     title="DiaHalu V1 with retrieval (arXiv 2403.00896)",
     read=read_with_evidence,
+    query=None,
     size=None,
+    of="diahalu",
     notes=(
         "The paper searched Google, for the domains knowledge and reasoning; the user gives the evidence.",
     ),

@@ -3,6 +3,9 @@
 Each row of the release has a fact and a hallucination about an entity. In the released protocol yes is always
 right: the statement is wrong, the reader who knows the fact is right. Here every question is asked the other
 way as well, with fact and hallucination in each other's place, and no is right.
+
+Evidence comes in two ways: the row's own context, as the release hands it to every question (an oracle), or
+the context that BM25 finds for the claim among those of all rows, which may be another one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,10 +13,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 from eval.benchmarks.base import Benchmark, Figures, accuracy
 from eval.benchmarks.prompts_onioneval import OnionPrompt, scene, story
 from eval.benchmarks.yes_no import AlwaysYes, YesNoJudge
+from eval.retrieval import Retriever
 from judge.checker import Checker
 from judge.errors import InputError
 from judge.formats.files import find_file, need_folder
@@ -26,34 +31,58 @@ LAYERS = ("atomic", "story", "scene")
 _TELL = {"story": story, "scene": scene}
 
 Judged = Sequence[tuple[Sample, Verdict]]
+Evidence = Literal["none", "oracle", "retrieved"]
 
 
-def read(evidence: bool, data_dir: Path | None) -> Iterator[Sample]:
+def read(evidence: Evidence, data_dir: Path | None) -> Iterator[Sample]:
     """Six samples a row of ``data_dir/onioneval/with_context.json``: three layers, each asked both ways.
 
     The answer is the claim to judge, the question what the layer puts around it, and the document the row's
-    context or empty. Ids are layer, row from 0 and the right reply; the group is the entity.
+    context, the one that is found, or empty. Ids are layer, row from 0 and the right reply; the group is the
+    entity.
     """
     folder = need_folder(data_dir, "OnionEval", "onioneval", ORIGINAL)
     path = find_file(folder, "onioneval", ["with_context.json"], ORIGINAL)
     records = list(read_records(path))
     if not records:
         raise InputError("holds no row", file=path)
+    found = _search([row for _, row in records]) if evidence == "retrieved" else None
+    entities = {row.text("context"): row.text("entity") for _, row in records}
     for layer in LAYERS:
         for number, row in records:
-            yield from _samples(layer, number, row, evidence)
+            for sample in _samples(layer, number, row):
+                own = row.text("context")
+                if found is not None:
+                    document = found[sample.answer]
+                    hit = {
+                        "found": document == own,
+                        "found_entity": entities.get(document) == row.text("entity"),
+                    }
+                    yield replace(sample, document=document, meta={**sample.meta, **hit})
+                else:
+                    yield replace(sample, document=own) if evidence == "oracle" else sample
 
 
-def _samples(layer: str, number: str, row: Record, evidence: bool) -> Iterator[Sample]:
+def _search(rows: Sequence[Record]) -> dict[str, str]:
+    """Each fact and hallucination, and the context that is found for it; empty where none shares a word."""
+    retriever = Retriever(list(dict.fromkeys(row.text("context") for row in rows)))
+    claims = list(dict.fromkeys(row.text(name) for row in rows for name in ("fact", "hallucination")))
+    places = retriever.search(claims, 1)
+    return {
+        claim: retriever.passages[best[0]] if best else "" for claim, best in zip(claims, places, strict=True)
+    }
+
+
+def _samples(layer: str, number: str, row: Record) -> Iterator[Sample]:
     entity, fact, wrong = row.text("entity"), row.text("fact"), row.text("hallucination")
-    category, context = row.text("category"), row.text("context")
+    category = row.text("category")
     for right_reply in ("yes", "no"):
         # Yes is right to "is this wrong?" of a hallucination, and to "is she right?" of a fact.
         hallucinated = (layer == "atomic") is (right_reply == "yes")
         claim, book = (wrong, fact) if hallucinated else (fact, wrong)
         yield Sample(
             id=f"onioneval-{layer}-{number}-{right_reply}",
-            document=context if evidence else "",
+            document="",
             question="" if layer == "atomic" else _TELL[layer](entity, book),
             answer=claim,
             label=Label.FAIL if hallucinated else Label.PASS,
@@ -89,8 +118,12 @@ def context_influence(accuracies: Sequence[float | None]) -> float | None:
     """The CI score: hallucination rate of the atomic layer, plus the mean loss from layer to layer.
 
     ``CI = rho_h + (sum of Delta_i) / n`` with ``rho_h = 1 - accuracy(atomic)``, ``Delta_i`` the accuracy of
-    a layer less that of the next one out, and ``n`` the number of such steps. 0 is best. The paper says
-    "differences across layers" and not which way; a loss counts up here, so that less is better throughout.
+    a layer less that of the next one out, and ``n`` the number of such steps. 0 is best.
+
+    The paper says "differences across layers" and not which way. Its own figures say it: models that are
+    right in more than 90 % of the atomic layer and in next to none of the layers around it are its bad cases.
+    A loss that counts up gives them ``0.1 + (0.9 + 0) / 2 = 0.55``. One that counted down would give them
+    ``0.1 - 0.45 = -0.35``, which is better than the 0 of a model that is always right.
     """
     known = [value for value in accuracies if value is not None]
     if len(known) < len(accuracies):
@@ -107,12 +140,27 @@ def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
         layer, category = str(pair[0].meta["layer"]), str(pair[0].meta["category"])
         by_layer[layer].append(pair)
         by_category.setdefault(category, {layer: [] for layer in LAYERS})[layer].append(pair)
-    return {
+    found: Figures = {
         "layers": {layer: _layer(judged) for layer, judged in by_layer.items() if judged},
         "context influence": {
             "all": _influence(by_layer),
             **{category: _influence(layers) for category, layers in sorted(by_category.items())},
         },
+    }
+    if all("found" in sample.meta for sample in samples):
+        found["retrieval"] = {layer: _retrieval(judged) for layer, judged in by_layer.items() if judged}
+    return found
+
+
+def _retrieval(judged: Judged) -> dict[str, float | int | None]:
+    """How often the row's own context was found, or any about its entity; how right the judge is by that."""
+    hits = [pair for pair in judged if pair[0].meta["found"]]
+    misses = [pair for pair in judged if not pair[0].meta["found"]]
+    return {
+        "found": len(hits) / len(judged),
+        "found_entity": sum(bool(sample.meta["found_entity"]) for sample, _ in judged) / len(judged),
+        "accuracy_found": accuracy(hits),
+        "accuracy_missed": accuracy(misses),
     }
 
 
@@ -141,7 +189,7 @@ def ask(prompt: OnionPrompt, judge: Judge) -> Checker:
 ONIONEVAL = Benchmark(
     name="onioneval",
     title="OnionEval (arXiv 2501.12975)",
-    read=partial(read, False),
+    read=partial(read, "none"),
     rows=rows,
     figures=figures,
     ask=partial(ask, OnionPrompt()),
@@ -150,6 +198,8 @@ ONIONEVAL = Benchmark(
     notes=(
         "Prompts and stories are worded anew; reason mode is the paper's chain of thought.",
         "3,352 rows are released, the paper says 3,356; in one of them fact and hallucination are the same.",
+        "Published, as one_sided here: models under 10B are above 90 % in the atomic layer and near 0 in the "
+        "layers around it; up to 50.5 % of their replies are unmatched.",
     ),
 )
 ONIONEVAL_FEW_SHOT = replace(
@@ -162,5 +212,19 @@ ONIONEVAL_EVIDENCE = replace(
     ONIONEVAL,
     name="onioneval_evidence",
     title="OnionEval with evidence (arXiv 2501.12975)",
-    read=partial(read, True),
+    read=partial(read, "oracle"),
+    notes=(*ONIONEVAL.notes, "Every question has its own row's context, which no search could promise."),
+)
+ONIONEVAL_FEW_SHOT_EVIDENCE = replace(
+    ONIONEVAL_EVIDENCE,
+    name="onioneval_few_shot_evidence",
+    title="OnionEval with evidence and four solved examples (arXiv 2501.12975)",
+    ask=partial(ask, OnionPrompt(examples=True)),
+)
+ONIONEVAL_RETRIEVAL = replace(
+    ONIONEVAL,
+    name="onioneval_retrieval",
+    title="OnionEval with retrieval (arXiv 2501.12975)",
+    read=partial(read, "retrieved"),
+    notes=(*ONIONEVAL.notes, "One context a question: what BM25 finds for the claim among all rows'."),
 )

@@ -46,8 +46,15 @@ def generate_answers(
     ]
 
 
-def read_answers(path: Path, tasks: Sequence[FactualTask]) -> dict[str, Answer]:
+def read_answers(
+    path: Path, tasks: Sequence[FactualTask], needed: Sequence[FactualTask] | None = None
+) -> dict[str, Answer]:
     """Recorded answers by task: JSON Lines with ``id`` and ``answer``, such as a result's ``verdicts.jsonl``.
+
+    Args:
+        path: the file.
+        tasks: those that it may name.
+        needed: those that it must name; by default all.
 
     Raises:
         InputError: a row is wrong, names a task that there is not or twice, or a task has no answer.
@@ -57,10 +64,11 @@ def read_answers(path: Path, tasks: Sequence[FactualTask]) -> dict[str, Answer]:
     for row in read_lines(path):
         name = known_id(row, known, found)
         found[name] = Answer(row.text("answer", empty=True))
-    missing = [name for name in known if name not in found]
+    wanted = [task.id for task in (tasks if needed is None else needed)]
+    missing = [name for name in wanted if name not in found]
     if missing:
         raise InputError(
-            f"has no answer to {len(missing)} of {len(known)} tasks (first: {missing[0]}); "
+            f"has no answer to {len(missing)} of {len(wanted)} tasks (first: {missing[0]}); "
             "write an empty text where the model gave none",
             file=path,
         )

@@ -1,20 +1,34 @@
 """``judge open-factual``: what does a model say when it answers the questions itself?"""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from eval.open_factual.answers import MAX_NEW_TOKENS
+from eval.open_factual.scoring import TOLERANCE
+from eval.open_factual.tasks import BENCHMARK
+from judge.checker import Checker
+from judge.cli.options import Settings, loads_judge
 from judge.errors import InputError
-from judge.models.weights import Precision
 
 app = typer.Typer(add_completion=False)
 
 
+def names(given: str) -> list[str]:
+    """The parts of a comma list, each once."""
+    return list(dict.fromkeys(filter(None, (part.strip() for part in given.split(",")))))
+
+
 @app.command()
+@loads_judge(without=("mode", "template", "long", "threshold", "max_new_tokens"))
 def open_factual_command(
-    model: Annotated[str | None, typer.Option(help="The model that answers: Hub id or local folder.")] = None,
+    settings: Settings,
+    model: Annotated[
+        str | None, typer.Option(help="The model that answers: Hub id, local folder, a server's name for it.")
+    ] = None,
     offline: Annotated[
         bool,
         typer.Option("--offline", help="No model: score --answers, or check the tasks and show the floors."),
@@ -29,12 +43,16 @@ def open_factual_command(
     cutoff: Annotated[
         str | None, typer.Option(help="Month in which the training data ends, 2024-06.")
     ] = None,
-    tolerance: Annotated[float, typer.Option(help="Share by which a number with decimals may miss.")] = 1e-3,
-    max_new_tokens: Annotated[int, typer.Option(min=1, help="Limit of an answer.")] = 64,
+    tasks: Annotated[str, typer.Option(help="Comma list of ids: answer these alone.")] = "",
+    domains: Annotated[str, typer.Option(help="Comma list of domains: answer these alone.")] = "",
+    tolerance: Annotated[
+        float, typer.Option(help="Share by which a number with decimals may miss.")
+    ] = TOLERANCE,
+    max_new_tokens: Annotated[int, typer.Option(min=1, help="Limit of an answer.")] = MAX_NEW_TOKENS,
     data_dir: Annotated[
         Path | None, typer.Option(envvar="JUDGE_DATA_DIR", help="Holds open-factual-bench/tasks.json.")
     ] = None,
-    precision: Annotated[Precision, typer.Option(help="Number format of the weights.")] = "auto",
+    hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,
@@ -43,6 +61,48 @@ def open_factual_command(
 
     An interrupted run is continued when it is called again with the same --out.
     """
+    answer_tasks(
+        model,
+        settings,
+        offline=offline,
+        as_json=as_json,
+        judge=judge,
+        answers=answers,
+        documents=documents,
+        cutoff=cutoff,
+        only=names(tasks),
+        domains=names(domains),
+        tolerance=tolerance,
+        max_new_tokens=max_new_tokens,
+        data_dir=data_dir,
+        machine=hardware,
+        out=out,
+        overwrite=overwrite,
+    )
+
+
+def answer_tasks(
+    model: str | None,
+    settings: Settings,
+    *,
+    offline: bool,
+    as_json: bool,
+    judge: str | None = None,
+    **options: Any,
+) -> None:
+    """Load the model and the judge, run the benchmark, print the report.
+
+    Args:
+        model: what answers; ``None`` for a run offline.
+        settings: of :func:`judge.load.load_judge`, for the model.
+        offline: that no model is wanted.
+        as_json: print JSON instead of Markdown.
+        judge: the name of a judge for answers in other words.
+        options: further ones of :func:`eval.open_factual.run.run_open_factual`.
+
+    Raises:
+        InputError: model and offline do not fit each other, or the model gives no answers.
+    """
     from eval.open_factual.report import markdown
     from eval.open_factual.run import run_open_factual
     from judge.judge import Judge
@@ -50,26 +110,50 @@ def open_factual_command(
 
     if offline == (model is not None):
         raise InputError("give --model, or --offline for a run without one")
-    if answers is not None and not offline:
+    if options.get("answers") is not None and not offline:
         raise InputError("--answers holds what a model said; score it with --offline")
     backend = None
     if model is not None:
-        loaded = load_judge(model, precision=precision)
+        loaded = load_judge(model, **settings)
         if not isinstance(loaded, Judge):
             raise InputError(
                 f"{model} judges answers and gives none; the floors of this benchmark are in every report"
             )
         backend = loaded.backend
-    report = run_open_factual(
-        backend,
-        data_dir,
-        out,
-        answers=answers,
-        documents=documents,
-        judge=None if judge is None else load_judge(judge, precision=precision),
-        cutoff=cutoff,
-        tolerance=tolerance,
-        max_new_tokens=max_new_tokens,
-        overwrite=overwrite,
-    )
+    judged_by = None if judge is None else load_judge(judge, precision=settings["precision"])
+    report = run_open_factual(backend, judge=judged_by, **options)
     typer.echo(json.dumps(report, ensure_ascii=False, indent=2) if as_json else markdown(report).rstrip())
+
+
+def answer_beside(
+    judge: Checker, named: bool, say: Callable[[str], None], **options: Any
+) -> dict[str, Any] | None:
+    """For ``judge eval``: a judge's model as one that answers; what an earlier call finished is given back.
+
+    Args:
+        judge: what is measured.
+        named: whether the user named this benchmark; ``all`` leaves out what cannot be.
+        say: told why it is left out.
+        options: of :func:`eval.open_factual.run.run_open_factual`.
+
+    Returns:
+        The report, or ``None`` where it is left out.
+
+    Raises:
+        InputError: it was named and cannot be run.
+    """
+    from eval.open_factual.run import run_open_factual
+    from judge.formats.files import MissingFiles
+    from judge.judge import Judge
+
+    if not isinstance(judge, Judge):
+        reason = f"{judge.name} judges answers and gives none"
+    else:
+        try:
+            return run_open_factual(judge.backend, again=True, **options)
+        except MissingFiles as error:
+            reason = str(error)
+    if named:
+        raise InputError(f"{BENCHMARK} cannot be run: {reason}")
+    say(f"{BENCHMARK} left out: {reason}")
+    return None

@@ -10,7 +10,11 @@ from judge.types import Sample, Verdict
 
 def is_open(score: Score) -> bool:
     """Is it a claim that the extended rules do not accept? Refusals and empty answers need no judge."""
-    return score.reply == "claim" and score.extended in ("incorrect", "hallucination_candidate", "unclear")
+    return score.reply in ("claim", "uncertain") and score.extended in (
+        "incorrect",
+        "hallucination_candidate",
+        "unclear",
+    )
 
 
 def to_sample(task: FactualTask, answer: Answer) -> Sample:

@@ -25,6 +25,11 @@ _REFUSAL = re.compile(
 )
 # Said alone these deny the question; inside a sentence they say nothing of the kind.
 _DENIAL = re.compile(r"\W*(?:never|none|nobody|no one|nothing|nowhere|unknown|n/a)\W*")
+# A guess that is called one. "I'm not sure" alone is a refusal; with a "but" behind it, it is no more.
+_GUESS = re.compile(
+    r"\b(?:i(?:'m| am) not (?:sure|certain)\b.*\bbut|i (?:think|believe|guess|suppose)|probably|likely"
+    r"|perhaps|maybe|possibly|might|may have|could be|as far as i know)\b"
+)
 _HEDGE = re.compile(r"\b(?:perhaps|maybe|possibly|might|may have|unclear|not clear)\b")
 
 
@@ -37,6 +42,12 @@ def refuses(line: str, question: str) -> bool:
 def denies(line: str) -> bool:
     """Is a line nothing but ``Never`` or the like? The benchmark's own label takes that for a claim."""
     return _DENIAL.fullmatch(_plain(line)) is not None
+
+
+def guesses(line: str, question: str) -> bool:
+    """Does a line claim something, and say that it may be wrong?"""
+    plain = _plain(line)
+    return _GUESS.search(plain) is not None and bool(added(_GUESS.sub(" ", plain), question))
 
 
 def stress_label(question: str, line: str) -> StressLabel:

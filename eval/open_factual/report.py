@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-COLUMNS = ("correct", "wrong", "refused", "empty")
+COLUMNS = ("correct", "wrong", "uncertain", "refused", "empty")
 LABELS = ("refusal_or_correction", "hallucination_candidate", "unclear")
 NOTE = (
     "Accuracy is over graded tasks, in percent, with Wilson's 95 % interval. `strict` is the benchmark's own "

@@ -1,10 +1,11 @@
 """open-factual-bench from end to end: answers, labels, a result that survives being killed, a report."""
 
+import json
 import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -31,14 +32,16 @@ from eval.open_factual.tasks import (
     add_passages,
     exposure,
     load_tasks,
+    select,
     tasks_hash,
 )
 from eval.report import hardware, versions
-from eval.verdicts import REPORT, RUN, VERDICTS, check_out
+from eval.verdicts import REPORT, RUN, VERDICTS, check_out, differences
 from judge.backends.base import Backend
 from judge.checker import Checker
 from judge.errors import InputError
 from judge.files import Appender, sha256_file, write_json, write_text
+from judge.formats.records import read_object
 from judge.models.fingerprint import fingerprint
 
 TABLE = "report.md"
@@ -47,6 +50,7 @@ CHUNK = 8
 
 Answerer = Callable[[Sequence[FactualTask]], Sequence[Answer]]
 Row = Mapping[str, Any]
+Settings = dict[str, Any]
 
 
 def run_open_factual(
@@ -60,7 +64,11 @@ def run_open_factual(
     cutoff: str | None = None,
     tolerance: float = TOLERANCE,
     max_new_tokens: int = MAX_NEW_TOKENS,
+    only: Collection[str] = (),
+    domains: Collection[str] = (),
+    machine: str | None = None,
     overwrite: bool = False,
+    again: bool = False,
     command: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
@@ -77,7 +85,11 @@ def run_open_factual(
         cutoff: month in which the model's training data ends, such as ``2024-06``.
         tolerance: see :func:`eval.open_factual.scoring.score`.
         max_new_tokens: limit of an answer.
+        only: ids of tasks; the others are left out.
+        domains: as :attr:`~eval.open_factual.tasks.FactualTask.category` names them; likewise.
+        machine: what the user calls the hardware.
         overwrite: replace a result in ``out``.
+        again: give back a finished result of the same settings that is found in ``out``, instead of an error.
         command: the command line to write down; default: that of this process.
         progress: is told the number of tasks done, and of all.
 
@@ -91,12 +103,13 @@ def run_open_factual(
         raise InputError("recorded answers are scored offline, without a model; give one of the two")
     if not 0 <= tolerance < 1:
         raise InputError(f"tolerance {tolerance} is no share of a value; 0.001 is usual")
-    tasks = load_tasks(data_dir)
+    every = load_tasks(data_dir)
     if documents is not None:
-        tasks = add_passages(tasks, documents)
+        every = add_passages(every, documents)
+    tasks = select(every, only, domains)
     exposure(tasks[0], cutoff)  # a wrong cutoff is told before anything is answered
-    recorded = {} if answers is None else read_answers(answers, tasks)
-    settings: dict[str, Any] = {
+    recorded = {} if answers is None else read_answers(answers, every, tasks)
+    settings: Settings = {
         "mode": "closed-book" if documents is None else "retrieval",
         "model": None if backend is None else _described(backend.describe()),
         "answers": None if answers is None else sha256_file(answers),
@@ -109,6 +122,8 @@ def run_open_factual(
         "prompt_hash": prompt_hash(),
         "scoring_version": SCORING_VERSION,
     }
+    if again and not overwrite and out is not None and (done := _finished(out, settings)) is not None:
+        return done
     answer: Answerer | None = None
     name = "offline"
     if backend is not None:
@@ -145,7 +160,7 @@ def run_open_factual(
         "disputed": disputed(rows),
         "floors": floors(tasks, tolerance),
         "wall_seconds": round(time.perf_counter() - start, 3),
-        "hardware": hardware(),
+        "hardware": hardware(machine),
         "versions": versions(),
         "command": shlex.join(sys.argv) if command is None else command,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -160,6 +175,16 @@ def _described(found: dict[str, Any]) -> dict[str, Any]:
     """What an engine says of itself, with a fingerprint of the weights where they lie in a folder."""
     weights = fingerprint(str(found.get("model", "")))
     return found | ({"weights": weights} if weights else {})
+
+
+def _finished(out: Path, settings: Settings) -> dict[str, Any] | None:
+    """The report of these settings that lies in a folder, if one does."""
+    if not (out / REPORT).exists() or not (out / RUN).exists():
+        return None
+    if differences(dict(read_object(out / RUN).values), json.loads(json.dumps(settings))):
+        return None
+    report: dict[str, Any] = read_object(out / REPORT).values["reports"][0]
+    return report
 
 
 def _open(out: Path, settings: Row, overwrite: bool) -> Appender:

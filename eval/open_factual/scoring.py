@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from eval.open_factual.citations import Citation, check_citation, without_citations
-from eval.open_factual.refusals import StressLabel, denies, refuses, stress_label
+from eval.open_factual.refusals import StressLabel, denies, guesses, refuses, stress_label
 from eval.open_factual.tasks import FactualTask, Kind
 from eval.open_factual.tokens import contains, tokenize
 
-SCORING_VERSION = "1"
+SCORING_VERSION = "2"
 TOLERANCE = 1e-3
 LONGEST_REFERENCE = 80
 SHORT_REFERENCE = 5
@@ -25,7 +25,8 @@ Label = Literal["correct", "incorrect"] | StressLabel
 Match = Literal["exact", "contained", "word"]
 """How the strict score found the reference. ``word``: a short one, as a word of its own. A short one that is
 only ``contained`` stands inside another word or number, as 2 does in 256, and counts all the same."""
-Reply = Literal["claim", "refusal", "empty"]
+Reply = Literal["claim", "uncertain", "refusal", "empty"]
+"""What an answer does: states, guesses and says so, says that it has no answer, or is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ def score(task: FactualTask, answer: str, tolerance: float = TOLERANCE) -> Score
     reply: Reply = "claim"
     if not line:
         reply = "empty"
+    elif guesses(line, task.question):
+        reply = "uncertain"
     elif refuses(line, task.question) or denies(line):
         reply = "refusal"
 

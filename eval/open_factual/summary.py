@@ -14,6 +14,8 @@ from eval.resampling import wilson
 from judge.types import Verdict, verdict_to_json
 
 SCORES = ("strict", "extended", "judged")
+REPLIES = {"claim": "wrong", "uncertain": "uncertain", "refusal": "refused", "empty": "empty"}
+"""What an answer that is not correct counts as, by what it does."""
 
 PRINTED = {"hallucinated": "hallucination_candidate", "refused": "refusal_or_correction"}
 """What the published table calls labels of answers to stress tests."""
@@ -33,6 +35,7 @@ class Counts:
     graded: int
     correct: int
     wrong: int
+    uncertain: int
     refused: int
     empty: int
     accuracy: float | None
@@ -71,19 +74,20 @@ def to_row(
 
 
 def count(rows: Iterable[Mapping[str, Any]], which: str) -> Counts:
-    """The counts under one score. An answer that is not correct was wrong, a refusal, or empty."""
+    """The counts under one score. What is not correct was wrong, a guess, a refusal, or empty."""
     labels: Counter[str] = Counter()
     for row in rows:
         label = row["labels"][which]
         if label == "incorrect":
-            label = {"claim": "wrong", "refusal": "refused", "empty": "empty"}[row["reply"]]
+            label = REPLIES[row["reply"]]
         labels[label] += 1
-    graded = sum(labels[name] for name in ("correct", "wrong", "refused", "empty"))
+    graded = sum(labels[name] for name in ("correct", *REPLIES.values()))
     stress = {name: labels[name] for name in ("refusal_or_correction", "hallucination_candidate", "unclear")}
     return Counts(
         graded=graded,
         correct=labels["correct"],
         wrong=labels["wrong"],
+        uncertain=labels["uncertain"],
         refused=labels["refused"],
         empty=labels["empty"],
         accuracy=labels["correct"] / graded if graded else None,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from judge.errors import InputError, unknown
 from judge.files import sha256_text
-from judge.formats.files import DATA_DIR_ENV, find_file, resolve_data_dir
+from judge.formats.files import find_file, need_folder, resolve_data_dir
 from judge.formats.records import Record, read_lines, read_records
 
 BENCHMARK = "open_factual_bench"
@@ -67,9 +67,7 @@ def load_tasks(data_dir: Path | None) -> list[FactualTask]:
     Raises:
         InputError: no folder is given, the file is missing or no JSON, or a task is wrong.
     """
-    folder = resolve_data_dir(data_dir)
-    if folder is None:
-        raise InputError(f"open_factual_bench is not on the Hub; give --data-dir or set {DATA_DIR_ENV}")
+    folder = need_folder(resolve_data_dir(data_dir), BENCHMARK, FOLDER, ORIGINAL)
     path = find_file(folder, FOLDER, ["tasks.json"], ORIGINAL)
     tasks: dict[str, FactualTask] = {}
     for _, row in read_records(path):
@@ -105,6 +103,31 @@ def _month(row: Record, field: str) -> str:
     if not _MONTH.fullmatch(value):
         raise row.wrong(field, f"holds {value!r:.60}, a month such as 2026-02 is wanted")
     return value
+
+
+def select(
+    tasks: Sequence[FactualTask], names: Collection[str] = (), domains: Collection[str] = ()
+) -> list[FactualTask]:
+    """The tasks with these ids, of these domains; without any, all of them.
+
+    Raises:
+        InputError: a name is not known, or nothing is left.
+    """
+    for what, given, known in (
+        ("task", names, [task.id for task in tasks]),
+        ("domain", domains, list(dict.fromkeys(task.category for task in tasks))),
+    ):
+        for name in given:
+            if name not in known:
+                raise InputError(unknown(what, name, known))
+    found = [
+        task
+        for task in tasks
+        if (not names or task.id in names) and (not domains or task.category in domains)
+    ]
+    if not found:
+        raise InputError("no task is of these ids and of these domains, too")
+    return found
 
 
 def add_passages(tasks: Sequence[FactualTask], path: Path) -> list[FactualTask]:

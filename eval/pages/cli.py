@@ -17,22 +17,31 @@ def report_command(
         Path | None, typer.Option(help="Write the results of one judge into a model card.")
     ] = None,
 ) -> None:
-    """Show one or many results beside each other; without an option, as Markdown on stdout."""
+    """Show one or many results beside each other; without an option, as Markdown on stdout.
+
+    Results of open_factual_bench come in a part of their own.
+    """
+    from eval.open_factual.results import read_results, result_folders
     from eval.pages.card import write_card
     from eval.pages.html import html_page
     from eval.pages.markdown import markdown as as_markdown
     from eval.pages.runs import read_sets
+    from judge.errors import InputError
     from judge.files import write_text
 
-    sets = read_sets(folders)
+    answers = read_results(folders)
+    judged = [folder for folder in folders if folder not in result_folders(folder)]
+    sets = read_sets(judged) if judged or not answers else []
+    if not sets and model_card is not None:
+        raise InputError("a model card is about a judge; these results are of models that answer")
     if model_card is not None:
         write_card(sets, model_card)
     if html is not None:
-        write_text(html, html_page(sets))
+        write_text(html, html_page(sets, answers))
     if markdown is not None:
-        write_text(markdown, as_markdown(sets))
+        write_text(markdown, as_markdown(sets, answers))
     for path in (model_card, html, markdown):
         if path is not None:
             typer.echo(f"wrote {path}")
     if html is None and markdown is None and model_card is None:
-        typer.echo(as_markdown(sets), nl=False)
+        typer.echo(as_markdown(sets, answers), nl=False)

@@ -7,6 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from eval.open_factual.results import Answered
+from eval.pages.answers import TITLE, answer_tables
 from eval.pages.cells import Share, percent, points, shown
 from eval.pages.markdown import NOTE, rerun
 from eval.pages.pairs import compare_all
@@ -18,10 +20,15 @@ from eval.pages.tables import set_tables
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("dom.js", "leaderboard.js", "charts.js", "judge.js", "pairs.js", "samples.js", "page.js")
+SORTING = ("dom.js", "leaderboard.js")
+"""All that a page of tables alone needs."""
 
 
-def html_page(sets: Sequence[SampleSet]) -> str:
-    """The page. All text of results is escaped by the template engine, or set as text by the script."""
+def html_page(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
+    """The page; ``answers`` are of models that answer themselves.
+
+    All text of results is escaped by the template engine, or set as text by the script.
+    """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -30,7 +37,8 @@ def html_page(sets: Sequence[SampleSet]) -> str:
     engine.tests["share"] = lambda cell: isinstance(cell, Share)
     template = engine.from_string(_asset("page.html.jinja"))
     style = _asset("page.css")
-    script = '(() => {\n"use strict";\n' + "".join(map(_asset, SCRIPTS)) + "})();\n"
+    parts = "".join(map(_asset, SCRIPTS)) if sets else "".join(map(_asset, SORTING)) + "startTables();\n"
+    script = '(() => {\n"use strict";\n' + parts + "})();\n"
     lines, packed = standings(sets), pack(sets)
     runs = [run for group in sets for run in group.runs]
     return template.render(
@@ -47,6 +55,8 @@ def html_page(sets: Sequence[SampleSet]) -> str:
         compared=[line for line in lines if line.lift is not None],
         unbeaten=unbeaten(lines),
         main_figure=main_figure,
+        answers=answer_tables(answers) if answers else [],
+        answers_title=TITLE,
         tables={group.name: set_tables(group) for group in sets},
         rerun=rerun,
         note=NOTE,

@@ -4,6 +4,8 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
+from eval.open_factual.results import Answered
+from eval.pages.answers import TITLE, answer_tables
 from eval.pages.cells import Table, shown
 from eval.pages.pairs import compare_all
 from eval.pages.runs import Run, SampleSet
@@ -18,9 +20,9 @@ NOTE = (
 )
 
 
-def markdown(sets: Sequence[SampleSet]) -> str:
-    """Everything about some results; no text of a sample is in it."""
-    return "\n\n".join(_blocks(sets)) + "\n"
+def markdown(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
+    """Everything about some results, of judges and of models that answer; no text of a sample is in it."""
+    return "\n\n".join([*(_blocks(sets) if sets else ()), *_answers(answers, bool(sets))]) + "\n"
 
 
 def plain(text: object) -> str:
@@ -74,10 +76,7 @@ def _blocks(sets: Sequence[SampleSet]) -> Iterator[str]:
         yield f"{plain(report.title)}: {report.metrics.n_pass:,} PASS, {report.metrics.n_fail:,} FAIL."
         pairs = pair_table(group, compare_all(group))
         for table in (*set_tables(group), *([pairs] if pairs.rows else [])):
-            yield f"### {plain(table.title)}"
-            yield from [f"> Warning: {plain(warning)}" for warning in table.warnings]
-            yield table_lines(table)
-            yield from [plain(note) for note in table.notes]
+            yield from _table_blocks(table)
     yield "## Made by"
     for group in sets:
         for run in group.runs:
@@ -86,3 +85,23 @@ def _blocks(sets: Sequence[SampleSet]) -> Iterator[str]:
             yield f"**{plain(run.name)}** on {plain(group.name)}"
             yield f"    {command}"
             yield "\n".join(f"- {name}: {plain(value)}" for name, value in facts.items())
+
+
+def _table_blocks(table: Table) -> Iterator[str]:
+    yield f"### {plain(table.title)}"
+    yield from [f"> Warning: {plain(warning)}" for warning in table.warnings]
+    yield table_lines(table)
+    yield from [plain(note) for note in table.notes]
+
+
+def _answers(runs: Sequence[Answered], beside: bool) -> Iterator[str]:
+    """open-factual-bench, ``beside`` results of judges or alone, and how its runs were made."""
+    if not runs:
+        return
+    yield f"{'##' if beside else '#'} {TITLE}"
+    for table in answer_tables(runs):
+        yield from _table_blocks(table)
+    for run in runs:
+        command = str(run.report["command"]).replace("\n", "\n    ")
+        yield f"**{plain(run.name)}**"
+        yield f"    {command}"

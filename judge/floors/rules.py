@@ -7,6 +7,7 @@ sample is ever judged by a rule that was fitted on its own document.
 """
 
 import math
+import random
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,6 +19,8 @@ from judge.types import Label, Mode, Sample, Verdict
 
 FLOORS = ("floor:always-pass", "floor:always-fail", "floor:length", "floor:overlap", "floor:answer-only")
 CONSTANT = {"floor:always-pass": 0.0, "floor:always-fail": 1.0}
+RANDOM = "floor:random"
+"""A coin for each sample, by its id: the baseline ``Random`` of DiaHalu (section 5.1)."""
 FOLDS = 5
 SEED = 0
 MIN_DF = 2
@@ -96,7 +99,7 @@ class Floor(Checker):
     """One trivial rule as a judge .
 
     Args:
-        name: one of :data:`FLOORS`.
+        name: one of :data:`FLOORS`, or :data:`RANDOM`.
         train: labelled samples to fit on; those about a judged document are left out of the fitting.
             ``None`` fits out of fold on the judged samples.
 
@@ -109,8 +112,8 @@ class Floor(Checker):
     chunk = 0  # a fitted floor learns from all the samples that it is given
 
     def __init__(self, name: str, train: Sequence[Sample] | None = None):
-        if name not in FLOORS:
-            raise InputError(unknown("floor", name, FLOORS))
+        if name not in (*FLOORS, RANDOM):
+            raise InputError(unknown("floor", name, (*FLOORS, RANDOM)))
         self.name = name
         self._train = None if train is None else [sample for sample in train if sample.label is not None]
         if self._train is not None and len({sample.label for sample in self._train}) < 2:
@@ -122,6 +125,8 @@ class Floor(Checker):
         """Name, kind and what the rule is fitted on."""
         if self.name in CONSTANT:
             return {"model": self.name, "backend": "constant"}
+        if self.name == RANDOM:
+            return {"model": self.name, "backend": "random", "seed": SEED}
         fitted_on: dict[str, Any] = {"folds": FOLDS, "seed": SEED, "by": "group"}
         if self._train is not None:
             fitted_on = {"samples": len(self._train)}
@@ -135,6 +140,8 @@ class Floor(Checker):
         """
         if self.name in CONSTANT:
             return [CONSTANT[self.name]] * len(samples)
+        if self.name == RANDOM:
+            return [random.Random(f"{SEED}:{sample.id}").random() for sample in samples]
         if not samples:
             return []
         if self._train is not None:
@@ -181,5 +188,5 @@ class Floor(Checker):
 
 
 def make_floor(name: str, train: Sequence[Sample] | None = None) -> Floor:
-    """Make a floor by its name (one of :data:`FLOORS`), see :class:`Floor`."""
+    """Make a floor by its name, see :class:`Floor`."""
     return Floor(name, train)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, lines
+from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, ask_rephrasing, lines
 from eval.baselines.ragas import Ragas
-from eval.baselines.selfcheck import SelfCheck
+from eval.baselines.selfcheck import METHODS, SelfCheck, SelfCheckNgram
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.judge import Judge
 from judge.types import LANGUAGES, Label, Message, Sample, Task
@@ -100,18 +100,64 @@ def test_selfcheck_keeps_the_order_over_chunks_and_shortens_the_document() -> No
     assert all(backend.count_tokens(messages) <= 300 for messages in backend.asked)
 
 
-@pytest.mark.parametrize(
-    "sample",
-    [
-        replace(SAMPLE, document="", question=""),  # a dialogue to judge by itself
-        replace(SAMPLE, question="why " * 999),
-    ],
-)
-def test_selfcheck_without_anything_to_compare(sample: Sample) -> None:
-    first, second = selfcheck(["red"]).iter_check([sample, SAMPLE])
+def test_selfcheck_without_anything_to_compare() -> None:
+    first, second = selfcheck(["red"]).iter_check([replace(SAMPLE, question="why " * 999), SAMPLE])
     assert first.label is None and first.error and second.label is not None
     (empty,) = selfcheck(["", " "]).iter_check([SAMPLE])
     assert (empty.label, empty.error) == (None, "no answer was sampled to compare with")
+
+
+DIALOGUE = Sample(
+    id="d", document="", answer="A1: What is it?\nB1: " + "It is red. " * 60, task=Task.DIALOGUE
+)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_dialogue_alone_is_said_again_and_compared_with_that(method: str) -> None:
+    backend = Backend(lambda *_: DIALOGUE.answer, context_length=999)
+    same, answered = METHODS[method](Judge(backend, "m"), answers=2).iter_check([DIALOGUE, SAMPLE])
+    assert (same.label, same.error) == (Label.PASS, None)
+    assert answered.label is not None
+    assert part(backend.asked[-1], "answer") == DIALOGUE.answer.strip(), "rephrasings are sampled last"
+    assert part(backend.asked[0], "answer") == "", "where there is a question, the answer is not shown"
+    other = METHODS[method](Judge(Backend(lambda *_: "Nothing alike!", context_length=999), "m"), answers=2)
+    assert other.check([DIALOGUE])[0].label is Label.FAIL
+
+
+def test_a_long_text_may_be_said_again_whole() -> None:
+    limits = []
+
+    class Noting(Backend):
+        def generate(self, conversations: Sequence[Any], decoding: Decoding) -> list[Generation]:
+            limits.append(decoding.max_new_tokens)
+            return super().generate(conversations, decoding)
+
+    SelfCheckNgram(Judge(Noting(lambda *_: "x", context_length=999), "m"), answers=1).check(
+        [DIALOGUE, SAMPLE]
+    )
+    assert limits == [128, len(DIALOGUE.answer.split()) * 5 // 4]
+
+
+def ngram(texts: list[str], n: int = 1) -> float | None:
+    check = SelfCheckNgram(Judge(Backend(lambda _, at: texts[at]), "m"), answers=len(texts), n=n)
+    return check.check([SAMPLE])[0].p_fail
+
+
+def test_ngrams_are_surprising_as_far_as_they_are_not_said_again() -> None:
+    assert ngram([SAMPLE.answer] * 3) == 0.0 and ngram(["Cats purr."] * 3) == 1.0
+    half = ngram([SAMPLE.answer, "Cats purr."])
+    assert half is not None and 0 < half < 1
+    reordered = "red is It. high m 20 is It."
+    assert ngram([reordered]) == 0.0 and ngram([reordered], n=2) == 1.0
+
+
+def test_inference_asks_for_contradiction_and_prompting_for_support() -> None:
+    prompts = {
+        name: METHODS[name](Judge(Backend(lambda *_: "x"), "m")).supports.prompt for name in list(METHODS)[:2]
+    }
+    asked = {name: prompt.messages(SAMPLE, "verdict")[0]["content"] for name, prompt in prompts.items()}
+    assert "contradicts" in asked["selfcheck-nli"] and "agrees" in asked["selfcheck-nli"]
+    assert "does not mention" in asked["selfcheck"] and "does not mention" not in asked["selfcheck-nli"]
 
 
 def ragas(reply: str, **settings: Any) -> Ragas:
@@ -148,7 +194,7 @@ def test_they_are_judges() -> None:
     for judge in (selfcheck(["x"]), ragas("x")):
         described = judge.describe()
         assert judge.name == f"{described['method']}:m" and judge.mode == "verdict"
-        assert described["prompt_version"] == "baselines-1" and described["model"] == "m"
+        assert described["prompt_version"] == "baselines-2" and described["model"] == "m"
     assert selfcheck(["x"], seed=3).describe()["seed"] == 3
 
 
@@ -160,6 +206,7 @@ def test_text_of_a_sample_cannot_change_a_prompt(language: Any, task: Task) -> N
     for messages in (
         ask_answer(sample, evil),
         ask_claims(sample),
+        ask_rephrasing(sample),
         SupportPrompt().messages(sample, "verdict"),
     ):
         (turn,) = messages

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,15 @@ from eval.benchmarks import BENCHMARKS, get_benchmark
 from eval.benchmarks.diahalu import DIAHALU
 from eval.benchmarks.diahalu import PROMPT as DIAHALU_PROMPT
 from eval.benchmarks.halueval import GENERAL_PROMPT, HALUEVAL_GENERAL
-from eval.benchmarks.onioneval import LAYERS, ONIONEVAL, ONIONEVAL_EVIDENCE, ONIONEVAL_FEW_SHOT
+from eval.benchmarks.onioneval import (
+    LAYERS,
+    ONIONEVAL,
+    ONIONEVAL_EVIDENCE,
+    ONIONEVAL_FEW_SHOT,
+    ONIONEVAL_FEW_SHOT_EVIDENCE,
+    ONIONEVAL_RETRIEVAL,
+)
+from eval.benchmarks.prompts_diahalu import STEPS, DiaHaluPrompt
 from eval.benchmarks.prompts_onioneval import EXAMPLES, OnionPrompt
 from eval.benchmarks.yes_no import SHORT_REPLY, UNMATCHED, AlwaysYes, YesNoJudge, match_yes_no
 from judge.backends.base import Decoding, Generation, LabelRequest
@@ -23,7 +31,7 @@ from judge.floors.rules import FLOORS, make_floor
 from judge.judge import Judge
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
-from judge.types import MODES, Label, Message, Mode, Sample, Task
+from judge.types import MODES, Label, Message, Mode, Sample, Task, Verdict
 
 ROW = {
     "category": "Plants",
@@ -116,12 +124,23 @@ def test_evidence_is_the_document() -> None:
     assert "<document>\nFound …\n</document>" in short["content"]
 
 
+def test_a_chain_of_thought_has_the_steps_of_its_domain() -> None:
+    for domain, steps in STEPS.items():
+        sample = replace(DIALOGUE, source=f"diahalu_{domain}")
+        assert steps in text(DIAHALU_PROMPT, sample, "reason")
+        assert steps not in text(DIAHALU_PROMPT, sample)
+    for mode in MODES:
+        solved = text(DiaHaluPrompt(example=True), DIALOGUE, mode)
+        assert solved.index("Example:") < solved.index("Reply: ") < solved.index(DIALOGUE.answer[:9])
+
+
 def test_prompts_have_versions_and_hashes() -> None:
     prompts: list[Prompt] = [
-        BuiltinPrompt(), DIAHALU_PROMPT, GENERAL_PROMPT, OnionPrompt(), OnionPrompt(examples=True),
+        BuiltinPrompt(), DIAHALU_PROMPT, DiaHaluPrompt(example=True), GENERAL_PROMPT, OnionPrompt(),
+        OnionPrompt(examples=True),
     ]  # fmt: skip
     described = [tuple(prompt.describe().values()) for prompt in prompts]
-    assert len({version for version, _ in described}) == len({digest for _, digest in described}) == 5
+    assert len({version for version, _ in described}) == len({digest for _, digest in described}) == 6
 
 
 def test_an_onion_has_three_layers_each_asked_both_ways(onions: list[Sample]) -> None:
@@ -155,6 +174,33 @@ def test_prompts_of_an_onion(onions: list[Sample], tmp_path: Path) -> None:
         solved = text(OnionPrompt(examples=True), sample)
         assert solved.count("Answer: yes") == solved.count("Answer: no") == len(EXAMPLES)
         assert solved.endswith(text(OnionPrompt(), sample).partition("\n\n")[2])
+
+
+def test_evidence_and_solved_examples_together(onions: list[Sample], tmp_path: Path) -> None:
+    backend = Scripted("yes")
+    list(asked(ONIONEVAL_FEW_SHOT_EVIDENCE, backend).iter_check(ONIONEVAL_FEW_SHOT_EVIDENCE.load(tmp_path)))
+    for request in backend.requests:
+        content = request.messages[0]["content"]
+        assert content.count("Example:") == 2 * len(EXAMPLES) and "Roses grow." in content
+
+
+def test_retrieval_may_miss(tmp_path: Path) -> None:
+    folder = tmp_path / "onioneval"
+    folder.mkdir()
+    bee = {"category": "Animals", "entity": "Bee", "fact": "A bee makes honey.", "context": "Bees fly."}
+    rows = [
+        ROW | {"context": "A rose is a plant with thorns."},
+        bee | {"hallucination": "A bee has thorns like a plant."},
+    ]
+    (folder / "with_context.json").write_text(json.dumps(rows))
+    found = {item.id: item for item in ONIONEVAL_RETRIEVAL.load(tmp_path)}
+    assert found["onioneval-atomic-0-yes"].document == "A rose is a plant with thorns."
+    wrong = found["onioneval-atomic-1-yes"]  # its words are those of the other row's context
+    assert wrong.document == "A rose is a plant with thorns." and not wrong.meta["found_entity"]
+    assert found["onioneval-atomic-1-no"].document == "", "no context shares a word with the claim"
+    verdicts = [Verdict(item.label) for item in found.values()]
+    table = ONIONEVAL_RETRIEVAL.figures(list(found.values()), verdicts)["retrieval"]
+    assert table["atomic"] == {"found": 0.5, "found_entity": 0.5, "accuracy_found": 1, "accuracy_missed": 1}
 
 
 @pytest.mark.parametrize(

@@ -204,11 +204,14 @@ CASES = [
     Case("conflictqa", "conflictqa/conflictQA-strategyQA-gpt4.json", [CONFLICT], "parametric_memory", None),
     Case("diahalu", "diahalu/DiaHalu_V1.xlsx", [DIALOGUE], "Domain", {"Label": 2}, "sheet"),
     Case("diahalu_v2", "diahalu/DiaHalu_Bench.jsonl", [DIALOGUE_LINE], "text", {"label": 1}),
+    Case("diahalu_one_shot", "diahalu/DiaHalu_V1.xlsx", [DIALOGUE], "Label", None, "sheet"),
     Case("diahalu_evidence", "diahalu/evidence.jsonl", [{"ID": 1, "evidence": ["a", "b"]}], "evidence", None,
          others={"diahalu/DiaHalu_V1.xlsx": [DIALOGUE]}),
     Case("onioneval", "onioneval/with_context.json", [ONION], "fact", None, "list"),
     Case("onioneval_few_shot", "onioneval/with_context.json", [ONION], "category", None, "list"),
     Case("onioneval_evidence", "onioneval/with_context.json", [ONION], "context", None, "list"),
+    Case("onioneval_few_shot_evidence", "onioneval/with_context.json", [ONION], "entity", None, "list"),
+    Case("onioneval_retrieval", "onioneval/with_context.json", [ONION], "context", None, "list"),
     Case("injection", "halueval/qa_data.json", [QA_PAIR], "question", None),
 ]  # fmt: skip
 BY_NAME = {case.benchmark: case for case in CASES}

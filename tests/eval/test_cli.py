@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from eval import benchmarks
 from eval.cli import app, compare
+from eval.pages.cli import app as report
 from eval.report import read_reports
 from judge.errors import InputError
 from judge.floors.rules import FLOORS
@@ -181,7 +182,7 @@ def test_published_figures_and_a_benchmarks_own_prompt(
         *("--limit", 4, "--bootstrap", 0, "--out", tmp_path / "out", "--latency", 2),
     )
     halubench, diahalu = read_reports(tmp_path / "out")
-    assert diahalu.judge["prompt_version"] == "diahalu-1" != halubench.judge["prompt_version"]
+    assert diahalu.judge["prompt_version"] == "diahalu-2" != halubench.judge["prompt_version"]
     assert len(halubench.judge["weights"]) == 16
     assert halubench.metrics.prompt_tokens > 0 and halubench.latency is not None
     assert diahalu.published[0]["judges"]["ChatGPT4 CoT"]["overall f1"] == pytest.approx(0.6599)
@@ -202,7 +203,7 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
     assert len(raw[0]) == len(raw[1]) == 12 and raw[0] != raw[1]
 
 
-@pytest.mark.parametrize("method", ["selfcheck", "ragas"])
+@pytest.mark.parametrize("method", ["selfcheck", "selfcheck-nli", "ragas"])
 def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -> None:
     command = ("--samples", data, "--bootstrap", 0, "--limit", 2, "--json")
     result = call("--model", f"{method}:{model_folder('chatml')}", *command)
@@ -232,17 +233,88 @@ def test_what_a_judge_cannot_do(data: Path, arguments: list[str], message: str) 
         call("--samples", data, "--bootstrap", 0, "--model", *given)
 
 
+def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: Path, tmp_path: Path) -> None:
+    corpus = write(
+        tmp_path / "c.jsonl", [{"title": "Pluto", "text": "Pluto is a dwarf planet beyond Neptune. " * 30}]
+    )
+    command = ("--model", "floor:random", "--bootstrap", 0, "--limit", 30, "--corpus", corpus, "--json")
+    result = call("--benchmarks", "diahalu", "--data-dir", shared_data, "--out", tmp_path / "o", *command)
+    (report,) = json.loads(result.stdout)["reports"]
+    assert report["benchmark"] == "diahalu_corpus" and report["counts"]["n"] == 30
+    assert set(report["tables"]["domain"]) == {"knowledge", "reasoning"}
+    assert report["published"][0]["judges"]["ChatGPT4 retrieval"]["knowledge f1"] == pytest.approx(0.5888)
+    assert any("3 passages of c.jsonl" in note for note in report["notes"])
+    rows = [json.loads(line) for line in (tmp_path / "o" / "verdicts.jsonl").read_text().splitlines()]
+    assert any(row["document"].startswith("Pluto: ") for row in rows)
+    with pytest.raises(InputError, match="has nothing to search for"):
+        call("--samples", data, *command)
+
+
 def test_a_model_is_needed(data: Path) -> None:
     with pytest.raises(InputError, match="give --model"):
         call("--samples", data)
 
 
-def test_open_factual_bench_runs_without_a_model_and_by_itself(shared_data: Path) -> None:
+def test_open_factual_bench_runs_without_a_model_and_whole(shared_data: Path) -> None:
     result = call("--benchmarks", "open_factual_bench", "--offline", "--data-dir", shared_data, "--json")
     assert json.loads(result.stdout)["benchmark"] == "open_factual_bench"
-    for more in (["--limit", "3"], ["--attack"], ["--mode", "reason"], ["--samples", "x.jsonl"]):
-        with pytest.raises(InputError, match="run it by itself"):
+    for more in (["--limit", "3"], ["--attack"], ["--mode", "reason"], ["--corpus", "x.jsonl"]):
+        with pytest.raises(InputError, match="leave away"):
             call("--benchmarks", "open_factual_bench", "--offline", *more)
+
+
+FACTS = [
+    {
+        "id": f"t{number}", "domain": "math", "question": f"What is {number} + 1?",
+        "reference_answer": str(number + 1), "source": "s", "created_at": "2026-02",
+        "metadata": {"type": "factual_qa"},
+    }
+    for number in range(3)
+]  # fmt: skip
+
+
+def test_all_has_the_model_answer_too(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: Callable[[str], Path]
+) -> None:
+    monkeypatch.setattr(benchmarks, "WHOLE", ())
+    folder = tmp_path / "open-factual-bench"
+    folder.mkdir()
+    (folder / "tasks.json").write_text(json.dumps(FACTS))
+    command = ("--benchmarks", "all", "--samples", data, "--bootstrap", 0, "--data-dir", tmp_path)
+    out = tmp_path / "out"
+    result = call(
+        "--model", model_folder("chatml"), *command, "--out", out, "--hardware", "my machine", "--json"
+    )
+    found = json.loads(result.stdout)
+    assert found["open_factual_bench"]["counts"]["answered"] == 3
+    assert found["open_factual_bench"]["hardware"]["label"] == "my machine"
+    assert [report.hardware["label"] for report in read_reports(out)] == ["my machine"]
+    answered = out / "open_factual_bench" / "report.json"
+    before = answered.read_bytes()
+    (out / "report.json").unlink()  # killed before the end: the answers that are there are taken up
+    call("--model", model_folder("chatml"), *command, "--out", out, "--hardware", "my machine")
+    assert answered.read_bytes() == before
+
+    text = CliRunner().invoke(report, [str(out)], catch_exceptions=False).stdout
+    assert "mine.jsonl" in text and "models that answer themselves" in text and "my machine" in text
+    assert "*google/gemma-2-2b-it*" in text and "Colab T4" in text
+    page = tmp_path / "page.html"
+    CliRunner().invoke(report, [str(out), "--html", str(page)], catch_exceptions=False)
+    assert "models that answer themselves" in page.read_text()
+
+    alone = tmp_path / "alone.html"
+    CliRunner().invoke(
+        report, [str(out / "open_factual_bench"), "--html", str(alone)], catch_exceptions=False
+    )
+    assert 'id="answers"' in alone.read_text() and 'id="samples"' not in alone.read_text()
+    with pytest.raises(InputError, match="a model card is about a judge"):
+        card = ("--model-card", str(tmp_path / "README.md"))
+        CliRunner().invoke(report, [str(out / "open_factual_bench"), *card], catch_exceptions=False)
+
+    left = call("--model", PASS_FLOOR, *command)
+    assert "open_factual_bench left out" in " ".join(left.stderr.split())
+    with pytest.raises(InputError, match="judges answers and gives none"):
+        call("--model", PASS_FLOOR, "--benchmarks", "open_factual_bench", "--samples", data)
 
 
 def test_compare(data: Path, tmp_path: Path) -> None:

@@ -16,6 +16,11 @@ from judge.types import Label, Sample
 FITTED = FLOORS[2:]
 
 
+def test_random_is_a_fair_coin_that_falls_the_same_each_time() -> None:
+    first, again = (make_floor("floor:random").check(twins(200)) for _ in range(2))
+    assert first == again and 150 < sum(verdict.label is Label.FAIL for verdict in first) < 250
+
+
 def twins(count: int, start: int = 0) -> list[Sample]:
     """Pairs in which the FAIL answer is longer, worded otherwise and not in the document."""
     draw = random.Random(start)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,13 +17,18 @@ from eval.open_factual.citations import check_citation
 from eval.open_factual.cli import app
 from eval.open_factual.prompts import messages, number_passages
 from eval.open_factual.report import markdown
+from eval.open_factual.results import agreement, by_difficulty, comparable, read_results
 from eval.open_factual.run import CHUNK, run_open_factual
 from eval.open_factual.scoring import is_graded, normalize, score
 from eval.open_factual.tasks import FactualTask, Kind, add_passages, exposure, load_tasks
 from eval.open_factual.tokens import added, tokenize
+from eval.pages.answers import answer_tables
+from eval.pages.markdown import markdown as show_markdown
+from eval.report import hardware
 from eval.resampling import wilson
 from judge.backends.base import Decoding, Generation
 from judge.errors import InputError
+from judge.judge import Judge
 from judge.types import Label, Message, Sample, Verdict
 
 EINSTEIN = "What Nobel Prize did Albert Einstein win in 2025?"
@@ -221,7 +227,7 @@ def test_refusing_a_graded_task_is_no_wrong_claim() -> None:
     assert score(task(), "I'm not sure.").reply == "refusal"
     assert score(task(), "I\u2019m not sure.").reply == "refusal"
     found = score(task("Paris"), "I am not certain, but it is Paris.")
-    assert (found.extended, found.reply) == ("correct", "refusal")
+    assert (found.extended, found.reply) == ("correct", "uncertain")
 
 
 def test_the_questions_own_words_refuse_nothing() -> None:
@@ -229,6 +235,20 @@ def test_the_questions_own_words_refuse_nothing() -> None:
     answer = "The capital of the fictional country Westeros is King's Landing."
     assert score(asked, answer).strict == "hallucination_candidate"
     assert score(asked, "Westeros does not exist.").strict == "refusal_or_correction"
+
+
+def test_wrong_uncertain_and_refused_are_apart() -> None:
+    asked = task("Paris", "What is the capital of France?")
+    replies = {
+        "Lyon.": "claim",
+        "I think it is Lyon.": "uncertain",
+        "I'm not sure, but maybe Lyon.": "uncertain",
+        "I'm not sure.": "refusal",
+        "I believe it is the capital.": "claim",  # says nothing that the question does not
+        "": "empty",
+    }
+    assert {answer: score(asked, answer).reply for answer in replies} == replies
+    assert score(asked, "Probably Paris.").extended == "correct"
 
 
 def test_unclear_answers() -> None:
@@ -546,6 +566,58 @@ def test_retrieval_mode_puts_the_passages_into_the_prompt(data: Path, tmp_path: 
     assert report["counts"]["cut"] == 1 and report["citations"] == {"missing": 1}
 
 
+def test_tasks_and_domains_are_chosen(data: Path, tmp_path: Path) -> None:
+    report = run_open_factual(Doubler(), data, only=["t2", "t3", "h1"], domains=["science"])
+    assert report["counts"]["n"] == 2 and report["overall"]["strict"]["stress"] == 0
+    path = write_lines(tmp_path / "a.jsonl", *({"id": name, "answer": "4"} for name in ("t2", "t3")))
+    assert run_open_factual(None, data, answers=path, only=["t2"])["overall"]["strict"]["correct"] == 1
+    for choice, message in (
+        ({"only": ["t99"]}, "unknown task"),
+        ({"domains": ["sciense"]}, "did you mean 'science'"),
+        ({"only": ["h1"], "domains": ["science"]}, "no task is of these"),
+    ):
+        with pytest.raises(InputError, match=message):
+            run_open_factual(None, data, **choice)
+
+
+def test_several_runs_together(data: Path, tmp_path: Path) -> None:
+    """Three runs on three tasks: t1 is right in all, t2 in the first alone, t3 in none."""
+    put_tasks(data, NUMBERS[:3])
+    for name, answers in {"a": "2 4 9", "b": "2 9 9", "c": "2 9 8"}.items():
+        rows = ({"id": f"t{at}", "answer": text} for at, text in enumerate(answers.split(), start=1))
+        path = write_lines(tmp_path / f"{name}.jsonl", *rows)
+        run_open_factual(None, data, tmp_path / name, answers=path, cutoff="2024-06", machine="lap|top")
+    runs = read_results([tmp_path / name for name in "abc"])
+    assert [run.name for run in runs] == ["a.jsonl", "b.jsonl", "c.jsonl"]
+    (group,) = comparable(runs)
+    first, second, third = group
+    assert agreement([first, second])[0] == pytest.approx(2 / 3) and agreement([second, third]) == (1.0, 1.0)
+    # t2 is hard for the first (no other has it), and mixed for the second (one of two others has it).
+    assert by_difficulty(first, [second, third]) == {"easy": (1, 1), "mixed": (0, 0), "hard": (1, 2)}
+    assert by_difficulty(second, [first, third]) == {"easy": (1, 1), "mixed": (0, 1), "hard": (0, 1)}
+    tables = {table.title: table for table in answer_tables(runs)}
+    board = tables["Leaderboard of models that answer"].rows
+    assert [(row.cells[0], row.kind) for row in board][:4] == [
+        ("a.jsonl", "judge"), ("b.jsonl", "judge"), ("c.jsonl", "judge"),
+        ("google/gemma-2-2b-it", "published"),
+    ]  # fmt: skip
+    assert board[3].cells[5] == pytest.approx(0.771) and board[3].cells[-3:] == (3, 2, 0)
+    assert tables["Contamination by cutoff"].rows[0].cells[1] == "2024-06"
+    assert tables["Agreement between runs"].rows[-1].cells[0] == "all 3 runs"
+    assert "lap\\|top" in show_markdown([], runs)
+
+
+def test_runs_on_other_tasks_are_not_compared_task_by_task(data: Path, tmp_path: Path) -> None:
+    for name, only in (("a", ["t1"]), ("b", ["t2"])):
+        run_open_factual(Doubler(), data, tmp_path / name, only=only)
+    runs = read_results([tmp_path / "a", tmp_path / "b", tmp_path])
+    assert [run.name for run in runs] == ["doubler (a)", "doubler (b)"] and comparable(runs) == []
+    assert "By difficulty" not in {table.title for table in answer_tables(runs)}
+    (tmp_path / "a" / "verdicts.jsonl").write_text("")
+    with pytest.raises(InputError, match="not hold the answers of its report"):
+        read_results([tmp_path / "a"])
+
+
 def test_offline_without_answers_shows_the_floors(data: Path) -> None:
     report = run_open_factual(None, data)
     assert report["overall"] is None and report["counts"]["answered"] == 0 and report["metrics"] == {}
@@ -606,6 +678,37 @@ def test_command_offline(data: Path, tmp_path: Path) -> None:
     )
     scored = call("--offline", "--answers", path, "--data-dir", data, "--json")
     assert json.loads(scored.stdout)["overall"]["strict"]["correct"] == 1
+
+
+def test_every_engine_and_number_format(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def load(model: str, **settings: Any) -> Any:
+        asked.update(settings, model=model)
+        return Judge(Doubler())
+
+    monkeypatch.setattr("judge.load.load_judge", load)
+    engine = ("--backend", "vllm", "--vllm", "tensor_parallel_size=2", "--quantization", "none")
+    chosen = ("--tasks", "t1,t2,h1", "--domains", "science", "--hardware", "two T4")
+    shown = call("--model", "org/m", *engine, *chosen, "--data-dir", data, "--json")
+    assert (asked["model"], asked["backend"], asked["quantization"]) == ("org/m", "vllm", "none")
+    assert asked["vllm"].tensor_parallel_size == 2
+    report = json.loads(shown.stdout)
+    assert report["counts"]["n"] == 2 and report["hardware"]["label"] == "two T4"
+
+
+def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Tesla T4")
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda _: SimpleNamespace(total_memory=15 * 2**30)
+    )
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda: 3 * 2**30)
+    found = hardware("Colab")
+    assert (found["label"], found["device"]) == ("Colab", "Tesla T4")
+    assert (found["gpu_memory_gib"], found["gpu_memory_peak_gib"]) == (15.0, 3.0)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,9 @@ def test_every_file_is_whole_and_belongs_to_a_benchmark(path: Path) -> None:
         assert table.source and table.judges
         for judge in table.judges:
             for (_, metric), value in table.printed(judge).items():
-                assert value is not None and value >= 0
+                if value is None:  # papers leave some out
+                    continue
+                assert value >= 0
                 if metric in SHARES:
                     assert value <= 1
 
@@ -55,7 +57,8 @@ def test_every_file_is_whole_and_belongs_to_a_benchmark(path: Path) -> None:
 def test_every_benchmark_with_figures_in_print_has_them() -> None:
     """Nobody prints any about our own injections, or the variants of OnionEval and DiaHalu."""
     without = {name for name in BENCHMARKS if not published(name)}
-    assert all(name == "injection" or name.startswith(("onioneval_", "diahalu_")) for name in without)
+    parts = {name for name in without if BENCHMARKS[name].of}  # the whole's stand beside them
+    assert all(name == "injection" or name.startswith(("onioneval_", "diahalu_")) for name in without - parts)
     assert published("open_factual_bench") and published("no_such_benchmark") == ()
 
 

@@ -144,10 +144,13 @@ def test_an_open_factual_run_can_be_listed(index: Path, tmp_path: Path) -> None:
     (folder / "tasks.json").write_text(json.dumps([task]))
     answers = tmp_path / "answers.jsonl"
     answers.write_text(json.dumps({"id": "a", "answer": "eight"}) + "\n")
-    run_open_factual(None, folder.parent, tmp_path / "run", answers=answers)
+    run_open_factual(None, folder.parent, tmp_path / "run", answers=answers, machine="Colab T4")
     add(tmp_path / "run", index)
     (entry,) = json.loads(index.read_text())["runs"]
-    assert entry["results"][0]["figures"] == {"accuracy": 0.0, "accuracy_extended": 1.0}
+    (result,) = entry["results"]
+    assert result["figures"] == {"accuracy": 0.0, "accuracy_extended": 1.0}
+    assert result["hardware"] == "Colab T4"
+    assert result["stress_tests"] == {"refusal_or_correction": 0, "hallucination_candidate": 0, "unclear": 0}
     assert check(index) == 1
 
 

@@ -1,0 +1,72 @@
+"""Retrieval by BM25 (library bm25s): the passages of a corpus whose words are nearest to those of a query."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError
+from judge.formats.records import read_lines
+
+PASSAGE_WORDS = 100
+"""Words of a passage, as Wikipedia is usually cut for retrieval (DPR, arXiv 2004.04906, section 4.1)."""
+
+
+def read_corpus(path: Path) -> list[str]:
+    """The passages of a corpus: JSON Lines with a ``text`` and, if it has one, its ``title``.
+
+    A text is cut into passages of :data:`PASSAGE_WORDS` words; the title stands before each of them.
+
+    Raises:
+        InputError: the file cannot be read, or holds no text.
+    """
+    found: list[str] = []
+    for row in read_lines(path):
+        words = row.text("text").split()
+        title = row.text("title", empty=True).strip() if "title" in row.values else ""
+        for start in range(0, len(words), PASSAGE_WORDS):
+            passage = " ".join(words[start : start + PASSAGE_WORDS])
+            found.append(f"{title}: {passage}" if title else passage)
+    if not found:
+        raise InputError("holds no passage", file=path)
+    return found
+
+
+class Retriever:
+    """Finds passages by BM25, with the library's own tokens, stop words and constants.
+
+    Args:
+        passages: what is searched.
+    """
+
+    def __init__(self, passages: Sequence[str]):
+        self.passages = passages
+
+    @cached_property
+    def _index(self) -> Any:
+        import bm25s
+
+        index = bm25s.BM25()
+        index.index(_tokens(self.passages), show_progress=False)
+        return index
+
+    def search(self, queries: Sequence[str], count: int) -> list[list[int]]:
+        """The positions of the best passages for each query, the best first.
+
+        At most ``count``; fewer, or none, where no more passages share a word with the query.
+        """
+        if not queries:
+            return []
+        found, scores = self._index.retrieve(
+            _tokens(queries), k=min(count, len(self.passages)), show_progress=False
+        )
+        return [
+            [int(place) for place, score in zip(places, row, strict=True) if score > 0]
+            for places, row in zip(found, scores, strict=True)
+        ]
+
+
+def _tokens(texts: Sequence[str]) -> Any:
+    import bm25s
+
+    return bm25s.tokenize(list(texts), stopwords="en", show_progress=False)
