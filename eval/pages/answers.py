@@ -51,7 +51,7 @@ def _leaderboard(runs: Sequence[Answered]) -> Table:
     for table in published(BENCHMARK):
         notes += [table.source, *table.notes]
         for name in table.judges:
-            figures = {metric: value for (_, metric), value in table.figures(name).items()}
+            figures = {metric: value for (_, metric), value in table.printed(name).items()}
             rows.append(
                 Row(
                     (
