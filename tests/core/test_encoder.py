@@ -88,9 +88,11 @@ def test_paged_attention_is_dense_attention(make_judge: Callable[..., EncoderJud
     import torch
     from transformers import AutoModel
 
+    from judge.encoder.attention import NAME
     from judge.encoder.model import EncoderNetwork, PageBatch
 
     judge = make_judge()
+    assert judge.network.config._attn_implementation == NAME
     some = [sample("it is 21 m high", question="how high ?"), sample("a red tower ."), sample("low", "blue")]
     documents, _ = by_document([replace(one, label=Label.FAIL) for one in some], judge.layout)
     laid = pages(((d.windows, [(e, e.answer) for e in d.examples]) for d in documents), 512)
@@ -100,18 +102,6 @@ def test_paged_attention_is_dense_attention(make_judge: Callable[..., EncoderJud
     dense = EncoderNetwork(plain).eval()
     dense.load_state_dict(judge.network.state_dict())
 
-    class WithMask(torch.nn.Module):
-        """Hands the whole mask to the backbone, as on a GPU."""
-
-        config = plain.config
-
-        def get_input_embeddings(self) -> Any:
-            return plain.get_input_embeddings()
-
-        def forward(self, *, blocks: Any, **options: Any) -> Any:
-            return plain(attention_mask=tensors.mask(), **options)
-
-    dense.backbone = WithMask()
     found = []
     for network, weight in (
         (judge.network, judge.network.backbone.encoder.layer[0].attention.self.key.weight),
@@ -211,7 +201,7 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
             for height in (22, 23)
         ]
     )
-    assert right.p_fail < wrong.p_fail
+    assert right.p_fail is not None and wrong.p_fail is not None and right.p_fail < wrong.p_fail
     [foreign] = judge.check([sample("x", language="zh")])
     assert foreign.label is None and "zh" in str(foreign.error)
     for options in ({"mode": "reason"}, {"backend": "vllm"}, {"compiled": True}):

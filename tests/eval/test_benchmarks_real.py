@@ -14,6 +14,7 @@ from eval.benchmarks.diahalu import DIAHALU_V2, V2, read
 from eval.benchmarks.samples_file import samples_file
 from eval.metrics import score
 from eval.published import beside
+from eval.repeats import Measured
 from eval.sampling import take
 from judge.floors.rules import make_floor
 from judge.formats.ragtruth import load_split
@@ -152,7 +153,7 @@ def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_p
             for table, rows in benchmark.tables(again).items()
         }
         whole = score(again, verdicts, bootstrap=0)
-        printed = beside(benchmark, whole, tables, {"mode": "reason"})[0]
+        printed = beside(benchmark.name, [Measured(whole, tables, {})], {"mode": "reason"})[0]
         measured = {name: value for name, value in printed["measured"].items() if value is not None}
         assert {part: measured[part] for part in parts - {"FIB"}} == dict.fromkeys(parts - {"FIB"}, 0.5)
         assert (
