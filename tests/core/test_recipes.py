@@ -233,7 +233,10 @@ def test_an_ablation_is_one_command(name: str) -> None:
     makefile = "recipes/bian-ablations-7b/Makefile"
     assert f"make -f {makefile} {name} " in Path(makefile).with_name("README.md").read_text(encoding="utf-8")
     planned = subprocess.run(
-        ["make", "-n", "-B", "-f", makefile, name], capture_output=True, text=True, check=True
+        ["make", "--no-print-directory", "-n", "-B", "-f", makefile, name],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     build, train, measure = (shlex.split(line) for line in planned.stdout.splitlines())
     check_judge(build[1:])

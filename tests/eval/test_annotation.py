@@ -288,7 +288,7 @@ def test_annotating_by_keyboard_and_on_a_phone(address: str, tmp_path: Path) -> 
     assert [row.label for row in rows] == ["PASS", "FAIL", "PASS", "FAIL", "PASS", "FAIL", "UNSURE", "FAIL"]
     assert [mark.text for mark in rows[1].unsupported] == ["to the"] and rows[1].note == "fup"
     [shows] = rows[1].evidence  # a word of the last line, where the arrow keys end
-    assert shows.start > len(SAMPLES[1].document) - 200 and rows[3].seconds > 0
+    assert shows.start > len(SAMPLES[1].document) - 200 and sum(row.seconds for row in rows) > 0
 
 
 def test_annotate_needs_something_to_annotate(tmp_path: Path) -> None:
