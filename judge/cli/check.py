@@ -76,19 +76,20 @@ def check_command(
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))
     elif verdict.label is not None:
-        typer.echo(_readable(verdict))
+        typer.echo(_readable(verdict, sample.answer))
     if verdict.label is None:
         failure = f"no verdict: {verdict.error}"
         raise InputError(failure) if verdict.usage == Usage() else JudgeError(failure)  # nothing was asked
 
 
-def _readable(verdict: Verdict) -> str:
+def _readable(verdict: Verdict, answer: str) -> str:
     meaning = {Label.PASS: "faithful", Label.FAIL: "hallucinated"}
     label = verdict.label or Label.FAIL
     chance = "" if verdict.p_fail is None else f", p(FAIL) = {verdict.p_fail:.3f}"
     lines = [f"{label} ({meaning[label]}{chance})"]
     if verdict.reasoning:
         lines.append(verdict.reasoning)
+    lines += [f"unsupported: {answer[span.start : span.end]!r}" for span in verdict.unsupported]
     if verdict.windows:
         lines.append(f"note: the document was judged in {len(verdict.windows)} windows")
     if verdict.cut_chars:
