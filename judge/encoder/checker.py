@@ -1,7 +1,7 @@
 """The encoder judge: all answers about a document in one pass, with the places that it doubts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from judge.checker import Checker
 from judge.encoder.layout import QUESTION_TOKENS, RUNS, Answer, Layout, batches, pages
 from judge.errors import InputError
 from judge.models.identity import ENCODER
+from judge.prompting.finishing import finish
 from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -76,25 +77,31 @@ class EncoderJudge(Checker):
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together; those about one document share its computation."""
-        read: dict[str, list[tuple[int, Answer]]] = {}
+        places: dict[str, list[int]] = {}
         for place, sample in enumerate(samples):
             if sample.language in self.languages:
-                read.setdefault(sample.document_text, []).append((place, self.layout.answer(sample)))
-        documents = {text: self.layout.windows(text) for text in read}
-        laid = pages(((documents[text][0], answers) for text, answers in read.items()), PAGE_TOKENS)
+                places.setdefault(sample.document_text, []).append(place)
+        documents, cut = [], {}
+        for text, about in places.items():
+            windows, lost = self.layout.windows(text)
+            documents.append((windows, [(place, self.layout.answer(samples[place])) for place in about]))
+            cut.update(dict.fromkeys(about, lost))
+        calibration = self.calibration()
+        curve = None if calibration is None else calibration.curve
         verdicts: list[Verdict | None] = [None] * len(samples)
-        for batch in batches(laid, self.batch_tokens):
-            by_answer, by_token = self._scores(batch)
-            tokens = iter(by_token)
-            scores = iter(by_answer)
+        for batch in batches(pages(documents, PAGE_TOKENS), self.batch_tokens):
+            by_answer, by_token = map(iter, self._scores(batch))
             for page in batch:
                 for place, answer in zip(page.names, page.answers, strict=True):
-                    doubts = [next(tokens) for _ in answer.own]
-                    cut = documents[samples[place].document_text][1]
                     usage = Usage(len(answer.ids) + sum(map(len, page.windows)))
-                    verdicts[place] = self._verdict(samples[place], answer, next(scores), doubts, cut, usage)
-        for sample, verdict in zip(samples, verdicts, strict=True):
-            yield verdict or Verdict(None, error=f"this judge does not read language {sample.language!r}")
+                    raw = Verdict(None, next(by_answer), cut_chars=cut[place], usage=usage)
+                    verdict = finish(raw, samples[place], self.mode, curve, self.threshold)
+                    doubted = stretches(answer, [next(by_token) for _ in answer.own])
+                    if verdict.label is Label.FAIL:
+                        verdict = replace(verdict, unsupported=doubted)
+                    verdicts[place] = verdict
+        for sample, told in zip(samples, verdicts, strict=True):
+            yield told or Verdict(None, error=f"this judge does not read language {sample.language!r}")
 
     def calibration(self) -> "Calibration | None":
         """The calibration that holds for this layout and number format, if there is one."""
@@ -137,15 +144,6 @@ class EncoderJudge(Checker):
             by_answer, by_token = self.network(PageBatch.of(batch))
         return torch.sigmoid(by_answer.double()).tolist(), torch.sigmoid(by_token.double()).tolist()
 
-    def _verdict(
-        self, sample: Sample, answer: Answer, p_fail: float, doubts: Sequence[float], cut: int, usage: Usage
-    ) -> Verdict:
-        calibration = self.calibration()
-        p_fail = p_fail if calibration is None else calibration.curve(p_fail)
-        label = Label.FAIL if p_fail >= (0.5 if self.threshold is None else self.threshold) else Label.PASS
-        unsupported = stretches(answer, doubts) if label is Label.FAIL else ()
-        return Verdict(label, p_fail, cut_chars=cut, usage=usage, unsupported=unsupported)
-
 
 def stretches(answer: Answer, doubts: Sequence[float]) -> tuple[Span, ...]:
     """The places of an answer whose tokens are doubted; neighbours are one."""
@@ -154,7 +152,7 @@ def stretches(answer: Answer, doubts: Sequence[float]) -> tuple[Span, ...]:
     for place, ((start, end), doubt) in enumerate(zip(answer.spans, doubts, strict=True)):
         if doubt < DOUBT:
             continue
-        if last == place - 1 and found:
+        if last == place - 1:
             found[-1] = Span(found[-1].start, end)
         else:
             found.append(Span(start, end))
