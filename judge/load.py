@@ -15,6 +15,7 @@ from judge.models.weights import Precision
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import Long
+from judge.shipped import REFERENCE, model_path
 from judge.types import MODES, Mode, Sample
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def load_judge(
-    model: str,
+    model: str = REFERENCE,
     *,
     mode: Mode = "verdict",
     template: Path | str | None = None,
@@ -42,11 +43,11 @@ def load_judge(
     threshold: str | None = None,
     compiled: bool = False,
 ) -> Checker:
-    """Make a judge from the name of a model, or a floor from ``floor:NAME``.
+    """Make a judge from the name of a model, or a floor from ``floor:NAME``; by default the reference judge.
 
     Args:
-        model: a Hub id, a local folder (full weights or a LoRA adapter), ``floor:NAME``, or what a server
-            calls it.
+        model: ``reference``, the encoder judge that comes with the toolkit; a Hub id; a local folder (full
+            weights or a LoRA adapter); ``floor:NAME``; or what a server calls it.
         mode: how it answers, see :class:`Judge`.
         template: a file with a Jinja prompt, or with several in YAML, to use instead of the project's own
             (:mod:`judge.prompting.templates`).
@@ -81,7 +82,8 @@ def load_judge(
         if threshold is not None:
             raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
         return make_floor(model, floor_data)
-    if backend != "openai" and (identity := read_identity(model, revision)).get("stage") == ENCODER:
+    identity = {} if backend == "openai" else read_identity(model_path(model), revision)
+    if identity.get("stage") == ENCODER:
         for option, given in (
             ("mode reason", mode != "verdict"),
             ("template", template),
@@ -150,16 +152,18 @@ def _load_encoder(
     """An encoder judge, on the device that is there."""
     from judge.calibration.curve import threshold_named
     from judge.encoder.checker import load_encoder
-    from judge.models.weights import default_precision
 
-    if precision == "auto":
-        precision = "bfloat16" if default_precision() == "bfloat16" else "float32"
-    folder = Path(model)
+    folder = Path(model_path(model))
     if not folder.is_dir():
         from huggingface_hub import snapshot_download
 
         folder = Path(snapshot_download(model, revision=revision))
     judge = load_encoder(
-        folder, identity, precision=precision, max_length=max_length, batch_tokens=batch_tokens
+        folder,
+        identity,
+        # Small enough for float32 anywhere; a calibration then holds on every machine.
+        precision="float32" if precision == "auto" else precision,
+        max_length=max_length,
+        batch_tokens=batch_tokens,
     )
-    return replace(judge, threshold=threshold_named(threshold, judge.calibration()))
+    return replace(judge, model=model, threshold=threshold_named(threshold, judge.calibration()))

@@ -1,12 +1,14 @@
-"""The recipes and launch configs that come with the toolkit, in a checkout and in an installed wheel alike.
+"""The recipes, launch configs and judge that come with the toolkit, in a checkout and in an installed wheel.
 
-A checkout has them at its top; the wheel carries the same folders inside this package (see ``setup.py``).
+A checkout has recipes and configs at its top; the wheel carries the same folders inside this package (see
+``setup.py``). The reference judge lies in this package.
 """
 
 import shutil
 from pathlib import Path
 
 from judge.errors import InputError, unknown
+from judge.models.identity import read_identity
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -18,6 +20,24 @@ def _folder(name: str) -> Path:
 
 RECIPES = _folder("recipes")
 LAUNCH_CONFIGS = _folder("accelerate_configs")
+
+REFERENCE = "reference"
+"""The name of the judge that comes with the toolkit, wherever a model is asked for."""
+
+
+def model_path(name: str) -> str:
+    """The folder of the reference judge for its name; every other name as it is."""
+    return str(PACKAGE / REFERENCE) if name == REFERENCE else name
+
+
+def introduce_reference() -> str:
+    """One line about the reference judge: what it is, and how good."""
+    found = read_identity(model_path(REFERENCE))
+    measured = found["measured"]
+    return (
+        f"judge: {REFERENCE}, an encoder of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "
+        f"{measured['balanced_accuracy']:.1f} % on {measured['on']}"
+    )
 
 
 def recipe_names() -> list[str]:

@@ -9,6 +9,7 @@ import typer
 
 from judge.cli.options import MODEL, Settings, loads_judge
 from judge.errors import InputError
+from judge.shipped import REFERENCE, introduce_reference
 
 app = typer.Typer(add_completion=False)
 
@@ -18,8 +19,8 @@ app = typer.Typer(add_completion=False)
 def batch_command(
     samples: Annotated[Path, typer.Argument(help="Samples: .jsonl, .csv or .parquet.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Verdicts, as JSON Lines in the samples' order.")],
-    model: MODEL,
     settings: Settings,
+    model: MODEL = REFERENCE,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
     engine: Annotated[
         Literal["local", "ray"], typer.Option(help="ray: on a Ray cluster, see docs/batch.md.")
@@ -43,6 +44,8 @@ def batch_command(
     from judge.judge import CHUNK
     from judge.load import load_judge
 
+    if model == REFERENCE:
+        typer.echo(introduce_reference(), err=True)
     where: Engine
     if engine == "ray":
         from judge.batch.ray import RayEngine, load_on_worker

@@ -14,9 +14,24 @@ from judge.batch.file import verdict_row
 from judge.cli.options import MODEL, Settings, loads_judge
 from judge.errors import InputError, JudgeError
 from judge.files import dump
+from judge.shipped import REFERENCE, introduce_reference
 from judge.types import Label, Task, Usage, Verdict
 
 app = typer.Typer(add_completion=False)
+
+
+def _document(value: str) -> str:
+    """A document from a file, from standard input for ``-``, or the text itself; a text has several words."""
+    if len(value.split()) > 1 and not _is_file(value):
+        return value
+    return _text(value if value == "-" else f"@{value}", "the document")
+
+
+def _is_file(value: str) -> bool:
+    try:
+        return Path(value).is_file()
+    except OSError:  # longer than a name may be
+        return False
 
 
 def _text(value: str, what: str) -> str:
@@ -48,10 +63,10 @@ def _collecting_no_garbage() -> Iterator[None]:
 @app.command("check")
 @loads_judge()
 def check_command(
-    model: MODEL,
     settings: Settings,
-    document: Annotated[str, typer.Option(help="File with the document; - is standard input.")],
+    document: Annotated[str, typer.Option(help="The document, or a file with it; - is standard input.")],
     answer: Annotated[str, typer.Option(help="The answer, or @FILE.")],
+    model: MODEL = REFERENCE,
     question: Annotated[str, typer.Option(help="The question, or @FILE.")] = "",
     task: Annotated[str, typer.Option(help=f"One of: {', '.join(Task)}.")] = "qa",
     language: Annotated[str, typer.Option(help="en or zh.")] = "en",
@@ -63,7 +78,7 @@ def check_command(
 
     row = {
         "id": "check",
-        "document": _text(document if document == "-" else f"@{document}", "the document"),
+        "document": _document(document),
         "question": _text(question, "the question"),
         "answer": _text(answer, "the answer"),
         "task": task,
@@ -71,6 +86,8 @@ def check_command(
     }
     sample = sample_from_row(row, file="judge check")
     with _collecting_no_garbage():
+        if model == REFERENCE:
+            typer.echo(introduce_reference(), err=True)
         judge = load_judge(model, **settings)
         [verdict] = judge.iter_check([sample])
     if as_json:

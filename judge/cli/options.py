@@ -13,12 +13,18 @@ from judge.judge import MAX_NEW_TOKENS
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
 from judge.prompting.windows import Long
+from judge.shipped import REFERENCE
 from judge.types import Mode
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
 
-MODEL = Annotated[str, typer.Option(help="A Hub id, a local folder, floor:NAME, or a server's name for it.")]
+MODEL = Annotated[
+    str,
+    typer.Option(
+        help=f"A Hub id, a local folder, floor:NAME, a server's name for it, or {REFERENCE} (the toolkit's)."
+    ),
+]
 
 Settings = dict[str, Any]
 """Keyword arguments of :func:`judge.load.load_judge`."""

@@ -8,6 +8,7 @@ import typer
 from judge.cli.options import MODEL, Settings, loads_judge
 from judge.errors import InputError
 from judge.serving.limits import PROMPT_TOKENS, Limits
+from judge.shipped import REFERENCE, introduce_reference
 
 TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
 CONNECTIONS = 1024
@@ -19,8 +20,8 @@ app = typer.Typer(add_completion=False)
 @app.command("serve")
 @loads_judge()
 def serve_command(
-    model: MODEL,
     settings: Settings,
+    model: MODEL = REFERENCE,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
     max_batch: Annotated[int, typer.Option(min=1, help="Samples judged together.")] = Limits().max_batch,
@@ -60,6 +61,8 @@ def serve_command(
     token = _token()
     if model in FLOORS and model not in CONSTANT:
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
+    if model == REFERENCE:
+        typer.echo(introduce_reference(), err=True)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
         judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         config = uvicorn.Config(

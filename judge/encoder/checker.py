@@ -184,10 +184,10 @@ def load_encoder(
     import torch
 
     from judge.calibration.curve import read_calibrations
-    from judge.encoder.model import WEIGHTS, load_network
+    from judge.encoder.model import ADAPTER, WEIGHTS, load_network
 
-    if not (folder / WEIGHTS).is_file():
-        raise InputError(f"holds no {WEIGHTS}; it is no encoder judge", file=folder)
+    if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
+        raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is no encoder judge", file=folder)
     network, tokenizer = load_network(folder)
     layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
     if max_length is not None:

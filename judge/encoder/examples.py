@@ -63,10 +63,11 @@ def example(sample: Sample, layout: Layout) -> Example:
 
 @dataclass(frozen=True, slots=True)
 class DocumentExamples:
-    """A document's windows, and the examples about it."""
+    """A document's windows, the examples about it, and the data set that its first example came from."""
 
     windows: tuple[tuple[int, ...], ...]
     examples: tuple[Example, ...]
+    source: str = ""
 
     @property
     def tokens(self) -> int:
@@ -87,7 +88,8 @@ def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[Documen
     for text, some in found.items():
         windows, lost = layout.windows(text)
         cut += lost > 0
-        documents.append(DocumentExamples(windows, tuple(example(sample, layout) for sample in some)))
+        examples = tuple(example(sample, layout) for sample in some)
+        documents.append(DocumentExamples(windows, examples, some[0].source))
     return documents, cut
 
 

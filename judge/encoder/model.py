@@ -19,6 +19,8 @@ from judge.errors import InputError, JudgeError
 from judge.models.base import unknown_model
 
 WEIGHTS = "model.safetensors"
+ADAPTER = "adapter.safetensors"
+"""In place of the weights: what training changed, see :mod:`judge.encoder.packing`."""
 BARRED = -1e4
 """Added to a score to bar it; finite in every number format."""
 
@@ -145,19 +147,23 @@ def start_network(model: str) -> tuple[EncoderNetwork, Any]:
 
 
 def load_network(folder: Path) -> tuple[EncoderNetwork, Any]:
-    """A trained network and its tokenizer.
+    """A trained network and its tokenizer, from weights of its own or an adapter.
 
     Raises:
+        InputError: an adapter's base is not there.
         JudgeError: the weights are not those of such a network.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
     from transformers import AutoModel
 
-    config, tokenizer = _load(str(folder))
+    from judge.encoder.packing import find_base, unpacked
+
+    base = find_base(folder) if (folder / ADAPTER).is_file() else None
+    config, tokenizer = _load(str(base or folder))
     network = EncoderNetwork(AutoModel.from_config(config, add_pooling_layer=False))
     try:
-        network.load_state_dict(load_file(folder / WEIGHTS))
+        network.load_state_dict(load_file(folder / WEIGHTS) if base is None else unpacked(folder, base))
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({reason:.200})") from error

