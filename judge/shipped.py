@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 from judge.errors import InputError, unknown
-from judge.models.identity import read_identity
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -28,16 +27,6 @@ REFERENCE = "reference"
 def model_path(name: str) -> str:
     """The folder of the reference judge for its name; every other name as it is."""
     return str(PACKAGE / REFERENCE) if name == REFERENCE else name
-
-
-def introduce_reference() -> str:
-    """One line about the reference judge: what it is, and how good."""
-    found = read_identity(model_path(REFERENCE))
-    measured = found["measured"]
-    return (
-        f"judge: {REFERENCE}, an encoder of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "
-        f"{measured['balanced_accuracy']:.1f} % on {measured['on']}"
-    )
 
 
 def recipe_names() -> list[str]:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from judge.cli.options import MODEL, Settings, loads_judge
+from judge.cli.options import MODEL, Settings, introduce, loads_judge
 from judge.errors import InputError
-from judge.shipped import REFERENCE, introduce_reference
+from judge.shipped import REFERENCE
 
 app = typer.Typer(add_completion=False)
 
@@ -44,8 +44,7 @@ def batch_command(
     from judge.judge import CHUNK
     from judge.load import load_judge
 
-    if model == REFERENCE:
-        typer.echo(introduce_reference(), err=True)
+    introduce(model)
     where: Engine
     if engine == "ray":
         from judge.batch.ray import RayEngine, load_on_worker

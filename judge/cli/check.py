@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from judge.batch.file import verdict_row
-from judge.cli.options import MODEL, Settings, loads_judge
+from judge.cli.options import MODEL, Settings, introduce, loads_judge
 from judge.errors import InputError, JudgeError
 from judge.files import dump
-from judge.shipped import REFERENCE, introduce_reference
+from judge.shipped import REFERENCE
 from judge.types import Label, Task, Usage, Verdict
 
 app = typer.Typer(add_completion=False)
@@ -86,8 +86,7 @@ def check_command(
     }
     sample = sample_from_row(row, file="judge check")
     with _collecting_no_garbage():
-        if model == REFERENCE:
-            typer.echo(introduce_reference(), err=True)
+        introduce(model)
         judge = load_judge(model, **settings)
         [verdict] = judge.iter_check([sample])
     if as_json:

@@ -29,6 +29,7 @@ COMMANDS = {
     "encoder": ("judge.cli.train:encoder", "Train an encoder to a judge."),
     "recipes": ("judge.cli.recipes:app", "List the recipes that come with the toolkit, or copy them."),
     "serve": ("judge.cli.serve:app", "Judge over HTTP."),
+    "pack": ("judge.cli.pack:app", "Write an encoder judge as an adapter of its encoder."),
     "merge": ("judge.cli.merge:app", "Merge a LoRA adapter into its base model."),
     "doctor": ("judge.cli.doctor:app", "Does a training recipe fit the device?"),
     "demo": ("judge.cli.demo:app", "Build, train and measure a small judge, end to end."),

@@ -10,10 +10,11 @@ import typer
 
 from judge.backends.load import Engine
 from judge.judge import MAX_NEW_TOKENS
+from judge.models.identity import read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
 from judge.prompting.windows import Long
-from judge.shipped import REFERENCE
+from judge.shipped import REFERENCE, model_path
 from judge.types import Mode
 
 if TYPE_CHECKING:
@@ -103,6 +104,19 @@ def _vllm_settings(given: Sequence[str] | None) -> "VLLMSettings | None":
 
 
 DEFAULTS = _settings()
+
+
+def introduce(model: str) -> None:
+    """Say on standard error what the reference judge is and how good, where it is the model."""
+    if model != REFERENCE:
+        return
+    found = read_identity(model_path(model))
+    measured = found["measured"]
+    typer.echo(
+        f"judge: {model}, an encoder of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "
+        f"{measured['balanced_accuracy']:.1f} % on {measured['on']}",
+        err=True,
+    )
 
 
 def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.options import MODEL, Settings, loads_judge
+from judge.cli.options import MODEL, Settings, introduce, loads_judge
 from judge.errors import InputError
 from judge.serving.limits import PROMPT_TOKENS, Limits
-from judge.shipped import REFERENCE, introduce_reference
+from judge.shipped import REFERENCE
 
 TOKEN = "JUDGE_API_TOKEN"  # noqa: S105 (a variable's name)
 CONNECTIONS = 1024
@@ -61,8 +61,7 @@ def serve_command(
     token = _token()
     if model in FLOORS and model not in CONSTANT:
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
-    if model == REFERENCE:
-        typer.echo(introduce_reference(), err=True)
+    introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
         judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         config = uvicorn.Config(

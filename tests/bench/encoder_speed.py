@@ -56,12 +56,11 @@ def seconds(network: EncoderNetwork, batch: PageBatch) -> float:
 
 def with_mask(network: EncoderNetwork, run: Callable[[], float]) -> float:
     """A pass with PyTorch's own kernel and the dense mask."""
-    own = network.config._attn_implementation
-    network.config._attn_implementation = "sdpa"
+    network.dense = True
     try:
         return run()
     finally:
-        network.config._attn_implementation = own
+        network.dense = False
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """Encoder judges: what is computed together changes no verdict, what is wrong is marked, runs resume."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -83,29 +84,49 @@ def test_a_verdict_does_not_depend_on_its_neighbours(
         assert verdict.usage == alone.usage and verdict.label is alone.label
 
 
+def key_weights(network: Any) -> Any:
+    return network.get_parameter("backbone.encoder.layer.0.attention.self.key.weight")
+
+
+def test_the_encoder_is_bert(bert: Path) -> None:
+    """Hidden states are those of transformers' model with the same weights."""
+    import torch
+    from transformers import BertModel
+
+    from judge.encoder.attention import Blocks
+    from judge.encoder.bert import read_bert
+
+    theirs = BertModel.from_pretrained(bert, add_pooling_layer=False).eval()
+    ours, stored = read_bert(bert)
+    assert set(ours.state_dict()) == set(stored)
+    ids = torch.arange(24).reshape(2, 12)
+    place = torch.arange(12).repeat(2, 1)
+    whole = [Blocks((0, 12), 12, torch.zeros(0, 12))] * 2
+    hidden = ours(ids, place, torch.zeros_like(ids), torch.zeros(2, 12, 16), whole)
+    assert torch.allclose(hidden, theirs(ids).last_hidden_state, atol=1e-5)
+
+
 def test_paged_attention_is_dense_attention(make_judge: Callable[..., EncoderJudge], bert: Path) -> None:
     """Scores and gradients are those of PyTorch's kernel with the whole mask."""
     import torch
-    from transformers import AutoModel
 
-    from judge.encoder.attention import NAME
+    from judge.encoder.bert import read_bert
     from judge.encoder.model import EncoderNetwork, PageBatch
 
     judge = make_judge()
-    assert judge.network.config._attn_implementation == NAME
     some = [sample("it is 21 m high", question="how high ?"), sample("a red tower ."), sample("low", "blue")]
     documents, _ = by_document([replace(one, label=Label.FAIL) for one in some], judge.layout)
     laid = pages(((d.windows, [(e, e.answer) for e in d.examples]) for d in documents), 512)
     [batch] = batches(laid, 4096)
     tensors = PageBatch.of(batch)
-    plain = AutoModel.from_pretrained(bert, add_pooling_layer=False, attn_implementation="sdpa")
-    dense = EncoderNetwork(plain).eval()
+    dense = EncoderNetwork(read_bert(bert)[0], dense=True).eval()
     dense.load_state_dict(judge.network.state_dict())
+    assert not judge.network.dense
 
     found = []
     for network, weight in (
-        (judge.network, judge.network.backbone.encoder.layer[0].attention.self.key.weight),
-        (dense, plain.encoder.layer[0].attention.self.key.weight),
+        (judge.network, key_weights(judge.network)),
+        (dense, key_weights(dense)),
     ):
         by_answer, by_token = network(tensors)
         (by_answer.sum() + by_token.square().sum()).backward()
@@ -253,3 +274,105 @@ def test_what_cannot_be_trained_is_told(
     with pytest.raises(InputError, match="max_windows"):
         train_encoder(recipe(bert, data, tmp_path / "c", window_tokens=4, max_windows=1))
     assert not (tmp_path / "c" / "judge.json").exists()
+
+
+def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
+    """2 is twice, 0.5 about half, a source that is not named once; the same for the same seed."""
+    from judge.encoder.examples import DocumentExamples
+    from judge.training.encoder import train_encoder, weigh
+
+    documents = [DocumentExamples((), (), name) for name in ("a", "b", "c") for _ in range(200)]
+    taken = weigh(documents, {"a": 2, "b": 0.5}, 0)
+    counts = [sum(one.source == name for one in taken) for name in ("a", "b", "c")]
+    assert counts[0] == 400 and 60 < counts[1] < 140 and counts[2] == 200
+    assert taken == weigh(documents, {"a": 2, "b": 0.5}, 0)
+    data = build_towers(tmp_path, 4, 0)
+    with pytest.raises(InputError, match="names moon, which no document came from; sources are"):
+        train_encoder(recipe(bert, data, tmp_path / "out", source_weights={"moon": 2}))
+
+
+# --- An adapter in place of weights -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trained(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judge a few steps away from its base."""
+    from judge.training.encoder import train_encoder
+
+    folder = tmp_path_factory.mktemp("trained")
+    train_encoder(recipe(bert, build_towers(folder, 8, 0), folder / "judge", epochs=1))
+    return folder / "judge"
+
+
+def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
+    from judge.encoder.packing import pack
+    from judge.files import write_json
+    from judge.models.identity import read_identity
+
+    write_json(trained / "judge.json", {**read_identity(str(trained)), "calibration": {}})
+    size = pack(trained, bert, tmp_path / "adapter")
+    assert (
+        size < (trained / "model.safetensors").stat().st_size / 2
+    )  # mostly word embeddings and headers here
+    identity = read_identity(str(tmp_path / "adapter"))
+    assert "calibration" not in identity and identity["base_model"] == bert.name
+    asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
+    whole, packed = (load_judge(str(folder)).check(asked) for folder in (trained, tmp_path / "adapter"))
+    assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=2e-3)
+    with pytest.raises(InputError, match="exists already"):
+        pack(trained, bert, tmp_path / "adapter")
+    with pytest.raises(InputError, match="no encoder judge"):
+        pack(bert, bert, tmp_path / "other")
+
+
+def test_an_adapter_fits_its_own_base_alone(
+    bert: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    from judge.encoder import packing
+    from judge.files import write_json
+    from judge.models.base import ORIGIN_FILE
+
+    base, other = shutil.copytree(bert, tmp_path / "base"), shutil.copytree(bert, tmp_path / "other")
+    weights = load_file(other / "model.safetensors")
+    words = "embeddings.word_embeddings.weight"
+    save_file({**weights, words: weights[words] + 1}, other / "model.safetensors")
+    with pytest.raises(InputError, match="word embeddings are others"):
+        packing.pack(trained, other, tmp_path / "adapter")
+    packing.pack(trained, base, tmp_path / "adapter")
+    base.rename(tmp_path / "gone")
+    with pytest.raises(InputError, match="is not there any more"):
+        load_judge(str(tmp_path / "adapter"))
+    # One that can be brought is looked for nowhere else, and must be the one that was trained from.
+    write_json(tmp_path / "gone" / ORIGIN_FILE, {"model": packing.MINILM.hub_id})
+    packing.pack(trained, tmp_path / "gone", tmp_path / "known")
+    assert str(tmp_path) not in (tmp_path / "known" / "judge.json").read_text().split('"recipe"')[0]
+    brought: list[Path] = [tmp_path / "gone"]
+    monkeypatch.setattr(packing, "bring_minilm", lambda: brought[0])
+    assert load_judge(str(tmp_path / "known")).check([sample("it is low .")])[0].p_fail is not None
+    key = "encoder.layer.0.attention.self.query.weight"
+    save_file({**weights, key: weights[key] + 1}, other / "model.safetensors")
+    brought[0] = other
+    with pytest.raises(JudgeError, match="is not the encoder that this judge was trained from"):
+        load_judge(str(tmp_path / "known"))
+
+
+def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its base is brought when it is first used: tests/wheel does that."""
+    from safetensors import safe_open
+
+    from judge.cli.options import introduce
+    from judge.encoder.packing import ADAPTER
+    from judge.models.identity import read_identity
+    from judge.shipped import REFERENCE, model_path
+
+    folder = Path(model_path(REFERENCE))
+    assert (folder / ADAPTER).stat().st_size <= 12_000_000
+    identity = read_identity(str(folder))
+    with safe_open(folder / ADAPTER, "pt") as stored:
+        assert {"levels.weight", "answer.2.weight", "token.weight"} <= set(stored.keys())
+    assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}
+    assert "/" not in str(identity["data"]) and identity["calibration"]["verdict"]
+    introduce(REFERENCE)
+    assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err

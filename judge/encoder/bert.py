@@ -1,0 +1,184 @@
+"""BERT (arXiv 1810.04805) over pages: the layers, by the names that released weights have.
+
+Written out here for two reasons. Its attention is that of pages (:mod:`judge.encoder.attention`), and a
+verdict from a fresh process must not wait until a library of all models is imported.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.functional import gelu
+
+from judge.encoder.attention import Blocks, attend
+from judge.errors import InputError
+
+FILE = "config.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BertConfig:
+    """Sizes of a BERT, by the names of its ``config.json``."""
+
+    vocab_size: int
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    intermediate_size: int
+    max_position_embeddings: int
+    type_vocab_size: int = 2
+    layer_norm_eps: float = 1e-12
+
+    @classmethod
+    def read(cls, folder: Path) -> "BertConfig":
+        """The config of a model folder. Raises ``InputError`` if it is that of another kind of model."""
+        try:
+            found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot be read ({error})", file=folder / FILE) from None
+        kind, act = found.get("model_type"), found.get("hidden_act", "gelu")
+        if kind != "bert" or act != "gelu" or found.get("position_embedding_type", "absolute") != "absolute":
+            raise InputError(
+                f"is of type {kind}, {act}; encoder judges are made of BERTs", file=folder / FILE
+            )
+        return cls(**{name: found[name] for name in cls.__slots__ if name in found})
+
+    def save(self, folder: Path) -> None:
+        """Write it as transformers would read it."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        kind = {"model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu"}
+        text = json.dumps({**kind, **values}, indent=2)
+        (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
+
+
+class Embeddings(nn.Module):
+    """Words, positions and kinds of tokens, added up."""
+
+    def __init__(self, config: BertConfig):
+        super().__init__()
+        self.word_embeddings = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+
+    def forward(
+        self, ids: torch.Tensor, positions: torch.Tensor, kinds: torch.Tensor, more: torch.Tensor
+    ) -> torch.Tensor:
+        """``(pages, tokens, size)``; ``more`` is added to what the embeddings give."""
+        words = self.word_embeddings(ids) + more
+        return self.LayerNorm(words + self.token_type_embeddings(kinds) + self.position_embeddings(positions))
+
+
+class Projections(nn.Module):
+    """Queries, keys and values of a layer."""
+
+    def __init__(self, config: BertConfig):
+        super().__init__()
+        self.query, self.key, self.value = (
+            nn.Linear(config.hidden_size, config.hidden_size) for _ in range(3)
+        )
+        self.heads = config.num_attention_heads
+
+    def forward(
+        self, hidden: torch.Tensor, blocks: Sequence[Blocks], mask: torch.Tensor | None
+    ) -> torch.Tensor:
+        """What each token sees of the tokens that it may look at."""
+        pages, tokens, size = hidden.shape
+        shape = (pages, tokens, self.heads, size // self.heads)
+        query, key, value = (
+            part(hidden).view(shape).transpose(1, 2) for part in (self.query, self.key, self.value)
+        )
+        return attend(query, key, value, blocks, mask).transpose(1, 2).reshape(pages, tokens, size)
+
+
+class Output(nn.Module):
+    """A linear layer, added to what went in beside it, and normed."""
+
+    def __init__(self, inner: int, config: BertConfig):
+        super().__init__()
+        self.dense = nn.Linear(inner, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+
+    def forward(self, hidden: torch.Tensor, beside: torch.Tensor) -> torch.Tensor:
+        """``(pages, tokens, size)``."""
+        return self.LayerNorm(self.dense(hidden) + beside)
+
+
+class Layer(nn.Module):
+    """One layer of BERT."""
+
+    def __init__(self, config: BertConfig):
+        super().__init__()
+        self.attention = nn.ModuleDict(
+            {"self": Projections(config), "output": Output(config.hidden_size, config)}
+        )
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(config.hidden_size, config.intermediate_size)})
+        self.output = Output(config.intermediate_size, config)
+
+    def forward(
+        self, hidden: torch.Tensor, blocks: Sequence[Blocks], mask: torch.Tensor | None
+    ) -> torch.Tensor:
+        """``(pages, tokens, size)``."""
+        seen = self.attention["output"](self.attention["self"](hidden, blocks, mask), hidden)
+        return self.output(gelu(self.intermediate["dense"](seen)), seen)
+
+
+class Bert(nn.Module):
+    """The encoder without its pooler."""
+
+    def __init__(self, config: BertConfig):
+        super().__init__()
+        self.config = config
+        self.embeddings = Embeddings(config)
+        self.encoder = nn.ModuleDict(
+            {"layer": nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))}
+        )
+
+    def forward(
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        kinds: torch.Tensor,
+        more: torch.Tensor,
+        blocks: Sequence[Blocks],
+        mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Hidden states ``(pages, tokens, size)`` of the last layer.
+
+        Args:
+            ids: tokens, ``(pages, tokens)``.
+            positions: the position of each in its window or answer.
+            kinds: 0 for tokens of the document, 1 for those of answers.
+            more: what is added to the word embeddings, ``(pages, tokens, size)``.
+            blocks: who looks at whom, for each page.
+            mask: the same as one dense mask; PyTorch's own kernel then computes with it.
+        """
+        hidden = self.embeddings(ids, positions, kinds, more)
+        for layer in self.encoder["layer"]:
+            hidden = layer(hidden, blocks, mask)
+        return hidden
+
+
+def read_bert(folder: Path) -> tuple[Bert, dict[str, torch.Tensor]]:
+    """A BERT from a model folder, in float32, and all weights that the folder has.
+
+    Raises:
+        InputError: the folder holds no BERT in safetensors.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    bert = Bert(BertConfig.read(folder))
+    file = folder / "model.safetensors"
+    try:
+        stored: dict[str, Any] = load_file(file)
+        named = {name.removeprefix("bert."): value for name, value in stored.items()}
+        bert.load_state_dict({name: named[name] for name in bert.state_dict() if name in named})
+    except (OSError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"holds no weights of a BERT ({reason:.160})", file=file) from None
+    return bert.float(), stored
