@@ -3,8 +3,9 @@
     python -m tests.bench.mix_proof --model DIR --data-dir DIR --out runs/proof --seeds 0 1 2 \\
         old=runs/old/data new=new.yaml
 
-Each data set is a built folder or a recipe, which is built first. For each set and seed a judge is trained
-with LoRA on as many computed tokens (``--tokens``), and measured on RAGTruth's test split, HaluBench and FIB.
+Each data set is a built folder or a recipe, which is built first. For each set and seed a judge is trained on
+as many computed tokens (``--tokens``), and measured on RAGTruth's test split, HaluBench and FIB. A language
+model is trained with LoRA; ``--stage encoder`` trains an encoder, which learns more in a fifth of the time.
 What is finished is not made again, and an interrupted training goes on from its last checkpoint: call it
 again. Prints a Markdown table: balanced accuracy and AUROC with 95 % intervals over documents.
 """
@@ -20,20 +21,18 @@ from eval.report import Report, read_reports
 
 BENCHMARKS = {"ragtruth": None, "halubench": None, "fib": 500}
 """Name, and how many samples; ``None`` is all."""
-SETTINGS = {
+COMMON = {"epochs": 1, "betas": [0.9, 0.95], "evaluations": 0, "checkpoints": 10, "resume": True}
+SFT = {
     "max_length": 1536,
     "sequence_tokens": 2048,
     "lora": {"rank": 32, "alpha": 64},
-    "epochs": 1,
     "batch_size": 2,
     "learning_rate": 4.0e-4,
-    "betas": [0.9, 0.95],
     "scheduler": "warmup_stable_decay",
     "warmup_ratio": 0.05,
-    "evaluations": 0,
-    "checkpoints": 10,
-    "resume": True,
 }
+ENCODER = {"batch_tokens": 4096, "learning_rate": 2.0e-4, "scheduler": "linear", "warmup_ratio": 0.1}
+SETTINGS = {"sft": SFT, "encoder": ENCODER}
 
 
 def run(*command: object) -> None:
@@ -60,8 +59,9 @@ def train(data: Path, folder: Path, options: argparse.Namespace, seed: int) -> N
     folder.mkdir(parents=True, exist_ok=True)
     recipe = folder.parent / f"{folder.name}.yaml"
     places = {"model": str(options.model), "data": str(data), "output": str(folder)}
-    recipe.write_text(yaml.safe_dump({**SETTINGS, **places, "max_tokens": options.tokens, "seed": seed}))
-    run("sft", recipe)
+    work = {"max_tokens": options.tokens, "seed": seed}
+    recipe.write_text(yaml.safe_dump({**COMMON, **SETTINGS[options.stage], **places, **work}))
+    run(options.stage, recipe)
 
 
 def measure(model: Path, out: Path, data_dir: Path) -> list[Report]:
@@ -71,7 +71,7 @@ def measure(model: Path, out: Path, data_dir: Path) -> list[Report]:
         folder = out / name
         if not (folder / "report.json").exists():
             drawn = ["--limit", limit] if limit else []
-            options = ["--data-dir", data_dir, "--out", folder, "--precision", "bfloat16"]
+            options = ["--data-dir", data_dir, "--out", folder]
             run("eval", "--model", model, "--benchmarks", name, *options, *drawn)
         reports += read_reports(folder)
     return reports
@@ -94,10 +94,13 @@ def main() -> None:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("runs/mix-proof"))
+    parser.add_argument("--stage", choices=SETTINGS, default="sft")
     parser.add_argument("--tokens", type=int, default=1_000_000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     options = parser.parse_args()
-    rows = [["base", "", *cells(measure(options.model, options.out / "base", options.data_dir))]]
+    rows = []
+    if options.stage == "sft":  # an encoder judges nothing before it is trained
+        rows += [["base", "", *cells(measure(options.model, options.out / "base", options.data_dir))]]
     for seed in options.seeds:
         for name, place in (item.split("=", 1) for item in options.sets):
             data, folder = build(name, Path(place), options.out), options.out / name
