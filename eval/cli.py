@@ -113,6 +113,10 @@ def evaluate_command(
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
     hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIGURE=SHARE", help="Exit code 1 below it: balanced_accuracy=0.7; repeatable."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     offline: Annotated[
@@ -144,6 +148,9 @@ def evaluate_command(
         )  # fmt: skip
     if model is None:
         raise InputError("give --model: what is to be measured")
+    from eval.gates import check_limits, parse_limits
+
+    limits = parse_limits(fail_under or [])
 
     from rich.console import Console
     from rich.progress import Progress as Bar
@@ -210,6 +217,7 @@ def evaluate_command(
     if as_json:
         more = {} if answered is None else {OPEN_FACTUAL: answered}
         typer.echo(json.dumps(reporting.as_json(reports) | more, ensure_ascii=False, indent=2))
+    check_limits(reports, limits)
 
 
 @compare.command("compare")

@@ -30,7 +30,7 @@ LEVELS = (
     {"judge", "encoder"},
     {"load"},
     {"batch", "serving", "training", "adapters"},
-    {"cli"},
+    {"cli", "testing"},
     {"__main__"},
 )
 """Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""

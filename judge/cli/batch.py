@@ -8,8 +8,10 @@ from typing import Annotated, Literal
 import typer
 
 from judge.cli.options import MODEL, Settings, introduce, loads_judge
-from judge.errors import InputError
+from judge.errors import InputError, JudgeError
+from judge.files import read_jsonl
 from judge.shipped import REFERENCE
+from judge.types import Label
 
 app = typer.Typer(add_completion=False)
 
@@ -21,6 +23,10 @@ def batch_command(
     out: Annotated[Path, typer.Option("-o", "--out", help="Verdicts, as JSON Lines in the samples' order.")],
     settings: Settings,
     model: MODEL = REFERENCE,
+    fail_on: Annotated[
+        Literal["never", "any"],
+        typer.Option(help="any: exit code 1 if an answer is hallucinated or got no verdict."),
+    ] = "never",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
     engine: Annotated[
         Literal["local", "ray"], typer.Option(help="ray: on a Ray cluster, see docs/batch.md.")
@@ -76,3 +82,9 @@ def batch_command(
         f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"
     )
+    if fail_on == "any":
+        bad = [row["id"] for _, row in read_jsonl(out) if row["label"] != Label.PASS]
+        if bad:
+            raise JudgeError(
+                f"{out}: {len(bad)} of {counts.verdicts} answers are not faithful; the first is {bad[0]}"
+            )

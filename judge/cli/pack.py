@@ -22,7 +22,11 @@ def pack_command(
     Calibrate the adapter, not the judge before it: judge calibrate --model OUT.
     """
     from judge.encoder.packing import pack
+    from judge.files import write_text
     from judge.models.bundled import bring_minilm
+    from judge.models.identity import read_identity
+    from judge.training.card import model_card
 
     size = pack(judge, base or bring_minilm(), out)
+    write_text(out / "README.md", model_card(read_identity(str(out))))
     typer.echo(f"{out}: {size / 1e6:.1f} MB")

@@ -65,6 +65,14 @@ class Scripted:
         return islice(self.verdicts, len(samples))
 
 
+def test_a_document_is_a_file_or_the_text_itself(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for given in (document, "The tower is 20 m high.", "The tower is 20 m high. " * 50):
+        assert call("check", "--model", PASS_FLOOR, "--document", given, "--answer", "20 m.") == 0
+    capsys.readouterr()
+    assert call("check", "--model", PASS_FLOOR, "--document", "tower.txt", "--answer", "20 m.") == 2
+    assert "tower.txt: the document could not be read (No such file" in one_line(capsys.readouterr().err)
+
+
 # --- judge, without a command -------------------------------------------------------------------------------
 
 
@@ -220,6 +228,17 @@ def test_batch(
         assert row["usage"]["prompt_tokens"] > 0 and row["error"] is None
     assert len({row["p_fail"] for row in rows}) > 6
     assert [path.name for path in out.parent.iterdir()] == ["out.jsonl"]
+
+
+def test_batch_for_continuous_integration(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file is written whole; then the exit code tells of an answer that is not faithful."""
+    for floor, code in (("always-pass", 0), ("always-fail", 1)):
+        out = tmp_path / f"{floor}.jsonl"
+        assert call("batch", samples, "-o", out, "--model", f"floor:{floor}", "--fail-on", "any") == code
+        assert len(out.read_text().splitlines()) == 12
+    assert "12 of 12 answers are not faithful; the first is s0" in capsys.readouterr().err
 
 
 def test_batch_refuses_an_existing_file(

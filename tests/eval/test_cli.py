@@ -10,7 +10,7 @@ from eval import benchmarks
 from eval.cli import app, compare
 from eval.pages.cli import app as report
 from eval.report import read_reports
-from judge.errors import InputError
+from judge.errors import InputError, JudgeError
 from judge.floors.rules import FLOORS
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
@@ -334,3 +334,14 @@ def test_compare(data: Path, tmp_path: Path) -> None:
 def test_a_killed_evaluation_ends_with_the_undisturbed_report(tmp_path: Path) -> None:
     outcome = drill("replay", tmp_path, kills=3, samples=2000)
     assert outcome.problems == [] and len(outcome.kills) == 3 and max(outcome.kills) > 0
+
+
+def test_limits_for_continuous_integration(data: Path) -> None:
+    """What lies under a limit ends with exit code 1, after the tables; a limit that says nothing with 2."""
+    asked = ("--model", "floor:length", "--samples", data, "--bootstrap", 0)
+    assert call(*asked, "--fail-under", "balanced_accuracy=1", "--fail-under", "f1=0.5").exit_code == 0
+    with pytest.raises(JudgeError, match=r"mine.jsonl: balanced_accuracy is 0.500, under 0.7"):
+        call("--model", "floor:always-pass", *asked[2:], "--fail-under", "balanced_accuracy=0.7")
+    for wrong in ("ece=0.1", "f1", "f1=2"):
+        with pytest.raises(InputError, match="fail-under"):
+            call(*asked, "--fail-under", wrong)

@@ -1,0 +1,42 @@
+"""Limits that a result must keep, for continuous integration: ``--fail-under balanced_accuracy=0.7``."""
+
+from collections.abc import Sequence
+
+from eval.report import Report
+from judge.errors import InputError, JudgeError, unknown
+
+FIGURES = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "auroc", "coverage")
+
+
+def parse_limits(given: Sequence[str]) -> dict[str, float]:
+    """Figures and the shares, 0 to 1, that they must reach.
+
+    Raises:
+        InputError: a limit is not of the form ``figure=0.7``, or there is no such figure.
+    """
+    found = {}
+    for text in given:
+        name, mark, value = text.partition("=")
+        if name not in FIGURES:
+            raise InputError(unknown("figure", name, FIGURES), field="fail-under")
+        try:
+            limit = float(value) if mark else -1.0
+        except ValueError:
+            limit = -1.0
+        if not 0 <= limit <= 1:
+            raise InputError(f"{text!r} names no share from 0 to 1; write {name}=0.7", field="fail-under")
+        found[name] = limit
+    return found
+
+
+def check_limits(reports: Sequence[Report], limits: dict[str, float]) -> None:
+    """Raise ``JudgeError`` where a benchmark's figure lies under its limit, or is not there."""
+    under = []
+    for report in reports:
+        for name, limit in limits.items():
+            value = getattr(report.metrics, name)
+            if value is None or value < limit:
+                told = "none" if value is None else f"{value:.3f}"
+                under.append(f"{report.benchmark}: {name} is {told}, under {limit:g}")
+    if under:
+        raise JudgeError("; ".join(under))

@@ -1,0 +1,113 @@
+"""Put a trained judge into the package: its adapter, what it is, how good, and from what it was made.
+
+    python -m tests.bench.ship_reference runs/reference-encoder/seed0
+
+Takes the folder of a run of recipes/reference-encoder/Makefile: the calibrated adapter in ``judge``, its
+result on RAGTruth in ``eval``. Places on the machine that trained it are left out.
+"""
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from eval.report import Report, read_reports
+from judge.encoder.packing import ADAPTER
+from judge.files import JUDGE_FILE, write_json, write_text
+from judge.load import load_judge
+from judge.models.identity import read_identity
+from judge.shipped import REFERENCE, model_path
+from judge.training.card import model_card
+
+RECIPE = "recipes/reference-encoder"
+LICENCES = {
+    "MIT": "RAGTruth, PubMedQA, Citation-Integrity, FactCG, Quintd-1, FEVER-Symmetric, Check-COVID, MuFaME, "
+    "FacEval, BUMP",
+    "Apache-2.0": "all-MiniLM-L6-v2, COVID-QA, Fool Me Twice, the starter corpus",
+    "CC BY-SA 3.0 and 4.0": "SQuAD 2.0, XQuAD, BoolQ, FEVER (the DocNLI form BSD-3)",
+    "ODC-BY": "WiCE",
+    "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
+}  # fmt: skip
+LIMITS = """English alone, verdict mode alone. It compares wording and simple facts: sums, tables of figures,
+negations and anything that needs an inference of two steps it often gets wrong; docs/judges.md has the
+figures, by benchmark and by source. A verdict is a hint for a reader, not a proof."""
+
+
+def measured(report: Report) -> dict[str, Any]:
+    """The figures that the judge is introduced with."""
+    metrics = report.metrics
+    return {
+        "balanced_accuracy": round(100 * metrics.balanced_accuracy, 1),
+        "auroc": round(100 * metrics.auroc, 1),
+        "f1": round(100 * metrics.f1, 1),
+        "n": metrics.n,
+        "on": f"the {metrics.n} test answers of RAGTruth's questions",
+    }
+
+
+def without_places(identity: dict[str, Any]) -> dict[str, Any]:
+    """The content of judge.json as anybody's machine may read it."""
+    recipe = {
+        **identity["recipe"],
+        "model": "runs/reference-encoder/short",
+        "data": "runs/reference-encoder/data",
+    }
+    training = {name: value for name, value in identity["training"].items() if name != "losses"}
+    return {
+        **identity,
+        "data": RECIPE.rpartition("/")[2],
+        "recipe": {**recipe, "output": "runs/reference-encoder/judge"},
+        "training": training,
+    }
+
+
+def card(identity: dict[str, Any]) -> str:
+    """The model card, with figures, licences and limits."""
+    found = identity["measured"]
+    figures = (
+        f"balanced accuracy {found['balanced_accuracy']}, AUROC {found['auroc']}, F1 of FAIL {found['f1']}"
+    )
+    licences = "\n".join(f"| {licence} | {names} |" for licence, names in LICENCES.items())
+    more = f"""## Figures
+
+On {found["on"]}, calibrated, threshold 0.5, percent: {figures}.
+Floors, intervals and other benchmarks: docs/judges.md.
+
+## Limits
+
+{LIMITS}
+
+## Made of
+
+| licence | model and data |
+| --- | --- |
+{licences}
+
+"""
+    before, mark, after = (
+        model_card(identity).replace("--model PATH", f"--model {REFERENCE}").partition("## Training")
+    )
+    return before + more + mark + after
+
+
+def main() -> None:
+    """Copy and describe."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("run", type=Path)
+    options = parser.parse_args()
+    [report] = [one for one in read_reports(options.run / "eval") if one.benchmark == "ragtruth"]
+    judge = options.run / "judge"
+    network = load_judge(str(judge)).describe()
+    identity = without_places(read_identity(str(judge)))
+    identity |= {"parameters": network["parameters"], "measured": measured(report)}
+    folder = Path(model_path(REFERENCE))
+    folder.mkdir(exist_ok=True)
+    shutil.copyfile(judge / ADAPTER, folder / ADAPTER)
+    write_json(folder / JUDGE_FILE, identity)
+    write_text(folder / "README.md", card(identity))
+    print(json.dumps(identity["measured"], indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""assert_faithful and its pytest option."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from judge.checker import Checker
+from judge.errors import InputError, JudgeError
+from judge.testing import assert_faithful
+from judge.types import Label, Mode, Sample, Span, Verdict
+
+pytest_plugins = ["pytester"]
+DOCUMENT = "The tower is 30 m high. " * 40
+
+
+class FixedJudge(Checker):
+    """Says one thing of everything."""
+
+    name, chunk = "fixed", 0
+    mode: Mode = "verdict"
+
+    def __init__(self, verdict: Verdict):
+        self.verdict = verdict
+
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        yield from [self.verdict] * len(samples)
+
+    def describe(self) -> dict[str, Any]:
+        return {}
+
+
+def test_a_faithful_answer_passes() -> None:
+    verdict = assert_faithful("It is 30 m high.", DOCUMENT, judge="floor:always-pass")
+    assert verdict.label == "PASS"
+
+
+def test_a_failure_shows_what_a_person_needs() -> None:
+    judge = FixedJudge(Verdict(Label.FAIL, 0.9, unsupported=(Span(6, 10),)))
+    with pytest.raises(AssertionError) as failure:
+        assert_faithful("It is 31 m high.", DOCUMENT, "How high?", judge=judge)
+    told = str(failure.value)
+    for part in ("p(FAIL) = 0.90", "answer: It is 31 m high.", "not borne: 31 m", "question: How high?"):
+        assert part in told
+    assert len(told) < 700 and told.endswith("...")
+
+
+def test_no_verdict_is_no_failure_of_the_answer() -> None:
+    with pytest.raises(JudgeError, match="no verdict"):
+        assert_faithful("It is.", DOCUMENT, judge=FixedJudge(Verdict(None, error="cut off")))
+    with pytest.raises(InputError, match="answer"):
+        assert_faithful("", DOCUMENT, judge="floor:always-pass")
+
+
+def test_the_option_chooses_the_judge(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        from judge.testing import assert_faithful
+
+        def test_it():
+            assert_faithful("It is 30 m high.", "The tower is 30 m high.")
+        """
+    )
+    plugin = ("-p", "no:hallucination-judge", "-p", "judge.testing")  # installed or not
+    pytester.runpytest_subprocess(*plugin, "--judge", "floor:always-pass").assert_outcomes(passed=1)
+    failed = pytester.runpytest_subprocess(*plugin, "--judge", "floor:always-fail")
+    failed.assert_outcomes(failed=1)
+    failed.stdout.fnmatch_lines(["*the answer is not faithful to its document (judge floor:always-fail*"])
