@@ -7,6 +7,7 @@
 # make test-wheel the demo's commands and the Colab notebook from a built wheel, in environments of their own
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
 # make test-adapters the tests that need DeepEval, RAGAS, LangChain, lm-eval and Inspect, in .venv-adapters
+# make docs     the documentation as a site in site/, with every warning an error, in .venv-docs
 # Each needs nothing before it but Python 3.11 or newer, pip and make.
 
 PYTHON ?= python3
@@ -24,8 +25,10 @@ VLLM_VENV := .venv-vllm
 VLLM_STAMP := $(VLLM_VENV)/.installed
 ADAPTERS_VENV := .venv-adapters
 ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
+DOCS_VENV := .venv-docs
+DOCS_STAMP := $(DOCS_VENV)/.installed
 
-.PHONY: install install-gpu install-cpu demo test test-gpu lint test-wheel install-vllm test-vllm install-adapters test-adapters
+.PHONY: install install-gpu install-cpu demo test test-gpu lint test-wheel install-vllm test-vllm install-adapters test-adapters docs
 
 install: $(STAMP)
 
@@ -84,3 +87,11 @@ $(ADAPTERS_STAMP): requirements/cpu.txt requirements/adapters.txt pyproject.toml
 # DeepEval's own pytest plugin runs before any test could set these.
 test-adapters: install-adapters
 	DEEPEVAL_TELEMETRY_OPT_OUT=1 RAGAS_DO_NOT_TRACK=true $(ADAPTERS_VENV)/bin/python -m pytest tests/adapters
+
+$(DOCS_STAMP): requirements/docs.txt
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet --requirement requirements/docs.txt
+	touch $(DOCS_STAMP)
+
+docs: $(DOCS_STAMP)
+	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict
