@@ -27,6 +27,7 @@ RECIPES = sorted((ROOT / "recipes").glob("*/*.yaml"))
 LAUNCH = sorted((ROOT / "accelerate_configs").glob("*.yaml"))
 LAUNCH_FILES = [path.relative_to(ROOT) for path in LAUNCH]
 READMES = sorted((ROOT / "recipes").glob("*/README.md"))
+DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TRAINED = ("demo", "t4-qlora-qwen2.5-7b", "bian-qwen2.5-7b", "bian-qwen2.5-14b", "lynx-llama3-8b",
            "lynx-llama3-70b", "lynx-ragtruth-plus-70b", "own-domain")  # fmt: skip
 
@@ -99,9 +100,12 @@ def check_training(words: list[str]) -> None:
 
 def commands_of(readme: Path) -> Iterator[list[str]]:
     """The commands in blocks of code, whether these are fenced or indented."""
-    for line in readme.read_text(encoding="utf-8").splitlines():
-        if line.strip().startswith(("judge ", "accelerate ", "python recipes")):
-            yield shlex.split(line, comments=True)
+    code = False
+    for line in readme.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
+        code ^= line.startswith("```")
+        command = re.sub(r"^(?:    |)(?:\$ |)", "", line)
+        if (code or command != line) and re.match(r"judge (?!=)|accelerate |python recipes", command):
+            yield shlex.split(command, comments=True)
 
 
 def test_readmes_have_commands() -> None:
@@ -109,7 +113,7 @@ def test_readmes_have_commands() -> None:
     assert all([*commands_of(readme)] for readme in READMES)
 
 
-@pytest.mark.parametrize("readme", READMES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("readme", [*READMES, *DOCS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_of_readmes_parse(readme: Path) -> None:
     for words in commands_of(readme):
         if words[0] == "accelerate":
@@ -129,8 +133,8 @@ def check_judge(words: list[str]) -> None:
     if hasattr(command, "commands"):
         command, rest = command.commands[rest[0]], rest[1:]
     values = command.make_context(name, list(rest)).params
-    for value in values.values():
-        if value in LAUNCH_FILES:
+    for option, value in values.items():
+        if value in LAUNCH_FILES or option == "template":
             continue
         if isinstance(value, Path) and value.suffix == ".yaml":
             overrides = values.get("overrides") or values.get("settings") or ()
@@ -247,3 +251,14 @@ def test_an_ablation_is_one_command(name: str) -> None:
     wanted = {"sft-only": ("ensemble", 3), "one-teacher": ("ensemble", 1), "backward": ("backward", 1)}
     assert (recipe.reasoning.way, len(recipe.reasoning.teachers)) == wanted[name]
     assert {f"data=runs/bian-ablations-7b/{name}/data", "recipes/bian-qwen2.5-7b/sft.yaml"} <= set(train)
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda path: path.stem)
+def test_pages_name_what_is_there(page: Path) -> None:
+    """Scripts, tests and configs that a page names."""
+    text = page.read_text(encoding="utf-8")
+    scripts = {f"tests/bench/{name}.py" for name in re.findall(r"tests\.bench\.(\w+)", text)}
+    named = scripts | set(
+        re.findall(r"\b(?:tests|recipes|accelerate_configs)/[\w./-]+\.(?:py|yaml|json)\b", text)
+    )
+    assert [path for path in sorted(named) if not Path(path).is_file()] == []
