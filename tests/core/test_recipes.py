@@ -27,7 +27,7 @@ RECIPES = sorted((ROOT / "recipes").glob("*/*.yaml"))
 LAUNCH = sorted((ROOT / "accelerate_configs").glob("*.yaml"))
 LAUNCH_FILES = [path.relative_to(ROOT) for path in LAUNCH]
 READMES = sorted((ROOT / "recipes").glob("*/README.md"))
-DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = [ROOT / "README.md", ROOT / "AGENTS.md", *sorted((ROOT / "docs").glob("*.md"))]
 TRAINED = ("demo", "t4-qlora-qwen2.5-7b", "bian-qwen2.5-7b", "bian-qwen2.5-14b", "lynx-llama3-8b",
            "lynx-llama3-70b", "lynx-ragtruth-plus-70b", "own-domain")  # fmt: skip
 
