@@ -13,7 +13,7 @@ HEAD = """# Licences of what is installed along
     python -m tests.bench.licences > docs/licences.md
 
 What `pip install hallucination-judge[train,serve]` brings, as each package states it. The toolkit itself is
-Apache-2.0; the reference judge's encoder and data have theirs in its model card (`judge/reference/README.md`).
+Apache-2.0; the reference judge's encoder and data: see its model card (`judge/reference/README.md`).
 
 | package | version | licence |
 | --- | --- | --- |"""
