@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json, write_text
-from judge.training import checkpoints
+from judge.training import checkpoints, curve
 from judge.training.arguments import sharding
 from judge.training.card import judge_identity, model_card
 from judge.training.config import RunConfig
@@ -133,6 +133,7 @@ def save_judge(
             if best.get("kept"):
                 link_folder(output / f"best-{best['step']}", ready)
             write_text(ready / "README.md", model_card(identity))
+            write_text(ready / curve.FILE, curve.curve_svg(summary["losses"]))
             (output / JUDGE_FILE).unlink(missing_ok=True)
             move_into(output, ready)
         write_json(output / JUDGE_FILE, identity)
