@@ -4,7 +4,8 @@
     python -m tests.bench.serve_page --model MODEL --screenshots DIR
     python -m tests.bench.serve_page --model MODEL --axe node_modules/axe-core/axe.min.js
 
-Starts ``judge serve`` as a user calls it and opens its page in headless Chromium.
+Starts ``judge serve`` as a user calls it and opens its page in headless Chromium; other options are those of
+``judge serve``.
 """
 
 import argparse
@@ -48,9 +49,9 @@ def write_rows(path: Path, count: int) -> list[dict[str, str]]:
 
 
 @contextmanager
-def serving(model: str) -> Iterator[str]:
+def serving(*options: str) -> Iterator[str]:
     """``judge serve`` on a free port; gives the address of the page."""
-    command = [sys.executable, "-m", "judge", "serve", "--model", model, "--port", "0"]
+    command = [sys.executable, "-m", "judge", "serve", *options, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
@@ -125,12 +126,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--model", required=True)
     parser.add_argument("--rows", type=int, help="Drop a CSV of so many rows.")
     parser.add_argument("--screenshots", type=Path)
     parser.add_argument("--axe", type=Path, help="axe.min.js, as npm install axe-core brings it.")
-    given = parser.parse_args()
-    with serving(given.model) as address, chromium() as browser, tempfile.TemporaryDirectory() as temporary:
+    given, options = parser.parse_known_args()
+    with serving(*options) as address, chromium() as browser, tempfile.TemporaryDirectory() as temporary:
         if given.screenshots:
             take_pictures(browser, address, given.screenshots)
         if given.axe:

@@ -78,7 +78,7 @@ function drawTable(pick) {
   const order = run.verdicts.map((_, at) => at).sort((one, two) => doubt(two) - doubt(one) || one - two);
   byId("table-frame").hidden = false;
   byId("table-title").textContent =
-    order.length > SHOWN ? `The ${SHOWN} most doubtful; the downloads hold all. A row opens above.` : "The most doubtful first. A row opens above.";
+    order.length > SHOWN ? `The ${SHOWN} most doubtful; the downloads hold all. A row’s number opens it above.` : "The most doubtful first. A row’s number opens it above.";
   byId("rows").replaceChildren(
     ...order.slice(0, SHOWN).map((at) => {
       const { label, p_fail: chance, error } = run.verdicts[at];

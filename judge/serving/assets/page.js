@@ -5,7 +5,8 @@ import { EXAMPLES } from "./examples.js";
 
 const TOKEN = "judge-token"; // kept until the tab is closed
 const FIELDS = ["document", "question", "answer", "task", "language"];
-const MIDDLE = 0.3; // from which probability on a sentence that passes is in doubt
+const MIDDLE = 0.2; // from which probability on a sentence that passes is in doubt; most are far below
+const UNSURE = [0.35, 0.65]; // between these a verdict is not sure
 
 let token = sessionStorage.getItem(TOKEN) || "";
 let model = null; // what GET /v1/model says
@@ -65,6 +66,7 @@ async function introduce() {
     byId("model").textContent = "Which judge answers here is not known.";
     return tell(error.message);
   }
+  byId("with-claims").checked = model.calibrated_claims; // then a row has the same figure here and above
   const way = model.mode === "reason" ? ", with its reasoning" : "";
   byId("model").textContent = `Judged by ${model.model}${way}${model.calibrated_claims ? "" : " (not calibrated)"}`;
 }
@@ -107,6 +109,8 @@ async function judge() {
   }
 }
 
+const isUnsure = (chance) => chance !== null && chance > UNSURE[0] && chance < UNSURE[1];
+
 function meaning({ label, p_fail: chance }) {
   if (label === null) return "";
   const verdict =
@@ -114,7 +118,7 @@ function meaning({ label, p_fail: chance }) {
       ? "The judge finds something in the answer that the document does not bear."
       : "The judge finds that the document bears the answer.";
   if (chance === null) return `${verdict} It gave no probability.`;
-  const unsure = chance > 0.35 && chance < 0.65 ? " It is not sure: read the sentences in doubt yourself." : "";
+  const unsure = isUnsure(chance) ? " It is not sure: read the sentences in doubt yourself." : "";
   if (!model?.calibrated_claims) return `${verdict}${unsure} It is not calibrated: the figure ranks answers, and is no share of wrong ones.`;
   const share = Math.round(100 * chance);
   return `${verdict}${unsure} Of 100 answers with this figure about ${share} ${share === 1 ? "is" : "are"} hallucinated, where answers are like those it was calibrated on.`;
@@ -123,11 +127,12 @@ function meaning({ label, p_fail: chance }) {
 function show() {
   const { sample, verdict } = judged;
   const { label, p_fail: chance } = verdict;
-  const words = { PASS: "Faithful", FAIL: "Hallucinated" }[label] || "No verdict";
+  const sure = { PASS: "Faithful", FAIL: "Hallucinated" }[label] || "No verdict";
+  const words = label !== null && isUnsure(chance) ? `Perhaps ${sure.toLowerCase()}` : sure;
   byId("empty").hidden = true;
   byId("verdict").hidden = false;
   byId("label").textContent = words;
-  byId("label").className = { PASS: "pass", FAIL: "fail" }[label] || "unsure";
+  byId("label").className = words === sure ? { PASS: "pass", FAIL: "fail" }[label] || "unsure" : "unsure";
   byId("chance").textContent = chance === null ? "" : `Probability that it is hallucinated: ${percent(chance)}`;
   byId("scale").hidden = chance === null;
   if (chance !== null) byId("needle").style.left = `${100 * chance}%`;
@@ -189,10 +194,10 @@ function choose(number) {
   byId("shown").replaceChildren(text.slice(0, start), mark, text.slice(end));
   const which = `Sentence ${number + 1} of ${verdict.claims.length}: ${likely(claim)}.`;
   const advice = {
-    low: "This passage speaks for it.",
-    middle: "This passage speaks for it most; read whether it does.",
-    high: "No passage bears it; the nearest one is marked.",
-    unknown: "The nearest passage is marked.",
+    low: "The passage that speaks for it most is marked.",
+    middle: "The passage nearest to it is marked; read whether it speaks for it.",
+    high: "The judge finds nothing that speaks for it; the nearest passage is marked.",
+    unknown: "The passage nearest to it is marked.",
   }[doubtOf(claim)];
   byId("detail").hidden = false;
   byId("detail-text").textContent = `${which} ${advice}`;
