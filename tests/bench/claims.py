@@ -6,9 +6,14 @@ People marked spans in these answers: a sentence is wrong if one of them touches
 of fold on the sentences themselves, which no judge is. Where the model has a calibration of claims (``judge
 calibrate --claims``, on samples of the training split), the answers' probabilities by their sentences, as a
 whole and by both are compared, with 95 % bootstrap intervals over documents.
+
+The last figure is of the passages: on XQuAD, where people marked the place of each answer, how often the
+passage nearest to question and answer holds that place.
 """
 
 import argparse
+import gzip
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +25,7 @@ from sklearn.metrics import roc_auc_score
 from judge.calibration import calibration_error
 from judge.claims.checker import ClaimsJudge
 from judge.claims.fit import Labelled, wrong_sentences
+from judge.claims.passages import nearest, passages
 from judge.claims.rule import any_wrong, combine
 from judge.floors.rules import make_floor
 from judge.formats.ragtruth import load
@@ -72,6 +78,22 @@ class Resampled:
 
         low, high = np.percentile([value(rows) for rows in self.draws], (2.5, 97.5))
         return f"{value(np.arange(len(self.truth))):.1f} [{low:.1f}, {high:.1f}]"
+
+
+def passages_found(file: Path) -> str:
+    """How often the nearest passage is the right one, beside chance; documents of one passage left out."""
+    found, chance = [], []
+    for article in json.loads(gzip.decompress(file.read_bytes()))["data"]:
+        for paragraph in article["paragraphs"]:
+            document = paragraph["context"]
+            windows = passages(document)
+            for row in paragraph["qas"] if len(windows) > 1 else ():
+                [answer, *_] = row["answers"]
+                [place] = nearest(document, windows, [f"{row['question']} {answer['text']}"], "en")
+                window = windows[place]
+                found.append(window.start <= answer["answer_start"] < window.end)
+                chance.append(1 / len(windows))
+    return f"nearest passage is right: {np.mean(found):.1%} of {len(found)} (chance {np.mean(chance):.1%})"
 
 
 def main() -> None:
@@ -130,6 +152,8 @@ def main() -> None:
         ):
             errors = [calibration_error(scores, truth) for scores in (before, after)]
             print(f"calibration error of {name}: {errors[0]:.3f} before, {errors[1]:.3f} after")
+    if (xquad := given.data_dir / "xquad" / "xquad.en.json.gz").is_file():
+        print(passages_found(xquad))
 
 
 if __name__ == "__main__":

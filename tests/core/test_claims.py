@@ -24,7 +24,9 @@ from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.floors.overlap import units
 from judge.floors.rules import make_floor
+from judge.judge import Judge
 from judge.load import load_judge
+from judge.prompting.sentences import sentence_spans
 from judge.samples import write_samples
 from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
 
@@ -129,6 +131,19 @@ def test_every_sentence_has_its_probability_and_its_passage() -> None:
     assert verdict_from_json(json.loads(json.dumps(verdict_to_json(told)))) == told
     [empty] = ClaimsJudge(make_floor("floor:always-fail"), calibration()).check([Sample("e", "", " ")])
     assert empty.p_fail == 1 and not empty.claims
+
+
+def test_sentences_are_read_in_verdict_mode(tiny_backend: Callable[..., Any]) -> None:
+    """A reasoning for every sentence would take minutes."""
+    judge = Judge(tiny_backend("chatml"), mode="reason", max_new_tokens=3)
+    sample = Sample("s", BRIDGE, ANSWER)
+    [found] = ClaimsJudge(judge).check([sample])
+    [plain] = judge.check([sample])
+    assert found == replace(plain, windows=found.windows, claims=found.claims)
+    parts = [replace(sample, answer=text) for text in text_of(ANSWER, sentence_spans(ANSWER))]
+    wanted = replace(judge, mode="verdict").check(parts)
+    told = [claim.p_fail for claim in found.claims]
+    assert told == pytest.approx([verdict.p_fail for verdict in wanted])
 
 
 def test_a_calibrated_answer_follows_its_sentences() -> None:
