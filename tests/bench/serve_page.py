@@ -71,9 +71,9 @@ def open_page(browser: Any, address: str, **options: Any) -> Any:
 
 
 def judge_example(tab: Any, name: str) -> None:
-    """Try one of the page's own samples and choose its third sentence."""
+    """Try one of the page's own samples and choose its second sentence."""
     tab.get_by_role("button", name=name).click()
-    tab.locator("#sentences [role=button]").nth(2).click()
+    tab.locator("#sentences [role=button]").nth(1).click()
 
 
 def drop(tab: Any, path: Path) -> float:

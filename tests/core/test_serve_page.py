@@ -116,7 +116,7 @@ def test_a_phone_and_a_token(opened: Callable[..., Any]) -> None:
             tab.locator("#token-problem", has_text="not the right one").wait_for()
     tab.locator("#model", has_text="Judged by words").wait_for()
     tab.get_by_role("button", name="An invented sentence").click()
-    tab.locator("#sentences [role=button]").nth(3).wait_for()
+    tab.locator("#sentences [role=button]").nth(1).wait_for()
     tab.locator("#sentences [role=button]").first.click()
     assert tab.locator("#shown mark").is_visible()
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390

@@ -20,9 +20,7 @@ export const EXAMPLES = [
     name: "An invented sentence",
     document: BRIDGE,
     question: "What do we know about the Tarn Bridge?",
-    answer:
-      "Ada Holst designed the Tarn Bridge. It is 214 metres long. The ferry company sued the city of Lindmoor over it. " +
-      "A storm damaged the eastern pier in 1987.",
+    answer: "Ada Holst designed the Tarn Bridge. The ferry company sued the city of Lindmoor over it.",
   },
   {
     name: "A wrong number",
