@@ -7,7 +7,7 @@ from typing import Any
 from judge.checker import Checker
 from judge.claims.passages import nearest, passages
 from judge.claims.rule import ClaimsCalibration, combine
-from judge.prompting.sentences import sentence_spans
+from judge.claims.sentences import claim_spans
 from judge.types import Claim, Label, Mode, Sample, Span, Verdict
 
 ANSWERS = 8
@@ -54,7 +54,7 @@ class ClaimsJudge(Checker):
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some answers with their sentences."""
-        spans = [sentence_spans(sample.answer) for sample in samples]
+        spans = [claim_spans(sample.answer) for sample in samples]
         judged = self._asked.check_sentences(samples, spans)
         for sample, sentences, (whole, parts) in zip(samples, spans, judged, strict=True):
             yield self._told(sample, sentences, whole, parts)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from judge.calibration.fit import cross_fitted, fit_curve
 from judge.calibration.reliability import calibration_error
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
+from judge.claims.sentences import claim_spans
 from judge.errors import InputError
 from judge.formats.stretches import wrong_stretches
 from judge.models.quantization import Quantization
-from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Sample, Verdict
 
 
@@ -60,7 +60,7 @@ def wrong_sentences(sample: Sample) -> list[bool] | None:
         return None
     return [
         any(start < span.end and end > span.start for start, end in stretches)
-        for span in sentence_spans(sample.answer)
+        for span in claim_spans(sample.answer)
     ]
 
 

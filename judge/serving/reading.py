@@ -8,7 +8,7 @@ from fastapi import HTTPException, Request
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from judge.prompting.sentences import sentence_spans
+from judge.claims.sentences import claim_spans
 from judge.serving.limits import Limits
 from judge.serving.models import JudgeRequest
 
@@ -81,7 +81,7 @@ def _check_size(request: JudgeRequest, limits: Limits) -> None:
             413, f"{characters} characters in one request; at most {limits.max_characters} are taken"
         )
     if request.claims:
-        sentences = sum(len(sentence_spans(sample.answer)) for sample in samples)
+        sentences = sum(len(claim_spans(sample.answer)) for sample in samples)
         if sentences > limits.max_sentences:
             raise HTTPException(
                 413,

@@ -19,6 +19,7 @@ from judge.claims.fit import Labelled, compare, fit_claims, wrong_sentences
 from judge.claims.load import read_claims, with_claims
 from judge.claims.passages import LONGEST, nearest, passages
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
+from judge.claims.sentences import claim_spans
 from judge.cli.main import main
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
@@ -26,7 +27,6 @@ from judge.floors.overlap import units
 from judge.floors.rules import make_floor
 from judge.judge import Judge
 from judge.load import load_judge
-from judge.prompting.sentences import sentence_spans
 from judge.samples import write_samples
 from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
 
@@ -68,6 +68,27 @@ def calibration(**values: Any) -> ClaimsCalibration:
 
 def text_of(text: str, spans: Sequence[Span]) -> list[str]:
     return [text[span.start : span.end] for span in spans]
+
+
+# --- Sentences ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted"),
+    [
+        (
+            "Do this:\n1. Open it.\n 2. Close it. Then go.",
+            ["Do this:", "1. Open it.", "2. Close it.", "Then go."],
+        ),
+        ("- one\n\n* two\n***\n", ["- one", "* two\n***"]),
+        ("a) One is so. B. Two is.", ["a) One is so.", "B. Two is."]),
+        ("1931.", ["1931."]),
+        ("7.", ["7."]),
+        (" ", []),
+    ],
+)
+def test_the_marks_of_a_list_are_no_sentences(answer: str, wanted: list[str]) -> None:
+    assert text_of(answer, claim_spans(answer)) == wanted
 
 
 # --- Passages -----------------------------------------------------------------------------------------------
@@ -140,7 +161,7 @@ def test_sentences_are_read_in_verdict_mode(tiny_backend: Callable[..., Any]) ->
     [found] = ClaimsJudge(judge).check([sample])
     [plain] = judge.check([sample])
     assert found == replace(plain, windows=found.windows, claims=found.claims)
-    parts = [replace(sample, answer=text) for text in text_of(ANSWER, sentence_spans(ANSWER))]
+    parts = [replace(sample, answer=text) for text in text_of(ANSWER, claim_spans(ANSWER))]
     wanted = replace(judge, mode="verdict").check(parts)
     told = [claim.p_fail for claim in found.claims]
     assert told == pytest.approx([verdict.p_fail for verdict in wanted])
