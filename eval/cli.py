@@ -24,7 +24,7 @@ app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
 
 OPEN_FACTUAL = "open_factual_bench"
-JUDGING = ("mode", "template", "long", "threshold", "max_new_tokens")
+JUDGING = ("mode", "template", "long", "threshold", "claims", "max_new_tokens")
 """Settings of a judge that say how it is asked, and nothing of the engine."""
 
 

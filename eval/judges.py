@@ -50,6 +50,10 @@ def load_judges(
         raise InputError(f"{model} judges in a way of its own; leave --template and --mode away")
     if prefix and options.get("threshold") is not None:
         raise InputError(f"{model} judges in a way of its own; leave --threshold away")
+    if prefix != "floor" and prefix and options.get("claims"):
+        raise InputError(f"{model} judges in a way of its own; leave --claims away")
+    if temperature and options.get("claims"):
+        raise InputError("claims are read as probabilities and not sampled; leave --temperature away")
     if temperature and (prefix in ("replay", "floor", "ragas") or (not prefix and mode == "verdict")):
         way = "verdict mode, which reads probabilities," if not prefix else f"{prefix}:"
         raise InputError(f"{way} samples nothing; leave --temperature away, or use --mode reason on a model")

@@ -3,10 +3,11 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from judge.types import Mode, Sample, Verdict
+from judge.types import Mode, Sample, Span, Verdict
 
 
 class Checker(ABC):
@@ -48,6 +49,37 @@ class Checker(ABC):
         stream = iter(samples)
         while chunk := list(islice(stream, self.chunk or None)):
             yield from self.check_chunk(chunk)
+
+    def check_sentences(
+        self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
+    ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
+        """Judge answers and each of their sentences; only label and probability of a sentence count.
+
+        Here a sentence is judged as an answer of its own, without those around it.
+
+        Args:
+            samples: some samples.
+            sentences: of each, places in its answer.
+        """
+        pieces = [
+            piece
+            for sample, spans in zip(samples, sentences, strict=True)
+            for piece in (sample, *_alone(sample, spans))
+        ]
+        verdicts = self.iter_check(pieces)
+        for sample, spans in zip(samples, sentences, strict=True):
+            whole = next(verdicts)
+            yield whole, tuple(islice(verdicts, len(_alone(sample, spans)))) or (whole,) * len(spans)
+
+
+def _alone(sample: Sample, sentences: Sequence[Span]) -> list[Sample]:
+    """The sentences of an answer as samples; none where the answer is all one sentence."""
+    if len(sentences) == 1:
+        return []
+    return [
+        replace(sample, answer=sample.answer[span.start : span.end], label=None)  # the label is the answer's
+        for span in sentences
+    ]
 
 
 def restart(judge: Checker, done: int) -> int:

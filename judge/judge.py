@@ -4,7 +4,7 @@ import asyncio
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.replies import DEFAULT, ReplyForm
 from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import Long, check_in_windows
-from judge.types import Label, Message, Mode, Sample, Usage, Verdict
+from judge.types import Label, Message, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
@@ -102,6 +102,17 @@ class Judge(Checker):
             return await asyncio.to_thread(work)
         finally:
             cancelled.set()
+
+    def check_sentences(
+        self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
+    ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
+        """Judge answers and their sentences; these in verdict mode, for a reasoning each takes long."""
+        if self.mode == "verdict":
+            yield from super().check_sentences(samples, sentences)
+            return
+        by_sentence = replace(self, mode="verdict").check_sentences(samples, sentences)
+        for whole, (_, parts) in zip(self.iter_check(samples), by_sentence, strict=True):
+            yield whole, parts
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together, each document whole, shortened, or in windows."""

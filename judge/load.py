@@ -42,6 +42,7 @@ def load_judge(
     long: Long = "fit",
     threshold: str | None = None,
     compiled: bool = False,
+    claims: bool = False,
 ) -> Checker:
     """Make a judge from the name of a model, or a floor from ``floor:NAME``; by default the reference judge.
 
@@ -68,6 +69,7 @@ def load_judge(
         threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for
             the one that ``judge calibrate`` found.
         compiled: compile the model's layers (``torch.compile``); transformers only.
+        claims: judge every sentence of an answer too (:class:`judge.claims.checker.ClaimsJudge`).
 
     Raises:
         InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
@@ -81,7 +83,10 @@ def load_judge(
 
         if threshold is not None:
             raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
-        return make_floor(model, floor_data)
+        floor = make_floor(model, floor_data)
+        return _with_claims(floor, {}, model) if claims else floor
+    if claims and threshold in ("precision", "recall"):
+        raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
     identity = {} if backend == "openai" else read_identity(model_path(model), revision)
     if identity.get("stage") == ENCODER:
         for option, given in (
@@ -93,7 +98,8 @@ def load_judge(
         ):
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
-        return _load_encoder(model, revision, identity, precision, max_length, batch_tokens, threshold)
+        encoder = _load_encoder(model, revision, identity, precision, max_length, batch_tokens, threshold)
+        return _with_claims(encoder, identity, model) if claims else encoder
     released = None if template is None else TemplatePrompt(Path(template))
     prompt: Prompt = released or BuiltinPrompt()
     chat = {} if released is None else released.chat
@@ -137,7 +143,15 @@ def load_judge(
         from judge.calibration.curve import threshold_named
 
         judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
+    if claims:
+        return _with_claims(judge, {} if backend == "openai" else read_identity(model, revision), model)
     return judge
+
+
+def _with_claims(judge: Checker, identity: dict[str, Any], model: str) -> Checker:
+    from judge.claims.load import with_claims
+
+    return with_claims(judge, identity, model)
 
 
 def _load_encoder(

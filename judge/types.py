@@ -106,10 +106,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of an answer that was judged against the windows of a long document.
+    """One sentence of an answer, judged by itself.
 
-    ``span`` is its place in the answer, ``window`` the number, from 0, of the window that speaks best for it;
-    label and probability are those that this window gave.
+    ``span`` is its place in the answer, ``window`` the number, from 0, of the window of the document that
+    speaks best for it. Where claims were asked for (:mod:`judge.claims`), label and probability say whether
+    the document bears the sentence; where a long document was judged in windows, whether that window does.
     """
 
     span: Span
@@ -129,8 +130,8 @@ class Verdict:
 
     ``evidence`` is what the reasoning quotes of the document's text, ``unsupported`` what is wrong in the
     answer, where the judge tells (:mod:`judge.prompting.evidence`). ``windows`` and ``claims`` are filled
-    where a long document was judged in parts (:mod:`judge.prompting.windows`): those parts, and the sentences
-    of the answer.
+    where claims were asked for (:mod:`judge.claims`): passages of the document, and the sentences of the
+    answer; and where a long document was judged in parts (:mod:`judge.prompting.windows`).
     """
 
     label: Label | None

@@ -27,7 +27,7 @@ LEVELS = (
     {"prompting", "formats", "remote", "floors"},
     {"models", "injections"},
     {"backends", "calibration"},
-    {"judge", "encoder"},
+    {"judge", "encoder", "claims"},
     {"load"},
     {"batch", "serving", "training", "adapters"},
     {"cli", "testing"},

@@ -9,27 +9,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, HTTPException, Query, Request, Response
-from fastapi.responses import FileResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from eval.annotation.records import Name, Said
 from eval.annotation.work import Work
 from judge.errors import InputError, JudgeError
+from judge.serving.page import HEADERS, add_page
 
 ASSETS = Path(__file__).parent / "assets"
-FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js", "/icon.svg": "icon.svg"}
+OWN = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 HOSTS = ["127.0.0.1", "localhost"]
 """What requests may call this server: another site whose name is made to point here is refused."""
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-
 Who = Annotated[Name, Query(alias="annotator")]
 
 
@@ -45,8 +35,7 @@ def create_app(work: Work, title: str) -> FastAPI:
 
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)  # added last, asked first
 
-    for path, name in FILES.items():
-        app.add_api_route(path, _file(ASSETS / name), methods=["GET"])
+    add_page(app, ASSETS, OWN)
 
     @app.get("/api/work")
     def overview() -> dict[str, Any]:
@@ -93,10 +82,3 @@ def create_app(work: Work, title: str) -> FastAPI:
         return number
 
     return app
-
-
-def _file(path: Path) -> Callable[[], FileResponse]:
-    def send() -> FileResponse:
-        return FileResponse(path)
-
-    return send

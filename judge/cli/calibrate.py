@@ -18,6 +18,8 @@ from judge.types import Label
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from judge.types import Sample
+
 app = typer.Typer(add_completion=False)
 
 
@@ -40,6 +42,8 @@ def calibrate_command(
 ) -> None:
     """Make p(FAIL) mean what it says, and find thresholds for a wanted precision and recall of FAIL.
 
+    With --claims the rule for sentences instead; the samples' meta then says where answers are wrong (spans).
+
     Precision and thresholds hold where about as many answers are hallucinated as in the samples.
     """
     from rich.console import Console
@@ -60,6 +64,9 @@ def calibrate_command(
     for sample in samples:
         if sample.label is None:
             raise InputError(f"sample {sample.id!r} has no label to calibrate with", file=data, field="label")
+    if settings["claims"]:
+        _fit_claims(model, settings, data, samples)
+        return
     with warnings.catch_warnings():  # a calibration that does not hold is what this one replaces
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         judge = load_judge(model, **settings)
@@ -99,6 +106,54 @@ def calibrate_command(
     for line in _summary(calibration, held_out, wanted):
         typer.echo(line)
     typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {settings['mode']}")
+
+
+def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sample]") -> None:
+    """Fit the rule that makes an answer's probability of those of its sentences, and keep it."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from judge.claims.checker import ClaimsJudge
+    from judge.claims.fit import Labelled, compare, fit_claims
+    from judge.claims.rule import FIELD
+    from judge.encoder.checker import EncoderJudge
+    from judge.files import sha256_file, write_json
+    from judge.judge import Judge
+    from judge.load import load_judge
+
+    if settings["mode"] != "verdict":
+        raise InputError("claims are calibrated in verdict mode, which has probabilities; leave --mode away")
+    judge = load_judge(model, **{**settings, "claims": False})
+    if not isinstance(judge, Judge | EncoderJudge):
+        raise InputError(f"{model} is no model with probabilities of its own")
+    verdicts = track(
+        ClaimsJudge(replace(judge, calibrations={})).iter_check(samples),
+        description=data.name, total=len(samples), transient=True, console=Console(stderr=True),
+    )  # fmt: skip
+    found = Labelled()
+    taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]
+    described = judge.describe()
+    fitted = fit_claims(
+        found,
+        prompt_hash=described["prompt_hash"],
+        precision=described.get("dtype"),
+        quantization=described.get("quantization"),
+        data_sha256=sha256_file(data),
+    )
+    write_json(Path(model) / JUDGE_FILE, {**read_identity(model), FIELD: fitted.model_dump(mode="json")})
+    if not all(taken):
+        typer.echo(f"{taken.count(False)} samples without all probabilities were left out")
+    ranks = compare(found, fitted)
+    for line in (
+        f"{fitted.marked_sentences} sentences ({fitted.wrong_sentences} wrong) of {fitted.samples} answers "
+        f"({fitted.fail} FAIL) about {fitted.groups} documents",
+        f"sentences: AUROC {fitted.auroc_sentences:.3f}, calibration error {fitted.ece_sentences:.4f}",
+        f"answers: AUROC as a whole {ranks['whole']:.3f}, by their sentences {ranks['sentences']:.3f}, by "
+        f"both (the rule) {ranks['both']:.3f}, calibration error {fitted.ece_answers:.4f}",
+        "calibration errors are out of fold by document",
+        f"{Path(model) / JUDGE_FILE}: holds the calibration of claims",
+    ):
+        typer.echo(line)
 
 
 def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool]) -> "Table":

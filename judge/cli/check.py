@@ -15,7 +15,7 @@ from judge.cli.options import MODEL, Settings, introduce, loads_judge
 from judge.errors import InputError, JudgeError
 from judge.files import dump
 from judge.shipped import REFERENCE
-from judge.types import Label, Task, Usage, Verdict
+from judge.types import Label, Sample, Task, Usage, Verdict
 
 app = typer.Typer(add_completion=False)
 
@@ -92,13 +92,14 @@ def check_command(
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))
     elif verdict.label is not None:
-        typer.echo(_readable(verdict, sample.answer))
+        typer.echo(_readable(verdict, sample, settings["claims"]))
     if verdict.label is None:
         failure = f"no verdict: {verdict.error}"
         raise InputError(failure) if verdict.usage == Usage() else JudgeError(failure)  # nothing was asked
 
 
-def _readable(verdict: Verdict, answer: str) -> str:
+def _readable(verdict: Verdict, sample: Sample, claims: bool) -> str:
+    answer, document = sample.answer, sample.document_text
     meaning = {Label.PASS: "faithful", Label.FAIL: "hallucinated"}
     label = verdict.label or Label.FAIL
     chance = "" if verdict.p_fail is None else f", p(FAIL) = {verdict.p_fail:.3f}"
@@ -106,7 +107,12 @@ def _readable(verdict: Verdict, answer: str) -> str:
     if verdict.reasoning:
         lines.append(verdict.reasoning)
     lines += [f"unsupported: {answer[span.start : span.end]!r}" for span in verdict.unsupported]
-    if verdict.windows:
+    for claim in verdict.claims if claims else ():
+        chance = "" if claim.p_fail is None else f" {claim.p_fail:.3f}"
+        window = verdict.windows[claim.window]
+        lines.append(f"{claim.label or 'none'}{chance}  {answer[claim.span.start : claim.span.end]}")
+        lines.append(f"    document: {' '.join(document[window.start : window.end].split())}")
+    if verdict.windows and not claims:
         lines.append(f"note: the document was judged in {len(verdict.windows)} windows")
     if verdict.cut_chars:
         lines.append(f"note: the document's last {verdict.cut_chars} characters did not fit into the context")

@@ -46,6 +46,9 @@ def _settings(
         str | None,
         _option("p(FAIL) from which on to say FAIL; precision or recall: as judge calibrate found it."),
     ] = None,
+    claims: Annotated[
+        bool, _option("Judge every sentence of an answer too, and name what speaks for it.", "--claims")
+    ] = False,
     backend: Annotated[
         Engine, _option("The engine that runs the model; openai is any such server.")
     ] = "transformers",
@@ -76,6 +79,7 @@ def _settings(
         "template": template,
         "long": long,
         "threshold": threshold,
+        "claims": claims,
         "backend": backend,
         "precision": precision,
         "quantization": quantization,

@@ -18,7 +18,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("serve")
-@loads_judge()
+@loads_judge(without=("claims",))
 def serve_command(
     settings: Settings,
     model: MODEL = REFERENCE,
@@ -32,6 +32,9 @@ def serve_command(
         int, typer.Option(min=1, help="Samples that may wait; beyond, requests get 429.")
     ] = Limits().max_queue,
     max_samples: Annotated[int, typer.Option(min=1, help="Samples of one request.")] = Limits().max_samples,
+    max_sentences: Annotated[
+        int, typer.Option(min=1, help="Sentences of one request that asks for claims.")
+    ] = Limits().max_sentences,
     max_characters: Annotated[
         int, typer.Option(min=1, help="Characters of one request.")
     ] = Limits().max_characters,
@@ -53,19 +56,26 @@ def serve_command(
         raise InputError(
             f"serving needs the package {error.name}; pip install 'hallucination-judge[serve]'"
         ) from None
+    from judge.claims.load import with_claims
     from judge.floors.rules import CONSTANT, FLOORS
     from judge.load import load_judge
+    from judge.models.identity import read_identity
     from judge.serving.listening import address_of, listen_on, run_until_stopped
 
-    limits = Limits(max_batch, max_wait_ms, max_queue, max_samples, max_characters, max_body_bytes)
+    limits = Limits(
+        max_batch, max_wait_ms, max_queue, max_samples, max_sentences, max_characters, max_body_bytes
+    )
     token = _token()
     if model in FLOORS and model not in CONSTANT:
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
     introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
         judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
+        named = settings["threshold"] in ("precision", "recall")  # found for answers as a whole
+        identity = {} if settings["backend"] == "openai" else read_identity(model)
+        claims = with_claims(judge, identity, model, 0.5 if named else None)
         config = uvicorn.Config(
-            create_app(judge, limits, token),
+            create_app(claims, limits, token),
             log_level="warning",
             access_log=False,
             server_header=False,

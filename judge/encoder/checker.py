@@ -36,6 +36,26 @@ def describe_layout(layout: Layout) -> dict[str, Any]:
     }
 
 
+WORST = 3
+"""A sentence is doubted like so many of its most doubted tokens: one alone may be a slip."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A verdict, and the place in the answer and the doubt of each token that was read."""
+
+    verdict: Verdict
+    doubts: tuple[tuple[tuple[int, int], float], ...] = ()
+
+    def sentence(self, span: Span) -> Verdict:
+        """What the tokens of a sentence say."""
+        own = sorted(doubt for (start, end), doubt in self.doubts if start < span.end and end > span.start)
+        if not own:
+            return Verdict(None, error="this sentence was not read")
+        p_fail = sum(own[-WORST:]) / len(own[-WORST:])
+        return Verdict(Label.FAIL if p_fail >= DOUBT else Label.PASS, p_fail)
+
+
 @dataclass(frozen=True)
 class EncoderJudge(Checker):
     """Says whether answers are faithful to their documents, by one pass of an encoder.
@@ -77,6 +97,22 @@ class EncoderJudge(Checker):
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together; those about one document share its computation."""
+        for found in self._read(samples):
+            yield found.verdict
+
+    def check_sentences(
+        self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
+    ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
+        """Judge answers and each of their sentences, from one reading of the answer.
+
+        A sentence's probability is the mean of those of its :data:`WORST` most doubted tokens, read among
+        the sentences around it. ``None`` for one that the judge did not read: the answer was too long.
+        """
+        for found, spans in zip(self._read(samples), sentences, strict=True):
+            yield found.verdict, tuple(map(found.sentence, spans))
+
+    def _read(self, samples: Sequence[Sample]) -> "list[_Read]":
+        """Every sample's verdict, and what its tokens say."""
         places: dict[str, list[int]] = {}
         for place, sample in enumerate(samples):
             if sample.language in self.languages:
@@ -88,7 +124,7 @@ class EncoderJudge(Checker):
             cut.update(dict.fromkeys(about, lost))
         calibration = self.calibration()
         curve = None if calibration is None else calibration.curve
-        verdicts: list[Verdict | None] = [None] * len(samples)
+        read: list[_Read | None] = [None] * len(samples)
         for batch in batches(pages(documents, PAGE_TOKENS), self.batch_tokens):
             by_answer, by_token = map(iter, self._scores(batch))
             for page in batch:
@@ -96,12 +132,14 @@ class EncoderJudge(Checker):
                     usage = Usage(len(answer.ids) + sum(map(len, page.windows)))
                     raw = Verdict(None, next(by_answer), cut_chars=cut[place], usage=usage)
                     verdict = finish(raw, samples[place], self.mode, curve, self.threshold)
-                    doubted = stretches(answer, [next(by_token) for _ in answer.own])
+                    doubts = [next(by_token) for _ in answer.own]
                     if verdict.label is Label.FAIL:
-                        verdict = replace(verdict, unsupported=doubted)
-                    verdicts[place] = verdict
-        for sample, told in zip(samples, verdicts, strict=True):
-            yield told or Verdict(None, error=f"this judge does not read language {sample.language!r}")
+                        verdict = replace(verdict, unsupported=stretches(answer, doubts))
+                    read[place] = _Read(verdict, tuple(zip(answer.spans, doubts, strict=True)))
+        return [
+            found or _Read(Verdict(None, error=f"this judge does not read language {sample.language!r}"))
+            for sample, found in zip(samples, read, strict=True)
+        ]
 
     def calibration(self) -> "Calibration | None":
         """The calibration that holds for this layout and number format, if there is one."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.encoder.layout import Answer, Layout
+from judge.formats.stretches import wrong_stretches
 from judge.types import Label, Sample
 
 SHORT = 6
@@ -24,27 +25,6 @@ class Example:
     answer: Answer
     fail: int
     tokens: tuple[int, ...] | None
-
-
-def wrong_stretches(sample: Sample) -> list[tuple[int, int]] | None:
-    """Where the answer of a sample is wrong, as start and end in its text; ``None`` where nobody knows.
-
-    Known are spans that people labelled (RAGTruth's ``spans``), the ``errors`` of composed answers, and
-    what an edit put into an answer (``inserted``), where that stands in it once. A faithful answer is known
-    to have none if its source labels stretches: where only its PASS rows counted, a source would teach its
-    own style.
-    """
-    meta = sample.meta
-    named = meta.get("spans", meta.get("errors"))
-    inserted = meta.get("inserted")
-    if sample.label is Label.PASS:
-        return [] if named is not None or "pair" in meta else None
-    if named and all("start" in one and "end" in one for one in named):
-        return [(int(one["start"]), int(one["end"])) for one in named]
-    if inserted and sample.answer.count(inserted) == 1:
-        start = sample.answer.index(inserted)
-        return [(start, start + len(inserted))]
-    return None
 
 
 def example(sample: Sample, layout: Layout) -> Example:

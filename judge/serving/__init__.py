@@ -5,6 +5,7 @@ models.py     what goes over the wire
 reading.py    from a request to samples, every limit kept before anything is parsed
 batching.py   requests that arrive together are judged together
 metrics.py    what Prometheus reads
+page.py       the page of the server; assets/ holds its HTML, style and scripts
 app.py        the endpoints
 listening.py  the address, and how a server ends
 """

@@ -12,6 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 import judge
 from judge.checker import Checker
+from judge.claims.checker import ClaimsJudge
 from judge.serving.batching import Batcher, QueueFull
 from judge.serving.limits import Limits
 from judge.serving.metrics import CountRequests, Metrics
@@ -24,6 +25,7 @@ from judge.serving.models import (
     VerdictOut,
     inline_schema,
 )
+from judge.serving.page import add_page
 from judge.serving.reading import GONE, read_request
 from judge.types import Verdict
 
@@ -40,14 +42,16 @@ def create_app(checker: Checker, limits: Limits | None = None, token: str | None
     """Make the web application of one judge.
 
     Args:
-        checker: the judge.
+        checker: the judge; with its claims, or to be asked for claims as it is.
         limits: what a request and the queue may hold.
-        token: what clients must send as ``Authorization: Bearer TOKEN``, except to ``/health``; without one,
-            anybody may ask.
+        token: what clients must send as ``Authorization: Bearer TOKEN``, except to ``/health`` and the page;
+            without one, anybody may ask.
     """
     limits = limits or Limits()
     metrics = Metrics()
-    batcher = Batcher(checker, limits, metrics)
+    claims = checker if isinstance(checker, ClaimsJudge) else ClaimsJudge(checker)
+    checker = claims.judge
+    batcher = Batcher(checker, claims, limits, metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -81,7 +85,7 @@ def create_app(checker: Checker, limits: Limits | None = None, token: str | None
             batcher.check_room()  # before a body is read in vain
             asked = await read_request(request, limits)
             samples = [item.sample(number) for number, item in enumerate(asked.samples, start=1)]
-            verdicts = await _unless_gone(request, batcher.check(samples))
+            verdicts = await _unless_gone(request, batcher.check(samples, asked.claims))
         except QueueFull as error:
             raise HTTPException(429, str(error), {"Retry-After": str(error.retry_after)}) from None
         if verdicts is None:
@@ -95,7 +99,12 @@ def create_app(checker: Checker, limits: Limits | None = None, token: str | None
         """Which judge answers here."""
         described = checker.describe()
         return ModelResponse(
-            model=checker.name, mode=checker.mode, version=judge.__version__, describe=described
+            model=checker.name,
+            mode=checker.mode,
+            version=judge.__version__,
+            calibrated="calibration" in described,
+            calibrated_claims=claims.calibration is not None,
+            describe=described,
         )
 
     @app.get("/health", response_model=HealthResponse)
@@ -108,6 +117,7 @@ def create_app(checker: Checker, limits: Limits | None = None, token: str | None
         """Figures for Prometheus."""
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    add_page(app)
     return app
 
 

@@ -31,6 +31,7 @@ class QueueFull(Exception):
 @dataclass(slots=True, eq=False)
 class _Waiting:
     sample: Sample
+    claims: bool
     arrived: float
     verdict: "asyncio.Future[Verdict]"
 
@@ -40,12 +41,13 @@ class Batcher:
 
     Args:
         judge: judges the batches.
+        claims: judges those whose sentences are asked for too.
         limits: size of batches and of the queue.
         metrics: is told of every batch.
     """
 
-    def __init__(self, judge: Checker, limits: Limits, metrics: Metrics):
-        self._judge, self._limits, self._metrics = judge, limits, metrics
+    def __init__(self, judge: Checker, claims: Checker, limits: Limits, metrics: Metrics):
+        self._judge, self._claims, self._limits, self._metrics = judge, claims, limits, metrics
         self._queue: deque[_Waiting] = deque()
         self._arrival = asyncio.Event()
         self._seconds_a_sample = 0.0
@@ -57,7 +59,7 @@ class Batcher:
             seconds = math.ceil(len(self._queue) * self._seconds_a_sample)
             raise QueueFull(min(max(seconds, 1), 60))
 
-    async def check(self, samples: Sequence[Sample]) -> list[Verdict]:
+    async def check(self, samples: Sequence[Sample], claims: bool = False) -> list[Verdict]:
         """One verdict a sample, in order. A caller that is cancelled takes back what still waits.
 
         Raises:
@@ -66,7 +68,7 @@ class Batcher:
         """
         self.check_room(len(samples))
         loop = asyncio.get_running_loop()
-        mine = [_Waiting(sample, loop.time(), loop.create_future()) for sample in samples]
+        mine = [_Waiting(sample, claims, loop.time(), loop.create_future()) for sample in samples]
         self._queue.extend(mine)
         self._arrival.set()
         try:
@@ -84,7 +86,7 @@ class Batcher:
             while True:
                 batch = await self._next_batch()
                 start = loop.time()
-                found = await loop.run_in_executor(thread, self._verdicts, [item.sample for item in batch])
+                found = await loop.run_in_executor(thread, self._judged, batch)
                 self._note(len(batch), loop.time() - start)
                 for item, verdict in zip(batch, found, strict=True):
                     if item.verdict.done():  # its caller has gone
@@ -107,16 +109,24 @@ class Batcher:
         size = min(len(self._queue), self._limits.max_batch)
         return [self._queue.popleft() for _ in range(size)] or await self._next_batch()
 
-    def _verdicts(self, samples: Sequence[Sample]) -> list[Verdict | Exception]:
-        """Runs in the thread. A batch that fails is judged sample by sample: only the culprits fail."""
+    def _judged(self, batch: Sequence[_Waiting]) -> list[Verdict | Exception]:
+        """Runs in the thread: the verdicts on a batch, in its order."""
+        plain = iter(self._verdicts(self._judge, [item.sample for item in batch if not item.claims]))
+        claims = iter(self._verdicts(self._claims, [item.sample for item in batch if item.claims]))
+        return [next(claims if item.claims else plain) for item in batch]
+
+    def _verdicts(self, judge: Checker, samples: Sequence[Sample]) -> list[Verdict | Exception]:
+        """A batch that fails is judged sample by sample: only the culprits fail."""
+        if not samples:
+            return []
         try:
-            found = list(self._judge.iter_check(samples))
+            found = list(judge.iter_check(samples))
             if len(found) != len(samples):
                 raise JudgeError(f"the judge gave {len(found)} verdicts for {len(samples)} samples")
         except Exception as error:
             if len(samples) == 1:
                 return [error]
-            return [verdict for sample in samples for verdict in self._verdicts([sample])]
+            return [verdict for sample in samples for verdict in self._verdicts(judge, [sample])]
         return [*found]
 
     def _note(self, samples: int, seconds: float) -> None:

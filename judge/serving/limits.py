@@ -25,6 +25,8 @@ class Limits:
     """Samples that may wait; what comes beyond is refused with 429."""
     max_samples: int = 256
     """Samples of one request."""
+    max_sentences: int = 2048
+    """Sentences of all answers of one request that asks for claims: each is judged by itself."""
     max_characters: int = 1_000_000
     """Characters of all documents, questions and answers of one request."""
     max_body_bytes: int = 4 * 2**20

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.types import Label, Verdict
 
-PATHS = ("/v1/judge", "/v1/model", "/health", "/metrics", "/openapi.json")
+PATHS = ("/", "/v1/judge", "/v1/model", "/health", "/metrics", "/openapi.json")
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 

@@ -51,6 +51,8 @@ class JudgeRequest(_Message):
     """The body of ``POST /v1/judge``."""
 
     samples: list[SampleIn] = Field(min_length=1)
+    claims: bool = False
+    """Judge every sentence of the answers too, and answers by their sentences."""
 
 
 class VerdictOut(_Message):
@@ -96,6 +98,10 @@ class ModelResponse(_Message):
     mode: Mode
     version: str
     """Of this toolkit."""
+    calibrated: bool
+    """Is ``p_fail`` the share of such answers that is hallucinated?"""
+    calibrated_claims: bool
+    """The same, where claims are asked for."""
     describe: dict[str, Any]
     """Everything that identifies the judge: revision, prompt hash, number format, device."""
 

@@ -8,8 +8,9 @@ from fastapi import HTTPException, Request
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
+from judge.claims.sentences import claim_spans
 from judge.serving.limits import Limits
-from judge.serving.models import JudgeRequest, SampleIn
+from judge.serving.models import JudgeRequest
 
 GONE = 499
 """Status in the metrics for a client that did not wait; nobody receives it."""
@@ -31,7 +32,7 @@ async def read_request(request: Request, limits: Limits) -> JudgeRequest:
         found = JudgeRequest.model_validate_json(body)
     except ValidationError as error:
         raise _explain(error) from None
-    _check_size(found.samples, limits)
+    _check_size(found, limits)
     return found
 
 
@@ -68,7 +69,8 @@ def _explain(error: ValidationError) -> HTTPException:
     return HTTPException(422, f"{place}: {first['msg']}{more}")
 
 
-def _check_size(samples: list[SampleIn], limits: Limits) -> None:
+def _check_size(request: JudgeRequest, limits: Limits) -> None:
+    samples = request.samples
     if len(samples) > limits.max_samples:
         raise HTTPException(
             413, f"{len(samples)} samples in one request; at most {limits.max_samples} are taken"
@@ -78,3 +80,10 @@ def _check_size(samples: list[SampleIn], limits: Limits) -> None:
         raise HTTPException(
             413, f"{characters} characters in one request; at most {limits.max_characters} are taken"
         )
+    if request.claims:
+        sentences = sum(len(claim_spans(sample.answer)) for sample in samples)
+        if sentences > limits.max_sentences:
+            raise HTTPException(
+                413,
+                f"{sentences} sentences in one request with claims; at most {limits.max_sentences} are taken",
+            )

@@ -11,15 +11,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from judge.checker import Checker
 from judge.cli.main import main
 from judge.errors import InputError
 from judge.floors.rules import make_floor
 from judge.judge import Judge
+from judge.load import load_judge
 from judge.serving.limits import PROMPT_TOKENS, Limits
 from judge.types import Label, Mode, Sample, Verdict
 
@@ -32,7 +35,7 @@ ONE = {"document": "The tower is 20 m high.", "question": "How high?", "answer":
 JSON = {"content-type": "application/json"}
 
 
-class Slow:
+class Slow(Checker):
     """A judge that remembers its batches and takes its time; answers ``boom`` make it fail."""
 
     name, chunk = "slow", 256
@@ -52,6 +55,8 @@ class Slow:
             if sample.answer == "boom":
                 raise ValueError("a secret of the server")
             yield Verdict(Label.FAIL if "no" in sample.answer else Label.PASS, 0.25, raw="PASS")
+
+    check_chunk = iter_check
 
     def describe(self) -> dict[str, Any]:
         return {"model": "slow"}
@@ -163,6 +168,25 @@ def test_a_sample_without_verdict_says_why(
     long, short = server.judge(ONE | {"answer": "word " * 2000}, ONE).json()["verdicts"]
     assert long["label"] is None and "answer" in long["error"]
     assert short["label"] in ("PASS", "FAIL") and short["error"] is None
+
+
+def test_claims_are_told_where_they_are_asked_for(run: Callable[..., Running]) -> None:
+    judge = make_floor("floor:always-fail")
+    server = run(judge, Limits(max_sentences=3, max_batch=8, max_wait_ms=50))
+    row = ONE | {"document": "The tower is 20 m high. \U0001d538 It is old.", "answer": "20 m. It is old."}
+    body = {"samples": [row], "claims": True}
+    with ThreadPoolExecutor(2) as pool:  # both kinds in one batch
+        plain, told = pool.submit(server.judge, row), pool.submit(server.client.post, "/v1/judge", json=body)
+        assert plain.result().json()["verdicts"][0]["claims"] == []
+        found = told.result().json()["verdicts"][0]
+    sample = Sample("row-1", row["document"], row["answer"], row["question"])
+    [wanted] = load_judge("floor:always-fail", claims=True).check([sample])
+    assert found["claims"] == json.loads(json.dumps([asdict(claim) for claim in wanted.claims]))
+    assert found["windows"] == [asdict(window) for window in wanted.windows] and len(found["claims"]) == 2
+    many = server.client.post("/v1/judge", json=body | {"samples": [row, row]})
+    assert many.status_code == 413 and "4 sentences" in many.json()["detail"]
+    assert server.judge(row, row).status_code == 200
+    assert server.client.get("/v1/model").json()["calibrated_claims"] is False
 
 
 def test_model_and_health(run: Callable[..., Running]) -> None:

@@ -1,6 +1,5 @@
-"use strict";
-// Texts of samples are only ever set as text (textContent, append): nothing in them is read as markup.
-const byId = (id) => document.getElementById(id);
+import { byId, el, toPoints, toUnits } from "./common.js";
+
 const TEXTS = { unsupported: "answer", evidence: "document" }; // kind of mark to where it is made
 
 const ARROWS = {
@@ -19,13 +18,6 @@ let marks = []; // {kind, start, end, type}; ends count UTF-16 units here and ch
 let since = 0; // when the sample was shown, in ms
 let busy = false;
 const drafts = new Map(); // what was marked or noted of samples that have no label yet
-
-function el(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 async function ask(path, body) {
   const query = who ? `?annotator=${encodeURIComponent(who)}` : "";
@@ -58,9 +50,6 @@ async function alone(action) {
 }
 
 // --- Marks -----------------------------------------------------------------------------------------------------
-
-const toPoints = (text, units) => [...text.slice(0, units)].length;
-const toUnits = (text, points) => [...text].slice(0, points).join("").length;
 
 function draw(kind) {
   const panel = byId(TEXTS[kind]);

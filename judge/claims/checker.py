@@ -1,0 +1,98 @@
+"""A judge that says of every sentence of an answer how likely it is wrong, and what speaks for it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from judge.checker import Checker
+from judge.claims.passages import nearest, passages
+from judge.claims.rule import ClaimsCalibration, combine
+from judge.claims.sentences import claim_spans
+from judge.types import Claim, Label, Mode, Sample, Span, Verdict
+
+ANSWERS = 8
+"""A chunk has this times fewer answers than the judge takes; their sentences take the place of the rest."""
+
+
+@dataclass(frozen=True)
+class ClaimsJudge(Checker):
+    """Another judge, asked about sentences too; the rest of its verdicts stays.
+
+    With a calibration the answer's probability comes from its sentences and the answer as a whole, see
+    :mod:`judge.claims.rule`; without one it is what the judge says of the whole.
+
+    Args:
+        judge: judges answers and sentences.
+        calibration: fitted to this judge; its own calibration of whole answers is then not used.
+        threshold: from which ``p_fail`` on an answer is ``FAIL``, where there is a calibration. Sentences
+            are from 0.5 on.
+    """
+
+    judge: Checker
+    calibration: ClaimsCalibration | None = None
+    threshold: float = 0.5
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.judge.name
+
+    @property
+    def mode(self) -> Mode:
+        """The judge's mode."""
+        return self.judge.mode
+
+    @property
+    def chunk(self) -> int:
+        """How many answers are judged together."""
+        return -(-self.judge.chunk // ANSWERS)
+
+    def describe(self) -> dict[str, Any]:
+        """The judge, and the curves behind its claims."""
+        curves = None if self.calibration is None else self.calibration.model_dump(include=_CURVES)
+        return {**self._asked.describe(), "claims": {"calibration": curves, "threshold": self.threshold}}
+
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Judge some answers with their sentences."""
+        spans = [claim_spans(sample.answer) for sample in samples]
+        judged = self._asked.check_sentences(samples, spans)
+        for sample, sentences, (whole, parts) in zip(samples, spans, judged, strict=True):
+            yield self._told(sample, sentences, whole, parts)
+
+    @property
+    def _asked(self) -> Checker:
+        """The judge as the calibration was fitted to it."""
+        if self.calibration is None or not hasattr(self.judge, "calibrations"):
+            return self.judge
+        return replace(self.judge, calibrations={})  # type: ignore[type-var]
+
+    def _told(
+        self, sample: Sample, sentences: Sequence[Span], whole: Verdict, parts: Sequence[Verdict]
+    ) -> Verdict:
+        document = sample.document_text
+        windows = passages(document)
+        texts = [sample.answer[span.start : span.end] for span in sentences]
+        places = nearest(document, windows, texts, sample.language)
+        claims = tuple(map(self._claim, sentences, places, parts))
+        return replace(self._answer(whole, claims), windows=windows, claims=claims)
+
+    def _claim(self, span: Span, window: int, found: Verdict) -> Claim:
+        p_fail, label = found.p_fail, found.label
+        if p_fail is not None and self.calibration is not None:
+            p_fail = self.calibration.sentences(p_fail)
+            label = Label.FAIL if p_fail >= 0.5 else Label.PASS
+        return Claim(span, window, label, p_fail)
+
+    def _answer(self, whole: Verdict, claims: Sequence[Claim]) -> Verdict:
+        """The answer's probability and label, by the rule where it is fitted and all has probabilities."""
+        known = [claim.p_fail for claim in claims if claim.p_fail is not None]
+        if self.calibration is None or whole.p_fail is None or not known or len(known) < len(claims):
+            return whole
+        p_fail = self.calibration.answers(combine(known, whole.p_fail))
+        if p_fail < self.threshold:
+            return replace(whole, p_fail=p_fail, label=Label.PASS, unsupported=())
+        failed = tuple(claim.span for claim in claims if claim.label is Label.FAIL)
+        return replace(whole, p_fail=p_fail, label=Label.FAIL, unsupported=whole.unsupported or failed)
+
+
+_CURVES = {"sentences", "answers", "data_sha256"}

@@ -1,0 +1,64 @@
+"""From the probabilities of an answer's sentences to that of the answer.
+
+An answer is wrong if any of its sentences is; but a judge also sees the answer as a whole, where sentences
+lean on each other. The rule takes both to equal parts: the mean of the log-odds of the two. Curves that
+``judge calibrate --claims`` fits to labelled answers make shares of the sentences' probabilities and of the
+outcome. On RAGTruth this ranks answers better than either part (docs/claims.md).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judge.calibration.curve import Curve, log_odds
+from judge.configs import StrictConfig
+from judge.models.quantization import Quantization
+
+FIELD = "claims"
+"""The field of ``judge.json`` that keeps a :class:`ClaimsCalibration`."""
+
+
+class ClaimsCalibration(StrictConfig):
+    """Two curves, and what they were fitted on.
+
+    ``sentences`` is from a judge's raw probability that a sentence is wrong to the share of such sentences
+    that is; ``answers`` from :func:`combine` to the share of such answers that is FAIL. They hold for the
+    prompt and the number format that they were fitted with. The errors are of probabilities out of fold.
+    """
+
+    sentences: Curve
+    answers: Curve
+    prompt_hash: str
+    precision: str | None = None
+    quantization: Quantization | None = None
+    data_sha256: str
+    samples: int
+    fail: int
+    groups: int
+    marked_sentences: int
+    wrong_sentences: int
+    ece_sentences: float
+    ece_answers: float
+    auroc_sentences: float
+    auroc_answers: float
+
+    def misfit(self, description: Mapping[str, Any]) -> bool:
+        """Whether it was fitted to another prompt or number format than that of a described judge."""
+        found = (description["prompt_hash"], description.get("dtype"), description.get("quantization"))
+        return found != (self.prompt_hash, self.precision, self.quantization)
+
+
+def any_wrong(p_wrong: Sequence[float]) -> float:
+    """The probability that any sentence is wrong, as if they were independent."""
+    return 1 - math.prod(1 - p for p in p_wrong)
+
+
+def combine(p_wrong: Sequence[float], whole: float) -> float:
+    """The raw probability of FAIL of an answer.
+
+    Args:
+        p_wrong: of each of its sentences, at least one.
+        whole: what the judge says of the answer as a whole.
+    """
+    odds = (log_odds(any_wrong(p_wrong)) + log_odds(whole)) / 2
+    return 1 / (1 + math.exp(-odds))

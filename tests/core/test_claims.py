@@ -1,0 +1,296 @@
+"""Sentence by sentence: passages, the rule that joins sentences, what is told, and how it is calibrated."""
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.calibration.curve import Curve
+from judge.checker import Checker
+from judge.claims.checker import ClaimsJudge
+from judge.claims.fit import Labelled, compare, fit_claims, wrong_sentences
+from judge.claims.load import read_claims, with_claims
+from judge.claims.passages import LONGEST, nearest, passages
+from judge.claims.rule import ClaimsCalibration, any_wrong, combine
+from judge.claims.sentences import claim_spans
+from judge.cli.main import main
+from judge.errors import InputError, JudgeWarning
+from judge.files import JUDGE_FILE
+from judge.floors.overlap import units
+from judge.floors.rules import make_floor
+from judge.judge import Judge
+from judge.load import load_judge
+from judge.samples import write_samples
+from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
+
+BRIDGE = (
+    "The Tarn Bridge was designed by Ada Holst and opened in 1931, after nine years of quarrels about its "
+    "cost and place. It replaced a ferry that had crossed the river for 200 years, and is 214 metres long "
+    "between its towers. In 1987 a storm damaged the eastern pier, and the bridge was closed for five months."
+)
+PLAIN = Curve(method="platt")
+
+
+class Words(Checker):
+    """Doubts an answer by the share of its words that the document lacks; remembers what it was asked."""
+
+    name, chunk = "words", 16
+    mode: Mode = "verdict"
+
+    def __init__(self) -> None:
+        self.asked: list[Sample] = []
+
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        for sample in samples:
+            self.asked.append(sample)
+            known = set(units(sample.document_text, sample.language))
+            words = units(sample.answer, sample.language)
+            p_fail = sum(word not in known for word in words) / len(words)
+            yield Verdict(Label.FAIL if p_fail >= 0.5 else Label.PASS, p_fail)
+
+    def describe(self) -> dict[str, Any]:
+        return {"model": "words", "prompt_hash": "w"}
+
+
+def calibration(**values: Any) -> ClaimsCalibration:
+    counts = dict.fromkeys(("samples", "fail", "groups", "marked_sentences", "wrong_sentences"), 1)
+    figures = dict.fromkeys(("ece_sentences", "ece_answers", "auroc_sentences", "auroc_answers"), 0.5)
+    fields = {"sentences": PLAIN, "answers": PLAIN, "prompt_hash": "w", "data_sha256": "0"}
+    return ClaimsCalibration(**{**fields, **counts, **figures, **values})
+
+
+def text_of(text: str, spans: Sequence[Span]) -> list[str]:
+    return [text[span.start : span.end] for span in spans]
+
+
+# --- Sentences ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted"),
+    [
+        (
+            "Do this:\n1. Open it.\n 2. Close it. Then go.",
+            ["Do this:", "1. Open it.", "2. Close it.", "Then go."],
+        ),
+        ("- one\n\n* two\n***\n", ["- one", "* two\n***"]),
+        ("a) One is so. B. Two is.", ["a) One is so.", "B. Two is."]),
+        ("1931.", ["1931."]),
+        ("7.", ["7."]),
+        (" ", []),
+    ],
+)
+def test_the_marks_of_a_list_are_no_sentences(answer: str, wanted: list[str]) -> None:
+    assert text_of(answer, claim_spans(answer)) == wanted
+
+
+# --- Passages -----------------------------------------------------------------------------------------------
+
+
+@given(st.text(alphabet='aB .!"\n\u3002\u6865', max_size=1200).filter(str.strip))
+def test_passages_hold_the_whole_document_in_order(document: str) -> None:
+    spans = passages(document)
+    assert "".join("".join(text_of(document, spans)).split()) == "".join(document.split())
+    assert all(one.end <= two.start for one, two in pairwise(spans))
+    assert all(0 < span.end - span.start <= LONGEST for span in spans)
+
+
+def test_the_passage_that_holds_a_sentences_words_is_nearest() -> None:
+    spans = passages(BRIDGE)
+    assert len(spans) == 3
+    asked = ["A storm hit the pier.", "Ada Holst designed it.", "The bridge is 214 metres long.", "?"]
+    assert nearest(BRIDGE, spans, asked, "en") == [2, 0, 1, 0]
+    chinese = "大桥由霍尔斯特设计。" + "它长二百一十四米，取代了渡船。" * 12 + "一九八七年风暴损坏了东墩。"
+    found = nearest(chinese, passages(chinese), ["风暴损坏了东墩", "霍尔斯特设计"], "zh")
+    assert found == [len(passages(chinese)) - 1, 0]
+
+
+# --- The rule -----------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1), st.floats(0, 1))
+def test_more_doubt_of_any_part_never_lowers_the_answers(
+    parts: list[float], whole: float, more: float
+) -> None:
+    before = combine(parts, whole)
+    assert 0 <= before <= 1 and max(parts) <= any_wrong(parts) + 1e-9
+    assert combine([max(parts[0], more), *parts[1:]], whole) >= before - 1e-9
+    assert combine(parts, max(whole, more)) >= before - 1e-9
+    assert combine([*parts, more], whole) >= before - 1e-9
+
+
+# --- What is told -------------------------------------------------------------------------------------------
+
+ANSWER = "Ada Holst designed the bridge. Lindmoor sued everybody loudly. A storm damaged the pier."
+
+
+def test_every_sentence_has_its_probability_and_its_passage() -> None:
+    judge = Words()
+    some = [
+        Sample(f"s{number}", BRIDGE, ANSWER if number % 2 else "It opened in 1931.", label=Label.FAIL)
+        for number in range(9)
+    ]
+    verdicts = ClaimsJudge(judge).check(some)
+    assert len(judge.asked) == 5 + 4 * (1 + 3)  # an answer of one sentence is judged once
+    assert all(piece.label is None for piece in judge.asked if piece.answer not in (ANSWER, some[0].answer))
+    for sample, found in zip(some, verdicts, strict=True):
+        [plain] = Words().check([sample])
+        assert (found.label, found.p_fail) == (plain.label, plain.p_fail)  # nothing is calibrated
+        assert text_of(BRIDGE, found.windows) == text_of(BRIDGE, passages(BRIDGE))
+    told = verdicts[1]
+    assert [claim.window for claim in told.claims] == [0, told.claims[1].window, 2]
+    assert [claim.label for claim in told.claims] == [Label.PASS, Label.FAIL, Label.PASS]
+    assert text_of(ANSWER, [told.claims[1].span]) == ["Lindmoor sued everybody loudly."]
+    assert verdicts[0].claims[0].p_fail == verdicts[0].p_fail
+    assert verdict_from_json(json.loads(json.dumps(verdict_to_json(told)))) == told
+    [empty] = ClaimsJudge(make_floor("floor:always-fail"), calibration()).check([Sample("e", "", " ")])
+    assert empty.p_fail == 1 and not empty.claims
+
+
+def test_sentences_are_read_in_verdict_mode(tiny_backend: Callable[..., Any]) -> None:
+    """A reasoning for every sentence would take minutes."""
+    judge = Judge(tiny_backend("chatml"), mode="reason", max_new_tokens=3)
+    sample = Sample("s", BRIDGE, ANSWER)
+    [found] = ClaimsJudge(judge).check([sample])
+    [plain] = judge.check([sample])
+    assert found == replace(plain, windows=found.windows, claims=found.claims)
+    parts = [replace(sample, answer=text) for text in text_of(ANSWER, claim_spans(ANSWER))]
+    wanted = replace(judge, mode="verdict").check(parts)
+    told = [claim.p_fail for claim in found.claims]
+    assert told == pytest.approx([verdict.p_fail for verdict in wanted])
+
+
+def test_a_calibrated_answer_follows_its_sentences() -> None:
+    sample = Sample("s", BRIDGE, ANSWER)
+    plain = ClaimsJudge(Words()).check([sample])[0]
+    judge = ClaimsJudge(Words(), calibration(sentences=Curve(method="platt", bias=2.0)))
+    [found] = judge.check([sample])
+    raised = [Curve(method="platt", bias=2.0)(claim.p_fail or 0) for claim in plain.claims]
+    assert [claim.p_fail for claim in found.claims] == pytest.approx(raised)
+    assert found.p_fail == pytest.approx(combine(raised, plain.p_fail or 0)) and found.label is Label.FAIL
+    assert found.unsupported == tuple(claim.span for claim in found.claims if claim.label is Label.FAIL)
+    [strict] = replace(judge, threshold=1.0).check([sample])
+    assert strict.label is Label.PASS and strict.unsupported == ()
+    assert judge.describe()["claims"] != replace(judge, calibration=None).describe()["claims"]
+
+
+# --- Calibration --------------------------------------------------------------------------------------------
+
+
+def labelled(count: int) -> tuple[list[Sample], list[Verdict]]:
+    """Answers of three sentences, of which people marked what is wrong, and a judge who half knows it."""
+    draw = random.Random(0)
+    samples, verdicts = [], []
+    for number in range(count):
+        wrong = [draw.random() < 0.2 for _ in range(3)]
+        answer = "One is so. Two is so. Six is so."
+        spans = [{"start": 11 * at + 4, "end": 11 * at + 6} for at in range(3) if wrong[at]]
+        sample = Sample(
+            f"s{number}", f"document {number // 2}", answer,
+            label=Label.FAIL if any(wrong) else Label.PASS, group=str(number // 2), meta={"spans": spans},
+        )  # fmt: skip
+        doubts = [min(max(draw.gauss(0.3 + 0.4 * bad, 0.15), 0.01), 0.99) for bad in wrong]
+        asked = ClaimsJudge(make_floor("floor:always-pass")).check([sample])[0]
+        claims = tuple(replace(claim, p_fail=p) for claim, p in zip(asked.claims, doubts, strict=True))
+        samples.append(sample)
+        verdicts.append(replace(asked, p_fail=sum(doubts) / 3, claims=claims))
+    return samples, verdicts
+
+
+def test_the_rule_is_fitted_to_marked_spans() -> None:
+    samples, verdicts = labelled(160)
+    data = Labelled()
+    assert all(data.add(*pair) for pair in zip(samples, verdicts, strict=True))
+    assert not data.add(samples[0], replace(verdicts[0], claims=()))
+    assert not data.add(samples[0], replace(verdicts[0], p_fail=None))
+    found = fit_claims(data, prompt_hash="w", data_sha256="0")
+    marked = sum(len(sample.meta["spans"]) for sample in samples)
+    assert (found.samples, found.marked_sentences, found.wrong_sentences) == (160, 480, marked)
+    assert found.auroc_sentences > 0.9 and found.ece_sentences < 0.1 and found.ece_answers < 0.15
+    ranks = compare(data, found)
+    assert ranks["both"] == found.auroc_answers and ranks["sentences"] > ranks["whole"]
+    blind = Labelled()
+    for sample, verdict in zip(samples, verdicts, strict=True):
+        blind.add(replace(sample, meta={}), verdict)
+    with pytest.raises(InputError, match="'spans'"):
+        fit_claims(blind, prompt_hash="w", data_sha256="0")
+
+
+def test_where_an_answer_is_wrong() -> None:
+    sample = Sample(
+        "s", "d", "One is so. Two is so.", label=Label.FAIL, meta={"spans": [{"start": 12, "end": 13}]}
+    )
+    assert wrong_sentences(sample) == [False, True]
+    assert wrong_sentences(replace(sample, meta={})) is None
+    assert wrong_sentences(replace(sample, label=Label.PASS, meta={})) == [False, False]
+
+
+def test_a_calibration_is_used_where_it_holds(tmp_path: Path) -> None:
+    kept = {"claims": calibration().model_dump(mode="json")}
+    assert with_claims(Words(), kept, "m").calibration == calibration()
+    kept["claims"]["prompt_hash"] = "another"
+    with pytest.warns(JudgeWarning, match="set aside"):
+        assert with_claims(Words(), kept, "m").calibration is None
+    assert read_claims({}, "m") is None
+    with pytest.raises(InputError, match=r"field .claims.: holds no calibration"):
+        read_claims({"claims": {"sentences": 3}}, str(tmp_path))
+    with pytest.raises(InputError, match="give claims a number"):
+        load_judge("m", claims=True, threshold="precision")
+
+
+# --- Commands -----------------------------------------------------------------------------------------------
+
+
+def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bridge.txt").write_text(BRIDGE)
+    call = [
+        "check",
+        "--model",
+        "floor:always-fail",
+        "--document",
+        str(tmp_path / "bridge.txt"),
+        "--answer",
+        ANSWER,
+    ]
+    with pytest.raises(SystemExit):
+        main([*call, "--claims"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "FAIL (hallucinated, p(FAIL) = 1.000)"
+    assert lines[-2] == "FAIL 1.000  A storm damaged the pier."
+    assert lines[-1].startswith("    document: In 1987 a storm")
+    with pytest.raises(SystemExit):
+        main([*call, "--claims", "--json"])
+    assert len(json.loads(capsys.readouterr().out)["claims"]) == 3
+    with pytest.raises(SystemExit):
+        main(call)
+    assert "document:" not in capsys.readouterr().out
+
+
+def test_calibrate_keeps_the_rule_beside_the_model(
+    model_folder: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import shutil
+
+    folder = tmp_path / "model"
+    shutil.copytree(model_folder("chatml"), folder)
+    samples, _ = labelled(24)
+    write_samples(tmp_path / "marked.jsonl", samples)
+    with pytest.raises(SystemExit):
+        main(["calibrate", "--claims", "--model", str(folder), "--data", str(tmp_path / "marked.jsonl")])
+    out = capsys.readouterr().out
+    assert "72 sentences" in out and "by both (the rule)" in out
+    assert json.loads((folder / JUDGE_FILE).read_text())["claims"]["samples"] == 24
+    judge = load_judge(str(folder), claims=True)
+    assert isinstance(judge, ClaimsJudge) and judge.calibration is not None
+    [verdict] = judge.check(samples[:1])
+    values = [claim.p_fail or 0 for claim in verdict.claims]
+    assert verdict.p_fail is not None and len(values) == 3 and "claims" in judge.describe()
+    with pytest.raises(SystemExit):
+        main(["calibrate", "--claims", "--mode", "reason", "--model", str(folder), "--data", "x.jsonl"])
