@@ -158,11 +158,8 @@ class Maker:
         """A context for each fact and its hallucination."""
 
         def prompt(item: Item) -> Prompted:
-            fields = {
-                "document": item.description,
-                "answer": item.fact,
-                "other_answer": item.hallucination,
-            }
+            # Not the hallucination: a small writer would repeat it.
+            fields = {"document": item.description, "answer": item.fact}
             return stage_prompt("context", item.category, item.entity, fields)
 
         def read(item: Item, reply: str) -> Iterator[Item | Rejected]:

@@ -40,10 +40,9 @@ RULES: Mapping[Stage, str] = {
         "word stays, the name too."
     ),
     "context": (
-        'Write one true sentence of background about "{entity}" (category: {category}) by which a reader '
-        "can tell that the ANSWER is right and the OTHER_ANSWER is wrong. It names it, it does not repeat "
-        "the ANSWER, and it mentions nothing that the OTHER_ANSWER claims. The ANSWER comes from the "
-        "DOCUMENT."
+        'The ANSWER is a true sentence about "{entity}" (category: {category}). Write another true sentence '
+        "of background, from the DOCUMENT or from what you know, by which a reader can tell that the ANSWER "
+        'is right. It names "{entity}", and does not repeat the ANSWER.'
     ),
 }
 OTHERS = "Leave these out: {names}."
