@@ -104,6 +104,8 @@ def edit_of(
     edits = verify(Sample("fact", description, fact), new)
     if isinstance(edits, Rejected):
         return Rejected(f"no clean edit: {edits.reason}")
+    if not all(edit.replaced for edit in edits):
+        return Rejected("no clean edit: adds instead of changing", new)
     return (new, edits) if names(entity, new) else Rejected("changes the entity")
 
 

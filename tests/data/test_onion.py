@@ -57,6 +57,7 @@ def test_facts_stand_in_the_description_and_alone(fact: str, fault: str | None) 
         ("Quince came from Norway", "Quince came from Norway."),
         ("Quince came from Persia.", "no clean edit: same"),
         ("Medlar came from Persia.", "changes the entity"),
+        ("The answer: Quince came from Persia.", "no clean edit: adds instead of changing"),
         ("Quince came from Norway, and nobody there knows why or by whom it came.", "no clean edit: length"),
     ],
 )
