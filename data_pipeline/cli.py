@@ -93,6 +93,41 @@ def dialogues_command(
         typer.echo(f"{folder / TO_REPAIR}: {manifest['to_repair']} turns of A for people to rewrite")
 
 
+@app.command("onion")
+def onion_command(
+    config: Annotated[
+        Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval-construction.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="Folder for the set, instead of the recipe's.")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
+    ] = None,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be asked of the models, and its price.")
+    ] = False,
+) -> None:
+    """Let a chat model write facts and hallucinations about entities: as OnionEval was made."""
+    from rich.console import Console
+
+    from data_pipeline.onion.config import OnionConfig
+    from data_pipeline.onion.run import FOLDER, ROWS, STAGES, dry_run, run
+    from judge.configs import load_config
+    from judge.shipped import find_recipe
+
+    console = Console(stderr=True)
+    changes = [*(overrides or []), *([f"output={out}"] if out is not None else [])]
+    recipe = load_config(OnionConfig, find_recipe(config, "onion"), changes)
+    if dry:
+        for name, estimate in dry_run(recipe).items():
+            typer.echo(f"{name}: {estimate.text()}")
+        return
+    manifest = run(recipe, say=console.print)
+    for reason, items in manifest["dropped"].items():
+        console.print(f"left out, {reason}: {items['count']}")
+    stages = ", ".join(f"{manifest[stage]} {stage}" for stage in STAGES)
+    typer.echo(f"{Path(recipe.output) / FOLDER / ROWS}: {manifest['rows']} rows, of {stages}")
+
+
 @app.command("audit")
 def audit_command(
     folder: Annotated[Path, typer.Argument(help="A built data set.")],

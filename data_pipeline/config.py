@@ -1,6 +1,7 @@
 """The keys of a data recipe (``data.yaml``). Every key here is read, and no other is allowed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
@@ -117,6 +118,14 @@ class TeacherConfig(StrictConfig):
         top_k = own if self.top_k is None else self.top_k
         return {"temperature": self.temperature, "top_p": self.top_p, "top_k": top_k}
 
+    @property
+    def model_name(self) -> str:
+        """What files call the model: its name at the endpoint, its Hub id, or the name of its folder."""
+        if self.endpoint is not None:
+            return self.endpoint.model
+        model = self.model or self.name
+        return Path(model).name if Path(model).is_dir() else model
+
     @model_validator(mode="after")
     def _keys_fit_the_kind(self) -> Self:
         wanted, other = ("endpoint", "model") if self.kind == "openai" else ("model", "endpoint")
@@ -131,6 +140,25 @@ class TeacherConfig(StrictConfig):
         if self.name in ORIGINS:
             raise ValueError(f"the name {self.name!r} has a meaning of its own in rows; take another")
         return self
+
+
+def need_teachers(teachers: Sequence[TeacherConfig], named: Sequence[str | None], *others: str) -> None:
+    """Every name that is given has a teacher of its own.
+
+    Args:
+        teachers: those of a recipe.
+        named: what its keys name; ``None`` where one names nobody.
+        others: names that need no entry.
+
+    Raises:
+        ValueError: a name is unknown, or two teachers have it.
+    """
+    names = [*others, *(teacher.name for teacher in teachers)]
+    if len(set(names)) < len(names):
+        raise ValueError("two teachers have the same name")
+    for name in named:
+        if name is not None and name not in names:
+            raise ValueError(unknown("teacher", name, names))
 
 
 class ReasoningConfig(StrictConfig):
@@ -260,15 +288,9 @@ class DataConfig(StrictConfig):
 
     @model_validator(mode="after")
     def _known_teachers(self) -> Self:
-        names = ["rules", *(teacher.name for teacher in self.teachers)]
-        if len(set(names)) < len(names):
-            raise ValueError("two teachers have the same name")
-        named = [self.perturber, *self.reasoning.teachers]
-        named += [name for name in (self.paraphrase_check,) if name is not None]
-        named += [self.counterfactuals.teacher] if self.counterfactuals is not None else []
-        for name in named:
-            if name not in names:
-                raise ValueError(unknown("teacher", name, names))
+        counterfactuals = None if self.counterfactuals is None else self.counterfactuals.teacher
+        named = [self.perturber, *self.reasoning.teachers, self.paraphrase_check, counterfactuals]
+        need_teachers(self.teachers, named, "rules")
         if self.paraphrase_check is not None and "rules" in (self.perturber, self.paraphrase_check):
             raise ValueError("paraphrase_check is a chat model that looks over another one's edits")
         if self.counterfactuals is not None and self.counterfactuals.teacher == "rules":

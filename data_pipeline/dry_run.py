@@ -4,20 +4,21 @@ The build runs whole, into a folder that is thrown away. Where a teacher's reply
 the rules stand in for it: they perturb as many answers as rules can, and what follows is counted on these.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
 from data_pipeline.build import build
-from data_pipeline.config import DataConfig, TeacherConfig
+from data_pipeline.config import CallsConfig, DataConfig, TeacherConfig
 from data_pipeline.perturb import Perturbation
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.prompts import judgement_prompt, paraphrase_prompt, perturbation_prompt
 from data_pipeline.teachers.base import Ask, Judgement, Teacher
-from data_pipeline.teachers.room import Run, Teachers
+from data_pipeline.teachers.room import ChatModels, Run, Teachers
 from judge.remote.budget import Estimate
-from judge.remote.cache import CallCache
-from judge.remote.chat import ChatRequest, Reply
+from judge.remote.cache import CallCache, call_key
+from judge.remote.chat import ChatRequest, Reply, read_reply
 from judge.remote.client import ChatClient
 from judge.remote.config import EndpointConfig, Prices
 from judge.types import Sample
@@ -55,6 +56,39 @@ class CountingTeachers(Teachers):
         counterfactuals = self.config.counterfactuals
         text = " ".join(["word"] * (counterfactuals.length if counterfactuals is not None else 50))
         return counting_run(settings, self.cache, self.estimates, lambda request: said(request, text))
+
+
+class CountingModels(ChatModels):
+    """Chat models that count what they are asked; a reply is the cached one, or else a stand-in's.
+
+    Args:
+        teachers: their settings.
+        calls: the call cache.
+        seed: of whatever is sampled.
+        stand_in: replies where the cache holds nothing.
+    """
+
+    def __init__(
+        self,
+        teachers: Iterable[TeacherConfig],
+        calls: CallsConfig,
+        seed: int,
+        stand_in: Callable[[ChatRequest], Reply],
+    ):
+        super().__init__(teachers, calls, seed)
+        self._stand_in = stand_in
+        self.estimates: dict[str, Estimate] = {}
+
+    def _runner(self, settings: TeacherConfig) -> Run:
+        def reply(request: ChatRequest) -> Reply:
+            if (endpoint := settings.endpoint) is not None:
+                key = call_key(settings.name, request.body(endpoint.model, endpoint.token_limit))
+                known = self.cache.last(key)
+                if known is not None and known.problem is None:
+                    return read_reply(json.loads(known.response), request, endpoint.prices, cached=True)
+            return self._stand_in(request)
+
+        return counting_run(settings, self.cache, self.estimates, reply)
 
 
 def counting_run(

@@ -4,10 +4,9 @@ from typing import Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from data_pipeline.config import CallsConfig, TeacherConfig
+from data_pipeline.config import CallsConfig, TeacherConfig, need_teachers
 from data_pipeline.dialogues.topics import Domain
 from judge.configs import StrictConfig
-from judge.errors import unknown
 
 
 class DialoguesConfig(StrictConfig):
@@ -41,12 +40,7 @@ class DialoguesConfig(StrictConfig):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        names = [teacher.name for teacher in self.teachers]
-        if len(set(names)) < len(names):
-            raise ValueError("two teachers have the same name")
-        for name in (self.user, self.assistant, self.repair):
-            if name is not None and name not in names:
-                raise ValueError(unknown("teacher", name, names))
+        need_teachers(self.teachers, [self.user, self.assistant, self.repair])
         if self.rounds[0] > self.rounds[1]:
             raise ValueError("rounds: the least is more than the most")
         return self

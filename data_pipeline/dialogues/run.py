@@ -5,7 +5,6 @@ OUT/to_repair.jsonl    turns of A that no person would say, for people to rewrit
 OUT/manifest.json      config, counts, what was left out and why, cost
 """
 
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,21 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from data_pipeline.config import TeacherConfig
 from data_pipeline.dialogues.config import DialoguesConfig
 from data_pipeline.dialogues.talk import Rewritten, talk
 from data_pipeline.dialogues.topics import STARTER, choose, read_topics
 from data_pipeline.dialogues.turns import Dialogue
-from data_pipeline.dry_run import counting_run, said
+from data_pipeline.dry_run import CountingModels, said
 from data_pipeline.manifest import Dropped
 from data_pipeline.prompts import dialogue as prompts
-from data_pipeline.teachers.room import ChatModels, Run
+from data_pipeline.teachers.room import ChatModels
 from judge.errors import unknown
 from judge.files import sha256_file, write_json, write_jsonl
 from judge.formats.records import read_lines
 from judge.remote.budget import Estimate
-from judge.remote.cache import call_key
-from judge.remote.chat import ChatRequest, Reply, read_reply
+from judge.remote.chat import ChatRequest, Reply
 from judge.samples import write_samples
 
 DIALOGUES = "dialogues.jsonl"
@@ -54,7 +51,7 @@ def run(config: DialoguesConfig, say: Callable[[str], None] = lambda _: None) ->
         costs = room.costs()
     out = Path(config.output)
     whole = [item for item in dialogues if item.problem is None]
-    names = {teacher.name: _model(teacher) for teacher in config.teachers}
+    names = {teacher.name: teacher.model_name for teacher in config.teachers}
     write_samples(
         out / DIALOGUES, (item.sample(names[config.user], names[config.assistant]) for item in whole)
     )
@@ -141,34 +138,11 @@ def dry_run(config: DialoguesConfig) -> dict[str, Estimate]:
         InputError: as the run itself would.
     """
     dialogues, rewritten = prepare(config)
-    with _CountingModels(config.teachers, config.calls, config.seed) as room:
+    with CountingModels(config.teachers, config.calls, config.seed, _stand_in) as room:
         converse(config, room, dialogues, rewritten)
         return room.estimates
 
 
-class _CountingModels(ChatModels):
-    """Models that count what they are asked; a reply is the cached one, or else some words."""
-
-    def __init__(self, *settings: Any):
-        super().__init__(*settings)
-        self.estimates: dict[str, Estimate] = {}
-
-    def _runner(self, settings: TeacherConfig) -> Run:
-        def stand_in(request: ChatRequest) -> Reply:
-            if (endpoint := settings.endpoint) is not None:
-                key = call_key(settings.name, request.body(endpoint.model, endpoint.token_limit))
-                known = self.cache.last(key)
-                if known is not None and known.problem is None:
-                    return read_reply(json.loads(known.response), request, endpoint.prices, cached=True)
-            # Each is another one, or A would seem to repeat itself.
-            return said(request, " ".join([f"word{len(request.messages)}"] * 30))
-
-        return counting_run(settings, self.cache, self.estimates, stand_in)
-
-
-def _model(teacher: TeacherConfig) -> str:
-    """What files call a model: its name at the endpoint, its Hub id, or the name of its folder."""
-    if teacher.endpoint is not None:
-        return teacher.endpoint.model
-    model = teacher.model or teacher.name
-    return Path(model).name if Path(model).is_dir() else model
+def _stand_in(request: ChatRequest) -> Reply:
+    """Some words; each reply is another one, or A would seem to repeat itself."""
+    return said(request, " ".join([f"word{len(request.messages)}"] * 30))

@@ -46,7 +46,7 @@ def reply_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def prompted(rules: str, fields: Mapping[str, str], reply: str, schema: Mapping[str, Any]) -> Prompted:
+def prompted(rules: str, fields: Mapping[str, str], reply: str, schema: Mapping[str, Any] | None) -> Prompted:
     """One user turn: the rules, the fields that are not empty, what to reply.
 
     A field's text is data. It can neither open nor close a field, nor imitate a chat control token.

@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from data_pipeline.config import DataConfig
 from data_pipeline.dialogues.config import DialoguesConfig
+from data_pipeline.onion.config import OnionConfig
 from judge.cli.main import COMMANDS, main
 from judge.configs import StrictConfig, load_config
 from judge.models.hardware import KNOWN_DEVICES
@@ -36,6 +37,7 @@ def kind_of(recipe: Path) -> type[StrictConfig]:
     kinds: dict[str, type[StrictConfig]] = {
         "data": DataConfig,
         "dialogues": DialoguesConfig,
+        "onion": OnionConfig,
         "sft": SFTRecipe,
         "dpo": DPORecipe,
         "encoder": EncoderRecipe,

@@ -1,0 +1,45 @@
+"""The keys of a recipe for an OnionEval. Every key here is read, and no other is allowed."""
+
+from typing import Self
+
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+
+from data_pipeline.config import CallsConfig, TeacherConfig, need_teachers
+from judge.configs import StrictConfig
+
+
+class OnionConfig(StrictConfig):
+    """A recipe for an OnionEval."""
+
+    output: str
+    """Folder for the set; ``judge eval --data-dir`` takes it."""
+    categories: dict[str, PositiveInt] = Field(min_length=1)
+    """How many entities of each category."""
+    descriptions: str | None = None
+    """A file in the form of the released ``description.json``. Entities are then drawn from it, and their
+    descriptions are taken from it; without, the writer thinks of both."""
+    attempts: PositiveInt = 2
+    """How often the writer is asked for entities of a category, until there are enough."""
+    description_words: PositiveInt = 60
+    """At most so many words a description."""
+    facts: PositiveInt = 6
+    """At most so many facts of an entity."""
+    writer: str
+    """The model that writes."""
+    perturber: str | None = None
+    """Who makes a fact false: a chat model, the writer by default, or ``rules``, which change numbers, dates,
+    names and directions and leave out facts that have none."""
+    checker: str | None = None
+    """A second model, which looks over every item of every stage; without, rules alone do."""
+    teachers: tuple[TeacherConfig, ...] = Field(min_length=1)
+    """The chat models that ``writer``, ``perturber`` and ``checker`` name."""
+    calls: CallsConfig = CallsConfig()
+    seed: NonNegativeInt = 0
+
+    @model_validator(mode="after")
+    def _two_teachers(self) -> Self:
+        need_teachers(self.teachers, [self.writer, self.checker])
+        need_teachers(self.teachers, [self.perturber], "rules")
+        if self.checker is not None and self.checker in (self.writer, self.perturber):
+            raise ValueError("checker is to be another teacher than those it looks over, or to be left away")
+        return self
