@@ -90,6 +90,19 @@ class SampleStore:
             raise self._failure(error) from error
         self.table.create_function("rank", 2, rank, deterministic=True)
 
+    @classmethod
+    def reader(cls, path: Path) -> "SampleStore":
+        """The samples that another process has committed, to be read alone; ``path`` is absolute."""
+        store = cls.__new__(cls)
+        store.path = path
+        store.table = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+        store.table.create_function("rank", 2, rank, deterministic=True)
+        return store
+
+    def commit(self) -> None:
+        """Let readers see what is there."""
+        self.table.commit()
+
     def __enter__(self) -> "SampleStore":
         return self
 

@@ -64,7 +64,7 @@ def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | 
 
     for name, value in row.items():
         try:
-            json.dumps(value, ensure_ascii=False, default=str).encode()
+            (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)).encode()
         except UnicodeEncodeError as error:
             half = f"\\u{ord(error.object[error.start]):04x}"
             raise wrong(name, f"holds half a character ({half}), which no file can hold; remove it") from None

@@ -20,7 +20,7 @@ from data_pipeline.documents.parts import is_table
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts, is_translation
-from data_pipeline.teachers.rules_judge import judge_by_rules
+from data_pipeline.teachers.rules_judge import label_by_rules
 from data_pipeline.twins.sentences import names_its_subject, passage, sentences_of, stands_alone
 from data_pipeline.twins.verbalise import statement_of
 from judge.types import Label, Language, Sample, Task
@@ -185,8 +185,8 @@ def _pair(
 
 def _told_by_look_up(foreign: Addition, other: Addition, gold: Sample) -> bool:
     document = f"{gold.document_text}\n\n{other.passage}"
-    judged = judge_by_rules(replace(gold, document=document, question="", answer=foreign.text))
-    return judged.label is Label.FAIL
+    judged = replace(gold, document=document, question="", answer=foreign.text)
+    return label_by_rules(judged) is Label.FAIL
 
 
 def _of_a_length(one: str, two: str) -> bool:

@@ -10,6 +10,7 @@ import math
 import random
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from judge.checker import Checker
@@ -76,11 +77,16 @@ def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: An
     return model.predict_proba(features[judged])[:, 1]
 
 
-def _folds(targets: Any, groups: Sequence[str]) -> list[tuple[Any, Any]]:
-    """Rows to fit on (always both classes) and to judge, parted by group; fewer folds if need be."""
+@lru_cache(maxsize=1)
+def _folds(codes: tuple[int, ...], groups: tuple[str, ...]) -> list[tuple[Any, Any]]:
+    """Rows to fit on (always both classes) and to judge, parted by group; fewer folds if need be.
+
+    Kept, since several rules are fitted on the same samples one after the other.
+    """
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
 
+    targets = np.array(codes, dtype=np.int64)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(groups))}
     names = np.array([numbers[name] for name in groups], dtype=np.int64)
     most = min(FOLDS, *(len(np.unique(names[targets == code])) for code in (0, 1)))
@@ -168,7 +174,7 @@ class Floor(Checker):
         import numpy as np
 
         targets = _targets(samples)
-        folds = _folds(targets, [_group(sample) for sample in samples])
+        folds = _folds(tuple(targets.tolist()), tuple(map(_group, samples)))
         if not folds:
             counts = {label.value: sum(sample.label is label for sample in samples) for label in Label}
             raise InputError(
