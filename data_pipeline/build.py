@@ -13,7 +13,7 @@ from typing import Any
 
 from data_pipeline.audit.gate import audit_build
 from data_pipeline.borne import only_borne
-from data_pipeline.config import CounterfactualConfig, DataConfig
+from data_pipeline.config import KEYS, CounterfactualConfig, DataConfig
 from data_pipeline.counterfactual import counterfactuals
 from data_pipeline.engines import Engine, Stage, make_engine
 from data_pipeline.gating import LeakGate
@@ -85,7 +85,6 @@ def build(
         SampleStore(samples_file) as store,
         teachers or Teachers(config, say) as teachers,
     ):
-        clear(folder)
         sizes = sized(config)
         for entry, source in enumerate(config.sources):
             perturbs = config.perturb if source.perturb is None else source.perturb
@@ -123,7 +122,8 @@ def build(
         for line in mixed["notes"] if mixed is not None else ():
             say(f"mix: {line}")
         assign_splits(store, *splits, given=chain(golds.splits(), given.items()))
-        check_splits(store)
+        check_splits(store, config)
+        clear(folder)  # from here on the folder is no longer what an earlier build made
         sizes_made = sizes_table(store, config)
         for line in shortages(sizes_made):
             say(f"sizes: {line}")
@@ -267,11 +267,31 @@ def _rules_stage(
     return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb
 
 
-def check_splits(store: SampleStore) -> None:
-    """Refuse splits that cannot be trained on or validated with. Raises ``InputError``."""
+def check_splits(store: SampleStore, config: DataConfig) -> None:
+    """Refuse sets and splits that cannot be trained on or validated with. Raises ``InputError``."""
+    labels = store.counts("label")
+    for label in Label:
+        if label not in labels:
+            count = sum(labels.values())
+            raise InputError(
+                f"none of the {count} samples is labelled {label}, and a judge needs both labels; "
+                + _how_to_get_pairs(config)
+            )
     for split in ("train", "validation"):
         if store.labels(split) != set(Label):
             raise InputError(
                 f"the {split} split holds {store.count('split = ?', (split,))} samples and not both labels; "
                 "more documents, or another share in 'splits', are needed"
             )
+
+
+def _how_to_get_pairs(config: DataConfig) -> str:
+    """What to do where no gold answer got a pair."""
+    if not any(source.perturb is not False for source in config.sources) or (
+        not config.perturb and not any(source.perturb for source in config.sources)
+    ):
+        return "take sources with both labels, or let gold answers be perturbed ('perturb: true')"
+    if not any(config.shares.values()):
+        keys = ", ".join(repr(key) for key in KEYS.values())
+        return f"no pairs are asked for: set one of {keys} above 0"
+    return "no gold answer got a pair: ask for more kinds of pairs or edits, or take longer answers"

@@ -29,8 +29,12 @@ def build_command(
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be asked of teachers, and its price.")
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print what gold answers gave, by source, kind and edit.")
+    ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; without it, one a core. The files are the same.")
+        int | None,
+        typer.Option(min=1, help="Processes; without it, one a core, up to 8. The files are the same."),
     ] = None,
 ) -> None:
     """Build an SFT and DPO data set from documents with gold answers."""
@@ -58,6 +62,10 @@ def build_command(
         manifest = build(recipe, say=console.print, workers=processes)
     for reason, items in manifest["dropped"].items():
         console.print(f"left out, {reason}: {items['count']}")
+    if explain:
+        from data_pipeline.explain import yields
+
+        typer.echo("\n".join([*yields(manifest), ""]))
     typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
 
 
@@ -108,7 +116,8 @@ def audit_command(
     page: Annotated[bool, typer.Option("--html/--no-html", help="Write an HTML page beside it.")] = True,
     seed: Annotated[int, typer.Option(min=0, help="Decides which samples of a large set are looked at.")] = 0,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; without it, one a core. The figures are the same.")
+        int | None,
+        typer.Option(min=1, help="Processes; without it, one a core, up to 8. The figures are the same."),
     ] = None,
 ) -> None:
     """Say what is in a data set, and whether a judge could learn its labels without reading.

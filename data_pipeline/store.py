@@ -230,8 +230,9 @@ class SampleStore:
         return int(self._one("SELECT COALESCE(MAX(number), 0) FROM samples"))
 
     def counts_by(self, first: str, second: str) -> dict[str, dict[str, int]]:
-        """How many samples have each value of a column, by the values of another."""
-        query = f"SELECT {first}, {second}, COUNT(*) FROM samples GROUP BY 1, 2 ORDER BY 1, 2"  # noqa: S608
+        """How many samples have each value of a column that has one, by the values of another."""
+        known = f"FROM samples WHERE {second} IS NOT NULL"
+        query = f"SELECT {first}, {second}, COUNT(*) {known} GROUP BY 1, 2 ORDER BY 1, 2"
         found: dict[str, dict[str, int]] = {}
         for one, two, count in self.table.execute(query):
             found.setdefault(one, {})[two] = count

@@ -9,8 +9,11 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import Self, TypeVar
+
+from judge.errors import JudgeError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -23,9 +26,14 @@ AHEAD = 3
 """Batches for each process that wait for it, or for those before them; so much memory is held."""
 
 
+MOST = 8
+"""Processes, unless more are asked for: each holds documents of its own."""
+
+
 def cores() -> int:
-    """The cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The cores that this process may run on, or :data:`MOST`."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(there, MOST)
 
 
 class Workers:
@@ -65,6 +73,9 @@ class Workers:
             items: anything that can be copied to another process.
             few: up to so many are worked through here, instead of :attr:`few`.
             batch: items that a process takes at a time.
+
+        Raises:
+            JudgeError: a process died, as one does that the system stops for want of memory.
         """
         stream, few = iter(items), self.few if few is None else few
         first = list(islice(stream, few + 1)) if self.count > 1 else []
@@ -73,12 +84,17 @@ class Workers:
             yield from map(function, stream)
             return
         waiting: deque[Future[list[Result]]] = deque()
-        while some := list(islice(stream, batch)):
-            waiting.append(self._start().submit(_work, function, some))
-            if len(waiting) >= AHEAD * self.count:
+        try:
+            while some := list(islice(stream, batch)):
+                waiting.append(self._start().submit(_work, function, some))
+                if len(waiting) >= AHEAD * self.count:
+                    yield from waiting.popleft().result()
+            while waiting:
                 yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
+        except BrokenProcessPool:
+            raise JudgeError(
+                f"one of {self.count} processes died, perhaps for want of memory; ask for fewer (--workers 1)"
+            ) from None
 
     def _start(self) -> ProcessPoolExecutor:
         if self._pool is None:

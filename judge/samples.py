@@ -4,7 +4,6 @@ import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +99,8 @@ def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | 
 
 def row_from_sample(sample: Sample) -> dict[str, Any]:
     """The JSON form of a sample, fields in the order of :data:`FIELDS`."""
-    values = asdict(sample)
-    return {name: values[name] for name in FIELDS}
+    values = {name: getattr(sample, name) for name in FIELDS}
+    return {**values, "meta": dict(sample.meta)}
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -57,6 +57,7 @@ _JOINS = _LATIN | frozenset("\u0130\u0131\u017f\u212a")
 """What makes a longer word of a Latin one; the last four are written small or large as i, s or k."""
 _ENDS_LATIN = re.compile(r"[A-Za-z0-9]$")
 _LONG = 200
+_MARKS = re.compile(r"[\W_]+")
 _REACH = 400
 """Characters in which a list goes on from one part to another."""
 
@@ -156,7 +157,9 @@ def _is_point(marks: str) -> bool:
 
 def lowered(text: str) -> str:
     """A text in small letters, of the same length; that of a long one is kept for when it is asked again."""
-    return _lowered(text) if len(text) > _LONG else _small(text)
+    if len(text) > _LONG:
+        return _lowered(text)
+    return text.lower() if text.isascii() else _small(text)
 
 
 def _small(text: str) -> str:
@@ -170,8 +173,16 @@ _lowered = lru_cache(maxsize=64)(_small)
 
 
 def bare(text: str) -> str:
-    """The letters and digits of a text, so that texts that differ only in marks are the same."""
-    return re.sub(r"[\W_]+", "", text).casefold()
+    """The letters and digits of a text, so that texts that differ only in marks are the same.
+
+    Those of sentences are kept, since each is compared with many.
+    """
+    return _bare(text) if len(text) < _LONG else _MARKS.sub("", text).casefold()
+
+
+@lru_cache(maxsize=4096)
+def _bare(text: str) -> str:
+    return _MARKS.sub("", text).casefold()
 
 
 @lru_cache(maxsize=16)

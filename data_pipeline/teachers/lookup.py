@@ -74,25 +74,21 @@ class Lookup:
         self._weight = {term: math.log(1 + len(self.sentences) / count) for term, count in held.items()}
         self._facts: dict[int, list[Fact]] = {}
         self._holding: dict[Fact, list[int]] = {}
-        self._in_sentences, self._in_clauses = _places(self._in_sentence), _places(self._in_clause)
 
     def scores(self, wanted: set[str]) -> list[float]:
         """For every clause the weight of the wanted terms in it and, once more, in its sentence.
 
         Terms that few sentences hold weigh more.
         """
-        whole = self._sums(wanted, self._in_sentences, len(self.sentences))
-        parts = self._sums(wanted, self._in_clauses, len(self.clauses))
-        return [part + whole[at] for part, at in zip(parts, self._sentence_of, strict=True)]
+        wanted = wanted & self._weight.keys()
+        whole = [self._sum(wanted & found) for found in self._in_sentence]
+        pairs = zip(self._in_clause, self._sentence_of, strict=True)
+        # Of a sentence that holds none of them no clause does.
+        return [self._sum(wanted & found) + whole[at] if whole[at] else 0.0 for found, at in pairs]
 
-    def _sums(self, wanted: set[str], places: Mapping[str, Sequence[int]], count: int) -> list[float]:
-        """The weight of wanted terms in each of so many parts, by the parts that hold each term."""
-        weights: dict[int, list[float]] = {}
-        for term in wanted & self._weight.keys():
-            for at in places.get(term, ()):
-                weights.setdefault(at, []).append(self._weight[term])
+    def _sum(self, shared: set[str]) -> float:
         # Exact, and so the same whatever order the set has.
-        return [math.fsum(weights[at]) if at in weights else 0.0 for at in range(count)]
+        return math.fsum(map(self._weight.__getitem__, shared)) if shared else 0.0
 
     def best(self, wanted: set[str]) -> int:
         """The clause with the highest score, the first of several."""
@@ -135,15 +131,6 @@ class Lookup:
 def look_into(document: str, language: Language) -> Lookup:
     """The lookup of a document; kept, since twins follow each other."""
     return Lookup(document, language)
-
-
-def _places(parts: Sequence[set[str]]) -> dict[str, list[int]]:
-    """For each term the parts that hold it."""
-    found: dict[str, list[int]] = {}
-    for at, terms in enumerate(parts):
-        for term in terms:
-            found.setdefault(term, []).append(at)
-    return found
 
 
 def stands(fact: Fact, text: str, language: Language, spelled: Sequence[str] = ()) -> bool:

@@ -1,5 +1,6 @@
 """Several processes give what one gives, in its order."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
 from data_pipeline.workers import Workers
+from judge.errors import JudgeError
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,11 @@ def test_few_items_start_no_process() -> None:
 def test_an_error_of_a_worker_is_the_error_of_the_build(two: Workers) -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         list(two.map(int, ["1"] * 20 + ["one"]))
+
+
+def test_a_process_that_dies_is_told_of() -> None:
+    with Workers(2, few=0) as workers, pytest.raises(JudgeError, match="one of 2 processes died"):
+        list(workers.map(os._exit, [1] * 20))
 
 
 def test_a_data_set_is_the_same_byte_for_byte(
