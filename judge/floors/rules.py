@@ -72,7 +72,7 @@ def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: An
         model = make_pipeline(TfidfTransformer(sublinear_tf=True), classifier)
     else:
         model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
-    with config_context(assume_finite=True, skip_parameter_validation=True):  # a third of a small fit
+    with config_context(assume_finite=True, skip_parameter_validation=True):  # they are our own
         model.fit(features[fitted], targets[fitted])
         return model.predict_proba(features[judged])[:, 1]
 
