@@ -13,7 +13,7 @@ from dataclasses import replace
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, tee
 
 from data_pipeline.manifest import Dropped
 from data_pipeline.perturb.edit import occurs
@@ -25,6 +25,7 @@ from data_pipeline.reasoning.claims import Claim, claims_of, refuses
 from data_pipeline.reasoning.places import cover, places_in, places_of
 from data_pipeline.reasoning.tokens import keys
 from data_pipeline.values import Number, numbers, values
+from data_pipeline.workers import Workers
 from judge.types import Label, Sample, Task
 
 UNKNOWN = 0.25
@@ -112,19 +113,25 @@ def borne(gold: Sample) -> Sample | Rejected:
     return replace(gold, answer=joint.join(claim.text for claim in kept))
 
 
-def only_borne(golds: Iterable[Sample], dropped: Dropped, trimmed: Dropped) -> Iterator[Sample]:
+def only_borne(
+    golds: Iterable[Sample], dropped: Dropped, trimmed: Dropped, workers: Workers | None = None
+) -> Iterator[Sample]:
     """The golds that are borne, trimmed where need be; notes which were left out and which were trimmed.
 
     A sample that is labelled ``FAIL`` is no gold, and passes.
     """
-    for gold in golds:
-        found = gold if gold.label is Label.FAIL else borne(gold)
+    golds, copies = tee(golds)
+    for gold, found in zip(golds, (workers or Workers()).map(_unless_labelled, copies), strict=True):
         if isinstance(found, Rejected):
             dropped.add(f"gold answer not borne: {found.reason}", gold.id)
             continue
         if found.answer != gold.answer:
             trimmed.add(gold.source, gold.id)
         yield found
+
+
+def _unless_labelled(gold: Sample) -> Sample | Rejected:
+    return gold if gold.label is Label.FAIL else borne(gold)
 
 
 def _has_marks(answer: str, claims: list[Claim]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from data_pipeline.audit.gate import audit_build
 from data_pipeline.borne import only_borne
-from data_pipeline.config import CounterfactualConfig, DataConfig
+from data_pipeline.config import KEYS, CounterfactualConfig, DataConfig
 from data_pipeline.counterfactual import counterfactuals
 from data_pipeline.engines import Engine, Stage, make_engine
 from data_pipeline.gating import LeakGate
@@ -31,7 +31,9 @@ from data_pipeline.splits import assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, TwinYield, make_makers, make_twins, new_pairs
+from data_pipeline.twins import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
+from data_pipeline.twins.together import Plan, twins_together
+from data_pipeline.workers import Workers
 from data_pipeline.write import write_bianbench, write_files
 from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
@@ -49,16 +51,22 @@ ONE_A_QUESTION = """
 """The first sample of each question."""
 
 
-def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | None = None) -> dict[str, Any]:
+def build(
+    config: DataConfig,
+    say: Say = lambda _: None,
+    teachers: Teachers | None = None,
+    workers: Workers | None = None,
+) -> dict[str, Any]:
     """Build the data set that a recipe describes into ``config.output``.
 
-    The same recipe gives the same files, whatever the engine, the number of calls at once and how often it
-    was stopped. The manifest is written last: a folder without one is unfinished.
+    The same recipe gives the same files, whatever the engine, the number of processes, that of calls at once
+    and how often it was stopped. The manifest is written last: a folder without one is unfinished.
 
     Args:
         config: the recipe.
         say: is told, in one line each, what was done.
         teachers: those that the recipe names by default.
+        workers: processes for what only computes; without them it is done in this one.
 
     Returns:
         The manifest.
@@ -70,19 +78,19 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
     """
     folder = Path(config.output)
     engine, dropped, trimmed = make_engine(config.engine), Dropped(), Dropped()
+    workers = workers or Workers()
     golds_file, samples_file = folder / ".golds.sqlite", folder / ".samples.sqlite"
     with (
         SampleStore(golds_file) as golds,
         SampleStore(samples_file) as store,
         teachers or Teachers(config, say) as teachers,
     ):
-        clear(folder)
         sizes = sized(config)
         for entry, source in enumerate(config.sources):
             perturbs = config.perturb if source.perturb is None else source.perturb
             read = read_source(source, config.seed, config.licences, dropped.add)
             if perturbs and config.check_golds:
-                read = only_borne(read, dropped, trimmed)
+                read = only_borne(read, dropped, trimmed, workers)
             try:
                 (golds if perturbs else store).add(read, entry)
             except DuplicateId as error:
@@ -101,7 +109,7 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         if sizes:
             assign_splits(store, *splits, given=given.items())
             draw_labelled(store, sizes, config.seed, dropped.add)
-        made = add_twins(config, golds, store, engine, teachers, dropped)
+        made = add_twins(config, golds, store, engine, teachers, dropped, workers)
         if config.sentences:
             store.add(sentence_rows(store, config.sentences, config.seed))
         if config.counterfactuals is not None:
@@ -114,7 +122,8 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         for line in mixed["notes"] if mixed is not None else ():
             say(f"mix: {line}")
         assign_splits(store, *splits, given=chain(golds.splits(), given.items()))
-        check_splits(store)
+        check_splits(store, config)
+        clear(folder)  # from here on the folder is no longer what an earlier build made
         sizes_made = sizes_table(store, config)
         for line in shortages(sizes_made):
             say(f"sizes: {line}")
@@ -123,8 +132,10 @@ def build(config: DataConfig, say: Say = lambda _: None, teachers: Teachers | No
         write_samples(folder / "samples.jsonl", store.samples())
         for subset, count in write_bianbench(config, folder, store).items():
             say(f"Bi'anBench {subset}: {count} rows")
-        audit = audit_build(store, folder, config.seed, config.audit, say)  # before judgements are paid for
-        yields = note_judgements(store, config.reasoning, teachers, dropped, folder / "aside.jsonl")
+        # Before judgements are paid for.
+        audit = audit_build(store, folder, config.seed, config.audit, say, workers)
+        aside = folder / "aside.jsonl"
+        yields = note_judgements(store, config.reasoning, teachers, dropped, aside, workers)
         write_files(config, folder, store, say)
         if gate is None:
             write_jsonl(folder / "leaks.jsonl", ())
@@ -179,6 +190,7 @@ def add_twins(
     engine: Engine,
     teachers: Teachers,
     dropped: Dropped,
+    workers: Workers,
 ) -> dict[str, dict[str, int]]:
     """Add the labelled twins of gold answers, all that can be made or as many as a source is to give.
 
@@ -193,7 +205,10 @@ def add_twins(
     seen: set[bytes] = set()
 
     def make(some: Iterable[Sample]) -> Iterator[list[Sample]]:
-        for twins in counts.count(make_twins(some, perturb, makers, config.shares, config.seed)):
+        yield from finish(make_twins(some, perturb, makers, config.shares, config.seed))
+
+    def finish(found: Iterable[Twins]) -> Iterator[list[Sample]]:
+        for twins in counts.count(found):
             if twins.dropped is not None:
                 dropped.add(twins.dropped, twins.gold.id)
             pairs = list(new_pairs(twins.samples, seen))
@@ -203,8 +218,17 @@ def add_twins(
 
     sizes = sized(config)
     others = [entry for entry in range(len(config.sources)) if entry not in sizes]
+    shares = tuple(config.shares.items())
+    plan = Plan(golds.path.absolute(), config.seed, config.edit_types, config.from_document, shares)
+    several = workers.count > 1 and config.perturber == "rules" and config.engine == "local"
     for entry in others:
-        store.add(chain.from_iterable(make(golds.samples("entry = ?", (entry,)))), entry)
+        some = golds.samples("entry = ?", (entry,))
+        if several and golds.count("entry = ?", (entry,)) > workers.few:
+            golds.commit()
+            made = finish(twins_together(some, plan, workers))
+        else:
+            made = make(some)
+        store.add(chain.from_iterable(made), entry)
     for entry, size in sizes.items():
         store.add(fill(golds, make, entry, size, config.seed), entry)
     return counts.table()
@@ -243,11 +267,31 @@ def _rules_stage(
     return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb
 
 
-def check_splits(store: SampleStore) -> None:
-    """Refuse splits that cannot be trained on or validated with. Raises ``InputError``."""
+def check_splits(store: SampleStore, config: DataConfig) -> None:
+    """Refuse sets and splits that cannot be trained on or validated with. Raises ``InputError``."""
+    labels = store.counts("label")
+    for label in Label:
+        if label not in labels:
+            count = sum(labels.values())
+            raise InputError(
+                f"none of the {count} samples is labelled {label}, and a judge needs both labels; "
+                + _how_to_get_pairs(config)
+            )
     for split in ("train", "validation"):
         if store.labels(split) != set(Label):
             raise InputError(
                 f"the {split} split holds {store.count('split = ?', (split,))} samples and not both labels; "
                 "more documents, or another share in 'splits', are needed"
             )
+
+
+def _how_to_get_pairs(config: DataConfig) -> str:
+    """What to do where no gold answer got a pair."""
+    if not any(source.perturb is not False for source in config.sources) or (
+        not config.perturb and not any(source.perturb for source in config.sources)
+    ):
+        return "take sources with both labels, or let gold answers be perturbed ('perturb: true')"
+    if not any(config.shares.values()):
+        keys = ", ".join(repr(key) for key in KEYS.values())
+        return f"no pairs are asked for: set one of {keys} above 0"
+    return "no gold answer got a pair: ask for more kinds of pairs or edits, or take longer answers"

@@ -29,12 +29,20 @@ def build_command(
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be asked of teachers, and its price.")
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print what gold answers gave, by source, kind and edit.")
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes; without it, one a core, up to 8. The files are the same."),
+    ] = None,
 ) -> None:
     """Build an SFT and DPO data set from documents with gold answers."""
     from rich.console import Console
 
     from data_pipeline.build import build
     from data_pipeline.config import DataConfig
+    from data_pipeline.workers import Workers, cores
     from judge.configs import load_config
     from judge.shipped import find_recipe
 
@@ -50,9 +58,14 @@ def build_command(
         if not estimates:
             typer.echo("no chat model is asked; the build costs nothing")
         return
-    manifest = build(recipe, say=console.print)
+    with Workers(workers or cores()) as processes:
+        manifest = build(recipe, say=console.print, workers=processes)
     for reason, items in manifest["dropped"].items():
         console.print(f"left out, {reason}: {items['count']}")
+    if explain:
+        from data_pipeline.explain import yields
+
+        typer.echo("\n".join([*yields(manifest), ""]))
     typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
 
 
@@ -137,17 +150,23 @@ def audit_command(
     ] = None,
     page: Annotated[bool, typer.Option("--html/--no-html", help="Write an HTML page beside it.")] = True,
     seed: Annotated[int, typer.Option(min=0, help="Decides which samples of a large set are looked at.")] = 0,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes; without it, one a core, up to 8. The figures are the same."),
+    ] = None,
 ) -> None:
     """Say what is in a data set, and whether a judge could learn its labels without reading.
 
     Writes a Markdown file, an HTML page and a JSON file of the same name.
     """
     from data_pipeline.audit import audit_folder, write_audit
+    from data_pipeline.workers import Workers, cores
 
     target = out if out is not None else folder / "audit.md"
     if target.suffix != ".md":
         raise InputError("the report is a Markdown file; name it .md", field="--out", file=target)
-    found = audit_folder(folder, model=model, seed=seed)
+    with Workers(workers or cores()) as processes:
+        found = audit_folder(folder, model=model, seed=seed, workers=processes)
     for warning in found["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
     typer.echo("\n".join(str(path) for path in write_audit(found, target, page=page)))

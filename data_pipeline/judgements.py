@@ -14,12 +14,18 @@ from data_pipeline.store import SampleStore
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.known_label import reason_for_label
 from data_pipeline.teachers.room import Teachers
+from data_pipeline.workers import Workers
 from judge.files import dump, replacing
 from judge.types import Sample
 
 
 def note_judgements(
-    store: SampleStore, config: ReasoningConfig, teachers: Teachers, dropped: Dropped, aside: Path
+    store: SampleStore,
+    config: ReasoningConfig,
+    teachers: Teachers,
+    dropped: Dropped,
+    aside: Path,
+    workers: Workers | None = None,
 ) -> dict[str, Any]:
     """Let the recipe's teachers judge the samples that want a row in reason mode, and note what they say.
 
@@ -30,13 +36,14 @@ def note_judgements(
         teachers: makes them.
         dropped: gets the samples without a right reasoning.
         aside: file for the samples that no teacher judged right, with all judgements, for inspection.
+        workers: what rules reason in.
 
     Returns:
         The yield of every teacher and of all together (Bi'an, Table 13).
     """
     counts = Yield()
     with replacing(aside) as stream:
-        for decision in counts.count(_decisions(store, config, teachers)):
+        for decision in counts.count(_decisions(store, config, teachers, workers or Workers())):
             if decision.chosen is None:
                 dropped.add(f"reasoning: {decision.outcome}", decision.sample.id)
                 stream.write(dump(decision.aside_row()) + "\n")
@@ -50,13 +57,16 @@ def note_judgements(
     return counts.table()
 
 
-def _decisions(store: SampleStore, config: ReasoningConfig, teachers: Teachers) -> Iterator[Decision]:
+def _decisions(
+    store: SampleStore, config: ReasoningConfig, teachers: Teachers, workers: Workers
+) -> Iterator[Decision]:
     samples, first = store.samples("reason"), config.teachers[0]
     if config.way == "ensemble":
         return judge_together(samples, [teachers.get(name) for name in config.teachers])
-    if config.way == "rules":
-        return (decide(sample, [_by_rule(sample)]) for sample in samples)
     samples, copies = tee(samples)
+    if config.way == "rules":
+        judged = workers.map(_by_rule, copies)
+        return (decide(sample, [found]) for sample, found in zip(samples, judged, strict=True))
     gold_answer = None
     if config.way == "known_label":
         store.index("pair")

@@ -10,6 +10,7 @@ import judge
 from data_pipeline.audit.limits import given_away, looked_up
 from data_pipeline.config import DataConfig
 from data_pipeline.ensemble import yield_markdown
+from data_pipeline.explain import yields
 from data_pipeline.sizes import shortages
 from data_pipeline.store import SampleStore
 from judge.files import read_jsonl, sha256_file
@@ -85,6 +86,7 @@ def make_manifest(
         "samples": store.count(),
         "counts": {column: store.counts(column) for column in columns},
         "licences": store.counts_by("source", "licence"),
+        "edits": store.counts_by("source", "edit_type"),
         "rows": {
             name.removesuffix(".jsonl"): count_rows(folder / name)
             for name in FILES
@@ -151,6 +153,7 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         lines += ["", "| source | compared | dropped | share |", "| --- | ---: | ---: | ---: |"]
         for source, row in manifest["leaks"]["by_source"].items():
             lines.append(f"| {source} | {row['checked']:,} | {row['dropped']:,} | {row['share']:.1%} |")
+    lines += ["", "## what gold answers gave", "", *yields(manifest)]
     lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
     lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
     if manifest["trimmed"]:

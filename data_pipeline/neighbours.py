@@ -1,5 +1,6 @@
 """Gold answers near a gold answer: those of the same document, and those of other documents of its kind."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,13 @@ NEAR = 40
 _KIND = "source = ? AND task = ? AND language = ? AND domain = ? AND COALESCE(split, '') = ?"
 # Weights are whole numbers, so that sums of products are exact, in whatever order a machine adds them up.
 _SCALE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class About:
+    """The gold samples about one document. It is equal to itself alone, so what is read of it can be kept."""
+
+    golds: tuple[Sample, ...]
 
 
 class Neighbours:
@@ -54,7 +62,7 @@ class Neighbours:
             self._pools[kind] = list(self._golds.draw(_KIND, kind, f"pool:{self._seed}", POOL))
         return self._pools[kind]
 
-    def nearest(self, gold: Sample) -> list[list[Sample]]:
+    def nearest(self, gold: Sample) -> list[About]:
         """The gold samples of up to ``NEAR`` other documents in the pool, the nearest document first.
 
         Nearness is the cosine of TF-IDF vectors of content words (pairs of characters in Chinese).
@@ -71,16 +79,17 @@ class _Map:
     def __init__(self, pool: list[Sample]):
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        self._golds: dict[str, list[Sample]] = {}
+        golds: dict[str, list[Sample]] = {}
         for sample in pool:
-            self._golds.setdefault(sample.document_text, []).append(sample)
-        self._texts = list(self._golds)
+            golds.setdefault(sample.document_text, []).append(sample)
+        self._golds = [About(tuple(some)) for some in golds.values()]
+        self._texts = list(golds)
         self._vectorizer = TfidfVectorizer(analyzer=_content, sublinear_tf=True)
         self._vectors = _whole(self._vectorizer.fit_transform(self._texts))
         self._near = lru_cache(maxsize=64)(self._find)  # samples of one document follow each other
 
-    def nearest(self, gold: Sample) -> list[list[Sample]]:
-        return [self._golds[self._texts[place]] for place in self._near(gold.document_text, gold.group)]
+    def nearest(self, gold: Sample) -> list[About]:
+        return [self._golds[place] for place in self._near(gold.document_text, gold.group)]
 
     def _find(self, text: str, group: str) -> list[int]:
         import numpy as np
@@ -90,7 +99,7 @@ class _Map:
         others = (
             int(place)
             for place in order
-            if self._texts[place] != text and self._golds[self._texts[place]][0].group != group
+            if self._texts[place] != text and self._golds[place].golds[0].group != group
         )
         return [place for place, _ in zip(others, range(NEAR), strict=False)]
 

@@ -90,6 +90,19 @@ class SampleStore:
             raise self._failure(error) from error
         self.table.create_function("rank", 2, rank, deterministic=True)
 
+    @classmethod
+    def reader(cls, path: Path) -> "SampleStore":
+        """The samples that another process has committed, to be read alone; ``path`` is absolute."""
+        store = cls.__new__(cls)
+        store.path = path
+        store.table = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+        store.table.create_function("rank", 2, rank, deterministic=True)
+        return store
+
+    def commit(self) -> None:
+        """Let readers see what is there."""
+        self.table.commit()
+
     def __enter__(self) -> "SampleStore":
         return self
 
@@ -217,8 +230,9 @@ class SampleStore:
         return int(self._one("SELECT COALESCE(MAX(number), 0) FROM samples"))
 
     def counts_by(self, first: str, second: str) -> dict[str, dict[str, int]]:
-        """How many samples have each value of a column, by the values of another."""
-        query = f"SELECT {first}, {second}, COUNT(*) FROM samples GROUP BY 1, 2 ORDER BY 1, 2"  # noqa: S608
+        """How many samples have each value of a column that has one, by the values of another."""
+        known = f"FROM samples WHERE {second} IS NOT NULL"
+        query = f"SELECT {first}, {second}, COUNT(*) {known} GROUP BY 1, 2 ORDER BY 1, 2"
         found: dict[str, dict[str, int]] = {}
         for one, two, count in self.table.execute(query):
             found.setdefault(one, {})[two] = count

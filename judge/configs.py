@@ -2,20 +2,52 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from judge.errors import InputError, unknown
 from judge.files import open_text
 
 
 class StrictConfig(BaseModel):
-    """A config whose keys are all known and whose values have the right type."""
+    """A config whose keys are all known and whose values have the right type.
+
+    A list of words may be written with commas alone (``edit_types=entity,number``).
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lists_without_brackets(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        lists = {name for name, field in cls.model_fields.items() if _holds_words(field.annotation)}
+        return {
+            name: [part.strip() for part in value.split(",")]
+            if name in lists and isinstance(value, str)
+            else value
+            for name, value in values.items()
+        }
+
+
+def _holds_words(annotation: Any) -> bool:
+    """Is a type a list of words, or that or nothing, and no single word?"""
+    if get_origin(annotation) in (Union, UnionType):
+        parts = [part for part in get_args(annotation) if part is not NoneType]
+        return len(parts) == 1 and _holds_words(parts[0])
+    items = [item for item in get_args(annotation) if item is not Ellipsis]
+    words = all(item is str or get_origin(item) is Literal or _is_enum(item) for item in items)
+    return get_origin(annotation) in (list, tuple) and len(items) == 1 and words
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, StrEnum)
 
 
 Config = TypeVar("Config", bound=StrictConfig)

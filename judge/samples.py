@@ -4,7 +4,6 @@ import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | 
 
     for name, value in row.items():
         try:
-            json.dumps(value, ensure_ascii=False, default=str).encode()
+            (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)).encode()
         except UnicodeEncodeError as error:
             half = f"\\u{ord(error.object[error.start]):04x}"
             raise wrong(name, f"holds half a character ({half}), which no file can hold; remove it") from None
@@ -100,8 +99,8 @@ def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | 
 
 def row_from_sample(sample: Sample) -> dict[str, Any]:
     """The JSON form of a sample, fields in the order of :data:`FIELDS`."""
-    values = asdict(sample)
-    return {name: values[name] for name in FIELDS}
+    values = {name: getattr(sample, name) for name in FIELDS}
+    return {**values, "meta": dict(sample.meta)}
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

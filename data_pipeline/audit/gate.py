@@ -10,6 +10,7 @@ from data_pipeline.audit.run import audit_store
 from data_pipeline.config import KEYS
 from data_pipeline.perturb import EDIT_TYPES
 from data_pipeline.store import SampleStore
+from data_pipeline.workers import Workers
 from judge.errors import InputError
 
 
@@ -19,6 +20,7 @@ def audit_build(
     seed: int,
     way: Literal["fail", "warn", "off"],
     say: Callable[[str], None],
+    workers: Workers | None = None,
 ) -> dict[str, Any] | None:
     """Audit the samples of a build and write ``audit.md``, ``audit.html`` and ``audit.json`` into its folder.
 
@@ -29,6 +31,7 @@ def audit_build(
         way: what to do where a figure is over its limit; see
             :attr:`~data_pipeline.config.DataConfig.audit`.
         say: is told what gives itself away, and what is too small for a verdict.
+        workers: see :func:`~data_pipeline.audit.run.audit_store`.
 
     Returns:
         For the manifest: the figures that are ``over`` their limits, and where there is ``no_verdict``.
@@ -39,7 +42,7 @@ def audit_build(
     """
     if way == "off":
         return None
-    found = audit_store(store, seed=seed)
+    found = audit_store(store, seed=seed, workers=workers)
     page, *_ = write_audit({**found, "name": str(folder)}, folder / "audit.md")
     failing = [one for one in found["over"] if one["fails"]]
     if failing and way == "fail":

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.audit.cells import cells, draw
+from data_pipeline.audit.cells import Cell, cells, draw
 from data_pipeline.audit.limits import given_away, looked_up, over
 from data_pipeline.audit.shortcuts import measure
 from data_pipeline.audit.tables import Tables, kind_of, split_of
 from data_pipeline.audit.tokens import row_tokens
 from data_pipeline.store import SampleStore
+from data_pipeline.workers import Workers
 from judge.errors import InputError
 from judge.files import open_text
 from judge.samples import read_samples
@@ -25,15 +26,19 @@ BALANCE = (0.4, 0.6)
 """Share of FAIL outside which a source is told of."""
 
 
-def audit_store(store: SampleStore, *, limit: int = LIMIT, seed: int = 0) -> dict[str, Any]:
+def audit_store(
+    store: SampleStore, *, limit: int = LIMIT, seed: int = 0, workers: Workers | None = None
+) -> dict[str, Any]:
     """The tables, figures, warnings and examples of the samples of a build.
 
-    Memory holds the samples of one source, language and kind at a time, up to the limit.
+    Memory holds the samples of one source, language and kind at a time, up to the limit; those of a few
+    where there are several workers.
 
     Args:
         store: samples; those without a label are counted.
         limit: samples of each source, language and kind for the rules, which look at more than counts.
         seed: decides which.
+        workers: what the rules are fitted and asked in.
 
     Returns:
         JSON values: what :class:`~data_pipeline.audit.tables.Tables` counts, ``cells`` (the rows of
@@ -44,17 +49,24 @@ def audit_store(store: SampleStore, *, limit: int = LIMIT, seed: int = 0) -> dic
     for sample in store.samples():
         tables.add(sample)
     found: dict[str, Any] = {**tables.result(), "seed": seed, "limit": limit, "cells": [], "examples": []}
-    for cell in cells(store):
-        drawn = draw(store, cell, limit, seed)
-        rows, scores = measure(cell, drawn)
+    drawn = ((cell, draw(store, cell, limit, seed)) for cell in cells(store))
+    for rows, examples in (workers or Workers()).map(_look_at, drawn, few=1, batch=1):
         found["cells"] += rows
-        found["examples"] += _examples(drawn, scores)
+        found["examples"] += examples
     found["over"] = over(found)
     found["warnings"] = _warnings(found)
     return found
 
 
-def audit_samples(samples: Iterable[Sample], *, limit: int = LIMIT, seed: int = 0) -> dict[str, Any]:
+def _look_at(drawn: tuple[Cell, list[Sample]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of a cell, and some of its samples."""
+    rows, scores = measure(*drawn)
+    return rows, _examples(drawn[1], scores)
+
+
+def audit_samples(
+    samples: Iterable[Sample], *, limit: int = LIMIT, seed: int = 0, workers: Workers | None = None
+) -> dict[str, Any]:
     """The audit of samples, read once; see :func:`audit_store`.
 
     Raises:
@@ -62,11 +74,16 @@ def audit_samples(samples: Iterable[Sample], *, limit: int = LIMIT, seed: int = 
     """
     with tempfile.TemporaryDirectory() as folder, SampleStore(Path(folder) / "samples.sqlite") as store:
         store.add(samples)
-        return audit_store(store, limit=limit, seed=seed)
+        return audit_store(store, limit=limit, seed=seed, workers=workers)
 
 
 def audit_folder(
-    folder: Path, *, model: str | None = None, limit: int = LIMIT, seed: int = 0
+    folder: Path,
+    *,
+    model: str | None = None,
+    limit: int = LIMIT,
+    seed: int = 0,
+    workers: Workers | None = None,
 ) -> dict[str, Any]:
     """The audit of a built data set (``samples.jsonl``, ``sft/``, ``dpo/``, ``manifest.json``).
 
@@ -75,6 +92,7 @@ def audit_folder(
         model: with it, the rows' tokens are counted against its context.
         limit: see :func:`audit_samples`.
         seed: see :func:`audit_samples`.
+        workers: see :func:`audit_store`.
 
     Raises:
         InputError: the folder holds no finished data set, or a file of it is wrong.
@@ -82,7 +100,7 @@ def audit_folder(
     if not folder.is_dir():
         raise InputError("no such folder; 'judge data build' makes one", file=folder)
     manifest = _manifest(folder / "manifest.json")
-    found = audit_samples(read_samples(folder / "samples.jsonl"), limit=limit, seed=seed)
+    found = audit_samples(read_samples(folder / "samples.jsonl"), limit=limit, seed=seed, workers=workers)
     found |= {"name": str(folder), "leaks": manifest.get("leaks"), "tokens": None}
     if not isinstance(found["leaks"], Mapping):
         found["warnings"].append("the leak gate was not run: benchmarks may be among the training data")

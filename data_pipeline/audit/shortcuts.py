@@ -13,7 +13,7 @@ from data_pipeline.audit.cells import OTHERS, Cell, twins
 from data_pipeline.audit.figures import Figure, auroc, balanced_accuracy, share
 from data_pipeline.audit.halves import coherence, parts_of
 from data_pipeline.audit.limits import MIN_PAIRS, limit_of, verdict
-from data_pipeline.teachers.rules_judge import judge_by_rules
+from data_pipeline.teachers.rules_judge import label_by_rules
 from judge.errors import InputError
 from judge.floors.rules import Floor
 from judge.types import Label, Sample
@@ -57,8 +57,7 @@ def score(samples: Sequence[Sample]) -> Scores:
     except ValueError:  # too few documents with each of the labels
         found["halves"] = {}
     found["rules"] = {
-        sample.id: float(judge_by_rules(sample).label is Label.FAIL)
-        for sample in whole_pairs(samples, JUDGED)
+        sample.id: float(label_by_rules(sample) is Label.FAIL) for sample in whole_pairs(samples, JUDGED)
     }
     return found
 

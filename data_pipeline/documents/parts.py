@@ -1,6 +1,7 @@
 """What a document is made of, for edits: its sentences, or the lines of a table; and how one is taken out."""
 
 import re
+from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
 
@@ -8,6 +9,8 @@ from data_pipeline.leaning import leans_back
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Span
 
+PROSE = 0.8
+"""Share of a document's text from which on lines that end as sentences do make it prose."""
 _LINE = re.compile(r"[^\n]+")
 # Text that was split into tokens has a space before each end mark, and often no capital after it.
 _TOKENISED_END = re.compile(r"(?<= [.!?])(?: (?:''|[\"”]))?\s+(?=\S)")
@@ -35,14 +38,18 @@ def parts_of(document: str) -> tuple[Span, ...]:
 def is_table(document: str) -> bool:
     """Is it a record, or mostly lines that are cells, turns of speech, or broken in mid-sentence?
 
-    What is gone there leaves a hole: a label without its figure, an answer without its question.
+    What is gone there leaves a hole: a label without its figure, an answer without its question. A title,
+    authors and headings above whole paragraphs make no table.
     """
     if document.lstrip()[:1] in ("{", "["):
         return True
     lines = [document[line.start : line.end] for line in _lines(document)]
-    open_lines = sum(not re.search(r"[。！？.!?”\"]\s*$", line) for line in lines)
-    turns = sum(_TURN.match(line) is not None for line in lines)
-    return len(lines) > 3 and "|" not in lines[0] and max(open_lines, turns) > len(lines) / 2
+    whole = [line for line in lines if re.search(r"[。！？.!?”\"]\s*$", line)]
+    # Who speaks in a dialogue speaks again; "Date:" stands above an article once.
+    speakers = Counter(match[0] for line in lines if (match := _TURN.match(line)))
+    turns = sum(count for count in speakers.values() if count > 1)
+    broken = 2 * len(whole) < len(lines) and sum(map(len, whole)) < PROSE * sum(map(len, lines))
+    return len(lines) > 3 and "|" not in lines[0] and (broken or turns > len(lines) / 2)
 
 
 def leaves_hole(document: str, numbers: Collection[int], language: Language) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 
-from data_pipeline.perturb.edit import digits_of
+from data_pipeline.perturb.edit import digits_of, lowered
 from data_pipeline.perturb.swap_date import FURTHEST
 from data_pipeline.perturb.words import words
 
@@ -13,6 +13,10 @@ _BOUND = (
     r"|at least|at most|up to|under|below|within|nearly|almost)|[<>≤≥=]|[超逾近内]|超过|至少|最多|不足|不到"
 )
 """Words before a number that make it a bound."""
+_BOUND_BEFORE = re.compile(rf"(?:{_BOUND})\W{{0,3}}\Z", re.I)
+_BOUND_BEHIND = re.compile(r"\w{0,2}(?:以[上下内]|[多余餘])")
+_REACH = 40
+"""Characters in which such words stand."""
 
 
 def can_change(old: str, new: str, document: str) -> bool:
@@ -38,9 +42,15 @@ def can_change(old: str, new: str, document: str) -> bool:
 
 def is_bound(number: str, text: str) -> bool:
     """Is a number a bound somewhere, as in "more than 140"? That is also true of 160."""
-    found = re.escape(number)
-    pattern = rf"(?:{_BOUND})\W{{0,3}}{found}|{found}\w{{0,2}}(?:以[上下内]|[多余餘])"
-    return re.search(pattern, text, re.I) is not None
+    held, sought = lowered(text), lowered(number)
+    at = held.find(sought)
+    while at >= 0:
+        if _BOUND_BEFORE.search(text[max(0, at - _REACH) : at]) or _BOUND_BEHIND.match(
+            text, at + len(sought)
+        ):
+            return True
+        at = held.find(sought, at + 1)
+    return False
 
 
 def is_whole_name(name: str, document: str) -> bool:

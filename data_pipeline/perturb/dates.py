@@ -1,6 +1,7 @@
 """Dates and times; those of Chinese text are found in ``zh.dates``."""
 
 import re
+from functools import lru_cache
 
 from data_pipeline.perturb.fact import Fact, is_free
 from data_pipeline.perturb.words import words
@@ -30,14 +31,22 @@ _DATES = (
     ("month", rf"\b{_MONTH}\b"),
 )
 _CITED = re.compile(r"\bet al\b[^)]*$|\band [A-Z][\w-]+ \($|[(;] ?[A-Z][\w-]+(?: (?:and|&) [A-Z][\w-]+)?, $")
+_MAY_DATE = re.compile(rf"\d|{'|'.join((*MONTHS, *WEEKDAYS))}")
 _PATTERNS = [(form, re.compile(pattern)) for form, pattern in _DATES]
 
 
 def find_dates(text: str, language: Language) -> list[Fact]:
     """Dates and times. A full English date gives two facts, its day and month, and its year; of a date
     like 1931-03-04 the year alone is one. The year of a citation ("Abel et al., 1931") is none."""
-    if language == "zh":
-        return chinese_dates(text)
+    return chinese_dates(text) if language == "zh" else list(_english_dates(text))
+
+
+@lru_cache(maxsize=1024)
+def _english_dates(text: str) -> tuple[Fact, ...]:
+    """Kept, since whoever looks for numbers asks for them too. Dates without a digit, month or weekday are
+    none, which is seen at a glance."""
+    if not _MAY_DATE.search(text):
+        return ()
     found: list[Fact] = []
     taken: list[tuple[int, int]] = []
     for form, pattern in _PATTERNS:
@@ -54,7 +63,7 @@ def find_dates(text: str, language: Language) -> list[Fact]:
                 continue
             taken.append((start, end))
             found.append(Fact("date", match.group(), start, end, "year" if form == "iso-year" else form))
-    return sorted(found, key=lambda fact: fact.start)
+    return tuple(sorted(found, key=lambda fact: fact.start))
 
 
 def _is_year(text: str, start: int, end: int) -> bool:

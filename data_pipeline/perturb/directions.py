@@ -157,18 +157,20 @@ def is_rarer(word: str, opposite: str) -> bool:
 
 
 @cache
-def _pattern(word: str, language: Language) -> re.Pattern[str]:
-    """The word as a whole word, where words are parted."""
-    text = re.escape(word)
-    return re.compile(rf"(?<![\w-]){text}(?![\w])" if language == "en" else text, re.I)
+def _patterns(language: Language) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each word, the longest first, and its pattern: as a whole word, where words are parted."""
+    words = sorted(DIRECTIONS[language], key=lambda item: (-len(item), item))
+    before, after = (r"(?<![\w-])", r"(?![\w])") if language == "en" else ("", "")
+    return tuple((word, re.compile(f"{before}{re.escape(word)}{after}", re.I)) for word in words)
 
 
 def direction_spots(answer: str, language: Language) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """The direction words that can be turned: start, the word as it stands, and its opposites."""
     taken: list[range] = []
     text = plain(answer) if language == "zh" else answer
-    for word in sorted(DIRECTIONS[language], key=lambda item: (-len(item), item)):
-        for match in _pattern(word, language).finditer(text):
+    small = text.lower()
+    for word, pattern in _patterns(language):
+        for match in pattern.finditer(text) if word in small else ():
             start, end = match.span()
             before, after = text[:start], text[end:]
             if any(start < spot.stop and end > spot.start for spot in taken):

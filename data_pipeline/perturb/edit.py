@@ -52,6 +52,12 @@ _BETWEEN = re.compile(rf"(?: [a-z]+)?(?:{_JOINT}{_ITEM}){{0,4}}{_JOINT}(?:the |a
 """What stands between two parts of a list, up to four other parts included."""
 STATEMENT = 6
 """An English text of so many words states something: found in the document, it is true. Fewer are a span."""
+_LATIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_JOINS = _LATIN | frozenset("\u0130\u0131\u017f\u212a")
+"""What makes a longer word of a Latin one; the last four are written small or large as i, s or k."""
+_ENDS_LATIN = re.compile(r"[A-Za-z0-9]$")
+_LONG = 200
+_MARKS = re.compile(r"[\W_]+")
 _REACH = 400
 """Characters in which a list goes on from one part to another."""
 
@@ -95,7 +101,9 @@ def make_edit(
         return None
     if (language == "zh" or len(new.split()) >= STATEMENT) and bare(new) in _bare_document(document):
         return None
-    if re.search(rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to|和|与|至|到)\W*)?\1(?!\w)", new, re.I):
+    if lowered(new).count(inserted.lower()) > 1 and re.search(
+        rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to|和|与|至|到)\W*)?\1(?!\w)", new, re.I
+    ):
         return None
     label = _WHAT[what or kind]
     if language == "zh":
@@ -125,16 +133,56 @@ def first_clean(
 
 def occurs(text: str, document: str) -> bool:
     """Does ``text`` stand in ``document`` as whole words and numbers (letter case aside)?"""
-    if not text or text.lower() not in document.lower():  # a pattern costs far more
+    # Asked millions of times a build, hence no pattern: one costs more to compile than to search.
+    held, sought = lowered(document), lowered(text)
+    at = held.find(sought) if sought else -1
+    if at < 0:
         return False
-    left = r"(?<![A-Za-z0-9])(?<!\d[.,])" if re.match(r"[A-Za-z0-9]", text) else ""
-    right = r"(?![A-Za-z0-9])(?![.,]\d)" if re.search(r"[A-Za-z0-9]$", text) else ""
-    return re.search(left + re.escape(text) + right, document, re.I) is not None
+    opens, ends = text[0] in _LATIN, _ENDS_LATIN.search(text) is not None
+    while at >= 0:
+        end = at + len(sought)
+        cut = opens and (document[at - 1 : at] in _JOINS or _is_point(document[max(at - 2, 0) : at]))
+        if not cut and not (
+            ends and (document[end : end + 1] in _JOINS or _is_point(document[end : end + 2][::-1]))
+        ):
+            return True
+        at = held.find(sought, at + 1)
+    return False
+
+
+def _is_point(marks: str) -> bool:
+    """Is it a digit and the mark between it and more digits?"""
+    return len(marks) == 2 and marks[1] in ".," and marks[0].isdecimal()
+
+
+def lowered(text: str) -> str:
+    """A text in small letters, of the same length; that of a long one is kept for when it is asked again."""
+    if len(text) > _LONG:
+        return _lowered(text)
+    return text.lower() if text.isascii() else _small(text)
+
+
+def _small(text: str) -> str:
+    small = text.lower()
+    if len(small) != len(text):  # a letter whose small form is two stays as it is
+        small = "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
+    return small
+
+
+_lowered = lru_cache(maxsize=64)(_small)
 
 
 def bare(text: str) -> str:
-    """The letters and digits of a text, so that texts that differ only in marks are the same."""
-    return re.sub(r"[\W_]+", "", text).casefold()
+    """The letters and digits of a text, so that texts that differ only in marks are the same.
+
+    Those of sentences are kept, since each is compared with many.
+    """
+    return _bare(text) if len(text) < _LONG else _MARKS.sub("", text).casefold()
+
+
+@lru_cache(maxsize=4096)
+def _bare(text: str) -> str:
+    return _MARKS.sub("", text).casefold()
 
 
 @lru_cache(maxsize=16)

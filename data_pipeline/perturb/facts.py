@@ -17,15 +17,26 @@ from judge.types import Language
 
 def find_entities(text: str, language: Language) -> list[Fact]:
     """Proper names with their kind in ``form``: person, place, organisation, title, demonym or other."""
-    return chinese_names(text) if language == "zh" else english_names(text)
+    return list(_entities(text, language))
+
+
+@lru_cache(maxsize=4096)
+def _entities(text: str, language: Language) -> tuple[Fact, ...]:
+    return tuple(chinese_names(text) if language == "zh" else english_names(text))
 
 
 def find_facts(text: str, language: Language) -> list[Fact]:
     """All facts of ``text`` in order of place. Names that overlap a date or a number are left out."""
+    return list(_all_facts(text, language))
+
+
+@lru_cache(maxsize=4096)
+def _all_facts(text: str, language: Language) -> tuple[Fact, ...]:
+    """Kept, since sentences and answers are asked for again and again: by other edits, twins and checks."""
     facts = find_dates(text, language) + find_numbers(text, language)
     taken = [(fact.start, fact.end) for fact in facts]
     facts += [fact for fact in find_entities(text, language) if is_free(taken, fact.start, fact.end)]
-    return sorted(facts, key=lambda fact: (fact.start, fact.end))
+    return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
 
 
 _BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import combinations
 from random import Random
 
@@ -105,10 +106,16 @@ def _from_document(
 
 def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
     for text in _near_number(fact, rng):
-        if text.casefold() in document.casefold() or occurs(text, answer + question):
+        if text.casefold() in _folded(document) or occurs(text, answer + question):
             continue
         if not _overflows(answer, fact, text) and _fits_around(fact, text, answer):
             yield _asked(fact, question) + 8, fact, text
+
+
+@lru_cache(maxsize=16)
+def _folded(document: str) -> str:
+    """Kept, since every number that is tried is looked for."""
+    return document.casefold()
 
 
 def _near_number(fact: Fact, rng: Random) -> Iterator[str]:
@@ -167,9 +174,7 @@ def _fits_around(fact: Fact, text: str, answer: str) -> bool:
     if not old or not new:
         return True
     before, after = answer[: fact.start], answer[fact.end :]
-    around = re.split(r"[.!?]\s", before)[-1] + " " + re.split(r"[.!?]\s", after)[0]
-    others = [value_of(other.text) for other in find_numbers(around, "en") if other.form == fact.form]
-    if any((other > old) != (other > new) for other in others):
+    if any((other > old) != (other > new) for other in _beside(fact, answer)):
         return False  # "from 20 to 30", "more than the 29 of last year"
     if (_AT_LEAST.search(before) and new < old) or (_AT_MOST.search(before) and new > old):
         return False
@@ -186,6 +191,14 @@ def _fits_around(fact: Fact, text: str, answer: str) -> bool:
         return new < 60
     aged = re.search(r"\baged? (?:of )?$", before) or re.match(r"[ -]years?[ -](?:old|of age)", after)
     return not (aged and new > _OLDEST)
+
+
+@lru_cache(maxsize=256)
+def _beside(fact: Fact, answer: str) -> tuple[float, ...]:
+    """The other English numbers of a fact's form in its sentence; kept, since many are tried in its place."""
+    before, after = answer[: fact.start], answer[fact.end :]
+    around = re.split(r"[.!?]\s", before)[-1] + " " + re.split(r"[.!?]\s", after)[0]
+    return tuple(value_of(other.text) for other in find_numbers(around, "en") if other.form == fact.form)
 
 
 def _overflows(answer: str, fact: Fact, text: str) -> bool:

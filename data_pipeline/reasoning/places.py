@@ -6,12 +6,14 @@ it is quoted for. White space in it is single spaces; an ellipsis shows where a 
 
 import math
 import re
+from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from data_pipeline.perturb.edit import lowered
 from data_pipeline.perturb.fact import CJK
 from data_pipeline.reasoning.tokens import Token, content, is_number, keys
 from judge.prompting.sentences import sentence_spans
@@ -36,6 +38,10 @@ _SHORTENED = re.compile(
     r"\b(?:[ap]\.m|U\.S|U\.K|D\.C|e\.g|i\.e|vs|approx|Jr|Sr|St|Mt|Ft|Col|Lt|Sgt|Sen|Rep|Gov)\.$"
 )
 _NO_START = " ,.;:!?)，。；：、！？）”"
+_WORDS = re.compile(r"\S+")
+_OPENS, _ENDS_OPEN = re.compile(r"[^\W_\u4e00-\u9fff]"), re.compile(r"[^\W_\u4e00-\u9fff]$")
+_GOES_BEFORE = re.compile(r"(?:[^\W_\u4e00-\u9fff]|\d[.,])\Z")
+_GOES_ON = re.compile(r"[^\W_\u4e00-\u9fff]|[.,]\d")
 _UNIT = re.compile(
     r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.,:'’/-][^\W\u4e00-\u9fff]+)*|[^\w\s\u4e00-\u9fff]"
 )
@@ -214,19 +220,34 @@ def _parts(document: str) -> list[Span]:
 
 def places_of(text: str, document: str) -> Iterator[Span]:
     """Where a text stands in a document as whole words, whatever the white space and the case."""
-    words = text.split()
-    if not words or " ".join(words).lower() not in _flat(document):  # a pattern costs far more
+    sought = lowered(" ".join(text.split()))
+    flat, starts = _flat(document)
+    at = flat.find(sought) if sought else -1
+    if at < 0:
         return
-    left = r"(?<![^\W_\u4e00-\u9fff])(?<!\d[.,])" if re.match(r"[^\W_\u4e00-\u9fff]", text) else ""
-    right = r"(?![^\W_\u4e00-\u9fff])(?![.,]\d)" if re.search(r"[^\W_\u4e00-\u9fff]$", text) else ""
-    pattern = left + r"\s+".join(map(re.escape, words)) + right
-    for match in re.finditer(pattern, document, re.IGNORECASE):
-        yield Span(*match.span())
+    opens, ends = _OPENS.match(text) is not None, _ENDS_OPEN.search(text) is not None
+    while at >= 0:
+        start, end = starts[at], starts[at + len(sought) - 1] + 1
+        cut = (opens and _GOES_BEFORE.search(document, max(start - 2, 0), start)) or (
+            ends and _GOES_ON.match(document, end)
+        )
+        if not cut:
+            yield Span(start, end)
+        at = flat.find(sought, at + 1 if cut else at + len(sought))
 
 
 @lru_cache(maxsize=16)
-def _flat(document: str) -> str:
-    return " ".join(document.split()).lower()
+def _flat(document: str) -> tuple[str, Sequence[int]]:
+    """A document in small letters with single spaces, and where in it each character stands."""
+    characters: list[str] = []
+    starts = array("q")
+    for word in _WORDS.finditer(document):
+        if characters:
+            characters.append(" ")
+            starts.append(word.start() - 1)
+        characters.append(word[0])
+        starts.extend(range(*word.span()))
+    return lowered("".join(characters)), starts
 
 
 @lru_cache(maxsize=8)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -55,6 +55,7 @@ def is_number(key: str) -> bool:
     return key[0].isdecimal() and len(key) > 1
 
 
+@lru_cache(maxsize=2048)
 def keys(text: str) -> frozenset[str]:
     """The content words of a text, each once; single Chinese characters only where there is nothing else."""
     found = frozenset(token.key for token in content(text))

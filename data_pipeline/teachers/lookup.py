@@ -3,16 +3,21 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
 from data_pipeline.perturb import Fact, find_facts, occurs
+from data_pipeline.perturb.edit import lowered
 from data_pipeline.perturb.names_en import GENERIC
 from data_pipeline.perturb.numbers import NUMBER_WORDS
 from data_pipeline.perturb.zh.numerals import numeral_of
 from judge.types import Language
 
+_SMALL_NUMBERS: Mapping[Language, Mapping[int, str]] = {
+    "en": dict(enumerate(NUMBER_WORDS[:11], start=2)),
+    "zh": {value: numeral_of(value, False) for value in range(2, 11)},
+}
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
 _ENDINGS = ("ing", "ed", "es", "s", "e")
@@ -68,19 +73,22 @@ class Lookup:
         held = Counter(term for found in self._in_sentence for term in found)
         self._weight = {term: math.log(1 + len(self.sentences) / count) for term, count in held.items()}
         self._facts: dict[int, list[Fact]] = {}
+        self._holding: dict[Fact, list[int]] = {}
 
     def scores(self, wanted: set[str]) -> list[float]:
         """For every clause the weight of the wanted terms in it and, once more, in its sentence.
 
         Terms that few sentences hold weigh more.
         """
+        wanted = wanted & self._weight.keys()
         whole = [self._sum(wanted & found) for found in self._in_sentence]
         pairs = zip(self._in_clause, self._sentence_of, strict=True)
-        return [self._sum(wanted & found) + whole[at] for found, at in pairs]
+        # Of a sentence that holds none of them no clause does.
+        return [self._sum(wanted & found) + whole[at] if whole[at] else 0.0 for found, at in pairs]
 
     def _sum(self, shared: set[str]) -> float:
         # Exact, and so the same whatever order the set has.
-        return math.fsum(self._weight[term] for term in shared)
+        return math.fsum(map(self._weight.__getitem__, shared)) if shared else 0.0
 
     def best(self, wanted: set[str]) -> int:
         """The clause with the highest score, the first of several."""
@@ -101,7 +109,16 @@ class Lookup:
 
     def holding(self, fact: Fact) -> list[int]:
         """The clauses in which a fact stands."""
-        return [at for at, clause in enumerate(self.clauses) if stands(fact, clause, self.language)]
+        if fact not in self._holding:
+            spelled = spellings(fact, self.language)
+            if fact.kind != "entity":  # parts of a name may stand where the name does not
+                spelled = tuple(text for text in spelled if lowered(text) in lowered(self.document))
+            self._holding[fact] = [
+                at
+                for at, clause in enumerate(self.clauses)
+                if spelled and stands(fact, clause, self.language, spelled)
+            ]
+        return self._holding[fact]
 
     def facts(self, clause: int) -> list[Fact]:
         """The facts of a clause."""
@@ -116,9 +133,12 @@ def look_into(document: str, language: Language) -> Lookup:
     return Lookup(document, language)
 
 
-def stands(fact: Fact, text: str, language: Language) -> bool:
-    """Does a fact stand in a text, in this or another spelling? Of a name its last part is enough."""
-    if any(occurs(spelling, text) for spelling in _spellings(fact, language)):
+def stands(fact: Fact, text: str, language: Language, spelled: Sequence[str] = ()) -> bool:
+    """Does a fact stand in a text, in this or another spelling? Of a name its last part is enough.
+
+    ``spelled`` are its :func:`spellings`, where they are known.
+    """
+    if any(occurs(spelling, text) for spelling in spelled or spellings(fact, language)):
         return True
     if fact.kind != "entity":
         return False
@@ -129,8 +149,13 @@ def stands(fact: Fact, text: str, language: Language) -> bool:
     return bool(there) and there[-1] and 2 * sum(there) >= len(there)
 
 
-def _spellings(fact: Fact, language: Language) -> Iterator[str]:
+@lru_cache(maxsize=4096)
+def spellings(fact: Fact, language: Language) -> tuple[str, ...]:
     """The ways to write a fact: with and without thousands marks, in words, day and month turned."""
+    return tuple(dict.fromkeys(_spellings(fact, language)))
+
+
+def _spellings(fact: Fact, language: Language) -> Iterator[str]:
     text = fact.text
     yield text
     if fact.kind == "date":
@@ -140,8 +165,7 @@ def _spellings(fact: Fact, language: Language) -> Iterator[str]:
         if fact.form == "year":
             yield text.rstrip("年")
     elif fact.kind == "number":
-        zh = [numeral_of(value, False) for value in range(2, 11)]
-        table = dict(enumerate(zh if language == "zh" else NUMBER_WORDS[:11], start=2))
+        table = _SMALL_NUMBERS[language]
         plain = text.replace(",", "")
         if plain.isdecimal():
             yield plain

@@ -91,15 +91,17 @@ class _Statement:
         return terms(f"{self.question} {self.text[:start]} {self.text[end:]}")
 
 
+def label_by_rules(sample: Sample) -> Label:
+    """The label that :func:`judge_by_rules` finds, at half the cost."""
+    lookup = look_into(sample.document_text, sample.language)
+    return Label.FAIL if _finding(sample, _statements(sample), lookup) else Label.PASS
+
+
 def judge_by_rules(sample: Sample, teacher: str = "rules") -> Judgement:
     """Judge one sample by looking its answer up in its document. Never reads the label or ``meta``."""
     lookup = look_into(sample.document_text, sample.language)
     statements = _statements(sample)
-    if is_translation(sample.answer, sample.document_text):
-        finding = next(_untranslated(statements, lookup), None)
-    else:
-        checks = (_missing, _another_value, _opposite, _polarity, _unknown)
-        finding = next((found for check in checks for found in check(statements, lookup)), None)
+    finding = _finding(sample, statements, lookup)
     texts = TEXTS[sample.language]
     if finding is None:
         return Judgement(teacher, Label.PASS, _agreement(statements, lookup, sample.language))
@@ -109,6 +111,14 @@ def judge_by_rules(sample: Sample, teacher: str = "rules") -> Judgement:
         there=finding.there,
     )
     return Judgement(teacher, Label.FAIL, reasoning)
+
+
+def _finding(sample: Sample, statements: Sequence[_Statement], lookup: Lookup) -> Finding | None:
+    """The first thing that speaks against an answer."""
+    if is_translation(sample.answer, sample.document_text):
+        return next(_untranslated(statements, lookup), None)
+    checks = (_missing, _another_value, _opposite, _polarity, _unknown)
+    return next((found for check in checks for found in check(statements, lookup)), None)
 
 
 def _statements(sample: Sample) -> list[_Statement]:
@@ -171,6 +181,8 @@ def _sort(fact: Fact) -> str:
 def _opposite(statements: Sequence[_Statement], lookup: Lookup) -> Iterator[Finding]:
     for statement in statements:
         for start, word, opposites in direction_spots(statement.text, lookup.language):
+            if not any(occurs(other, lookup.document) for other in opposites):
+                continue
             scores = lookup.scores(statement.terms_without(start, start + len(word)))
             own = {at for at, clause in enumerate(lookup.clauses) if occurs(word, clause)}
             bar = RATIO * max((scores[at] for at in own), default=0.0)

@@ -17,10 +17,10 @@ from typing import NamedTuple
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import BLIND, parts_of, words_of
 from data_pipeline.documents.parts import is_table
-from data_pipeline.neighbours import Neighbours
+from data_pipeline.neighbours import About, Neighbours
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts, is_translation
-from data_pipeline.teachers.rules_judge import judge_by_rules
+from data_pipeline.teachers.rules_judge import label_by_rules
 from data_pipeline.twins.sentences import names_its_subject, passage, sentences_of, stands_alone
 from data_pipeline.twins.verbalise import statement_of
 from judge.types import Label, Language, Sample, Task
@@ -110,10 +110,15 @@ def _known(golds: Sequence[Sample]) -> str:
     return golds[0].document_text
 
 
-def _near(gold: Sample, neighbours: Neighbours) -> Iterator[list[Addition]]:
+def _near(gold: Sample, neighbours: Neighbours) -> Iterator[Sequence[Addition]]:
     """The sentences of every near document, the nearest first."""
-    for golds in neighbours.nearest(gold):
-        yield list(_of_document(golds, gold.task))
+    return (_of_near(about, gold.task) for about in neighbours.nearest(gold))
+
+
+@lru_cache(maxsize=1024)
+def _of_near(about: About, task: Task) -> tuple[Addition, ...]:
+    """Kept, since a document is near many others."""
+    return tuple(_of_document(about.golds, task))
 
 
 def _of_document(golds: Sequence[Sample], task: Task) -> Iterator[Addition]:
@@ -141,7 +146,7 @@ def _addition(text: str, own: str, known: str, language: Language) -> Addition:
 
 
 def _pair(
-    gold: Sample, before: Addition, near: Iterator[list[Addition]], rng: random.Random
+    gold: Sample, before: Addition, near: Iterator[Sequence[Addition]], rng: random.Random
 ) -> tuple[Addition, Addition] | None:
     """Two sentences of two documents, neither of which is borne where the other one is.
 
@@ -185,8 +190,8 @@ def _pair(
 
 def _told_by_look_up(foreign: Addition, other: Addition, gold: Sample) -> bool:
     document = f"{gold.document_text}\n\n{other.passage}"
-    judged = judge_by_rules(replace(gold, document=document, question="", answer=foreign.text))
-    return judged.label is Label.FAIL
+    judged = replace(gold, document=document, question="", answer=foreign.text)
+    return label_by_rules(judged) is Label.FAIL
 
 
 def _of_a_length(one: str, two: str) -> bool:

@@ -96,7 +96,8 @@ def _twins_of(
         yield from without_edit()
         gold, others, asked = waiting.popleft()
         if isinstance(found, Rejected):
-            yield Twins(gold, others, asked, None if others else found.reason)
+            reason = found.reason if len(asked) == 1 else f"{found.reason}, nor a pair of another kind"
+            yield Twins(gold, others, asked, None if others else reason)
         else:
             yield Twins(gold, (*pairs(gold, "edit", [_edited(found)]), *others), asked)
     yield from without_edit()

@@ -15,7 +15,7 @@ from data_pipeline.documents.bearing import words_of
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import bare
 from data_pipeline.perturb.questions import OPEN, asks_for, several_answers
-from data_pipeline.teachers.rules_judge import judge_by_rules
+from data_pipeline.teachers.rules_judge import label_by_rules
 from data_pipeline.twins.answer_forms import facts_like, form_of
 from data_pipeline.twins.rivalry import YES_NO, is_other
 from judge.floors.overlap import units
@@ -47,7 +47,7 @@ def near_miss(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contr
 def _hardest(samples: Sequence[Sample], rng: random.Random) -> Sample:
     """A sample whose answer is not found wrong by looking it up, if there is one."""
     shuffled = rng.sample(samples, len(samples))
-    hard = (one for one in shuffled[:TRIES] if judge_by_rules(one).label is Label.PASS)
+    hard = (one for one in shuffled[:TRIES] if label_by_rules(one) is Label.PASS)
     return next(hard, shuffled[0])
 
 

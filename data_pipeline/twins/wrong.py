@@ -183,8 +183,8 @@ def _foreign(draft: Draft, neighbours: Neighbours, rng: Random) -> bool:
 
 
 def _near_statements(gold: Sample, neighbours: Neighbours) -> Iterator[str]:
-    for golds in neighbours.nearest(gold):
-        for said in statements(golds[0].document_text, gold.language):
+    for about in neighbours.nearest(gold):
+        for said in statements(about.golds[0].document_text, gold.language):
             if not said.leans:
                 yield said.text
 

@@ -10,10 +10,12 @@ import math
 import random
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from judge.checker import Checker
 from judge.errors import InputError, unknown
+from judge.floors.ngrams import count_ngrams
 from judge.floors.overlap import overlap
 from judge.types import Label, Mode, Sample, Verdict
 
@@ -49,15 +51,13 @@ def _features(name: str, samples: Sequence[Sample]) -> Any:
         return np.array([[length, math.log(length + 1)] for length in lengths], dtype=np.float64)
     if name == "floor:overlap":
         return np.array([overlap(sample) for sample in samples], dtype=np.float64)
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    counter = CountVectorizer(analyzer="char", ngram_range=(1, 4), lowercase=True, dtype=np.float32)
-    return counter.fit_transform([sample.answer for sample in samples]).tocsr()
+    return count_ngrams([sample.answer for sample in samples])
 
 
 def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: Any) -> Any:
     """Fit on the rows ``fitted``, return the probability of FAIL of the rows ``judged``."""
     import numpy as np
+    from sklearn import config_context
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -72,15 +72,21 @@ def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: An
         model = make_pipeline(TfidfTransformer(sublinear_tf=True), classifier)
     else:
         model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
-    model.fit(features[fitted], targets[fitted])
-    return model.predict_proba(features[judged])[:, 1]
+    with config_context(assume_finite=True, skip_parameter_validation=True):  # they are our own
+        model.fit(features[fitted], targets[fitted])
+        return model.predict_proba(features[judged])[:, 1]
 
 
-def _folds(targets: Any, groups: Sequence[str]) -> list[tuple[Any, Any]]:
-    """Rows to fit on (always both classes) and to judge, parted by group; fewer folds if need be."""
+@lru_cache(maxsize=1)
+def _folds(codes: tuple[int, ...], groups: tuple[str, ...]) -> list[tuple[Any, Any]]:
+    """Rows to fit on (always both classes) and to judge, parted by group; fewer folds if need be.
+
+    Kept, since several rules are fitted on the same samples one after the other.
+    """
     import numpy as np
     from sklearn.model_selection import StratifiedGroupKFold
 
+    targets = np.array(codes, dtype=np.int64)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(groups))}
     names = np.array([numbers[name] for name in groups], dtype=np.int64)
     most = min(FOLDS, *(len(np.unique(names[targets == code])) for code in (0, 1)))
@@ -168,7 +174,7 @@ class Floor(Checker):
         import numpy as np
 
         targets = _targets(samples)
-        folds = _folds(targets, [_group(sample) for sample in samples])
+        folds = _folds(tuple(targets.tolist()), tuple(map(_group, samples)))
         if not folds:
             counts = {label.value: sum(sample.label is label for sample in samples) for label in Label}
             raise InputError(

@@ -1,6 +1,7 @@
 """Where the sentences of a text stand, in scripts with and without white space between them."""
 
 import re
+from functools import lru_cache
 
 from judge.types import Span
 
@@ -14,6 +15,7 @@ _END = re.compile(
 )
 
 
+@lru_cache(maxsize=512)
 def sentence_spans(text: str) -> tuple[Span, ...]:
     """The sentences and lines of a text, without the white space around them, in order."""
     ends = [match.end() for match in _END.finditer(text)]

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 from pydantic import PositiveInt, model_validator
 
-from judge.configs import StrictConfig, load_config
+from judge.configs import StrictConfig, load_config, make_config
 from judge.errors import InputError
 from judge.training.config import DPORecipe, SFTRecipe
 
@@ -126,6 +126,23 @@ def test_overrides(tmp_path: Path) -> None:
     assert listed.several == [Inner(rank=4, scale=2), Inner()]
     # What the file says beside the overridden key stays.
     assert load(tmp_path, "name: a\ninner: {scale: 3}", "inner.rank=4").inner == Inner(rank=4, scale=3)
+
+
+class Words(StrictConfig):
+    some: tuple[str, ...] = ()
+    maybe: list[str] | None = None
+    one: str = ""
+    numbers: tuple[int, ...] = ()
+
+
+def test_lists_of_words_need_no_brackets() -> None:
+    assert make_config(Words, {}, ["some=entity,number"]).some == ("entity", "number")
+    assert make_config(Words, {"some": "entity, number"}).some == ("entity", "number")
+    assert make_config(Words, {}, ["some=entity", "maybe=MIT,CC BY 4.0", "one=a,b"]) == Words(
+        some=("entity",), maybe=["MIT", "CC BY 4.0"], one="a,b"
+    )
+    with pytest.raises(InputError, match="valid tuple"):
+        make_config(Words, {}, ["numbers=a,b"])
 
 
 @pytest.mark.parametrize(

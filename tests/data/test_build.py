@@ -9,6 +9,7 @@ import pytest
 
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
+from data_pipeline.explain import yields
 from data_pipeline.manifest import FILES
 from data_pipeline.starter import load_starter
 from judge.configs import load_config
@@ -161,6 +162,23 @@ def test_trl_knows_the_form(built: Path) -> None:
     assert is_conversational(rows(built / "dpo/train.jsonl")[0])
 
 
+def test_the_card_tells_what_gold_answers_gave(built: Path) -> None:
+    manifest = json.loads((built / "manifest.json").read_text())
+    tables = yields(manifest)
+    card = (built / "card.md").read_text()
+    assert "\n".join(tables) in card
+    row = manifest["twins"]["starter_qa"]
+    assert tables[0] == "| source | gold answers | with a pair | edit | added |"
+    wanted = (
+        f"| starter_qa | {row['golds']} | {row['with a pair'] / row['golds']:.0%} | {row['edit made']} of "
+    )
+    assert any(line.startswith(wanted) for line in tables)
+    edits = Counter[str]()
+    for counts in manifest["edits"].values():
+        edits.update(counts)
+    assert edits == manifest["counts"]["edit_type"]
+
+
 # --- Failures -----------------------------------------------------------------------------------------------
 
 
@@ -240,7 +258,16 @@ def gold(row: Row) -> Row:
         ([gold(row) for row in LABELLED], {}, "has no label; with 'perturb: false' every sample needs one"),
         (LABELLED, {"perturb": True}, "is labelled FAIL; only gold answers can be perturbed"),
         (LABELLED[:2], {}, "the train split holds 0 samples|the validation split holds 0 samples"),
-        ([row for row in LABELLED if row["label"] == "PASS"], {}, "not both labels"),
+        (
+            [row for row in LABELLED if row["label"] == "PASS"],
+            {},
+            "none of the 12 samples is labelled FAIL.*take sources with both labels",
+        ),
+        (
+            [gold(row) for row in LABELLED[::2]],
+            {"perturb": True, "edits": 0, "additions": 0},
+            "no pairs are asked for: set one of 'edits', .*'refusals'.* above 0",
+        ),
         (LABELLED, {"splits": {"validation": 0.001, "test": 0.0}}, "validation split holds 0 samples"),
         ([*LABELLED, LABELLED[0]], {}, "occurs twice"),
     ],
@@ -249,6 +276,15 @@ def test_wrong_samples(items: list[Row], changes: Row, message: str, tmp_path: P
     with pytest.raises(InputError, match=message):
         build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", items), **changes))
     assert not (tmp_path / "data" / "manifest.json").exists()
+
+
+def test_a_rebuild_that_fails_at_its_sources_leaves_the_finished_set_alone(tmp_path: Path) -> None:
+    folder, file = tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)
+    build(mine(folder, file))
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match="validation split holds 0 samples"):
+        build(mine(folder, file, splits={"validation": 0.001, "test": 0.0}))
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_the_same_id_in_two_sources(tmp_path: Path) -> None:

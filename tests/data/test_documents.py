@@ -115,6 +115,14 @@ def test_a_faithful_twin_keeps_every_word_of_its_answer() -> None:
         assert "1931" in (found.faithful_document or "") and "27 months" in (found.faithful_document or "")
 
 
+def test_front_matter_makes_no_table_of_an_article() -> None:
+    front = "The bridge of Tarrow\nAuthors: Ada Holst\nDate: 1931-03-04\nDOI: 10.1/b.1\nLicense: cc-by\n"
+    article = f"{front}Abstract: {BRIDGE}\nText: {BRIDGE}"
+    assert not is_table(article) and is_table(front + "Net sales 214\nNet income 31")
+    talk = ["Ada: Is the bridge open?", "Ben: It is.", "Ada: Since when?", "Ben: Since June."]
+    assert is_table("\n".join(talk))
+
+
 def test_tables_and_records_lose_no_line() -> None:
     table = "Fiscal year\n2020\n2019\nNet sales\n214.5\n198.2\nNet income\n31.7"
     assert (

@@ -184,7 +184,7 @@ def test_the_nearest_documents_come_first(store_of: StoreOf) -> None:
     far = Sample("far", "Dogs bark at night. Nobody sleeps.", "Dogs bark.", source="s", group="far")
     neighbours = Neighbours(store_of([far, *golds]), 0)
     found = neighbours.nearest(golds[0])
-    assert [others[0].id for others in found] == ["gold-b", "gold-c", "far"]
+    assert [about.golds[0].id for about in found] == ["gold-b", "gold-c", "far"]
     assert neighbours.nearest(replace(golds[0], id="unknown", group="")) == found
 
 
@@ -268,6 +268,11 @@ def test_without_an_edit_both_classes_lose_the_answer(store_of: StoreOf) -> None
 def test_without_an_addition_the_reason_is_named(store_of: StoreOf) -> None:
     [found] = twins_of(store_of([gold("a", "1", "It is blue.")]), by_rule("number"), 0.0, 1.0)
     assert (found.gold.id, found.samples, found.dropped) == ("a", (), "no pair of kind added")
+
+
+def test_a_gold_that_gives_nothing_is_told_from_one_without_an_edit(store_of: StoreOf) -> None:
+    [found] = twins_of(store_of([gold("a", "1", "It is blue.")]), by_rule("number"), 1.0, 1.0)
+    assert (found.samples, found.dropped) == ((), "no safe edit, nor a pair of another kind")
 
 
 def test_a_teachers_reason_is_kept(store_of: StoreOf) -> None:

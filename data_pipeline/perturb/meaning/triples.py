@@ -25,7 +25,7 @@ def triples(document: str) -> list[Triple]:
 def place_of(name: str, answer: str) -> tuple[int, int] | None:
     """Where an answer names a thing, if it does so once; what a bracket adds to a name may be missing."""
     for text in dict.fromkeys((name, re.sub(r" \(.*\)$", "", name), name.split(",")[0])):
-        if len(text) < 3:
+        if len(text) < 3 or text not in answer:
             continue
         spots = [m.span() for m in re.finditer(rf"(?<![\w-]){re.escape(text)}(?![\w-]| [A-Z])", answer)]
         if spots:

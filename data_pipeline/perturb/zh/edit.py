@@ -53,7 +53,8 @@ def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what:
     whole = kind != "omission" and len(bare(new)) >= STATEMENT  # what is left always stands there
     if whole and bare(plain(new)) in _bare_document(document):
         return None
-    if re.search(rf"({re.escape(inserted)})[，、,]?[和与或至到]?\1", new) and inserted * 2 not in answer:
+    twice = new.count(inserted) > 1 and re.search(rf"({re.escape(inserted)})[，、,]?[和与或至到]?\1", new)
+    if twice and inserted * 2 not in answer:
         return None
     change = f"{_WHAT[what or kind]}“{replaced}”被改成“{inserted}”"
     return Edit(new, kind, change, replaced, inserted, occurs(inserted, document))
