@@ -20,8 +20,8 @@ NAME = "block_sparse"
 """The name to give transformers as ``attn_implementation``, after :func:`register`."""
 
 BLOCK_BYTES = 256
-"""Bytes of one number from each query of a block: 128 queries in bfloat16, 64 in float32. Fewer skip more, and
-cost more calls; the scores of more leave the cache."""
+"""Bytes of one number from each query of a block: 128 queries in bfloat16, 64 in float32. Fewer skip more,
+and cost more calls; the scores of more leave the cache."""
 
 ALIGNED = 16
 """Numbers between the lines of a mask that PyTorch's memory-efficient kernel takes as they are."""

@@ -50,7 +50,7 @@ def attend(
         dtype = torch.get_autocast_dtype(kind)
         query, key, value = query.to(dtype), key.to(dtype), value.to(dtype)
     with torch.autocast(kind, enabled=False):
-        output: torch.Tensor = _Attention.apply(query, key, value, blocks, scale)  # type: ignore[no-untyped-call]
+        output: torch.Tensor = _Attention.apply(query, key, value, blocks, scale)
     return output
 
 
@@ -73,7 +73,7 @@ class _Attention(torch.autograd.Function):
         return output
 
     @staticmethod
-    @once_differentiable  # type: ignore[misc, untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, given: torch.Tensor) -> Any:
         query, key, value = ctx.saved_tensors
         by_query = torch.zeros_like(query)
@@ -123,7 +123,7 @@ def _steps(
 
 
 def _room(query: torch.Tensor, key: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
-    """Memory for the scores of one step; asked of the system for each, its pages would cost as much as they."""
+    """Memory for the scores of a step; to get it anew for each would cost as much as a product."""
     group = _group(query, key)
     sizes = (
         _heads(query, key, block) * group * _count(block.queries) * _count(block.keys) for block in blocks
@@ -132,7 +132,7 @@ def _room(query: torch.Tensor, key: torch.Tensor, blocks: Sequence[Block]) -> to
 
 
 def _asked(tensor: torch.Tensor, block: Block, own: slice, shared: slice) -> torch.Tensor:
-    """A block's queries, or the gradients of its output, ``(heads of the keys, queries of a group, size)``."""
+    """A block's queries, or its output's gradients, ``(heads of the keys, queries of a group, size)``."""
     return tensor[block.row, own, block.queries].reshape(shared.stop - shared.start, -1, tensor.shape[3])
 
 

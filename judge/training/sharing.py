@@ -158,10 +158,10 @@ def _pack(examples: Sequence[Example], loss_mean: LossMean) -> dict[str, Any]:
 class SharedCollator:
     """Pads packed sequences.
 
-    Returns ``input_ids``, ``labels`` and ``weights`` of shape ``(rows, tokens)``. Where a sequence has branches,
-    also ``position_ids`` and ``nodes`` of that shape and ``parents``, of which :func:`branch_inputs` makes the
-    mask on the device that trains. Single rows need neither positions nor a mask, since padding stands behind
-    them: attention then runs in its kernel for plain text.
+    Returns ``input_ids``, ``labels`` and ``weights`` of shape ``(rows, tokens)``. Where a sequence has
+    branches, also ``position_ids`` and ``nodes`` of that shape and ``parents``, of which
+    :func:`branch_inputs` makes the mask on the device that trains. Single rows need neither positions nor a
+    mask, since padding stands behind them: attention then runs in its kernel for plain text.
     """
 
     pad_id: int
