@@ -36,7 +36,7 @@ LEVELS = (
 """Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
 MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "encoder", "lion", "trainer")}
-MAY_LOAD |= {"judge/encoder/model.py"}
+MAY_LOAD |= {"judge/encoder/model.py", "judge/models/blocked_attention.py"}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 
