@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
-from judge.backends.label_tokens import stem_and_tails
+from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.attention import tree_attention
-from judge.models.heads import float32_head
+from judge.models.heads import read_logits
 from judge.models.prefix_tree import (
     TREE_TOKENS,
     PrefixTree,
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 8192
 """Padded tokens of one batch, and tokens of one prefix tree."""
 CPU_PREFILL_TOKENS = 2048
-"""Padded tokens of one batch of prefills on a CPU. It gains nothing from larger ones, and the padding between
-the trees of a batch keeps attention from its kernel without a mask: 8192 take a third more time."""
+"""Padded tokens of one batch of prefills on a CPU, which gains nothing from larger ones."""
 
 
 class TransformersBackend:
@@ -137,63 +136,75 @@ class TransformersBackend:
         if batch:
             yield batch
 
-    def _pad(
-        self, rows: Sequence[Sequence[int]], filler: int | None = None
-    ) -> "tuple[torch.Tensor, torch.Tensor]":
+    def _pad(self, rows: Sequence[Sequence[int]]) -> "tuple[torch.Tensor, torch.Tensor]":
         """Left-padded rows and their mask, on the model's device: every row ends in the last column."""
         import torch
 
         width = max(len(row) for row in rows)
-        filler = self.loaded.pad_id if filler is None else filler
+        filler = self.loaded.pad_id
         ids = torch.tensor([[filler] * (width - len(row)) + list(row) for row in rows])
         mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
         return ids.to(self.model.device), mask.to(self.model.device)
 
     def _score(self, continuations: "Sequence[tuple[tuple[int, ...], tuple[int, ...]]]") -> list[float]:
         """Log-probability of each tail after its stem. Rows run as prefix trees, several trees a batch."""
-        import torch
-
-        # A tail's last token is only predicted, so tails of one token leave their stem as it is.
-        rows = [(*stem, *tail[:-1]) for stem, tail in continuations]
-        own = [len(tail) for _, tail in continuations]
-        groups = self._trees(rows, own)
-        trees = [make_tree([rows[i] for i in group], [own[i] for i in group]) for group in groups]
-        scores = [0.0] * len(rows)
+        rows = rows_to_read(continuations)
+        tokens, own = [row.tokens for row in rows], [len(row.tokens) - row.first for row in rows]
+        groups = self._trees(tokens, own)
+        trees = [make_tree([tokens[i] for i in group], [own[i] for i in group]) for group in groups]
+        scores = [0.0] * len(continuations)
         for batch in self._batches([len(tree.ids) for tree in trees], self.prefill_tokens):
-            width = max(len(trees[index].ids) for index in batch)
-            columns: dict[int, list[int]] = {}  # of each row: where the tokens stand that predict its tail
-            for index in batch:
-                left = width - len(trees[index].ids)
-                for row, end in zip(groups[index], trees[index].ends, strict=True):
-                    columns[row] = list(range(left + end + 1 - own[row], left + end + 1))
-            kept = sorted({column for span in columns.values() for column in span})
-            with torch.inference_mode(), float32_head(self.model):
-                logits = self._forward([trees[index] for index in batch], kept)
-            place = {column: at for at, column in enumerate(kept)}
+            steps: list[tuple[int, int, int, int]] = []  # line, column, token to read there, continuation
             for line, index in enumerate(batch):
-                for row in groups[index]:
-                    steps = logits[line, [place[column] for column in columns[row]]].float()
-                    targets = torch.tensor(continuations[row][1], device=steps.device).unsqueeze(1)
-                    scores[row] = torch.log_softmax(steps, dim=-1).gather(1, targets).sum().item()
+                for row, end in zip(groups[index], trees[index].ends, strict=True):
+                    begin = end + 1 - len(tokens[row])  # where the row would begin, were it whole
+                    for continuation in rows[row].read:
+                        stem, tail = continuations[continuation]
+                        for at, token in enumerate(tail, start=begin + len(stem) - 1):
+                            steps.append((line, at, token, continuation))
+            found = self._read([trees[index] for index in batch], [step[:3] for step in steps])
+            for (*_, continuation), score in zip(steps, found, strict=True):
+                scores[continuation] += score
         return scores
 
-    def _forward(self, trees: Sequence[PrefixTree], columns: Sequence[int]) -> "torch.Tensor":
-        """Logits ``(trees, columns, vocabulary)`` of a batch of left-padded trees at some columns."""
+    def _read(self, trees: Sequence[PrefixTree], steps: Sequence[tuple[int, int, int]]) -> list[float]:
+        """Log-probability of each token that is named by the tree and the place before it."""
         import torch
 
-        ids, mask = self._pad([tree.ids for tree in trees])
-        positions, _ = self._pad([tree.positions for tree in trees], filler=0)
+        places = torch.zeros(len(trees), max(len(tree.ids) for tree in trees), dtype=torch.bool)
+        lines, columns, tokens = (torch.tensor(part) for part in zip(*steps, strict=True))
+        places[lines, columns] = True
+        order = places.flatten().cumsum(0).view(places.shape) - 1  # of the places that are read, line by line
+        with torch.inference_mode():
+            logits = self._forward(trees, places.to(self.model.device)).float()
+            index = (order[lines, columns].to(logits.device), tokens.to(logits.device))
+            scores: list[float] = (logits[index] - logits.logsumexp(-1)[index[0]]).tolist()
+        return scores
+
+    def _forward(self, trees: Sequence[PrefixTree], places: "torch.Tensor") -> "torch.Tensor":
+        """Logits ``(places, vocabulary)`` of a batch of trees, where ``places`` ``(trees, tokens)`` says.
+
+        Trees are padded behind their last token, where none of theirs can look. So rows without branches need
+        no mask, and no positions.
+        """
+
+        import torch
+
+        def pad(rows: Sequence[Sequence[int]], filler: int) -> "torch.Tensor":
+            width = places.shape[1]
+            padded = [[*row, *[filler] * (width - len(row))] for row in rows]
+            return torch.tensor(padded, device=places.device)
+
+        branches: dict[str, Any] = {}
         if any(len(tree.parents) > 1 for tree in trees):
-            nodes, _ = self._pad([tree.nodes for tree in trees], filler=-1)
-            parents = pad_parents([tree.parents for tree in trees]).to(ids.device)
-            mask = tree_attention(self.model, nodes, parents)
-        return self.model(
-            input_ids=ids,
-            attention_mask=mask,
-            position_ids=positions,
-            logits_to_keep=torch.tensor(columns, device=ids.device),
-            use_cache=False,
-        ).logits
+            nodes = pad([tree.nodes for tree in trees], -1)
+            parents = pad_parents([tree.parents for tree in trees]).to(nodes.device)
+            branches = {
+                "attention_mask": tree_attention(self.model, nodes, parents),
+                "position_ids": pad([tree.positions for tree in trees], 0),
+            }
+        ids = pad([tree.ids for tree in trees], self.loaded.pad_id)
+        return read_logits(self.model, self.model, places, input_ids=ids, **branches)[0]
 
     def _trees(self, rows: Sequence[tuple[int, ...]], own: Sequence[int]) -> list[list[int]]:
         """Group rows that share at least half of their tokens into trees of limited size."""

@@ -14,8 +14,9 @@ import torch
 from torch import nn
 from torch.nn.functional import gelu
 
-from judge.encoder.attention import Blocks, attend
+from judge.encoder.attention import Blocks, attend, blocks_of
 from judge.errors import InputError
+from judge.models.blocked_attention import Block
 
 FILE = "config.json"
 
@@ -84,7 +85,7 @@ class Projections(nn.Module):
         self.heads = config.num_attention_heads
 
     def forward(
-        self, hidden: torch.Tensor, blocks: Sequence[Blocks], mask: torch.Tensor | None
+        self, hidden: torch.Tensor, blocks: Sequence[Block], mask: torch.Tensor | None
     ) -> torch.Tensor:
         """What each token sees of the tokens that it may look at."""
         pages, tokens, size = hidden.shape
@@ -120,7 +121,7 @@ class Layer(nn.Module):
         self.output = Output(config.intermediate_size, config)
 
     def forward(
-        self, hidden: torch.Tensor, blocks: Sequence[Blocks], mask: torch.Tensor | None
+        self, hidden: torch.Tensor, blocks: Sequence[Block], mask: torch.Tensor | None
     ) -> torch.Tensor:
         """``(pages, tokens, size)``."""
         seen = self.attention["output"](self.attention["self"](hidden, blocks, mask), hidden)
@@ -158,8 +159,9 @@ class Bert(nn.Module):
             mask: the same as one dense mask; PyTorch's own kernel then computes with it.
         """
         hidden = self.embeddings(ids, positions, kinds, more)
+        parts = blocks_of(blocks)
         for layer in self.encoder["layer"]:
-            hidden = layer(hidden, blocks, mask)
+            hidden = layer(hidden, parts, mask)
         return hidden
 
 

@@ -1,12 +1,12 @@
-"""Attention for prefix trees: block-sparse on CPUs, PyTorch's kernels or FlexAttention on GPUs.
+"""Attention for prefix trees: in blocks on CPUs, PyTorch's kernels or FlexAttention on GPUs.
 
 PyTorch's attention takes a mask but computes every masked score all the same. In a prefix tree most scores
 are masked: the branches do not see each other. On a CPU the queries therefore run in blocks, each against
-the keys alone that any of its queries may see; the result is that of the dense computation. FlexAttention
-does the same inside its kernels; it trains on GPUs only.
+the keys alone that any of its queries may see (:mod:`judge.models.blocked_attention`); the result is that of
+the dense computation. FlexAttention does the same inside its kernels; it trains on GPUs only.
 """
 
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from judge.errors import JudgeError
@@ -14,11 +14,14 @@ from judge.errors import JudgeError
 if TYPE_CHECKING:
     import torch
 
+    from judge.models.blocked_attention import Block
+
 NAME = "block_sparse"
 """The name to give transformers as ``attn_implementation``, after :func:`register`."""
 
-BLOCK = 256
-"""Queries of one block. Fewer skip more, and cost more calls."""
+BLOCK_BYTES = 256
+"""Bytes of one number from each query of a block: 128 queries in bfloat16, 64 in float32. Fewer skip more,
+and cost more calls; the scores of more leave the cache."""
 
 ALIGNED = 16
 """Numbers between the lines of a mask that PyTorch's memory-efficient kernel takes as they are."""
@@ -30,10 +33,28 @@ def register() -> str:
     from torch.nn.functional import scaled_dot_product_attention
     from torch.utils.weak import WeakTensorKeyDictionary
     from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
     from transformers.masking_utils import sdpa_mask
 
-    plans: Any = WeakTensorKeyDictionary()  # one plan a mask, made in the first layer and used in all
+    from judge.models.blocked_attention import attend
+
+    plans: Any = WeakTensorKeyDictionary()  # the blocks of a mask, made in the first layer and used in all
+
+    def blocks_of(query: Any, key: Any, mask: Any, options: Any) -> "tuple[Block, ...] | None":
+        """The blocks to compute; ``None`` where PyTorch's kernel is to do it."""
+        rows, _, tokens, _ = query.shape
+        kind = query.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else query.dtype
+        if options.get("dropout") or tokens <= BLOCK_BYTES // dtype.itemsize:
+            return None
+        if mask is None:
+            # Without a mask its float32 kernel is as fast.
+            plain = tokens == key.shape[2] and options["causal"] and dtype.itemsize < 4
+            return causal_blocks(rows, tokens, dtype) if plain else None
+        if (plans.get(mask) or (None,))[0] is not dtype:
+            plans[mask] = (dtype, masked_blocks(mask.expand(rows, -1, -1, -1), dtype))
+        found: tuple[Block, ...] = plans[mask][1]
+        return found
 
     def forward(
         module: Any,
@@ -44,69 +65,80 @@ def register() -> str:
         **options: Any,
     ) -> "tuple[torch.Tensor, None]":
         """Attention of transformers' interface; shapes ``(rows, heads, tokens, size)``."""
-        settings = {"dropout_p": options.get("dropout", 0.0), "scale": options.get("scaling")}
         if query.shape[2] == 1:
             # A reply is being written. transformers would copy all keys and values for every head that shares
             # them, at each token; PyTorch's kernel needs no copies.
+            settings = {"dropout_p": options.get("dropout", 0.0), "scale": options.get("scaling")}
             output = scaled_dot_product_attention(
                 query, key, value, attention_mask, enable_gqa=True, **settings
             )
             return output.transpose(1, 2).contiguous(), None
-        if attention_mask is None or query.shape[2] <= BLOCK:
+        causal = options.get("is_causal")
+        causal = getattr(module, "is_causal", True) if causal is None else causal
+        blocks = blocks_of(query, key, attention_mask, {**options, "causal": causal})
+        if blocks is None:
             return sdpa_attention_forward(module, query, key, value, attention_mask, **options)
-        if attention_mask not in plans:
-            plans[attention_mask] = block_plan(attention_mask)
-        plan = plans[attention_mask]
-        key, value = (repeat_kv(part, module.num_key_value_groups) for part in (key, value))
-        outputs = []
-        if plan.causal:
-            trunk = slice(plan.causal)
-            queries, keys, values = (part[:, :, trunk] for part in (query, key, value))
-            outputs.append(scaled_dot_product_attention(queries, keys, values, is_causal=True, **settings))
-        for start, stop, seen, mask in plan.blocks:
-            keys, values = (part.index_select(2, seen) for part in (key, value))
-            outputs.append(
-                scaled_dot_product_attention(query[:, :, start:stop], keys, values, mask, **settings)
-            )
-        return torch.cat(outputs, dim=2).transpose(1, 2).contiguous(), None
+        scale = options.get("scaling")
+        scale = query.shape[-1] ** -0.5 if scale is None else scale
+        return attend(query, key, value, blocks, scale).transpose(1, 2).contiguous(), None
 
-    # A plan goes by what the mask holds, which no compiled code can.
+    # The blocks go by what the mask holds, which no compiled code can.
     AttentionInterface.register(NAME, torch.compiler.disable(forward))
     AttentionMaskInterface.register(NAME, sdpa_mask)
     return NAME
 
 
-@dataclass(frozen=True, slots=True)
-class BlockPlan:
-    """What to compute of a masked attention.
-
-    The first ``causal`` queries look at all before them, as in any text: the trunk of a tree, for which
-    PyTorch has a kernel without a mask. Of each block of the others: its first query and the one after its
-    last, the keys that any row's query of it may see ``(seen,)``, and the mask of the block on these keys
-    ``(rows, 1, block, seen)``.
-    """
-
-    causal: int
-    blocks: "tuple[tuple[int, int, torch.Tensor, torch.Tensor], ...]"
-
-
-def block_plan(mask: "torch.Tensor") -> BlockPlan:
-    """Plan the attention under a boolean mask ``(rows, 1, queries, keys)``, true where a query may look."""
+@lru_cache(maxsize=64)
+def causal_blocks(rows: int, tokens: int, dtype: "torch.dtype") -> "tuple[Block, ...]":
+    """The blocks of plain text: each query looks at all before it and at itself."""
     import torch
 
-    if mask.dtype != torch.bool:
-        raise JudgeError(f"block-sparse attention takes a boolean mask, not {mask.dtype}")
-    queries, keys = mask.shape[2:]
-    plain = (mask == torch.ones(queries, keys, dtype=torch.bool).tril()).all(3).all(0).flatten()
-    causal = int(plain.long().cumprod(0).sum()) if queries <= keys else 0
-    if causal < BLOCK:  # no gain over blocks
-        causal = 0
+    from judge.models.blocked_attention import Block
+
+    size = BLOCK_BYTES // dtype.itemsize
+    diagonal = torch.full((size, size), -torch.inf, dtype=dtype).triu(1)
+    return tuple(
+        Block(row, slice(start, stop), slice(0, stop), diagonal[: stop - start, : stop - start])
+        for row in range(rows)
+        for start in range(0, tokens, size)
+        for stop in [min(start + size, tokens)]
+    )
+
+
+def masked_blocks(mask: "torch.Tensor", dtype: "torch.dtype") -> "tuple[Block, ...]":
+    """The blocks of a boolean mask ``(rows, 1, queries, keys)``, true where a query may look.
+
+    A query that may look nowhere is padding; what it gets is finite and of no meaning.
+
+    Args:
+        mask: the mask.
+        dtype: number format of the scores; what is added to them is made in it, once for all layers.
+    """
+    import torch
+
+    from judge.models.blocked_attention import Block
+
+    if mask.dtype != torch.bool or mask.shape[1] != 1:
+        raise JudgeError(
+            f"attention in blocks takes a boolean mask for all heads, not {mask.dtype} {tuple(mask.shape)}"
+        )
+    size = BLOCK_BYTES // dtype.itemsize
     blocks = []
-    for start in range(causal, queries, BLOCK):
-        rows = mask[:, :, start : start + BLOCK]
-        seen = rows.flatten(0, 2).any(0).nonzero().squeeze(1)
-        blocks.append((start, start + rows.shape[2], seen, rows.index_select(3, seen)))
-    return BlockPlan(causal, tuple(blocks))
+    for row, looks in enumerate(mask[:, 0]):
+        for start, some in zip(range(0, len(looks), size), looks.split(size), strict=True):
+            seen = some.any(0).nonzero().squeeze(1)
+            if not len(seen):
+                continue
+            some = some.index_select(1, seen)
+            some[~some.any(1)] = True
+            common = int(some.all(0).long().cumprod(0).sum())  # leading keys that all of them see
+            hidden = ~some[:, common:]
+            bias = torch.zeros(hidden.shape, dtype=dtype).masked_fill_(hidden, -torch.inf)
+            first, last = int(seen[0]), int(seen[-1])
+            keys = slice(first, last + 1) if last - first + 1 == len(seen) else seen
+            queries = slice(start, start + len(some))
+            blocks.append(Block(row, queries, keys, bias if hidden.shape[1] else None))
+    return tuple(blocks)
 
 
 def tree_attention(model: Any, nodes: "torch.Tensor", parents: "torch.Tensor") -> Any:

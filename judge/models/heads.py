@@ -56,3 +56,23 @@ def float32_head(model: Any, kept: "torch.Tensor | None" = None) -> Iterator[Non
         yield
     finally:
         del head.forward  # the class's own shows again
+
+
+def read_logits(model: Any, plain: Any, places: "torch.Tensor", **inputs: Any) -> "tuple[torch.Tensor, Any]":
+    """Float32 logits of a forward pass where they are wanted, and nowhere else.
+
+    Args:
+        model: what is called: the language model, or what a trainer wrapped it in.
+        plain: the language model itself.
+        places: boolean ``(rows, tokens)``.
+        inputs: of the model.
+
+    Returns:
+        Logits ``(places, vocabulary)``, row after row, and the model's outputs.
+    """
+    columns = places.any(0).nonzero().squeeze(1)
+    kept = places[:, columns]  # rows are read in different columns
+    with float32_head(plain, kept):
+        outputs = model(**inputs, logits_to_keep=columns, use_cache=False)
+    logits = outputs.logits
+    return (logits if logits.dim() == 2 else logits[kept]).float(), outputs

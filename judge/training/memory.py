@@ -7,7 +7,6 @@ of its linear layers and of its products. ``tests/bench/doctor_memory.py`` measu
 from dataclasses import dataclass, fields
 
 from judge.models.architecture import Architecture
-from judge.models.attention import BLOCK
 from judge.models.hardware import GIB, Device
 from judge.models.room import weight_bytes
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
@@ -16,9 +15,6 @@ from judge.training.spread import ALONE, Spread
 LABEL_SHARE = 1 / 8
 """Share of a sequence's tokens that are replies, and so have a loss. A verdict has two, a reasoning about
 fifty; this supposes long ones."""
-
-TAIL = 1 / 4
-"""Share of a tree that lies behind its trunk."""
 
 OPTIMIZER_BYTES = {"adamw": 8, "adamw_8bit": 2, "paged_adamw_8bit": 2, "lion": 4, "paged_lion_8bit": 1}
 """State of one trained parameter."""
@@ -154,16 +150,12 @@ def layer_bytes(recipe: TrainingConfig, model: Architecture, device: Device, siz
     if recipe.lora is None and size == 2:  # a float32 residual stream, and a cast of it for each linear map
         norms = 2 * 8 * hidden + 5 * size * hidden
     attention = float(size * 2 * (queries + keys))
-    if rows > 1 or getattr(recipe, "prefix_sharing", False):
-        # Under a mask every head has keys and values of its own. On a CPU a tree's trunk has no mask
-        # (judge.models.attention), and what is behind it runs in blocks, each with a copy of all keys that it
-        # sees and of its mask as numbers. On a GPU all layers share a tree's mask (mask_bytes); that of
-        # padded rows is made to numbers in each of them.
-        if device.kind == "cpu":
-            attention = size * (5 * queries + 2 * TAIL * tokens / BLOCK * queries + TAIL * tokens)
-        else:
-            shared = getattr(recipe, "prefix_sharing", False)
-            attention = float(size * (5 * queries + (0 if shared else tokens)))
+    shared = getattr(recipe, "prefix_sharing", False)
+    if device.kind != "cpu" and (shared or (rows > 1 and isinstance(recipe, DPORecipe))):
+        # Under a mask PyTorch's kernels have keys and values for every head. All layers share a tree's mask
+        # (mask_bytes); that of TRL's padded rows is made to numbers in each of them. On a CPU nothing is kept
+        # but what goes in (judge.models.blocked_attention).
+        attention = float(size * (5 * queries + (0 if shared else tokens)))
     mlp = size * 4 * wide
     adapters = 0
     if recipe.lora is not None:

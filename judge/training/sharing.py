@@ -158,9 +158,10 @@ def _pack(examples: Sequence[Example], loss_mean: LossMean) -> dict[str, Any]:
 class SharedCollator:
     """Pads packed sequences.
 
-    Returns ``input_ids``, ``labels``, ``weights``, ``position_ids`` of shape ``(rows, tokens)``. Where every
-    sequence is a single row, also their ``attention_mask`` of that shape; else ``nodes`` of that shape and
-    ``parents``, of which :func:`attention_mask` makes the mask on the device that trains.
+    Returns ``input_ids``, ``labels`` and ``weights`` of shape ``(rows, tokens)``. Where a sequence has
+    branches, also ``position_ids`` and ``nodes`` of that shape and ``parents``, of which
+    :func:`branch_inputs` makes the mask on the device that trains. Single rows need neither positions nor a
+    mask, since padding stands behind them: attention then runs in its kernel for plain text.
     """
 
     pad_id: int
@@ -170,21 +171,16 @@ class SharedCollator:
         import torch
 
         width = max(len(row["input_ids"]) for row in rows)
-        fillers = {
-            "input_ids": self.pad_id,
-            "labels": IGNORED,
-            "weights": 0.0,
-            "position_ids": 0,
-            "nodes": -1,
-        }
+        parents = [row["parents"] for row in rows]
+        fillers = {"input_ids": self.pad_id, "labels": IGNORED, "weights": 0.0}
+        branches = any(len(above) > 1 for above in parents)
+        if branches:
+            fillers |= {"position_ids": 0, "nodes": -1}
         batch = {
             name: torch.tensor([row[name] + [filler] * (width - len(row[name])) for row in rows])
             for name, filler in fillers.items()
         }
-        parents = [row["parents"] for row in rows]
-        if all(len(branches) == 1 for branches in parents):
-            batch["attention_mask"] = (batch.pop("nodes") >= 0).long()
-        else:
+        if branches:
             batch["parents"] = pad_parents(parents)
         return batch
 
@@ -197,8 +193,9 @@ class BatchCollator(SharedCollator):
         return super().__call__([sequence for row in rows for sequence in row["sequences"]])
 
 
-def attention_mask(model: Any, batch: "dict[str, torch.Tensor]") -> Any:
-    """The mask of what :class:`SharedCollator` made, in the form that the model's attention takes."""
+def branch_inputs(model: Any, batch: "dict[str, torch.Tensor]") -> dict[str, Any]:
+    """What a model takes beside the tokens of :class:`SharedCollator`: mask and positions of branches."""
     if "nodes" not in batch:
-        return batch["attention_mask"]
-    return tree_attention(model, batch["nodes"], batch["parents"])
+        return {}
+    mask = tree_attention(model, batch["nodes"], batch["parents"])
+    return {"attention_mask": mask, "position_ids": batch["position_ids"]}

@@ -17,11 +17,11 @@ from transformers.training_args import OptimizerNames
 from trl import DPOTrainer, SFTTrainer
 from trl.trainer import dpo_trainer
 
-from judge.models.heads import float32_head
+from judge.models.heads import read_logits
 from judge.training.data import IGNORED
 from judge.training.launch import use_one_gpu
 from judge.training.lion import Lion
-from judge.training.sharing import attention_mask
+from judge.training.sharing import branch_inputs
 
 REFERENCE_ADAPTER = "ref"
 """TRL's name for the frozen copy of the adapter that a DPO starts from."""
@@ -143,26 +143,16 @@ class JudgeSFTTrainer(_Judge, SFTTrainer):
 def weighted_losses(
     accelerator: Any, model: Any, inputs: dict[str, torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor, Any]:
-    """Losses times weights, and weights, both of shape (rows, columns with a label); the model's outputs."""
-    targets = inputs["labels"][:, 1:]
-    # Columns in which any row of the batch has a label; a token is predicted one position before it.
-    columns = (targets != IGNORED).any(0).nonzero().squeeze(1)
-    targets = targets[:, columns]
-    labelled = targets != IGNORED  # rows have their labels in different columns
+    """Losses times weights, and weights, both of shape (rows, tokens); the model's outputs."""
+    targets = inputs["labels"].roll(-1, 1)  # a token is predicted one position before it
+    targets[:, -1] = IGNORED
+    labelled = targets != IGNORED
     plain = accelerator.unwrap_model(model)
     with accelerator.autocast():  # a mask in another format than the layers' would be copied in each of them
-        mask = attention_mask(plain, inputs)
-    with float32_head(plain, labelled):
-        outputs = model(
-            input_ids=inputs["input_ids"],
-            attention_mask=mask,
-            position_ids=inputs["position_ids"],
-            logits_to_keep=columns,
-            use_cache=False,
-        )
-    logits = outputs.logits if outputs.logits.dim() == 2 else outputs.logits[labelled]
-    weights = inputs["weights"][:, 1:][:, columns]
-    losses = cross_entropy(logits.float(), targets[labelled], reduction="none") * weights[labelled]
+        branches = branch_inputs(plain, inputs)
+    logits, outputs = read_logits(model, plain, labelled, input_ids=inputs["input_ids"], **branches)
+    weights = inputs["weights"].roll(-1, 1) * labelled
+    losses = cross_entropy(logits, targets[labelled], reduction="none") * weights[labelled]
     return torch.zeros_like(weights).masked_scatter(labelled, losses), weights, outputs
 
 

@@ -124,7 +124,7 @@ class _LiveBackend(TransformersBackend):
         super().__init__(loaded, batch_tokens=batch_tokens)
         self.trainer = trainer
 
-    def _forward(self, trees: Sequence[PrefixTree], columns: Sequence[int]) -> "torch.Tensor":
+    def _forward(self, trees: Sequence[PrefixTree], places: "torch.Tensor") -> "torch.Tensor":
         """Logits under the trainer's own autocast.
 
         Out of inference mode: weights that are gathered from several processes within it could not be trained
@@ -133,7 +133,7 @@ class _LiveBackend(TransformersBackend):
         import torch
 
         with torch.inference_mode(False), torch.no_grad(), self.trainer.compute_loss_context_manager():
-            return super()._forward(trees, columns)
+            return super()._forward(trees, places)
 
 
 def judge_live(

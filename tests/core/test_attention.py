@@ -1,4 +1,4 @@
-"""Block-sparse attention gives what dense attention gives, and the gradients too."""
+"""Attention in blocks gives what dense attention gives, and the gradients too."""
 
 import shutil
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from judge.errors import JudgeError
-from judge.models import attention
+from judge.models import attention, blocked_attention
 from judge.models.prefix_tree import lineage, make_tree, pad_parents, tree_mask
 
 FORWARD = AttentionInterface()[attention.register()]
@@ -33,6 +33,15 @@ def attend(
     return [output.detach(), *(tensor.grad for tensor in (query, key, value) if tensor.grad is not None)]
 
 
+def assert_dense(mask: torch.Tensor, seed: int = 0, block: int = 4) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attention, "BLOCK_BYTES", 4 * block)
+        patch.setattr(blocked_attention, "SCORES", seed % 2 * 10_000)  # one head at a time, or all
+        found = attend(FORWARD, mask, seed)
+    for got, wanted in zip(found, attend(sdpa_attention_forward, mask, seed), strict=True):
+        torch.testing.assert_close(got, wanted)
+
+
 @settings(max_examples=25, deadline=None)
 @given(rows=st.integers(1, 2), queries=st.integers(1, 20), extra=st.integers(0, 4), seed=st.integers(0, 999))
 def test_any_mask_gives_the_dense_result(rows: int, queries: int, extra: int, seed: int) -> None:
@@ -40,11 +49,49 @@ def test_any_mask_gives_the_dense_result(rows: int, queries: int, extra: int, se
         torch.rand((rows, 1, queries, queries + extra), generator=torch.Generator().manual_seed(seed)) < 0.3
     )
     mask[..., 0] = True  # a query that sees nothing has no defined result
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attention, "BLOCK", 4)
-        found = attend(FORWARD, mask, seed)
-    for got, wanted in zip(found, attend(sdpa_attention_forward, mask, seed), strict=True):
-        torch.testing.assert_close(got, wanted)
+    assert_dense(mask, seed)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(1, 12), st.lists(st.integers(0, 2), max_size=3)), min_size=1, max_size=5
+    ),
+    seed=st.integers(0, 9),
+)
+@settings(max_examples=25, deadline=None)
+def test_any_tree_gives_the_dense_result(rows: list[tuple[int, list[int]]], seed: int) -> None:
+    """Beside another one in the batch, so that there is padding; and it is in 16 bits what it should be."""
+    trees = [
+        make_tree([[*range(common), *own] for common, own in part], [1] * len(part))
+        for part in (rows, rows[:1])
+    ]
+    width = max(len(tree.nodes) for tree in trees)
+    nodes = torch.tensor([tree.nodes + [-1] * (width - len(tree.nodes)) for tree in trees])
+    mask = tree_mask(nodes, pad_parents([tree.parents for tree in trees]))
+    assert_dense(mask, seed)
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_bfloat16_is_near_float32(masked: bool, autocast: bool) -> None:
+    """Also plain text without a mask, which runs in blocks in 16 bits alone."""
+    torch.manual_seed(0)
+    parts = [torch.randn(2, heads, 300, 8).bfloat16() for heads in (4, 2, 2)]
+    mask = torch.ones(2, 1, 300, 300, dtype=torch.bool).tril_()
+    mask[1, :, 200:, 50:180] = False
+    module = SimpleNamespace(num_key_value_groups=2, is_causal=True)
+    outputs = []
+    for forward, dtype in ((FORWARD, torch.bfloat16), (sdpa_attention_forward, torch.float32)):
+        given = [part.clone().to(torch.float32 if autocast else dtype).requires_grad_() for part in parts]
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast and dtype is torch.bfloat16):
+            output, _ = forward(module, *given, mask if masked else None)
+        assert output.dtype == dtype
+        output.float().square().sum().backward()
+        outputs.append(
+            [output.detach().float(), *(part.grad.float() for part in given if part.grad is not None)]
+        )
+    for got, wanted in zip(*outputs, strict=True):
+        assert ((got - wanted).norm() / wanted.norm()).item() < 0.01
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -55,26 +102,36 @@ def test_a_token_of_a_reply_gives_the_dense_result(masked: bool) -> None:
         torch.testing.assert_close(got, wanted)
 
 
-def test_a_plan_leaves_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "BLOCK", 2)
-    mask = torch.eye(5, dtype=torch.bool)[None, None]
-    plan = attention.block_plan(mask)
-    places = [(start, stop, seen.tolist()) for start, stop, seen, _ in plan.blocks]
-    assert plan.causal == 0 and places == [(0, 2, [0, 1]), (2, 4, [2, 3]), (4, 5, [4])]
-    assert [tuple(part.shape) for *_, part in plan.blocks] == [(1, 1, 2, 2), (1, 1, 2, 2), (1, 1, 1, 1)]
+def test_blocks_leave_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "BLOCK_BYTES", 8)
+    mask = torch.eye(6, dtype=torch.bool)[None, None]
+    mask[..., 4, 1] = True
+    mask[..., 5, :] = False  # padding that sees nothing gets a number all the same
+    blocks = attention.masked_blocks(mask, torch.float32)
+    places = [
+        (block.queries, block.keys if isinstance(block.keys, slice) else block.keys.tolist())
+        for block in blocks
+    ]
+    assert places == [
+        (slice(0, 2), slice(0, 2)),
+        (slice(2, 4), slice(2, 4)),
+        (slice(4, 6), [1, 4]),
+    ]
+    assert blocks[2].bias is None and blocks[0].bias is not None and blocks[0].bias.isinf().sum() == 2
+    assert all(value.isfinite().all() for value in attend(FORWARD, mask, 0))
 
 
 @pytest.mark.parametrize("trunk", [2, 5, 9])
-def test_the_trunk_of_a_tree_needs_no_mask(trunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "BLOCK", 4)
+def test_the_trunk_of_a_tree_is_that_of_plain_text(trunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "BLOCK_BYTES", 16)
     tree = make_tree([[*range(trunk), 50, 51], [*range(trunk), 60]], [2, 1])
     mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
-    plan = attention.block_plan(mask)
-    # The first branch goes on behind the trunk, so it is causal too; it begins with the trunk's last token.
-    assert plan.causal == (trunk + 2 if trunk + 2 >= 4 else 0)
-    assert sum(stop - start for start, stop, *_ in plan.blocks) == len(tree.ids) - plan.causal
-    for got, wanted in zip(attend(FORWARD, mask, 0), attend(sdpa_attention_forward, mask, 0), strict=True):
-        torch.testing.assert_close(got, wanted)
+    # The first branch goes on behind the trunk, so it is plain too; it begins with the trunk's last token.
+    plain = attention.causal_blocks(1, trunk + 2, torch.float32)
+    for block, own in zip(attention.masked_blocks(mask, torch.float32), plain, strict=False):
+        if own.queries.stop - own.queries.start == 4:
+            assert block[:3] == own[:3]
+    assert_dense(mask)
 
 
 @given(st.lists(st.lists(st.integers(-1, 20), min_size=1, max_size=20), min_size=1, max_size=3))
@@ -109,7 +166,7 @@ def test_numbers_give_what_the_boolean_mask_gives(tokens: int) -> None:
 
 def test_a_mask_of_numbers_is_refused() -> None:
     with pytest.raises(JudgeError, match="boolean mask"):
-        attention.block_plan(torch.zeros(1, 1, 4, 4))
+        attention.masked_blocks(torch.zeros(1, 1, 4, 4), torch.float32)
 
 
 def test_models_are_loaded_with_it_on_a_cpu(model_folder: Callable[[str], Path]) -> None:

@@ -43,23 +43,55 @@ def reference(backend: TransformersBackend, request: LabelRequest) -> list[float
     return sums
 
 
-def test_long_rows_run_alone_and_without_a_dense_mask(
-    tiny_backend: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_rows_run_alone_and_without_a_mask(tiny_backend: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever ``batch_tokens`` allows: a tree's mask grows with the square of its tokens."""
     monkeypatch.setattr("judge.backends.transformers.TREE_TOKENS", 300)
     backend = tiny_backend("chatml", batch_tokens=100_000)
     requests = [LabelRequest(user("a b c " * 200 + end), WORDS[0], "") for end in ("x", "y")]
     expected = [reference(backend, request) for request in requests]
-    seen: list[int] = []
-    hook = backend.model.register_forward_pre_hook(
-        lambda _, args, inputs: seen.append(inputs["attention_mask"].dim()), with_kwargs=True
-    )
-    scores = backend.label_logprobs(requests)
-    hook.remove()
+    seen, _, scores = passes(backend, requests)
     for found, wanted in zip(scores, expected, strict=True):
         assert found == pytest.approx(wanted, abs=1e-4)
-    assert set(seen) == {2}
+    assert len(seen) == 1 and not {"attention_mask", "position_ids"} & seen[0].keys()
+
+
+def passes(
+    backend: TransformersBackend, requests: Sequence[LabelRequest]
+) -> tuple[list[dict[str, Any]], list[Any], list[tuple[float, float]]]:
+    """Inputs and shapes of the logits of each forward pass, and what is found."""
+    seen: list[dict[str, Any]] = []
+    read: list[Any] = []
+    hooks = (
+        backend.model.register_forward_pre_hook(
+            lambda _, args, inputs: seen.append(inputs), with_kwargs=True
+        ),
+        backend.model.register_forward_hook(lambda _, args, output: read.append(output.logits.shape)),
+    )
+    scores = backend.label_logprobs(requests)
+    for hook in hooks:
+        hook.remove()
+    return seen, read, scores
+
+
+def test_words_of_one_token_are_two_logits_of_one_prefill(tiny_backend: Make) -> None:
+    """No branch, no mask, and no logits but those that are read; the same request twice costs nothing."""
+    backend = tiny_backend("bytes")
+    lone = LabelRequest(user("The sky is blue."), ("A", "B"))
+    other = LabelRequest(user("The sky."), ("A", "B"))
+    [inputs], [logits], [found] = passes(backend, [lone])
+    assert logits[:-1] == (1,) and not {"attention_mask", "position_ids"} & inputs.keys()
+    assert found == pytest.approx(reference(backend, lone), abs=1e-4)
+    [same], [logits], twice = passes(backend, [lone, lone])
+    assert logits[:-1] == (1,) and torch.equal(same["input_ids"], inputs["input_ids"])
+    assert twice == [found, found]
+    # A longer word goes on from the place where the shorter one is read.
+    [inputs], [logits], [found] = passes(backend, [LabelRequest(lone.messages, ("A", "BCD"))])
+    assert logits[:-1] == (3,) and "attention_mask" not in inputs
+    # Trees of unlike lengths: every place is read once, wherever it stands in its tree.
+    _, [logits], pair = passes(tiny_backend("bytes", batch_tokens=100_000), [lone, other])
+    assert logits[:-1] == (2,)
+    for request, scores in zip((lone, other), pair, strict=True):
+        assert scores == pytest.approx(reference(backend, request), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", NAMES)

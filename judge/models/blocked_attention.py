@@ -1,0 +1,158 @@
+"""Attention on a CPU, block by block: some queries against the keys alone that any of them may see.
+
+PyTorch's kernel computes masked scores too, and its backward pass is slow on CPUs. Here a block is plain
+products of matrices, of as many heads at a time as keep the scores in the cache; heads that share their keys
+are one product, with no copies of the keys. The backward pass makes the scores again, so that nothing is
+kept between the passes but queries, keys and values (``tests/bench/decoder_speed.py``, ``encoder_speed.py``).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch.autograd.function import once_differentiable
+
+SCORES = 400_000
+"""Scores of one step and thread: as many heads at a time as have fewer."""
+
+
+class Block(NamedTuple):
+    """Queries of one row that are computed together, and the keys that they look at.
+
+    ``keys`` are a stretch, or places in ascending order. ``bias`` is added to the scores of the last of them,
+    ``(queries, last keys)``: 0 where a query may look, and minus infinity or a large negative number where it
+    may not. All queries look at all keys before these.
+    """
+
+    row: int
+    queries: slice
+    keys: "slice | torch.Tensor"
+    bias: "torch.Tensor | None"
+
+
+def attend(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, blocks: Sequence[Block], scale: float
+) -> torch.Tensor:
+    """Attention of all blocks, in autocast's number format where that is on.
+
+    Args:
+        query: ``(rows, heads, tokens, size)``.
+        key: the same, of as many heads or of a number that divides it; each is for as many heads in turn.
+        value: as the keys.
+        blocks: no query in two of them; queries in none get zeros.
+        scale: of the scores.
+
+    Returns:
+        ``(rows, heads, tokens, size)``.
+    """
+    kind = query.device.type
+    if torch.is_autocast_enabled(kind):
+        dtype = torch.get_autocast_dtype(kind)
+        query, key, value = query.to(dtype), key.to(dtype), value.to(dtype)
+    with torch.autocast(kind, enabled=False):
+        output: torch.Tensor = _Attention.apply(query, key, value, blocks, scale)
+    return output
+
+
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, blocks: Any, scale: float
+    ) -> torch.Tensor:
+        rows, heads, tokens, _ = query.shape
+        # Laid out as the layers go on with it: token after token.
+        output = query.new_zeros(rows, tokens, heads, value.shape[3]).transpose(1, 2)
+        room = _room(query, key, blocks)
+        for block, own, shared in _steps(query, key, blocks):
+            weights = _weights(_asked(query, block, own, shared) * scale, key, block, shared, room)
+            found = torch.bmm(weights, value[block.row, shared][:, block.keys])
+            place = output[block.row, own, block.queries]
+            place.copy_(found.view(place.shape))
+        ctx.save_for_backward(query, key, value)
+        ctx.blocks, ctx.scale = blocks, scale
+        return output
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, given: torch.Tensor) -> Any:
+        query, key, value = ctx.saved_tensors
+        by_query = torch.zeros_like(query)
+        # Each key gets a part from every block that sees it; in 16 bits the sum would lose some of them.
+        exact = torch.promote_types(key.dtype, torch.float32)
+        by_key, by_value = (torch.zeros(part.shape, dtype=exact) for part in (key, value))
+        room = _room(query, key, ctx.blocks)
+        for block, own, shared in _steps(query, key, ctx.blocks):
+            asked = _asked(query, block, own, shared) * ctx.scale
+            weights = _weights(asked, key, block, shared, room)
+            some = _asked(given, block, own, shared)
+            _add(by_value, block, shared, torch.bmm(weights.transpose(1, 2), some))
+            by_weight = torch.bmm(some, value[block.row, shared][:, block.keys].transpose(1, 2))
+            by_score = torch._softmax_backward_data(by_weight, weights, -1, weights.dtype)
+            found = torch.bmm(by_score, key[block.row, shared][:, block.keys])
+            place = by_query[block.row, own, block.queries]
+            torch.mul(found.view(place.shape), ctx.scale, out=place)
+            _add(by_key, block, shared, torch.bmm(by_score.transpose(1, 2), asked))
+        return by_query, by_key.to(key.dtype), by_value.to(value.dtype), None, None
+
+
+def _count(place: "slice | torch.Tensor") -> int:
+    return int(place.stop - place.start) if isinstance(place, slice) else len(place)
+
+
+def _group(query: torch.Tensor, key: torch.Tensor) -> int:
+    """Heads that share their keys."""
+    return query.shape[1] // key.shape[1]
+
+
+def _heads(query: torch.Tensor, key: torch.Tensor, block: Block) -> int:
+    """Heads of the keys that are computed together."""
+    scores = _group(query, key) * _count(block.queries) * _count(block.keys)
+    return max(1, min(key.shape[1], torch.get_num_threads() * SCORES // scores))
+
+
+def _steps(
+    query: torch.Tensor, key: torch.Tensor, blocks: Sequence[Block]
+) -> Iterator[tuple[Block, slice, slice]]:
+    """Each block, a few heads at a time: those of the queries, and those of the keys."""
+    group = _group(query, key)
+    for block in blocks:
+        count = _heads(query, key, block)
+        for start in range(0, key.shape[1], count):
+            stop = min(start + count, key.shape[1])
+            yield block, slice(start * group, stop * group), slice(start, stop)
+
+
+def _room(query: torch.Tensor, key: torch.Tensor, blocks: Sequence[Block]) -> torch.Tensor:
+    """Memory for the scores of a step; to get it anew for each would cost as much as a product."""
+    group = _group(query, key)
+    sizes = (
+        _heads(query, key, block) * group * _count(block.queries) * _count(block.keys) for block in blocks
+    )
+    return query.new_empty(max(sizes, default=0))
+
+
+def _asked(tensor: torch.Tensor, block: Block, own: slice, shared: slice) -> torch.Tensor:
+    """A block's queries, or its output's gradients, ``(heads of the keys, queries of a group, size)``."""
+    return tensor[block.row, own, block.queries].reshape(shared.stop - shared.start, -1, tensor.shape[3])
+
+
+def _weights(
+    asked: torch.Tensor, key: torch.Tensor, block: Block, shared: slice, room: torch.Tensor
+) -> torch.Tensor:
+    """How much each scaled query looks at each key, ``(heads of the keys, queries of a group, keys)``."""
+    keys = _count(block.keys)
+    heads, queries, _ = asked.shape
+    scores = room[: heads * queries * keys].view(heads, queries, keys)
+    torch.bmm(asked, key[block.row, shared][:, block.keys].transpose(1, 2), out=scores)
+    if block.bias is not None:
+        last = scores.view(-1, _count(block.queries), keys)[..., keys - block.bias.shape[1] :]
+        last += block.bias.to(scores.dtype)
+    return torch.softmax(scores, -1, out=scores)
+
+
+def _add(total: torch.Tensor, block: Block, shared: slice, part: torch.Tensor) -> None:
+    """Add what a block gives its keys."""
+    if isinstance(block.keys, slice):
+        total[block.row, shared, block.keys] += part
+    else:
+        total[block.row, shared].index_add_(1, block.keys, part.to(total.dtype))
