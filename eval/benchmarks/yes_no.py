@@ -31,7 +31,8 @@ _WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 def match_yes_no(reply: str) -> re.Match[str] | None:
     """Where a reply says yes or no, as group 1; ``None`` for one that says neither, or both.
 
-    That is the last ``Answer: yes`` or ``The answer is no``, or else a first word that no later one takes back.
+    That is the last ``Answer: yes`` or ``The answer is no.``, or else a first word that no later one takes
+    back.
     """
     if marked := list(_MARKED.finditer(reply)):
         return marked[-1]

@@ -5,8 +5,8 @@
     python -m tests.bench.gate_rows --data-dir DIR --covid passage  # and with 200 words around each answer
 
 ``whole`` is a set as released, ``source`` the side of it that recipes read. HaluBench's rows of COVID-QA are
-seldom at hand: ``--covid`` puts 500 questions of that set in their place, drawn by the seed, and counts its own
-rows alone.
+seldom at hand: ``--covid`` puts 500 questions of that set in their place, drawn by the seed, and counts
+nothing else.
 """
 
 import argparse
@@ -40,7 +40,9 @@ QUESTIONS, WORDS = 500, 200
 
 def main() -> None:
     """Print a row for each source and label."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data-dir", type=Path, required=True, help="one folder a set, in original files")
     parser.add_argument("--covid", choices=("whole", "passage"), help="what HaluBench shows of COVID-QA")
     parser.add_argument("--seed", type=int, default=0)
@@ -56,7 +58,7 @@ def main() -> None:
             for file in (args.data_dir / "halubench").glob("*.csv*"):
                 (benchmarks / "halubench" / file.name).symlink_to(file.resolve())
             rows = list(covid_rows(args.data_dir, args.covid == "passage", args.seed))
-            with open(benchmarks / "halubench" / "covid.csv", "w", newline="", encoding="utf-8") as stream:
+            with (benchmarks / "halubench/covid.csv").open("w", newline="", encoding="utf-8") as stream:
                 writer = csv.DictWriter(stream, rows[0])
                 writer.writeheader()
                 writer.writerows(rows)
