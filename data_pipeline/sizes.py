@@ -18,31 +18,34 @@ from judge.types import Label, Sample
 Make = Callable[[Iterable[Sample]], Iterator[list[Sample]]]
 """The samples of each gold's pairs, hallucinated after faithful; none where no pair could be made."""
 
-_STRATUM = "PARTITION BY source, language, domain"
-# A place from 0 to 1 among those of its stratum, by the seed: any beginning holds all strata in proportion.
-_TURN = f"(ROW_NUMBER() OVER ({_STRATUM} ORDER BY rank(?, id)) - 0.5) / COUNT(*) OVER ({_STRATUM}), id"
 
-_DOCUMENTS = """
+def _in_turns(stratum: str, place: str, then: str) -> str:
+    """SQL of an order in which strata take turns: by the place from 0 to 1 of each row among those of its
+    stratum, so that any beginning holds all strata in proportion."""
+    strata = f"PARTITION BY {stratum}"
+    return f"(ROW_NUMBER() OVER ({strata} ORDER BY {place}) - 0.5) / COUNT(*) OVER ({strata}), {then}"
+
+
+_STRATUM = "source || char(31) || language || char(31) || domain"
+
+_GOLDS = _in_turns("source, language, domain", "rank(?, id)", "id")
+
+_DOCUMENTS = f"""
 WITH documents AS (
-    SELECT document, COUNT(*) AS size, MIN(source || char(31) || language || char(31) || domain) AS stratum,
-        rank(?, document) AS place
+    SELECT document, COUNT(*) AS size, MIN({_STRATUM}) AS stratum, rank(?, document) AS place
     FROM samples WHERE entry = ? GROUP BY document
 )
-SELECT document, size FROM documents ORDER BY
-    (ROW_NUMBER() OVER (PARTITION BY stratum ORDER BY place) - 0.5) / COUNT(*) OVER (PARTITION BY stratum),
-    document
-"""
+SELECT document, size FROM documents ORDER BY {_in_turns("stratum", "place", "document")}
+"""  # noqa: S608 (our own texts)
 
-_UNITS = """
+_UNITS = f"""
 WITH units AS (
     SELECT pair, SUM(label = 'PASS') AS passes, SUM(label = 'FAIL') AS fails, rank(?, pair) AS place,
-        MIN(source || char(31) || language || char(31) || domain || char(31) || label) AS stratum
+        MIN({_STRATUM} || char(31) || label) AS stratum
     FROM samples WHERE entry = ? AND split = ? GROUP BY pair
 )
-SELECT pair, passes, fails FROM units ORDER BY
-    (ROW_NUMBER() OVER (PARTITION BY stratum ORDER BY place) - 0.5) / COUNT(*) OVER (PARTITION BY stratum),
-    pair
-"""
+SELECT pair, passes, fails FROM units ORDER BY {_in_turns("stratum", "place", "pair")}
+"""  # noqa: S608
 
 
 def sized(config: DataConfig) -> dict[int, SizesConfig]:
@@ -104,7 +107,7 @@ def fill(golds: SampleStore, make: Make, entry: int, size: SizesConfig, seed: in
     """
     for split in SPLITS:
         missing = size.of(split)
-        queue = golds.samples("entry = ? AND split = ?", (entry, split, f"size:{seed}"), order=_TURN)
+        queue = golds.samples("entry = ? AND split = ?", (entry, split, f"size:{seed}"), order=_GOLDS)
         while missing and (some := list(islice(queue, -(-missing // 2)))):
             for samples in make(some):
                 kept = samples[:missing]

@@ -1,4 +1,4 @@
-"""Subject and verb of English clauses, and verb forms, by lemminflect's tables.
+"""Subject and verb of English clauses, what fills their gap, and verb forms, by lemminflect's tables.
 
 Where a subject ends is known by the verb, so a clause is only read where one word alone can be the verb.
 """
@@ -26,6 +26,13 @@ DETERMINERS = frozenset(
      "first", "last")
 )  # fmt: skip
 PRONOUNS = frozenset(("he", "she", "it", "they", "we", "i", "you"))
+_NAMING = frozenset(("called", "named", "known", "renamed", "considered", "titled", "labeled", "labelled"))
+# Verbs whose object is rarely a thing, or that take another verb.
+_NOT_WITH_OBJECT = frozenset(
+    ("do", "say", "think", "believe", "claim", "help", "let", "make", "happen", "want", "need", "try", "mean",
+     "like", "allow", "cause", "require", "ask", "call", "tell", "give", "show", "suggest", "argue", "state",
+     "find", "indicate", "imply", "hope", "expect", "plan", "look", "consider", "refer", "force", "name")
+)  # fmt: skip
 
 
 class Clause(NamedTuple):
@@ -89,6 +96,49 @@ def _verb_place(words: list[str], kind: str) -> int | None:
     # A participle that follows prepositions belongs to what stands there.
     between = words[places[0] + 1 : places[1]]
     return places[0] if any(word in PREPOSITIONS for word in between) else None
+
+
+def fill_be(clause: Clause, said: str) -> str | None:
+    """What was X called; what was X made of; never what was X built in order to do."""
+    tail = clause.tail
+    head = " ".join([clause.subject, clause.verb])
+    place = next((at for at, word in enumerate(tail) if word in _NAMING), None)
+    if said.split()[0].lower() in PREPOSITIONS or sum(map(is_participle, tail)) > 1:
+        return None
+    if place is not None and tail[-1] == tail[place]:
+        return f"{head} {' '.join(tail)} {said}"
+    if tail[-1] in PREPOSITIONS:
+        return f"{head} {' '.join(tail)} {said}"
+    for at, word in enumerate(tail):
+        if word in PREPOSITIONS and at and (at + 1 == len(tail) or tail[at + 1] in PREPOSITIONS):
+            return " ".join([head, *tail[: at + 1], said, *tail[at + 1 :]])
+    return None
+
+
+def fill(clause: Clause, said: str) -> str | None:
+    """Put an object behind its verb, or behind the preposition that has lost it."""
+    verb, tail = clause.verb.split()[-1], clause.tail
+    head = f"{clause.subject} {clause.verb}"
+    base = lemma_of(verb)
+    if (
+        base in _NOT_WITH_OBJECT
+        or said.split()[0].lower() in PREPOSITIONS
+        or re.match(r"(?:to|that|by|because|if)\b", said)
+    ):
+        return None
+    if not tail:
+        return f"{head} {said}"
+    if tail[0] == "along":
+        return None
+    if tail[-1] in PREPOSITIONS and len(tail) <= 2:
+        return " ".join([head, *tail, said])
+    if tail[0] in PREPOSITIONS and tail[1] in PREPOSITIONS:
+        return " ".join([head, tail[0], said, *tail[1:]])
+    if tail[-1] in PREPOSITIONS:
+        return None
+    if tail[0] in (*PREPOSITIONS, "when", "while") and not (tail[0] == "to" and "VERB" in lemmas_of(tail[1])):
+        return " ".join([head, said, *tail])
+    return None
 
 
 @lru_cache(maxsize=4096)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from data_pipeline.twins.answers_en import NUMERIC, adverbial, bare, duration, in_document, is_clause, lists
 from data_pipeline.twins.clauses_en import (
     AUXILIARIES,
     BE,
@@ -17,26 +18,16 @@ from data_pipeline.twins.clauses_en import (
     MODALS,
     PREPOSITIONS,
     SUBORDINATORS,
-    Clause,
     base_of,
+    fill,
+    fill_be,
     is_finite,
     is_noun_phrase,
     is_participle,
     is_verb_only,
-    lemma_of,
-    lemmas_of,
     read_clause,
 )
 
-_PLACE = frozenset(("in", "on", "at", "near", "under", "inside", "outside", "along", "within", "across"))
-_AFTER_NOUN = {*PREPOSITIONS, *AUXILIARIES, *SUBORDINATORS, "and", "or"}
-_NAMING = frozenset(("called", "named", "known", "renamed", "considered", "titled", "labeled", "labelled"))
-# Verbs whose object is rarely a thing, or that take another verb.
-_NOT_WITH_OBJECT = frozenset(
-    ("do", "say", "think", "believe", "claim", "help", "let", "make", "happen", "want", "need", "try", "mean",
-     "like", "allow", "cause", "require", "ask", "call", "tell", "give", "show", "suggest", "argue", "state",
-     "find", "indicate", "imply", "hope", "expect", "plan", "look", "consider", "refer", "force", "name")
-)  # fmt: skip
 _WH = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
 _QUESTION = re.compile(
     r"^(?P<front>(?:[A-Z][^,?]{3,60}, )?)(?P<prep>(?:in|on|at|from|to|for|by|with|during) )?"
@@ -45,11 +36,6 @@ _QUESTION = re.compile(
 )
 _AGE = re.compile(r"(?<=^how old ).* when\b", re.I)
 _TIME = re.compile(r"^(?:(?:what|which) )?(?P<noun>year|date|day|month|decade|century|time)$", re.I)
-_NUMERIC = re.compile(
-    r"(?:[a-z]+ ){0,2}?(?:[$€£]?\d[\d,.]*%?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-    r"|twenty|thirty|hundreds|thousands|millions|several|hundred)(?: (?:million|billion|thousand|hundred))?",
-    re.I,
-)
 MOST = 16
 """Words that an answer may have at most to be put into a sentence."""
 
@@ -72,9 +58,9 @@ def english(question: str, answer: str, document: str) -> str | None:
         return None
     words = found["rest"].split()
     wh, prep = found["wh"].lower(), (found["prep"] or "").strip().lower()
-    if wh != "why" and _is_clause(answer):
+    if wh != "why" and is_clause(answer):
         return None
-    said = _in_document(answer, document)
+    said = in_document(answer, document)
     if said is None:
         return None
     if wh in ("who", "what", "which"):
@@ -82,9 +68,9 @@ def english(question: str, answer: str, document: str) -> str | None:
     elif wh in ("how many", "how much"):
         made = _how_many(wh, words, said) if not prep else None
     elif wh in ("when", "where", "why") and not prep:
-        made = _adjunct(wh, words, _adverbial(wh, answer, document))
+        made = _adjunct(wh, words, adverbial(wh, answer, document))
     elif wh in ("how long", "how often"):
-        made = _adjunct(wh, words, _duration(wh, answer, prep))
+        made = _adjunct(wh, words, duration(wh, answer, prep))
     elif wh == "how old" and words[0] in BE and re.fullmatch(r"\d+", answer):
         made = _old(words, answer)
     else:
@@ -107,7 +93,7 @@ def _who_what(wh: str, prep: str, words: list[str], said: str, document: str) ->
     if _TIME.match(noun) and at is not None:
         if noun.lower() in ("century", "decade") and not re.search(r"centur|\d0s", said):
             return None
-        return _adjunct("when", words[at:], _adverbial("when", _bare(said), document, prep))
+        return _adjunct("when", words[at:], adverbial("when", bare(said), document, prep))
     if noun and (wh == "who" or not is_noun_phrase(noun)):
         at = None
     if at is None:
@@ -119,7 +105,7 @@ def _who_what(wh: str, prep: str, words: list[str], said: str, document: str) ->
         return _with_be(wh, auxiliary, rest, said, noun)
     if auxiliary in HAVE and not prep and (is_participle(rest[0]) or not any(map(is_participle, rest))):
         return (
-            f"{said} {auxiliary} {' '.join(rest)}" if not _lists(said, auxiliary) and len(rest) > 1 else None
+            f"{said} {auxiliary} {' '.join(rest)}" if not lists(said, auxiliary) and len(rest) > 1 else None
         )
     if auxiliary in MODALS and not prep and is_verb_only(rest[0]):
         return f"{said} {auxiliary} {' '.join(rest)}"
@@ -131,21 +117,21 @@ def _who_what(wh: str, prep: str, words: list[str], said: str, document: str) ->
         return " ".join(
             [clause.subject, clause.verb, *clause.tail, *([] if first in PREPOSITIONS else [prep]), said]
         )
-    return _fill(clause, said)
+    return fill(clause, said)
 
 
 def _with_be(wh: str, be: str, rest: list[str], said: str, noun: str) -> str | None:
     """ "What is the capital of France?", "Who was elected?", "What was the museum called?"."""
     first = rest[0].lower()
     whole = " ".join(rest)
-    if _lists(said, be) and (noun or wh == "who" or is_participle(rest[0])):
+    if lists(said, be) and (noun or wh == "who" or is_participle(rest[0])):
         return None
     if is_participle(rest[0]) or first.endswith("ing") or first in PREPOSITIONS:
         return f"{said} {be} {whole}" if rest[-1] not in PREPOSITIONS else None
     clause = read_clause(be, rest)
     related = any(word in SUBORDINATORS for word in rest)
     if clause is not None and clause.tail and not related:
-        return _fill_be(clause, said)
+        return fill_be(clause, said)
     if rest[-1] in PREPOSITIONS or any(word.endswith("ly") for word in rest):
         return None
     if (
@@ -157,7 +143,7 @@ def _with_be(wh: str, be: str, rest: list[str], said: str, noun: str) -> str | N
         if noun or wh == "who":
             return f"{said} {be} {whole}" if first == "the" or wh != "who" else None
         sure = "of" in rest or len(rest) <= 4 or related
-        return f"{whole} {be} {said}" if sure and not _lists(said, be) else None
+        return f"{whole} {be} {said}" if sure and not lists(said, be) else None
     if noun:
         return None
     if all(word[0].isupper() or word in ("of", "the", "and", "de") for word in rest):
@@ -165,53 +151,10 @@ def _with_be(wh: str, be: str, rest: list[str], said: str, noun: str) -> str | N
     return None
 
 
-def _fill_be(clause: Clause, said: str) -> str | None:
-    """What was X called; what was X made of; never what was X built in order to do."""
-    tail = clause.tail
-    head = " ".join([clause.subject, clause.verb])
-    place = next((at for at, word in enumerate(tail) if word in _NAMING), None)
-    if said.split()[0].lower() in PREPOSITIONS or sum(map(is_participle, tail)) > 1:
-        return None
-    if place is not None and tail[-1] == tail[place]:
-        return f"{head} {' '.join(tail)} {said}"
-    if tail[-1] in PREPOSITIONS:
-        return f"{head} {' '.join(tail)} {said}"
-    for at, word in enumerate(tail):
-        if word in PREPOSITIONS and at and (at + 1 == len(tail) or tail[at + 1] in PREPOSITIONS):
-            return " ".join([head, *tail[: at + 1], said, *tail[at + 1 :]])
-    return None
-
-
-def _fill(clause: Clause, said: str) -> str | None:
-    """Put an object behind its verb, or behind the preposition that has lost it."""
-    verb, tail = clause.verb.split()[-1], clause.tail
-    head = f"{clause.subject} {clause.verb}"
-    base = lemma_of(verb)
-    if (
-        base in _NOT_WITH_OBJECT
-        or said.split()[0].lower() in PREPOSITIONS
-        or re.match(r"(?:to|that|by|because|if)\b", said)
-    ):
-        return None
-    if not tail:
-        return f"{head} {said}"
-    if tail[0] == "along":
-        return None
-    if tail[-1] in PREPOSITIONS and len(tail) <= 2:
-        return " ".join([head, *tail, said])
-    if tail[0] in PREPOSITIONS and tail[1] in PREPOSITIONS:
-        return " ".join([head, tail[0], said, *tail[1:]])
-    if tail[-1] in PREPOSITIONS:
-        return None
-    if tail[0] in (*PREPOSITIONS, "when", "while") and not (tail[0] == "to" and "VERB" in lemmas_of(tail[1])):
-        return " ".join([head, said, *tail])
-    return None
-
-
 def _subject_verb(wh: str, words: list[str], said: str) -> str | None:
     """ "Who designed the bridge?", "Which team won the cup?"."""
     start = 0 if wh == "who" else next((at for at in range(min(3, len(words))) if is_finite(words[at])), None)
-    if start is None or not is_finite(words[start]) or len(words) < start + 2 or _lists(said, words[start]):
+    if start is None or not is_finite(words[start]) or len(words) < start + 2 or lists(said, words[start]):
         return None
     if (
         sum(map(is_finite, words)) > 1
@@ -234,13 +177,13 @@ def _how_many(wh: str, words: list[str], said: str) -> str | None:
     at = next((place for place, word in enumerate(words[:6]) if word.lower() in AUXILIARIES), None)
     if at is None:
         at = next((place for place, word in enumerate(words[:4]) if is_finite(word)), None)
-    said = _bare(said)
-    if at and _NUMERIC.match(said) and said.split()[0].isalpha():
+    said = bare(said)
+    if at and NUMERIC.match(said) and said.split()[0].isalpha():
         said = said[0].lower() + said[1:]
-    if at is None or not at or not _NUMERIC.match(said):
+    if at is None or not at or not NUMERIC.match(said):
         return None
     noun = " ".join(words[:at])
-    if _NUMERIC.fullmatch(said):
+    if NUMERIC.fullmatch(said):
         said = f"{said} {noun}" if wh == "how many" and said.lower() not in ("one", "1") else ""
     elif words[at - 1].lower()[:4] not in said.lower() and wh == "how many":
         said = ""
@@ -256,7 +199,7 @@ def _how_many(wh: str, words: list[str], said: str) -> str | None:
     ):
         return " ".join([said, auxiliary, *rest])
     clause = read_clause(auxiliary, rest) if auxiliary not in BE and rest else None
-    return _fill(clause, said) if clause else None
+    return fill(clause, said) if clause else None
 
 
 def _adjunct(wh: str, words: list[str], said: str | None) -> str | None:
@@ -291,81 +234,3 @@ def _old(words: list[str], answer: str) -> str | None:
     if at < 2:
         return None
     return " ".join([*words[1:at], words[0].lower(), answer, "years old", *words[at:]])
-
-
-def _adverbial(wh: str, answer: str, document: str, prep: str = "") -> str | None:
-    """An answer to when, where or why, with the preposition that it has in the document."""
-    first = answer.split()[0].lower()
-    if wh == "why":
-        return answer if first in ("because", "due") or re.match(r"(?:in order )?to [a-z]+", answer) else None
-    if first in PREPOSITIONS or answer.lower() in ("today", "yesterday", "annually"):
-        return answer[0].lower() + answer[1:]
-    if prep:
-        return f"{prep} {'the ' if answer.endswith('0s') else ''}{answer}"
-    before = re.search(
-        rf"\b(\w+)((?: (?:the|an?|early|late|mid|about|around|its|their))? )(?<!\w){re.escape(answer)}(?!\w)",
-        document,
-    )
-    if before and before[1].lower() in (
-        _PLACE if wh == "where" else ("in", "on", "at", "by", "since", "during")
-    ):
-        return f"{before[1].lower()}{before[2]}{answer}"
-    if wh == "when" and re.fullmatch(r"(?:[A-Z][a-z]+ )?\d{4}s?", answer):
-        return f"in {'the ' if answer.endswith('s') else ''}{answer}"
-    return None
-
-
-def _duration(wh: str, answer: str, prep: str) -> str | None:
-    if wh == "how often":
-        return answer if re.match(r"(?:every|once|twice|each|annually|daily|weekly)", answer) else None
-    if answer.split()[0].lower() in PREPOSITIONS:
-        return answer if not prep else None
-    return (
-        f"for {answer}"
-        if _NUMERIC.match(answer)
-        and re.search(r"(?:years?|months?|days?|hours?|minutes?|weeks?|centuries)$", answer)
-        else None
-    )
-
-
-# --- The answer ---------------------------------------------------------------------------------------------
-
-
-def _in_document(answer: str, document: str) -> str | None:
-    """An answer with the article that it has in the document, and no capital that it owes to a sentence."""
-    first = answer.split()[0]
-    if first.lower() in DETERMINERS:
-        return first.lower() + answer[len(first) :]
-    before = re.search(
-        rf"\b([Tt]he|[Aa]n?|[Ii]ts|[Tt]heir|[Hh]is|[Hh]er) {re.escape(answer)}(?![\w-])(?: (\w+))?", document
-    )
-    if not before:
-        return answer
-    after = before[2]
-    # "the Boston area" gives no article to Boston, and of "a global sense" the first word alone says nothing.
-    if after and after.lower() not in _AFTER_NOUN and not is_finite(after):
-        return None if answer[0].islower() else answer
-    return f"{before[1].lower()} {answer}"
-
-
-def _is_clause(answer: str) -> bool:
-    """Has an answer a verb of its own?"""
-    words = re.findall(r"[\w’'-]+", answer)
-    if words and words[0].lower() in SUBORDINATORS | {"how", "what", "they", "it", "he", "she"}:
-        return True
-    return any(
-        word in AUXILIARIES or word == "be" or is_finite(word) or (is_verb_only(word) and before != "to")
-        for before, word in zip(["", *words], words, strict=False)
-    )
-
-
-def _bare(said: str) -> str:
-    """An answer without the article."""
-    return re.sub(r"^(?:the|an?|its|their|his|her) ", "", said)
-
-
-def _lists(said: str, verb: str) -> bool:
-    """Would a verb in the singular have several subjects, or things in the plural?"""
-    if not (verb in ("is", "was", "has") or verb.endswith("s")):
-        return False
-    return bool(re.search(r",| and | or |[(]|^[a-z]*(?<!s)s\b| [a-z]+(?<![sui])s\b", said))

@@ -20,7 +20,10 @@ SHORT_REPLY = 32
 """Tokens of a reply that is one word in a model that follows its instructions (OnionEval's setting)."""
 UNMATCHED = "neither yes nor no in the output"
 
-_MARKED = re.compile(r"\banswer\W{1,8}(yes|no)\b", re.IGNORECASE)
+# "Answer: yes", and "the answer is yes." where it ends there: "the answer is no longer known" is none.
+_MARKED = re.compile(
+    r"\banswer(?:\s+is(?=\W{1,8}(?:yes|no)\b[\"'*)]*(?:[.,;:!\r\n]|\s*$)))?\W{1,8}(yes|no)\b", re.IGNORECASE
+)
 _FIRST = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 _WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
@@ -28,7 +31,8 @@ _WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 def match_yes_no(reply: str) -> re.Match[str] | None:
     """Where a reply says yes or no, as group 1; ``None`` for one that says neither, or both.
 
-    That is the last ``Answer: yes`` or ``Answer: no``, or else a first word that no later one takes back.
+    That is the last ``Answer: yes`` or ``The answer is no.``, or else a first word that no later one takes
+    back.
     """
     if marked := list(_MARKED.finditer(reply)):
         return marked[-1]

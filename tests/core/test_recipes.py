@@ -205,6 +205,12 @@ def test_recipes_of_papers_are_as_printed(name: str) -> None:
     assert not name.startswith("lynx") or config["distributed_type"] == "FSDP"
 
 
+def measures_on_held_out(words: list[str]) -> bool:
+    """Does a ``judge eval`` leave out the benchmarks that hold documents of its recipe's sources?"""
+    benchmarks = words[words.index("--benchmarks") + 1].split(",")
+    return not {"halubench", "fib"} & set(benchmarks)
+
+
 @pytest.mark.parametrize("name", sorted({name.split("/")[0] for name in PRINTED}))
 def test_data_of_papers_is_as_printed(name: str) -> None:
     """Reason mode alone, teachers at the paper's temperature, replies as long as it lets them be."""
@@ -218,6 +224,7 @@ def test_data_of_papers_is_as_printed(name: str) -> None:
     readme = (ROOT / "recipes" / name / "README.md").read_text(encoding="utf-8")
     [measure] = [line for line in readme.splitlines() if line.startswith("judge eval")]
     assert ("--max-new-tokens 600" if lynx else "--runs 3 --temperature 0.8") in measure
+    assert measures_on_held_out(shlex.split(measure))
 
 
 def test_lynx_ragtruth_plus_adds_two_thousand_rows() -> None:
@@ -248,6 +255,7 @@ def test_an_ablation_is_one_command(name: str) -> None:
     check_judge(build[1:])
     check_launch(train)
     check_judge(measure[1:])
+    assert measures_on_held_out(measure)
     overrides = [word for before, word in pairwise(build) if before == "--set"]
     recipe = load_config(DataConfig, Path("recipes/bian-qwen2.5-7b/data.yaml"), overrides)
     wanted = {"sft-only": ("ensemble", 3), "one-teacher": ("ensemble", 1), "backward": ("backward", 1)}

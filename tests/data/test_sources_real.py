@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_pipeline.sources import READERS, SourceConfig, read_source
+from data_pipeline.sources.windows import WINDOW_TOKENS, count_tokens
 from judge.formats.shared import SOURCE_SHARE
 from judge.types import Label, Sample
 
@@ -96,8 +97,10 @@ def test_sets_do_not_share_ids(shared_data: Path) -> None:
 
 def test_answers_cut_from_the_document_are_in_it(shared_data: Path) -> None:
     for kind, split in (("covid_qa", None), ("xquad", None), ("cmrc2018", "dev"), ("drcd", "dev")):
-        samples = real(shared_data, kind, split)
+        samples = real(shared_data, kind, split, **({"side": "whole"} if kind in SOURCE_SHARE else {}))
         assert all(sample.answer in sample.document_text for sample in samples), kind
+        longest = max(count_tokens(sample.document_text) for sample in samples)
+        assert longest <= WINDOW_TOKENS, (kind, longest)
 
 
 def test_drcd_is_traditional_and_cmrc_simplified(shared_data: Path) -> None:
