@@ -1,11 +1,15 @@
 """``judge data``: build data sets and audit them."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from judge.configs import StrictConfig
 from judge.errors import InputError
+
+Recipe = TypeVar("Recipe", bound=StrictConfig)
 
 app = typer.Typer(
     help="Build and audit data sets for training judges.", no_args_is_help=True, add_completion=False
@@ -69,37 +73,31 @@ def build_command(
     typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
 
 
+OVERRIDES = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
+]
+DRY = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what would be asked of the models, and its price.")
+]
+
+
 @app.command("dialogues")
 def dialogues_command(
     config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: self-dialogue.")],
     out: Annotated[
         Path | None, typer.Option(help="Folder for the dialogues, instead of the recipe's.")
     ] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
-    ] = None,
-    dry: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be asked of the models, and its price.")
-    ] = False,
+    overrides: OVERRIDES = None,
+    dry: DRY = False,
 ) -> None:
     """Let two chat models talk about topics, for people to annotate: as DiaHalu was made."""
-    from rich.console import Console
-
     from data_pipeline.dialogues.config import DialoguesConfig
     from data_pipeline.dialogues.run import DIALOGUES, TO_REPAIR, dry_run, run
-    from judge.configs import load_config
-    from judge.shipped import find_recipe
 
-    console = Console(stderr=True)
-    changes = [*(overrides or []), *([f"output={out}"] if out is not None else [])]
-    recipe = load_config(DialoguesConfig, find_recipe(config, "dialogues"), changes)
-    if dry:
-        for name, estimate in dry_run(recipe).items():
-            typer.echo(f"{name}: {estimate.text()}")
+    recipe = _recipe(DialoguesConfig, config, "dialogues", out, overrides)
+    manifest = _made(recipe, dry_run, run, dry)
+    if manifest is None:
         return
-    manifest = run(recipe, say=console.print)
-    for reason, items in manifest["dropped"].items():
-        console.print(f"left out, {reason}: {items['count']}")
     folder = Path(recipe.output)
     typer.echo(f"{folder / DIALOGUES}: {sum(manifest['dialogues'].values())} dialogues")
     if manifest["to_repair"]:
@@ -112,33 +110,50 @@ def onion_command(
         Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval-construction.")
     ],
     out: Annotated[Path | None, typer.Option(help="Folder for the set, instead of the recipe's.")] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
-    ] = None,
-    dry: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be asked of the models, and its price.")
-    ] = False,
+    overrides: OVERRIDES = None,
+    dry: DRY = False,
 ) -> None:
     """Let a chat model write facts and hallucinations about entities: as OnionEval was made."""
-    from rich.console import Console
-
     from data_pipeline.onion.config import OnionConfig
     from data_pipeline.onion.run import FOLDER, ROWS, STAGES, dry_run, run
+
+    recipe = _recipe(OnionConfig, config, "onion", out, overrides)
+    manifest = _made(recipe, dry_run, run, dry)
+    if manifest is None:
+        return
+    stages = ", ".join(f"{manifest[stage]} {stage}" for stage in STAGES)
+    typer.echo(f"{Path(recipe.output) / FOLDER / ROWS}: {manifest['rows']} rows, of {stages}")
+
+
+def _recipe(
+    kind: type[Recipe], config: Path, stage: str, out: Path | None, overrides: list[str] | None
+) -> Recipe:
+    """A recipe by its file or name, with what the command line says on top."""
     from judge.configs import load_config
     from judge.shipped import find_recipe
 
-    console = Console(stderr=True)
     changes = [*(overrides or []), *([f"output={out}"] if out is not None else [])]
-    recipe = load_config(OnionConfig, find_recipe(config, "onion"), changes)
+    return load_config(kind, find_recipe(config, stage), changes)
+
+
+def _made(
+    recipe: Recipe,
+    dry_run: Callable[[Recipe], Mapping[str, Any]],
+    run: Callable[..., dict[str, Any]],
+    dry: bool,
+) -> dict[str, Any] | None:
+    """Ask the models of a recipe; the manifest of what they made. With ``dry`` tell the price alone."""
+    from rich.console import Console
+
     if dry:
         for name, estimate in dry_run(recipe).items():
             typer.echo(f"{name}: {estimate.text()}")
-        return
+        return None
+    console = Console(stderr=True)
     manifest = run(recipe, say=console.print)
     for reason, items in manifest["dropped"].items():
         console.print(f"left out, {reason}: {items['count']}")
-    stages = ", ".join(f"{manifest[stage]} {stage}" for stage in STAGES)
-    typer.echo(f"{Path(recipe.output) / FOLDER / ROWS}: {manifest['rows']} rows, of {stages}")
+    return manifest
 
 
 @app.command("audit")
