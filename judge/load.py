@@ -87,7 +87,7 @@ def load_judge(
         return _with_claims(floor, {}, model) if claims else floor
     if claims and threshold in ("precision", "recall"):
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
-    identity = {} if backend == "openai" else read_identity(model_path(model), revision)
+    identity = {} if backend == "openai" else read_identity(model, revision)
     if identity.get("stage") == ENCODER:
         for option, given in (
             ("mode reason", mode != "verdict"),

@@ -14,7 +14,7 @@ from judge.models.identity import read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
 from judge.prompting.windows import Long
-from judge.shipped import REFERENCE, model_path
+from judge.shipped import REFERENCE
 from judge.types import Mode
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def introduce(model: str) -> None:
     """Say on standard error what the reference judge is and how good, where it is the model."""
     if model != REFERENCE:
         return
-    found = read_identity(model_path(model))
+    found = read_identity(model)
     measured = found["measured"]
     typer.echo(
         f"judge: {model}, an encoder of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "

@@ -12,17 +12,19 @@ from typing import Any, get_args
 from judge.errors import InputError
 from judge.files import JUDGE_FILE
 from judge.models.quantization import Quantization
+from judge.shipped import model_path
 
 ENCODER = "encoder"
 """``stage`` of an encoder judge, see :mod:`judge.encoder`."""
 
 
 def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
-    """The ``judge.json`` of a local folder or of a Hub repository; empty where there is none.
+    """The ``judge.json`` of a folder, a Hub repository or the reference judge; empty where there is none.
 
     Raises:
         InputError: the file is there and is no JSON object.
     """
+    model = model_path(model)
     file = Path(model) / JUDGE_FILE if Path(model).is_dir() else _fetch(model, revision)
     if file is None or not file.is_file():
         return {}

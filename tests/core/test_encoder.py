@@ -385,6 +385,7 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     folder = Path(model_path(REFERENCE))
     assert (folder / ADAPTER).stat().st_size <= 12_000_000
     identity = read_identity(str(folder))
+    assert read_identity(REFERENCE) == identity  # asks no Hub for a model of that name
     with safe_open(folder / ADAPTER, "pt") as stored:
         assert {"levels.weight", "answer.2.weight", "token.weight"} <= set(stored.keys())
     assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}
