@@ -2,18 +2,26 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from judge.configs import StrictConfig
 from judge.errors import InputError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 Recipe = TypeVar("Recipe", bound=StrictConfig)
 
 app = typer.Typer(
     help="Build and audit data sets for training judges.", no_args_is_help=True, add_completion=False
 )
+
+
+OVERRIDES = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
+]
 
 
 @app.callback()
@@ -27,9 +35,7 @@ def build_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the data set, instead of the recipe's.")
     ] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
-    ] = None,
+    overrides: OVERRIDES = None,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be asked of teachers, and its price.")
     ] = False,
@@ -47,12 +53,9 @@ def build_command(
     from data_pipeline.build import build
     from data_pipeline.config import DataConfig
     from data_pipeline.workers import Workers, cores
-    from judge.configs import load_config
-    from judge.shipped import find_recipe
 
     console = Console(stderr=True)
-    changes = [*(overrides or []), *([f"output={out}"] if out is not None else [])]
-    recipe = load_config(DataConfig, find_recipe(config, "data"), changes)
+    recipe = _recipe(DataConfig, config, "data", out, overrides)
     if dry:
         from data_pipeline.dry_run import dry_run
 
@@ -64,8 +67,7 @@ def build_command(
         return
     with Workers(workers or cores()) as processes:
         manifest = build(recipe, say=console.print, workers=processes)
-    for reason, items in manifest["dropped"].items():
-        console.print(f"left out, {reason}: {items['count']}")
+    _tell_dropped(console, manifest)
     if explain:
         from data_pipeline.explain import yields
 
@@ -73,9 +75,6 @@ def build_command(
     typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
 
 
-OVERRIDES = Annotated[
-    list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
-]
 DRY = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would be asked of the models, and its price.")
 ]
@@ -151,9 +150,14 @@ def _made(
         return None
     console = Console(stderr=True)
     manifest = run(recipe, say=console.print)
+    _tell_dropped(console, manifest)
+    return manifest
+
+
+def _tell_dropped(console: "Console", manifest: Mapping[str, Any]) -> None:
+    """Why something was left out, and how often."""
     for reason, items in manifest["dropped"].items():
         console.print(f"left out, {reason}: {items['count']}")
-    return manifest
 
 
 @app.command("audit")

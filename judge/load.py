@@ -144,7 +144,7 @@ def load_judge(
 
         judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
     if claims:
-        return _with_claims(judge, {} if backend == "openai" else read_identity(model, revision), model)
+        return _with_claims(judge, identity, model)
     return judge
 
 

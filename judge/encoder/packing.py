@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError, JudgeError
 from judge.files import JUDGE_FILE, write_json
-from judge.models.base import describe_base
+from judge.models.base import describe_base, places_of_base
 from judge.models.bundled import MINILM, bring_minilm
 from judge.models.identity import ENCODER, read_identity
 
@@ -133,7 +133,7 @@ def find_base(folder: Path) -> Path:
         JudgeError: it cannot be brought.
     """
     base: dict[str, Any] = read_identity(str(folder)).get("base", {})
-    places = [folder / base["beside"], Path(base["at"])] if "beside" in base else []
+    places = places_of_base(folder, base)
     for place in places:
         if (place / WEIGHTS).is_file():
             return place

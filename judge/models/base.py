@@ -6,6 +6,7 @@ where its base lay, from the root and from the judge itself, and a fingerprint o
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def find_base(adapter: Path) -> str:
     if not named:
         raise InputError("names no base model (base_model_name_or_path)", file=settings)
     kept = read_identity(str(adapter)).get("base", {})
-    places = [adapter / kept["beside"], Path(kept["at"])] if "beside" in kept else []
+    places = places_of_base(adapter, kept)
     nominated = dict.fromkeys(os.path.normpath(Path(place).absolute()) for place in (*places, named))
     there = [place for place in nominated if Path(place, "config.json").is_file()]
     if not there:
@@ -111,6 +112,11 @@ def find_base(adapter: Path) -> str:
     if found is None:
         warn(f"{there[0]}: the weights are not those that {adapter} was trained on")
     return found or there[0]
+
+
+def places_of_base(judge: Path, base: Mapping[str, Any]) -> list[Path]:
+    """Where the base of a judge may lie, by what :func:`describe_base` kept: beside it first."""
+    return [judge / base["beside"], Path(base["at"])] if "beside" in base else []
 
 
 def model_fingerprint(model: str) -> str | None:
