@@ -1,6 +1,7 @@
 """Fixtures that several tests share."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -35,6 +36,19 @@ def shared_data() -> Path:
         if (folder / "halubench").is_dir():
             return folder
     pytest.skip("no folder with the original data sets (JUDGE_DATA_DIR)")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Headless Chromium; what needs it is skipped where it is not installed."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("there is no Chromium")
+    with driver.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 @pytest.fixture(scope="module")

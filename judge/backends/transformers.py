@@ -176,7 +176,7 @@ class TransformersBackend:
         places[lines, columns] = True
         order = places.flatten().cumsum(0).view(places.shape) - 1  # of the places that are read, line by line
         with torch.inference_mode():
-            logits = self._forward(trees, places.to(self.model.device)).float()
+            logits = self._forward(trees, places.to(self.model.device))
             index = (order[lines, columns].to(logits.device), tokens.to(logits.device))
             scores: list[float] = (logits[index] - logits.logsumexp(-1)[index[0]]).tolist()
         return scores
@@ -187,7 +187,6 @@ class TransformersBackend:
         Trees are padded behind their last token, where none of theirs can look. So rows without branches need
         no mask, and no positions.
         """
-
         import torch
 
         def pad(rows: Sequence[Sequence[int]], filler: int) -> "torch.Tensor":

@@ -1,7 +1,6 @@
 """The page of ``judge serve`` in a real browser: one answer, its sentences, a file, a token."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,18 +16,6 @@ from tests.core.test_serving import Running
 NASTY = "<script>window.broken = 1</script> \U0001d538 &amp; <mark>"
 IMAGE = "<img src=x onerror='window.broken = 1'>"
 ANSWER = f"Ada Holst designed the bridge. \U0001d538 sued everybody {IMAGE}! A storm damaged the pier."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("there is no Chromium")
-    with driver.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

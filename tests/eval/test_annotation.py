@@ -244,45 +244,39 @@ def address(tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_annotating_by_keyboard_and_on_a_phone(address: str, tmp_path: Path) -> None:
-    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("there is no Chromium")
-    with driver.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        problems: list[str] = []
-        asked: set[str] = set()
-        for name, width in (("Ada", 1280), ("Bo", 390)):
-            tab = browser.new_context(viewport={"width": width, "height": 800}).new_page()
-            tab.on("console", lambda message: problems.append(message.text))
-            tab.on("pageerror", lambda error: problems.append(str(error)))
-            tab.on("request", lambda request: asked.add(request.url[: len(address)]))
-            begin(tab, address, name)
-            assert tab.locator("#document").text_content() == SAMPLES[0].document
-            assert tab.evaluate("document.documentElement.scrollWidth") <= width
-            if name == "Ada":  # two samples, and a reload goes on with the third
-                tab.keyboard.press("p")
-                tab.locator("#position", has_text="2 of 4").wait_for()
-                into_the_document = ("d", *["ArrowDown"] * 99, "ArrowRight", "m")
-                for key in ("a", "ArrowRight", "Shift+ArrowRight", "m", *into_the_document, "n"):
-                    tab.keyboard.press(key)
-                tab.keyboard.type("fup")  # in a note these are letters
-                tab.keyboard.press("Escape")
-                tab.keyboard.press("f")
-                tab.locator("#position", has_text="3 of 4").wait_for()
-                tab.reload()
-                tab.locator("#position", has_text="3 of 4").wait_for()
-                annotate(tab, opinions(SAMPLES[2:4], 1, 0))
-            else:
-                for place in ("PASS", "FAIL", "UNSURE", "FAIL"):
-                    before = tab.locator("#position").text_content()
-                    tab.locator(f".choice[data-label={place}]").click()
-                    tab.wait_for_function(
-                        "before => position.textContent !== before || !finished.hidden", arg=before
-                    )
-            assert tab.evaluate("window.broken") is None
-        browser.close()
+def test_annotating_by_keyboard_and_on_a_phone(address: str, browser: Any, tmp_path: Path) -> None:
+    problems: list[str] = []
+    asked: set[str] = set()
+    for name, width in (("Ada", 1280), ("Bo", 390)):
+        tab = browser.new_context(viewport={"width": width, "height": 800}).new_page()
+        tab.on("console", lambda message: problems.append(message.text))
+        tab.on("pageerror", lambda error: problems.append(str(error)))
+        tab.on("request", lambda request: asked.add(request.url[: len(address)]))
+        begin(tab, address, name)
+        assert tab.locator("#document").text_content() == SAMPLES[0].document
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        if name == "Ada":  # two samples, and a reload goes on with the third
+            tab.keyboard.press("p")
+            tab.locator("#position", has_text="2 of 4").wait_for()
+            into_the_document = ("d", *["ArrowDown"] * 99, "ArrowRight", "m")
+            for key in ("a", "ArrowRight", "Shift+ArrowRight", "m", *into_the_document, "n"):
+                tab.keyboard.press(key)
+            tab.keyboard.type("fup")  # in a note these are letters
+            tab.keyboard.press("Escape")
+            tab.keyboard.press("f")
+            tab.locator("#position", has_text="3 of 4").wait_for()
+            tab.reload()
+            tab.locator("#position", has_text="3 of 4").wait_for()
+            annotate(tab, opinions(SAMPLES[2:4], 1, 0))
+        else:
+            for place in ("PASS", "FAIL", "UNSURE", "FAIL"):
+                before = tab.locator("#position").text_content()
+                tab.locator(f".choice[data-label={place}]").click()
+                tab.wait_for_function(
+                    "before => position.textContent !== before || !finished.hidden", arg=before
+                )
+        assert tab.evaluate("window.broken") is None
+        tab.context.close()
     assert problems == [] and asked == {address}
     rows = read_annotations([tmp_path / "Ada.jsonl", tmp_path / "Bo.jsonl"])
     assert [row.label for row in rows] == ["PASS", "FAIL", "PASS", "FAIL", "PASS", "FAIL", "UNSURE", "FAIL"]
