@@ -6,6 +6,7 @@ Words are compared by their stems, since what bears a claim often says it in oth
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 from data_pipeline.documents.parts import parts_of
 from data_pipeline.perturb.edit import bare, occurs
@@ -61,6 +62,11 @@ def words_of(text: str, language: Language) -> frozenset[str]:
     if language == "zh":
         return frozenset(found)
     return frozenset(WORD_VALUES.get(word, word if word[0].isdigit() else word[:STEM]) for word in found)
+
+
+def in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """The words of each part and the next together; of the last part alone. None of no parts."""
+    return [one | two for one, two in zip_longest(held, held[1:], fillvalue=frozenset())]
 
 
 def telling(claim: str, question: str, document: str, language: Language) -> frozenset[str]:
@@ -150,7 +156,7 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
         if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
             return False
         return not _is_shortened(claim, question, rest, language)
-    if any(len(wanted & found) / len(wanted) > BLIND[language] for found in _in_pairs(held)):
+    if any(len(wanted & found) / len(wanted) > BLIND[language] for found in in_pairs(held)):
         return False
     about = words_of(f"{question} {claim}", language)
     findings = (found for found, text in zip(held, _texts(left), strict=True) if _FINDING.search(text))
@@ -176,13 +182,8 @@ def _is_shortened(claim: str, question: str, texts: Sequence[str], language: Lan
     return any(
         len(own & found) >= anywhere
         or (len(own & found) >= enough and len(asked & found) >= max(least, recalls))
-        for found in _in_pairs([words_of(text, language) for text in texts])
+        for found in in_pairs([words_of(text, language) for text in texts])
     )
-
-
-def _in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """The words of each part and the next."""
-    return [one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True)]
 
 
 def stands_in(claim: str, text: str) -> bool:

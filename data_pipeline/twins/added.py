@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import BLIND, parts_of, words_of
+from data_pipeline.documents.bearing import BLIND, in_pairs, parts_of, words_of
 from data_pipeline.documents.parts import is_table
 from data_pipeline.neighbours import About, Neighbours
 from data_pipeline.perturb.edit import bare, occurs
@@ -223,8 +223,7 @@ def is_borne(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
     if _lacking(claim, known):
         return False
     for text in known:
-        held = _held(text, gold.language)
-        pairs = (one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True))
+        pairs = in_pairs(_held(text, gold.language))
         if any(len(claim.words & found) > BLIND[gold.language] * len(claim.words) for found in pairs):
             return True
     return False

@@ -13,6 +13,7 @@ from data_pipeline.contrast import Contrast
 from data_pipeline.documents.bearing import (
     bearing_parts,
     can_be_missed,
+    in_pairs,
     is_gone,
     is_span,
     words_of,
@@ -94,8 +95,7 @@ def _may_answer(left: str, gold: Sample) -> bool:
     wanted = words_of(gold.question, language)
     texts = [left[part.start : part.end] for part in parts_of(left)]
     held = [wanted & words_of(text, language) for text in texts]
-    pairs = zip(held, [*held[1:], frozenset()], strict=True)
-    if any(len(one | two) >= STILL_ASKED * len(wanted) for one, two in pairs):
+    if any(len(found) >= STILL_ASKED * len(wanted) for found in in_pairs(held)):
         return True
     kinds = {(fact.kind, fact.form) for fact in find_facts(gold.answer, language)}
     return any(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from data_pipeline.contrast import Error
-from data_pipeline.documents.bearing import bearing_parts, words_of
+from data_pipeline.documents.bearing import bearing_parts, in_pairs, words_of
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.neighbours import Neighbours
@@ -203,8 +203,5 @@ def is_unsaid(text: str, document: str, language: Language) -> bool:
     if len(wanted - words_of(document, language)) < NEW_WORDS[language]:
         return False
     parts = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
-    most = max(
-        (len(wanted & (one | two)) for one, two in zip(parts, [*parts[1:], frozenset()], strict=True)),
-        default=0,
-    )
+    most = max((len(wanted & found) for found in in_pairs(parts)), default=0)
     return most <= ALIKE * len(wanted)

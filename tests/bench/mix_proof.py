@@ -1,7 +1,7 @@
 """Which data teach a judge to read: data sets at equal work, measured on benchmarks none of them comes from.
 
-    python -m tests.bench.mix_proof --model DIR --data-dir DIR --out runs/proof --seeds 0 1 2 \\
-        old=runs/old/data new=new.yaml
+    python -m tests.bench.mix_proof old=runs/old/data new=new.yaml \\
+        --model DIR --data-dir DIR --out runs/proof --seeds 0 1 2
 
 Each data set is a built folder or a recipe, which is built first. For each set and seed a judge is trained on
 as many computed tokens (``--tokens``), and measured on RAGTruth's test split, HaluBench and FIB. A language

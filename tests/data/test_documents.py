@@ -71,6 +71,11 @@ def test_a_long_answer_is_borne_by_the_sentence_that_shares_its_words() -> None:
     assert is_gone(without(BRIDGE, [3]), BRIDGE, claim, "", "en")
 
 
+def test_a_short_answer_is_gone_with_the_only_sentence_of_its_document() -> None:
+    document = "The Lindmoor bridge is forty metres long."
+    assert is_gone("", document, "forty metres", "How long is the bridge?", "en")
+
+
 @pytest.mark.parametrize(
     ("answer", "can"),
     [("yes", False), ("No.", False), ("3", False), ("1931", True), ("是", False), ("27 months", True)],
