@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from judge.configs import StrictConfig
 from judge.models.weights import Precision
@@ -102,9 +102,9 @@ class EncoderRecipe(RunConfig):
     max_tokens: PositiveInt | None = None
     """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
     the same work."""
-    source_weights: dict[str, PositiveFloat] = Field(default_factory=dict)
-    """How often an epoch sees the documents of a source: 2 is twice, 0.5 half of them, drawn by the seed; 1
-    where a source is not named."""
+    source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
+    """How often an epoch sees the documents of a source: 2 is twice, 0.5 half of them, drawn by the seed, 0
+    leaves them out; 1 where a source is not named."""
     token_weight: float = Field(default=0.5, ge=0)
     """Weight of the loss on the answers' tokens beside that on answers; 0 learns from answers alone."""
 

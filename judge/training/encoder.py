@@ -62,12 +62,12 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
             f"more than max_cut_share={recipe.max_cut_share} allows; raise max_windows, or allow more",
             file=file,
         )
+    if recipe.source_weights:
+        train = weigh(train, recipe.source_weights, recipe.seed)
     if recipe.max_document_tokens is not None:
         train = [one for one in train if sum(map(len, one.windows)) <= recipe.max_document_tokens]
     if not train:
         raise InputError("holds no labelled sample to train on", file=file)
-    if recipe.source_weights:
-        train = weigh(train, recipe.source_weights, recipe.seed)
     if recipe.max_tokens is not None:
         train = draw(train, recipe.max_tokens, recipe.seed)
     rows = mixed_batches(train, recipe)

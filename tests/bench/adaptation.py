@@ -10,28 +10,19 @@ and balanced accuracy with 95 % intervals over documents.
 
 import argparse
 import random
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.report import read_reports
 from judge.models.bundled import MINILM
 from judge.samples import read_samples, write_samples
 from judge.shipped import REFERENCE
 from judge.types import Sample
+from tests.bench.commands import measured, percent, run
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "own-domain" / "encoder.yaml"
 STARTS = {"reference": (REFERENCE, ()), "encoder alone": (MINILM.hub_id, ("learning_rate=2e-4",))}
 """What training starts from, and its settings: an encoder that judges nothing yet is trained faster."""
-
-
-def run(*command: object) -> None:
-    """One command of the toolkit, in a process of its own."""
-    words = [sys.executable, "-m", "judge", *map(str, command)]
-    print("+", *words[1:], file=sys.stderr, flush=True)
-    subprocess.run(words, check=True)
 
 
 def parted(samples: Sequence[Sample], held_out: int, seed: int) -> tuple[list[Sample], list[Sample]]:
@@ -48,15 +39,8 @@ def parted(samples: Sequence[Sample], held_out: int, seed: int) -> tuple[list[Sa
 
 def measure(model: object, samples: Path, out: Path) -> str:
     """AUROC and balanced accuracy of a judge."""
-    if not (out / "report.json").exists():
-        run("eval", "--model", model, "--samples", samples, "--out", out)
-    [report] = read_reports(out)
-
-    def percent(figure: str) -> str:
-        value, (low, high) = getattr(report.metrics, figure), getattr(report.metrics, f"{figure}_ci")
-        return f"{100 * value:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
-
-    return f"{percent('auroc')} / {percent('balanced_accuracy')}"
+    [report] = measured(out, "--model", model, "--samples", samples)
+    return f"{percent(report, 'auroc')} / {percent(report, 'balanced_accuracy')}"
 
 
 def main() -> None:
@@ -72,10 +56,10 @@ def main() -> None:
     print(f"| --- | --- | {' | '.join('---' for _ in (0, *options.answers))} |", flush=True)
     for source in options.sources:
         name = source.name.partition(".")[0]
-        learned, measured = parted(list(read_samples(source)), options.held_out, options.seed)
+        learned, kept_out = parted(list(read_samples(source)), options.held_out, options.seed)
         test = options.out / name / "test.jsonl"
         test.parent.mkdir(parents=True, exist_ok=True)
-        write_samples(test, measured)
+        write_samples(test, kept_out)
         for start, (model, settings) in STARTS.items():
             folder = options.out / name / start.replace(" ", "-")
             untrained = model == REFERENCE

@@ -11,13 +11,12 @@ again. Prints a Markdown table: balanced accuracy and AUROC with 95 % intervals 
 """
 
 import argparse
-import subprocess
-import sys
 from pathlib import Path
 
 import yaml
 
-from eval.report import Report, read_reports
+from eval.report import Report
+from tests.bench.commands import measured, percent, run
 
 BENCHMARKS = {"ragtruth": None, "halubench": None, "fib": 500}
 """Name, and how many samples; ``None`` is all."""
@@ -33,13 +32,6 @@ SFT = {
 }
 ENCODER = {"batch_tokens": 4096, "learning_rate": 2.0e-4, "scheduler": "linear", "warmup_ratio": 0.1}
 SETTINGS = {"sft": SFT, "encoder": ENCODER}
-
-
-def run(*command: object) -> None:
-    """One command of the toolkit, in a process of its own."""
-    words = [sys.executable, "-m", "judge", *map(str, command)]
-    print("+", *words[1:], flush=True)
-    subprocess.run(words, check=True)
 
 
 def build(name: str, place: Path, out: Path) -> Path:
@@ -68,22 +60,15 @@ def measure(model: Path, out: Path, data_dir: Path) -> list[Report]:
     """The reports of a judge on every benchmark."""
     reports = []
     for name, limit in BENCHMARKS.items():
-        folder = out / name
-        if not (folder / "report.json").exists():
-            drawn = ["--limit", limit] if limit else []
-            options = ["--data-dir", data_dir, "--out", folder]
-            run("eval", "--model", model, "--benchmarks", name, *options, *drawn)
-        reports += read_reports(folder)
+        drawn = ["--limit", limit] if limit else []
+        reports += measured(
+            out / name, "--model", model, "--benchmarks", name, "--data-dir", data_dir, *drawn
+        )
     return reports
 
 
 def cells(reports: list[Report]) -> list[str]:
-    """Balanced accuracy and AUROC on each benchmark, in percent."""
-
-    def percent(report: Report, figure: str) -> str:
-        value, between = getattr(report.metrics, figure), getattr(report.metrics, f"{figure}_ci")
-        return f"{100 * value:.1f} [{100 * between[0]:.1f}, {100 * between[1]:.1f}]"
-
+    """Balanced accuracy and AUROC on each benchmark."""
     return [f"{percent(found, 'balanced_accuracy')} / {percent(found, 'auroc')}" for found in reports]
 
 
