@@ -6,6 +6,7 @@ twice: what teachers said lies in the call cache.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain, tee
 from pathlib import Path
@@ -89,10 +90,14 @@ def build(
         for entry, source in enumerate(config.sources):
             perturbs = config.perturb if source.perturb is None else source.perturb
             read = read_source(source, config.seed, config.licences, dropped.add)
-            if perturbs and config.check_golds:
-                read = only_borne(read, dropped, trimmed, workers)
             try:
-                (golds if perturbs else store).add(read, entry)
+                if not perturbs:
+                    store.add(read, entry)
+                if source.twins:
+                    read = right_answers(read_source(source, config.seed, config.licences))
+                if perturbs or source.twins:
+                    checked = only_borne(read, dropped, trimmed, workers) if config.check_golds else read
+                    golds.add(checked, entry)
             except DuplicateId as error:
                 raise error.at(places_of(config.sources, config.seed, error.id)) from None
         check_labels(golds, store)
@@ -153,6 +158,11 @@ def build(
     write_text(folder / "card.md", data_card(manifest))
     write_json(folder / "manifest.json", manifest)
     return manifest
+
+
+def right_answers(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """The right answers among labelled samples as gold answers, with ids of their own."""
+    return (replace(one, id=f"{one.id}-gold") for one in samples if one.label is Label.PASS)
 
 
 def clear(folder: Path) -> None:

@@ -287,6 +287,16 @@ class DataConfig(StrictConfig):
         return self
 
     @model_validator(mode="after")
+    def _twins_of_labelled_answers(self) -> Self:
+        for source in self.sources:
+            perturbs = self.perturb if source.perturb is None else source.perturb
+            if source.twins and (perturbs or source.samples is not None):
+                raise ValueError(
+                    "twins is for labelled samples (perturb: false), all of them (no samples)"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _known_teachers(self) -> Self:
         counterfactuals = None if self.counterfactuals is None else self.counterfactuals.teacher
         named = [self.perturber, *self.reasoning.teachers, self.paraphrase_check, counterfactuals]

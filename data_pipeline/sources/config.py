@@ -78,6 +78,8 @@ class SourceConfig(StrictConfig):
     most, about (:func:`~data_pipeline.sources.windows.count_tokens`)."""
     perturb: bool | None = None
     """Other than the recipe's ``perturb``."""
+    twins: bool = False
+    """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get twins."""
 
     @field_validator("kind")
     @classmethod

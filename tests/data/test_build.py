@@ -234,6 +234,21 @@ def test_labelled_samples_as_they_are(tmp_path: Path) -> None:
     assert found == {row["id"]: row["answer"] for row in LABELLED}
 
 
+def test_right_answers_of_labelled_samples_get_twins(tmp_path: Path) -> None:
+    """The samples stay as they are; twins carry ids of their own and lie in their document's split."""
+    file = write(tmp_path / "mine.jsonl", LABELLED)
+    twins = [{"kind": "file", "path": str(file), "perturb": False, "twins": True}]
+    build(mine(tmp_path / "data", file, sources=twins, edits=1.0))
+    found = list(read_samples(tmp_path / "data/samples.jsonl"))
+    plain = {one.id: one.answer for one in found if "kind" not in one.meta}
+    assert plain == {row["id"]: row["answer"] for row in LABELLED}
+    made = [one for one in found if one.meta.get("kind") == "edit"]
+    assert made and {one.label for one in made} == set(Label)
+    assert all(one.id.removesuffix("-twin").endswith("-PASS-gold") for one in made)
+    splits = {(one.group, one.meta["split"]) for one in found}
+    assert len(splits) == len({group for group, _ in splits})
+
+
 def test_columns(tmp_path: Path) -> None:
     renamed = [
         {"context": row["document"], "reply": row["answer"], "verdict": row["label"], "extra": 1}
@@ -356,6 +371,7 @@ def test_a_source_filtered_empty(tmp_path: Path) -> None:
         ("sources: [{kind: starter, path: x}]", "kind starter takes no path"),
         ("sources: [{kind: starter, columns: {answer: a}}]", "kind starter takes no columns"),
         ("sources: [{kind: nothing}]", r"sources.0.kind"),
+        ("sources: [{kind: starter, twins: true}]", "twins is for labelled samples"),
     ],
 )
 def test_wrong_recipes(text: str, message: str, tmp_path: Path) -> None:
