@@ -291,9 +291,7 @@ class DataConfig(StrictConfig):
         for source in self.sources:
             perturbs = self.perturb if source.perturb is None else source.perturb
             if source.twins and (perturbs or source.samples is not None):
-                raise ValueError(
-                    "twins is for labelled samples (perturb: false), all of them (no samples)"
-                )
+                raise ValueError("twins is for labelled samples (perturb: false), all of them (no samples)")
         return self
 
     @model_validator(mode="after")
