@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.cli.options import DEFAULTS, Settings, loads_judge
+from judge.cli.options import COLUMNS, DEFAULTS, Settings, loads_judge, parse_columns
 from judge.errors import InputError
 from judge.types import Sample
 
@@ -29,7 +29,11 @@ JUDGING = ("mode", "template", "long", "threshold", "claims", "max_new_tokens")
 
 
 def _sets(
-    names: Sequence[str], files: Sequence[Path], data_dir: Path | None, say: Callable[[str], None]
+    names: Sequence[str],
+    files: Sequence[Path],
+    columns: dict[str, str] | None,
+    data_dir: Path | None,
+    say: Callable[[str], None],
 ) -> "list[tuple[Benchmark, list[Sample]]]":
     """Everything to measure on; nothing is judged before all of it has been read.
 
@@ -56,7 +60,7 @@ def _sets(
                 raise
             say(f"{name} left out: {error}")
     for path in dict.fromkeys(files):
-        benchmark = samples_file(path)
+        benchmark = samples_file(path, columns)
         if benchmark.name in sets:
             benchmark = replace(benchmark, name=str(path))
         sets[benchmark.name] = benchmark, benchmark.load()
@@ -85,6 +89,7 @@ def evaluate_command(
     ] = None,
     benchmarks: Annotated[str, typer.Option(help="Comma list of benchmarks, or 'all'.")] = "",
     samples: Annotated[list[Path] | None, typer.Option(help="File of labelled samples; repeatable.")] = None,
+    columns: COLUMNS = None,
     data_dir: Annotated[
         Path | None,
         typer.Option(envvar="JUDGE_DATA_DIR", help="One folder per benchmark; else from the Hub."),
@@ -170,7 +175,7 @@ def evaluate_command(
     console = Console(stderr=True)
     fit_on = None if floor_data is None else samples_file(floor_data).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
-    read = _sets(names, samples or [], data_dir, lambda text: console.print(text))
+    read = _sets(names, samples or [], parse_columns(columns), data_dir, lambda text: console.print(text))
     if corpus is not None:
         read = [(benchmark, retrieval.searchable(benchmark, found)) for benchmark, found in read]
     sets = [(benchmark, take(found, limit, seed)) for benchmark, found in read]

@@ -13,6 +13,8 @@ from judge.types import LANGUAGES, Label, Sample, Task
 
 FIELDS = ("id", "task", "language", "document", "question", "answer", "label", "source", "group", "meta")
 REQUIRED = ("document", "answer")
+Columns = Mapping[str, str]
+"""Where a file has other names: {field of :class:`~judge.types.Sample`: column of the file}."""
 # The words that data sets use for the two labels.
 LABEL_WORDS = {
     "PASS": Label.PASS, "FAIL": Label.FAIL, "通过": Label.PASS, "失败": Label.FAIL,
@@ -44,7 +46,11 @@ def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | 
 
     for name in row:
         if name not in FIELDS:
-            raise wrong(name, unknown("field", name, FIELDS) + "; put extra values under 'meta'")
+            raise wrong(
+                name,
+                unknown("field", name, FIELDS)
+                + f"; put extra values under 'meta', or name the columns: document={name}",
+            )
     for name in REQUIRED:
         if name not in row:
             raise wrong(name, f"is missing (the row has: {', '.join(row) or 'nothing'})")
@@ -145,15 +151,13 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     return readers[kind](path)
 
 
-def read_samples(
-    path: Path, columns: Mapping[str, str] | None = None, *, check_ids: bool = True
-) -> Iterator[Sample]:
+def read_samples(path: Path, columns: Columns | None = None, *, check_ids: bool = True) -> Iterator[Sample]:
     """Yield the samples of a file, in order.
 
     Args:
         path: a ``.jsonl``, ``.csv`` or ``.parquet`` file.
-        columns: where the file names its columns differently, ``{field of Sample: column of the file}``;
-            columns that are not named are then left out.
+        columns: where the file has other names. A field that is not named is then taken from the column of
+            its own name, if there is one; what else a row has is left out.
         check_ids: refuse an id that occurs twice, which takes memory for every row.
 
     Raises:
@@ -166,7 +170,8 @@ def read_samples(
             for field, column in columns.items():
                 if column not in row:
                     raise InputError(unknown("column", column, row), file=path, line=line, field=field)
-            row = {field: row[column] for field, column in columns.items()}
+            own = {name: row[name] for name in FIELDS if name in row and name not in columns.values()}
+            row = {**own, **{field: row[column] for field, column in columns.items()}}
         sample = sample_from_row(row, file=path, line=line)
         if sample.id in seen:
             raise InputError(

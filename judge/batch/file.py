@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from judge.checker import Checker, restart
 from judge.errors import InputError, JudgeError
 from judge.files import Appender, sha256_text, whole_rows, write_text
-from judge.samples import read_samples
+from judge.samples import Columns, read_samples
 from judge.types import Sample, Verdict, verdict_to_json
 
 Row = dict[str, Any]
@@ -23,7 +23,9 @@ Row = dict[str, Any]
 class Engine(Protocol):
     """Where a file is judged: in this process, or on a cluster (:mod:`judge.batch.ray`)."""
 
-    def judge(self, samples: Path, done: int, total: int) -> tuple[Row, Iterator[Row]]:
+    def judge(
+        self, samples: Path, done: int, total: int, columns: Columns | None = None
+    ) -> tuple[Row, Iterator[Row]]:
         """Judge the samples of a file from number ``done`` (from 0) on.
 
         Returns:
@@ -39,11 +41,14 @@ class LocalEngine:
 
     load: Callable[[], Checker]
 
-    def judge(self, samples: Path, done: int, total: int) -> tuple[Row, Iterator[Row]]:
+    def judge(
+        self, samples: Path, done: int, total: int, columns: Columns | None = None
+    ) -> tuple[Row, Iterator[Row]]:
         """See :class:`Engine`."""
         judge = self.load()
         start = restart(judge, done)
-        rows = (row for chunk in read_chunks(samples, judge.chunk, start) for row in judge_rows(judge, chunk))
+        chunks = read_chunks(samples, judge.chunk, start, columns)
+        rows = (row for chunk in chunks for row in judge_rows(judge, chunk))
         return judge.describe(), islice(rows, done - start, None)
 
 
@@ -67,9 +72,11 @@ def judge_rows(judge: Checker, samples: list[Sample]) -> Iterator[Row]:
         yield verdict_row(sample, verdict)
 
 
-def read_chunks(samples: Path, size: int, start: int) -> Iterator[list[Sample]]:
+def read_chunks(
+    samples: Path, size: int, start: int, columns: Columns | None = None
+) -> Iterator[list[Sample]]:
     """The samples of a file from number ``start`` (from 0) on, ``size`` at a time; 0 is all at once."""
-    stream = islice(read_samples(samples, check_ids=False), start, None)
+    stream = islice(read_samples(samples, columns, check_ids=False), start, None)
     while chunk := list(islice(stream, size or None)):
         yield chunk
 
@@ -79,6 +86,7 @@ def judge_file(
     out: Path,
     engine: Engine,
     *,
+    columns: Columns | None = None,
     resume: bool = False,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Counts:
@@ -87,6 +95,7 @@ def judge_file(
     Args:
         samples: a ``.jsonl``, ``.csv`` or ``.parquet`` file.
         out: takes one row a sample, in their order.
+        columns: where the file has other names, see :func:`judge.samples.read_samples`.
         engine: judges. Nothing is asked of it if ``out`` is whole already.
         resume: go on with what is in ``out``.
         progress: is told the number of samples done, and of all.
@@ -98,12 +107,12 @@ def judge_file(
     """
     if out.exists() and not resume:
         raise InputError("exists; go on with --resume, or give another file", file=out)
-    total, digest = _survey(read_samples(samples))
-    earlier, unparsed = _survey_earlier(out, samples)
+    total, digest = _survey(read_samples(samples, columns))
+    earlier, unparsed = _survey_earlier(out, read_samples(samples, columns, check_ids=False))
     beside = out.with_name(f".{out.name}.run")
     done = earlier
     if done < total:
-        described, rows = engine.judge(samples, done, total)
+        described, rows = engine.judge(samples, done, total, columns)
         identity = sha256_text(json.dumps([described, digest], default=str))
         if done and beside.exists() and beside.read_text(encoding="utf-8") != identity:
             raise InputError(
@@ -130,14 +139,14 @@ def _survey(samples: Iterable[Sample]) -> tuple[int, str]:
     return total, digest.hexdigest()
 
 
-def _survey_earlier(out: Path, samples: Path) -> tuple[int, int]:
+def _survey_earlier(out: Path, samples: Iterable[Sample]) -> tuple[int, int]:
     """How many verdicts an earlier run left, and how many of them have no label.
 
     Raises:
         InputError: they are of other samples.
     """
     done = unparsed = 0
-    ids = (sample.id for sample in read_samples(samples, check_ids=False))
+    ids = (sample.id for sample in samples)
     for done, row in enumerate(whole_rows(out), start=1):  # noqa: B007 (the count is a result)
         if row.get("id") != next(ids, None):
             raise InputError("holds verdicts of other samples; give another file", file=out)

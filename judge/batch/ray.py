@@ -21,7 +21,7 @@ from judge.batch.file import Row, judge_rows, read_chunks
 from judge.checker import Checker
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
-from judge.samples import row_from_sample, sample_from_row
+from judge.samples import Columns, row_from_sample, sample_from_row
 
 STARTS = 3
 """So often a worker is started at most: one that dies of its work would be started for ever by Ray."""
@@ -62,15 +62,18 @@ class RayEngine:
             )
         self._workers = workers or self._room
 
-    def judge(self, samples: Path, done: int, total: int) -> tuple[Row, Iterator[Row]]:
+    def judge(
+        self, samples: Path, done: int, total: int, columns: Columns | None = None
+    ) -> tuple[Row, Iterator[Row]]:
         """See :class:`judge.batch.file.Engine`."""
         start = done - done % self._chunk
-        results = self._results(samples, start, workers=math.ceil((total - start) / self._chunk))
+        file = {"file": str(samples.resolve()), "columns": columns, "start": start, "size": self._chunk}
+        results = self._results(file, workers=math.ceil((total - start) / self._chunk))
         # Before the first result nothing is known of the judge, which is made on the workers.
         first: Row = next(results, {"judge": {}, "rows": []})
         return first["judge"], _rows(chain([first], results), skip=done - start)
 
-    def _results(self, samples: Path, start: int, workers: int) -> Iterator[Row]:
+    def _results(self, file: Row, workers: int) -> Iterator[Row]:
         """What the workers made of each chunk, in order."""
         data = self._ray.data
         context = data.DataContext.get_current().copy()
@@ -81,7 +84,7 @@ class RayEngine:
         starts = self._ray.remote(num_cpus=0)(_Starts).remote()
         with data.DataContext.current(context):
             results = (
-                data.from_items([{"file": str(samples.resolve()), "start": start, "size": self._chunk}])
+                data.from_items([{"chunks": json.dumps(file)}])
                 .flat_map(_read, num_cpus=0, label_selector=here)
                 .map_batches(
                     _Worker,
@@ -159,7 +162,8 @@ def settings_on(gpus: float, given: VLLMSettings | None = None) -> VLLMSettings:
 
 def _read(task: dict[str, Any]) -> Iterator[dict[str, str]]:
     """The chunks of a file as text, one a row."""
-    for chunk in read_chunks(Path(task["file"]), task["size"], task["start"]):
+    file = json.loads(task["chunks"])
+    for chunk in read_chunks(Path(file["file"]), file["size"], file["start"], file["columns"]):
         yield {"chunk": json.dumps([row_from_sample(sample) for sample in chunk], default=str)}
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from judge.cli.options import MODEL, Settings, introduce, loads_judge
+from judge.cli.options import COLUMNS, MODEL, Settings, introduce, loads_judge, parse_columns
 from judge.errors import InputError, JudgeError
 from judge.files import read_jsonl
 from judge.shipped import REFERENCE
@@ -23,6 +23,7 @@ def batch_command(
     out: Annotated[Path, typer.Option("-o", "--out", help="Verdicts, as JSON Lines in the samples' order.")],
     settings: Settings,
     model: MODEL = REFERENCE,
+    columns: COLUMNS = None,
     fail_on: Annotated[
         Literal["never", "any"],
         typer.Option(help="any: exit code 1 if an answer is hallucinated or got no verdict."),
@@ -50,6 +51,7 @@ def batch_command(
     from judge.judge import CHUNK
     from judge.load import load_judge
 
+    named = parse_columns(columns)
     introduce(model)
     where: Engine
     if engine == "ray":
@@ -77,7 +79,7 @@ def batch_command(
                 shown.enter_context(bars)
             bars.update(bar, completed=done, total=total)
 
-        counts = judge_file(samples, out, where, resume=resume, progress=show)
+        counts = judge_file(samples, out, where, columns=named, resume=resume, progress=show)
     typer.echo(
         f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"

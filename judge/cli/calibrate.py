@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.calibration.curve import Calibration, Method, Target
-from judge.cli.options import MODEL, Settings, loads_judge
+from judge.cli.options import COLUMNS, MODEL, Settings, loads_judge, parse_columns
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
@@ -29,6 +29,7 @@ def calibrate_command(
     model: MODEL,
     settings: Settings,
     data: Annotated[Path, typer.Option(help="Labelled samples, about documents that the judge never saw.")],
+    columns: COLUMNS = None,
     method: Annotated[
         Method,
         typer.Option(help="platt: slope and shift of the log-odds. temperature: slope. isotonic: steps."),
@@ -60,7 +61,7 @@ def calibrate_command(
     if not folder.is_dir():
         raise InputError(f"{model} is no local folder; a calibration is kept in the judge's own {JUDGE_FILE}")
     identity = read_identity(model)
-    samples = list(read_samples(data))
+    samples = list(read_samples(data, parse_columns(columns)))
     for sample in samples:
         if sample.label is None:
             raise InputError(f"sample {sample.id!r} has no label to calibrate with", file=data, field="label")

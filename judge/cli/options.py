@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge.backends.load import Engine
+from judge.errors import InputError, unknown
 from judge.judge import MAX_NEW_TOKENS
 from judge.models.identity import read_identity
 from judge.models.quantization import QuantizationChoice
@@ -26,6 +27,36 @@ MODEL = Annotated[
         help=f"A Hub id, a local folder, floor:NAME, a server's name for it, or {REFERENCE} (the toolkit's)."
     ),
 ]
+
+COLUMNS = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIELD=COLUMN,...",
+        help="Where the file has other names: document=context,answer=response.",
+    ),
+]
+
+
+def parse_columns(text: str | None) -> dict[str, str] | None:
+    """What ``--columns`` says: ``{field of a sample: column of the file}``.
+
+    Raises:
+        InputError: it is no list of ``field=column``, or names a field that samples do not have.
+    """
+    from judge.samples import FIELDS
+
+    if text is None:
+        return None
+    columns = {}
+    for pair in text.split(","):
+        field, equals, column = (part.strip() for part in pair.partition("="))
+        if not equals or not column:
+            raise InputError(f"{pair!r} is no field=column, such as document=context", field="--columns")
+        if field not in FIELDS:
+            raise InputError(unknown("field", field, FIELDS), field="--columns")
+        columns[field] = column
+    return columns
+
 
 Settings = dict[str, Any]
 """Keyword arguments of :func:`judge.load.load_judge`."""

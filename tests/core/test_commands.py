@@ -241,6 +241,30 @@ def test_batch_for_continuous_integration(
     assert "12 of 12 answers are not faithful; the first is s0" in capsys.readouterr().err
 
 
+def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Named columns are read; a label keeps its own name; what is wrong is said before anything is judged."""
+    file, out = tmp_path / "in.csv", tmp_path / "out.jsonl"
+    file.write_text(
+        "context,response,label,notes\nThe mill is red.,It is red.,PASS,x\nIt is old.,It is new.,FAIL,y\n"
+    )
+    columns = "document=context, answer=response"
+    model = ("--model", "floor:always-fail")
+    assert call("batch", file, "-o", out, *model, "--columns", columns) == 0 and len(lines(out)) == 2
+    out.write_text(out.read_text().splitlines(keepends=True)[0])
+    assert (
+        call("batch", file, "-o", out, *model, "--columns", columns, "--resume") == 0 and len(lines(out)) == 2
+    )
+    assert call("eval", "--samples", file, *model, "--columns", columns, "--bootstrap", 0) == 0
+    capsys.readouterr()
+    for wrong, message in (
+        ("document", "'document' is no field=column"),
+        ("text=context", "unknown field 'text'"),
+        ("document=contexts", "unknown column 'contexts'; did you mean 'context'"),
+    ):
+        assert call("batch", file, "-o", tmp_path / "no.jsonl", *model, "--columns", wrong) == 2
+        assert message in one_line(capsys.readouterr().err)
+
+
 def test_batch_refuses_an_existing_file(
     samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

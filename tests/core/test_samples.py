@@ -226,9 +226,11 @@ def test_parquet(tmp_path: Path) -> None:
 
 def test_columns(tmp_path: Path) -> None:
     columns = {"document": "context", "answer": "response", "question": "query"}
-    rows = [{"context": "d", "response": "a", "query": "q", "other": 1}]
+    rows = [{"context": "d", "response": "a", "query": "q", "label": "FAIL", "other": 1}]
     [sample] = read_samples(write(tmp_path / "in.jsonl", *rows), columns)
-    assert (sample.document, sample.answer, sample.question) == ("d", "a", "q")
+    assert (sample.document, sample.answer, sample.question, sample.label) == ("d", "a", "q", Label.FAIL)
+    [sample] = read_samples(tmp_path / "in.jsonl", {"document": "query", "answer": "label"})
+    assert (sample.document, sample.answer, sample.label) == ("q", "FAIL", None)
     with pytest.raises(InputError, match=r"in\.jsonl:1: field 'label': unknown column 'respons'.*'response'"):
         list(read_samples(tmp_path / "in.jsonl", {**columns, "label": "respons"}))
     with pytest.raises(InputError, match="unknown field 'anser'; did you mean 'answer'"):
