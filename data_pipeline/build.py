@@ -2,7 +2,7 @@
 
 Every stage reads and writes the build's table on disk (:mod:`data_pipeline.store`), one sample after the
 other, so memory does not grow with their number. A build that was stopped starts again and pays for nothing
-twice: what teachers said lies in the call cache.
+twice: what teachers said lies in the call cache. An earlier set stays as it is until the new one is whole.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +34,7 @@ from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
 from data_pipeline.twins import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
 from data_pipeline.twins.together import Plan, twins_together
+from data_pipeline.unfinished import MANIFEST, in_place_of
 from data_pipeline.workers import Workers
 from data_pipeline.write import write_bianbench, write_files
 from judge.errors import InputError
@@ -61,7 +62,7 @@ def build(
     """Build the data set that a recipe describes into ``config.output``.
 
     The same recipe gives the same files, whatever the engine, the number of processes, that of calls at once
-    and how often it was stopped. The manifest is written last: a folder without one is unfinished.
+    and how often it was stopped. They take the places of an earlier set's when all of them are made.
 
     Args:
         config: the recipe.
@@ -74,16 +75,17 @@ def build(
 
     Raises:
         InputError: a source is wrong, a split is left empty, or the audit found labels that give themselves
-            away; then the audit and the samples lie in the folder, and nothing was paid for judgements.
+            away; nothing was paid for judgements then.
         JudgeError: a teacher failed, the budget is used up, or the disk is full; every answer so far is kept.
+
+    After an error what was made lies in ``unfinished-build``, in the folder of the data set.
     """
-    folder = Path(config.output)
     engine, dropped, trimmed = make_engine(config.engine), Dropped(), Dropped()
     workers = workers or Workers()
-    golds_file, samples_file = folder / ".golds.sqlite", folder / ".samples.sqlite"
     with (
-        SampleStore(golds_file) as golds,
-        SampleStore(samples_file) as store,
+        in_place_of(Path(config.output)) as folder,
+        SampleStore(folder / ".golds.sqlite") as golds,
+        SampleStore(folder / ".samples.sqlite") as store,
         teachers or Teachers(config, say) as teachers,
     ):
         sizes = sized(config)
@@ -106,7 +108,7 @@ def build(
         if gate is not None:  # before anything is paid for
             gate.drop_leaks(golds)
             gate.drop_leaks(store)
-            tell_losses(gate, config, say)
+            tell_losses(gate, config, folder, say)
         splits = (config.splits.validation, config.splits.test, config.seed)
         given = share_out((golds, store), sizes, config.seed)
         # Before twins are made: they borrow from documents of their own split.
@@ -122,13 +124,12 @@ def build(
             add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
             if gate is not None:  # the documents are new, and may repeat a benchmark all the same
                 gate.drop_leaks(store, after=before)
-                tell_losses(gate, config, say)
+                tell_losses(gate, config, folder, say)
         mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
         for line in mixed["notes"] if mixed is not None else ():
             say(f"mix: {line}")
         assign_splits(store, *splits, given=chain(golds.splits(), given.items()))
         check_splits(store, config)
-        clear(folder)  # from here on the folder is no longer what an earlier build made
         sizes_made = sizes_table(store, config)
         for line in shortages(sizes_made):
             say(f"sizes: {line}")
@@ -138,7 +139,7 @@ def build(
         for subset, count in write_bianbench(config, folder, store).items():
             say(f"Bi'anBench {subset}: {count} rows")
         # Before judgements are paid for.
-        audit = audit_build(store, folder, config.seed, config.audit, say, workers)
+        audit = audit_build(store, folder, config, say, workers)
         aside = folder / "aside.jsonl"
         yields = note_judgements(store, config.reasoning, teachers, dropped, aside, workers)
         write_files(config, folder, store, say)
@@ -155,8 +156,8 @@ def build(
             "leaks": gate.record(folder, FILES) if gate is not None else None,
         }
         manifest = make_manifest(config, folder, store, dropped, stages)
-    write_text(folder / "card.md", data_card(manifest))
-    write_json(folder / "manifest.json", manifest)
+        write_text(folder / "card.md", data_card(manifest))
+        write_json(folder / MANIFEST, manifest)
     return manifest
 
 
@@ -165,20 +166,14 @@ def right_answers(samples: Iterable[Sample]) -> Iterator[Sample]:
     return (replace(one, id=f"{one.id}-gold") for one in samples if one.label is Label.PASS)
 
 
-def clear(folder: Path) -> None:
-    """Take away the manifest of an earlier build, and files that a killed one left half-written."""
-    (folder / "manifest.json").unlink(missing_ok=True)
-    for left_over in folder.rglob(".*.tmp"):
-        left_over.unlink()
-
-
-def tell_losses(gate: LeakGate, config: DataConfig, say: Say) -> None:
+def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> None:
     """List and tell what the leak gate dropped. Raises ``InputError`` where a source lost too much."""
-    write_jsonl(Path(config.output) / "leaks.jsonl", gate.rows)
+    listed = folder / "leaks.jsonl"
+    write_jsonl(listed, gate.rows)
     say(f"leak gate: {len(gate.rows)} samples dropped")
     for line in gate.lines():
         say(f"leak gate: {line}")
-    gate.check_losses([source.path or source.kind for source in config.sources])
+    gate.check_losses([source.path or source.kind for source in config.sources], listed)
 
 
 def check_labels(golds: SampleStore, store: SampleStore) -> None:

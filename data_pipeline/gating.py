@@ -86,11 +86,12 @@ class LeakGate:
             if row["dropped"]:
                 yield f"{source}: {row['dropped']:,} of {row['checked']:,} dropped ({row['share']:.1%})"
 
-    def check_losses(self, names: Sequence[str]) -> None:
+    def check_losses(self, names: Sequence[str], listed: Path) -> None:
         """Refuse to go on without much of a source.
 
         Args:
             names: what to call each source of the recipe.
+            listed: the file that lists what was dropped.
 
         Raises:
             InputError: an entry of the recipe lost more than ``leaks.max_dropped``.
@@ -100,8 +101,8 @@ class LeakGate:
             if lost > self._most * checked:
                 raise InputError(
                     f"{lost:,} of {checked:,} samples of {names[entry]} occur in benchmarks "
-                    f"({lost / checked:.0%}), more than leaks.max_dropped={self._most} allows; leaks.jsonl "
-                    "lists them. Take another split of the set, leave it out, or allow more",
+                    f"({lost / checked:.0%}), more than leaks.max_dropped={self._most} allows; "
+                    f"{listed} lists them. Take another split of the set, leave it out, or allow more",
                     field=f"sources.{entry}",
                 )
 

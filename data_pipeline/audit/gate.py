@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from data_pipeline.audit.limits import FIGURES, MEANING, given_away, place, without_verdict
 from data_pipeline.audit.page import write_audit
 from data_pipeline.audit.run import audit_store
-from data_pipeline.config import KEYS
+from data_pipeline.config import KEYS, DataConfig
 from data_pipeline.perturb import EDIT_TYPES
 from data_pipeline.store import SampleStore
 from data_pipeline.workers import Workers
@@ -17,8 +17,7 @@ from judge.errors import InputError
 def audit_build(
     store: SampleStore,
     folder: Path,
-    seed: int,
-    way: Literal["fail", "warn", "off"],
+    config: DataConfig,
     say: Callable[[str], None],
     workers: Workers | None = None,
 ) -> dict[str, Any] | None:
@@ -26,10 +25,9 @@ def audit_build(
 
     Args:
         store: the samples, with their splits.
-        folder: the data set.
-        seed: decides which samples of a large set are looked at.
-        way: what to do where a figure is over its limit; see
-            :attr:`~data_pipeline.config.DataConfig.audit`.
+        folder: where they are written.
+        config: the recipe; its seed decides which samples of a large set are looked at, its ``audit`` what
+            to do where a figure is over its limit.
         say: is told what gives itself away, and what is too small for a verdict.
         workers: see :func:`~data_pipeline.audit.run.audit_store`.
 
@@ -38,14 +36,14 @@ def audit_build(
         ``None`` where the audit is off.
 
     Raises:
-        InputError: a figure is over its limit and ``way`` is ``fail``.
+        InputError: a figure is over its limit and the recipe says ``audit: fail``.
     """
-    if way == "off":
+    if config.audit == "off":
         return None
-    found = audit_store(store, seed=seed, workers=workers)
-    page, *_ = write_audit({**found, "name": str(folder)}, folder / "audit.md")
+    found = audit_store(store, seed=config.seed, workers=workers)
+    page, *_ = write_audit({**found, "name": config.output}, folder / "audit.md")
     failing = [one for one in found["over"] if one["fails"]]
-    if failing and way == "fail":
+    if failing and config.audit == "fail":
         raise InputError(message(failing), file=page)
     few = without_verdict(found)
     for line in given_away(found):

@@ -31,6 +31,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ScriptedJudge:
     monkeypatch.setitem(VERDICTS, "Default output from mockllm/model", VERDICTS[WRONG])
     monkeypatch.setenv("DEEPEVAL_TELEMETRY_OPT_OUT", "1")
     monkeypatch.setenv("RAGAS_DO_NOT_TRACK", "true")
+    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
     monkeypatch.setenv("INSPECT_DISPLAY", "none")
     monkeypatch.chdir(tmp_path)
     return one
@@ -39,8 +40,11 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ScriptedJudge:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     ("heading", "package", "count"),
-    [("DeepEval", "deepeval", 1), ("RAGAS", "ragas", 2), ("LangChain", "langchain_core", 1)],
-)
+    [
+        ("DeepEval", "deepeval", 1), ("RAGAS", "ragas", 2), ("LangChain", "langchain_core", 1),
+        ("LlamaIndex", "llama_index", 1), ("Haystack", "haystack", 1), ("any-guardrail", "any_guardrail", 1),
+    ],
+)  # fmt: skip
 def test_snippets_run(scripted: ScriptedJudge, heading: str, package: str, count: int) -> None:
     if find_spec(package) is None:
         pytest.skip(f"needs {package}")

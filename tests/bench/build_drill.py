@@ -183,7 +183,7 @@ def build_in(folder: Path, kill_after: float | None = None) -> float | None:
     Returns:
         The seconds that the work took, or ``None`` when it was killed.
     """
-    table = folder / "data/.golds.sqlite"
+    table = folder / "data/unfinished-build/.golds.sqlite"
     table.unlink(missing_ok=True)
     command = [sys.executable, "-m", "judge", "data", "build", "data.yaml"]
     environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}

@@ -1,6 +1,7 @@
 """The page of ``judge serve``: pictures, accessibility by axe-core, and a large file in one drop.
 
     python -m tests.bench.serve_page --model MODEL --rows 2000
+    python -m tests.bench.serve_page --model MODEL --rows 2000 --samples samples.jsonl
     python -m tests.bench.serve_page --model MODEL --screenshots DIR
     python -m tests.bench.serve_page --model MODEL --axe node_modules/axe-core/axe.min.js
 
@@ -15,12 +16,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from judge.samples import read_samples
+from judge.types import Sample
 from tests.bench.annotate_page import chromium, make_samples
+from tests.bench.serve_memory import peak
 
 DROP = """([name, text]) => {
   const data = new DataTransfer();
@@ -30,16 +36,22 @@ DROP = """([name, text]) => {
 SIZES = ((1280, "light"), (390, "light"), (1280, "dark"), (390, "dark"))
 
 
-def write_rows(path: Path, count: int) -> list[dict[str, str]]:
-    """A CSV of made-up samples with quotes, commas, line breaks and markup in their cells; gives its rows."""
+def made_up(count: int) -> Iterator[Sample]:
+    """Made-up samples with quotes, commas, line breaks and markup in their fields."""
+    for number, sample in enumerate(make_samples(count)):
+        yield replace(sample, id=f"=row {number}", answer=f'{sample.answer} "So it is", they say.')
+
+
+def write_rows(path: Path, samples: Iterable[Sample]) -> list[dict[str, str]]:
+    """A CSV of samples; gives its rows."""
     rows = [
         {
-            "id": f"=row {number}",
+            "id": sample.id,
             "document": sample.document_text,
             "question": sample.question,
-            "answer": f'{sample.answer} "So it is", they say.',
+            "answer": sample.answer,
         }
-        for number, sample in enumerate(make_samples(count))
+        for sample in samples
     ]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, ["id", "document", "question", "answer"])
@@ -49,15 +61,15 @@ def write_rows(path: Path, count: int) -> list[dict[str, str]]:
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[str]:
-    """``judge serve`` on a free port; gives the address of the page."""
+def serving(*options: str) -> Iterator[tuple[str, int]]:
+    """``judge serve`` on a free port; gives the address of the page and the server's process."""
     command = [sys.executable, "-m", "judge", "serve", *options, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             found = re.search(r"http://\S+", server.stdout.readline())
             assert found is not None, "the server did not start"
-            yield f"{found[0]}/"
+            yield f"{found[0]}/", server.pid
         finally:
             server.terminate()
 
@@ -88,7 +100,7 @@ def take_pictures(browser: Any, address: str, folder: Path) -> None:
     """The page as it comes, with a verdict, with a file; at two widths, light and dark."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = folder / "answers.csv"
-    write_rows(rows, 12)
+    write_rows(rows, made_up(12))
     for width, scheme in SIZES:
         size = {"width": width, "height": 844 if width == 390 else 800}
         tab = open_page(browser, address, viewport=size, color_scheme=scheme)
@@ -109,7 +121,7 @@ def find_faults(browser: Any, address: str, axe: Path) -> list[str]:
     found = []
     with tempfile.TemporaryDirectory() as temporary:
         rows = Path(temporary) / "answers.csv"
-        write_rows(rows, 12)
+        write_rows(rows, made_up(12))
         for width, scheme in SIZES:
             size = {"width": width, "height": 800}
             tab = open_page(browser, address, viewport=size, color_scheme=scheme, bypass_csp=True)
@@ -127,10 +139,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, help="Drop a CSV of so many rows.")
+    parser.add_argument("--samples", type=Path, help="Take the CSV's rows from this file of samples.")
     parser.add_argument("--screenshots", type=Path)
     parser.add_argument("--axe", type=Path, help="axe.min.js, as npm install axe-core brings it.")
     given, options = parser.parse_known_args()
-    with serving(*options) as address, chromium() as browser, tempfile.TemporaryDirectory() as temporary:
+    with (
+        serving(*options) as (address, server),
+        chromium() as browser,
+        tempfile.TemporaryDirectory() as temporary,
+    ):
         if given.screenshots:
             take_pictures(browser, address, given.screenshots)
         if given.axe:
@@ -138,9 +155,15 @@ def main() -> None:
             print("\n".join(faults) or "axe-core finds no fault")
         if given.rows:
             path = Path(temporary) / "answers.csv"
-            write_rows(path, given.rows)
-            seconds = drop(open_page(browser, address), path)
-            print(f"{given.rows} rows, {path.stat().st_size / 1e6:.1f} MB, in one drop: {seconds:.0f} s")
+            samples = (
+                islice(read_samples(given.samples), given.rows) if given.samples else made_up(given.rows)
+            )
+            rows = len(write_rows(path, samples))
+            tab = open_page(browser, address)
+            seconds = drop(tab, path)
+            print(f"{rows} rows, {path.stat().st_size / 1e6:.1f} MB, in one drop: {seconds:.0f} s")
+            print(tab.locator("#batch-state").inner_text())
+            print(f"memory of the server at most: {peak(server) / 2**20:,.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 from judge.samples import sample_from_row
 from judge.serving.page import ASSETS, HEADERS, OWN, SHARED
-from tests.bench.serve_page import DROP, write_rows
+from tests.bench.serve_page import DROP, made_up, write_rows
 from tests.core.test_claims import BRIDGE, Words
 from tests.core.test_serving import Running
 
@@ -112,7 +112,7 @@ def test_a_phone_and_a_token(opened: Callable[..., Any]) -> None:
 
 
 def test_a_file_is_judged_and_downloaded(opened: Callable[..., Any], tmp_path: Path) -> None:
-    rows = write_rows(tmp_path / "rows.csv", 150)
+    rows = write_rows(tmp_path / "rows.csv", made_up(150))
     tab = opened(1280)
     tab.evaluate(DROP, ["rows.csv", (tmp_path / "rows.csv").read_text()])
     tab.locator("#batch-state", has_text="All judged").wait_for()

@@ -400,15 +400,24 @@ def tales() -> list[Sample]:
 
 
 def test_a_build_fails_over_a_limit_and_loses_nothing(tmp_path: Path, tales: list[Sample]) -> None:
-    config = recipe(tmp_path, tales)
+    said: list[str] = []
+    manifest = build(recipe(tmp_path, tales, audit="warn"), said.append)
+    over = {one["figure"] for one in manifest["audit"]["over"] if one["fails"]}
+    assert over == {"answer_only", "length", "twin"}
+    assert any(text.startswith("audit: tales, en, edit: labels give themselves away") for text in said)
+    assert "length 1.00 (limit 0.55)" in (tmp_path / "data/card.md").read_text()
+    finished = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}
+
+    config = recipe(tmp_path, tales, seed=1)
     with pytest.raises(
         InputError, match=r"tales, en, edit: length 1\.00 is over the limit of 0\.55"
     ) as raised:
         build(config)
     text = str(raised.value)
-    assert "audit.md" in text and "2 more such figures" in text
+    assert "data/unfinished-build/audit.md" in text and "2 more such figures" in text
     assert "'edits: 0'" in text and "leave source 'tales' out" in text and "'audit: warn'" in text
-    folder = tmp_path / "data"
+    assert {path: path.read_bytes() for path in finished} == finished
+    folder = tmp_path / "data/unfinished-build"
     assert not (folder / "manifest.json").exists()
     assert len(list(read_samples(folder / "samples.jsonl"))) == 160
     assert "length 1.00 (limit 0.55)" in (folder / "audit.md").read_text()
@@ -422,15 +431,6 @@ def test_nothing_is_paid_for_a_set_that_fails(tmp_path: Path, tales: list[Sample
     )
     with pytest.raises(InputError, match="over the limit"):
         build(recipe(tmp_path, tales))
-
-
-def test_a_build_that_is_only_to_warn(tmp_path: Path, tales: list[Sample]) -> None:
-    said: list[str] = []
-    manifest = build(recipe(tmp_path, tales, audit="warn"), said.append)
-    over = {one["figure"] for one in manifest["audit"]["over"] if one["fails"]}
-    assert over == {"answer_only", "length", "twin"}
-    assert any(text.startswith("audit: tales, en, edit: labels give themselves away") for text in said)
-    assert "length 1.00 (limit 0.55)" in (tmp_path / "data/card.md").read_text()
 
 
 def test_no_audit_at_all(tmp_path: Path, tales: list[Sample]) -> None:

@@ -1,17 +1,21 @@
 """Building a data set: reproducible, without leaks between splits, whole or marked as unfinished."""
 
+import errno
 import json
+import os
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from data_pipeline import store
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
 from data_pipeline.explain import yields
 from data_pipeline.manifest import FILES
 from data_pipeline.starter import load_starter
+from data_pipeline.unfinished import NAME as UNFINISHED
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import sha256_file
@@ -182,26 +186,6 @@ def test_the_card_tells_what_gold_answers_gave(built: Path) -> None:
 # --- Failures -----------------------------------------------------------------------------------------------
 
 
-def test_a_failed_build_leaves_no_manifest(
-    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "data"
-    folder.mkdir()
-    (folder / "manifest.json").write_text((built / "manifest.json").read_text())
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("data_pipeline.build.make_manifest", killed)
-    file = write(tmp_path / "mine.jsonl", LABELLED)
-    with pytest.raises(KeyboardInterrupt):
-        build(mine(folder, file))
-    assert not (folder / "manifest.json").exists() and (folder / "samples.jsonl").exists()
-    monkeypatch.undo()
-    build(mine(folder, file))
-    assert (folder / "manifest.json").exists()
-
-
 LABELLED: list[Row] = [
     {
         "id": f"{number}-{label}",
@@ -293,13 +277,79 @@ def test_wrong_samples(items: list[Row], changes: Row, message: str, tmp_path: P
     assert not (tmp_path / "data" / "manifest.json").exists()
 
 
-def test_a_rebuild_that_fails_at_its_sources_leaves_the_finished_set_alone(tmp_path: Path) -> None:
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The files of a data set, without those of a build that has not ended well."""
+    names = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in names.items() if not name.startswith(UNFINISHED)}
+
+
+@pytest.mark.parametrize("place", ["sources", "table", "rows", "manifest", "swap"])
+def test_a_rebuild_that_fails_leaves_the_finished_set_alone(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The audit: test_audit.py; a teacher: test_judgements.py; the leak gate: test_leaks.py."""
     folder, file = tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)
     build(mine(folder, file))
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    with pytest.raises(InputError, match="validation split holds 0 samples"):
-        build(mine(folder, file, splits={"validation": 0.001, "test": 0.0}))
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    (folder / "mine.txt").write_text("somebody's own")
+    changes: Row = {"preferences": {"pairs": 2, "reason_share": 0.0}}
+    error, message = JudgeError, "No space left"
+    if place == "sources":
+        changes["splits"] = {"validation": 0.001, "test": 0.0}
+        error, message = InputError, "validation split holds 0 samples"
+    elif place == "table":
+        small = f"PRAGMA page_size = 512; PRAGMA max_page_count = 16; {store._TABLES}"
+        monkeypatch.setattr("data_pipeline.store._TABLES", small)
+        message = "the table of the build failed .database or disk is full"
+    elif place == "swap":  # a folder is where a file is to be
+        (folder / "card.md").unlink()
+        (folder / "card.md").mkdir()
+        (folder / "card.md" / "x").write_text("")
+        message = "could not take its place .Is a directory.*unfinished-build"
+    else:
+        name, real = {"rows": ".train.jsonl.", "manifest": ".manifest.json."}[place], os.fsync
+
+        def fsync(number: int) -> None:
+            if name in str(Path(f"/proc/self/fd/{number}").readlink()):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            real(number)
+
+        monkeypatch.setattr("judge.files.os.fsync", fsync)
+    before = files_of(folder)
+    with pytest.raises(error, match=message):
+        build(mine(folder, file, **changes))
+    assert files_of(folder) == before
+    monkeypatch.undo()
+    if place == "swap":
+        (folder / "card.md" / "x").unlink()
+        (folder / "card.md").rmdir()
+    manifest = build(mine(folder, file, preferences=changes["preferences"]))
+    assert files_of(folder) != before and (folder / "mine.txt").exists()
+    assert manifest["rows"]["dpo/train"]["total"] == 2 == len(rows(folder / "dpo/train.jsonl"))
+    assert not (folder / UNFINISHED).exists()
+
+
+def test_what_was_made_before_an_interrupt_can_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "data"
+    monkeypatch.setattr("data_pipeline.build.make_manifest", killed)
+    with pytest.raises(KeyboardInterrupt):
+        build(mine(folder, write(tmp_path / "mine.jsonl", LABELLED)))
+    assert [path.name for path in folder.iterdir()] == [UNFINISHED]
+    assert len(list(read_samples(folder / UNFINISHED / "samples.jsonl"))) == len(LABELLED)
+
+
+def test_nothing_of_an_earlier_recipe_stays(tmp_path: Path) -> None:
+    """What not every recipe makes would seem to be of the new set."""
+    file = write(tmp_path / "mine.jsonl", LABELLED)
+    build(mine(tmp_path / "data", file, bianbench=["en"]))
+    assert (tmp_path / "data/bianbench").is_dir() and (tmp_path / "data/audit.md").exists()
+    for name in ("data", "new"):
+        build(mine(tmp_path / name, file, audit="off"))
+    assert files_of(tmp_path / "data").keys() == files_of(tmp_path / "new").keys()
 
 
 def test_the_same_id_in_two_sources(tmp_path: Path) -> None:
@@ -316,17 +366,17 @@ def test_an_id_that_a_twin_gets(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_build_left_goes(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    (folder / "sft").mkdir(parents=True)
+    left = tmp_path / "data" / UNFINISHED
+    (left / "sft").mkdir(parents=True)
     for name in (".samples.sqlite", ".golds.sqlite", ".samples.jsonl.7.tmp", "sft/.train.jsonl.7.tmp"):
-        (folder / name).write_text("half of it")
-    build(mine(folder, write(tmp_path / "mine.jsonl", LABELLED)))
-    assert [path.name for path in folder.rglob(".*")] == []
+        (left / name).write_text("half of it")
+    build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
+    assert not left.exists() and not list((tmp_path / "data").rglob(".*"))
 
 
 def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
-    with pytest.raises(JudgeError, match=r"data/\.golds\.sqlite: the table of the build failed"):
+    with pytest.raises(JudgeError, match=r"data/unfinished-build: could not be made \(Not a directory\)"):
         build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
 
 

@@ -1,7 +1,9 @@
 """Judgements of reason mode in all four ways, from scripted teachers, alone and in a whole build."""
 
+import itertools
 import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -228,6 +230,28 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     build(config, teachers=ScriptedTeachers(config, *map(script, range(3))))
     return root / "data"
+
+
+@pytest.mark.parametrize("last", [0, 20])
+def test_a_teacher_that_fails_leaves_the_finished_set_alone(built: Path, tmp_path: Path, last: int) -> None:
+    """At its first call and in the midst of them."""
+    calls = itertools.count()
+
+    def fails(prompt: str) -> Any:
+        if next(calls) >= last:
+            raise JudgeError("the server is gone")
+        return script(0)(prompt)
+
+    folder = tmp_path / "data"
+    shutil.copytree(built, folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    config = recipe(**{**json.loads((built / "manifest.json").read_text())["config"], "output": str(folder)})
+    with pytest.raises(JudgeError, match="the server is gone"):
+        build(config, teachers=ScriptedTeachers(config, fails, *map(script, (1, 2))))
+    assert {path: path.read_bytes() for path in before} == before
+    new = {path for path in folder.rglob("*") if path.is_file()} - before.keys()
+    assert {path.parent.name for path in new} == {"unfinished-build"}
+    assert not any(path.name == "aside.jsonl" for path in new), "half a file"
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:

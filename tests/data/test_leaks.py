@@ -249,13 +249,15 @@ def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
     ):
         build(DataConfig.model_validate(recipe))
     assert not (tmp_path / "out/manifest.json").exists()
-    assert len((tmp_path / "out/leaks.jsonl").read_text().splitlines()) == 12
+    listed = tmp_path / "out/unfinished-build/leaks.jsonl"
+    assert len(listed.read_text().splitlines()) == 12
     recipe["leaks"]["max_dropped"] = 0.4
     said: list[str] = []
     manifest = build(DataConfig.model_validate(recipe), say=said.append)
     assert manifest["leaks"]["by_source"] == {"mine": {"checked": 40, "dropped": 12, "share": 0.3}}
     assert "leak gate: mine: 12 of 40 dropped (30.0%)" in said
     assert "| mine | 40 | 12 | 30.0% |" in (tmp_path / "out/card.md").read_text()
+    assert len((tmp_path / "out/leaks.jsonl").read_text().splitlines()) == 12 and not listed.exists()
 
 
 def test_an_index_comes_back_from_its_file(index: BenchmarkIndex, tmp_path: Path) -> None:
