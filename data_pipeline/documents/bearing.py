@@ -66,7 +66,8 @@ def words_of(text: str, language: Language) -> frozenset[str]:
 
 def in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:
     """The words of each part and the next together; of the last part alone. None of no parts."""
-    return [one | two for one, two in zip_longest(held, held[1:], fillvalue=frozenset())]
+    nothing: frozenset[str] = frozenset()
+    return [one | two for one, two in zip_longest(held, held[1:], fillvalue=nothing)]
 
 
 def telling(claim: str, question: str, document: str, language: Language) -> frozenset[str]:
