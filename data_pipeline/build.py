@@ -33,6 +33,7 @@ from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
 from data_pipeline.twins import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
+from data_pipeline.twins.in_full import say_in_full
 from data_pipeline.twins.together import Plan, twins_together
 from data_pipeline.unfinished import MANIFEST, in_place_of
 from data_pipeline.workers import Workers
@@ -219,7 +220,8 @@ def add_twins(
             pairs = list(new_pairs(twins.samples, seen))
             if len(pairs) < len(twins.samples):
                 dropped.add("the same pair again", twins.gold.id)
-            yield list(inject_twins(pairs, config.injections, config.seed))
+            said = list(say_in_full(pairs, config.in_full, config.seed))
+            yield list(inject_twins(said, config.injections, config.seed))
 
     sizes = sized(config)
     others = [entry for entry in range(len(config.sources)) if entry not in sizes]

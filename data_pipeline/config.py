@@ -241,6 +241,8 @@ class DataConfig(StrictConfig):
     """Share of gold answers that get a pair with an added sentence, of which a second passage bears one."""
     document_edits: Share = Field(default=0.0, ge=0, le=1)
     """Share of gold answers that get a pair of documents: one answer, which one of them no longer bears."""
+    in_full: Share = Field(default=0.0, ge=0, le=1)
+    """Share of the pairs about short answers that come a second time, with the answers as sentences."""
     injections: Share = Field(default=0.0, ge=0, le=1)
     """Share of pairs that meet a prompt injection, in the document or the hallucinated answer."""
     near_misses: Share = Field(default=0.0, ge=0, le=1)
