@@ -19,7 +19,7 @@ from judge.types import Language, Sample, Task
 
 TRIED = 12
 """Passages that are tried."""
-ON_TOPIC, LEAST = 0.2, 2
+ON_TOPIC, LEAST = {"en": 0.2, "zh": 0.25}, {"en": 2, "zh": 3}
 """Share of a question's content words that a passage has to speak of, and how many at least: one about
 something else altogether would be seen through at a glance."""
 ANSWERS = 0.6
@@ -41,18 +41,20 @@ def other_passage(gold: Sample, near: Sequence[str]) -> Iterator[Contrast]:
     claim = _claim(gold)
     if claim is None:
         return
-    asked = words_of(gold.question, gold.language)
-    shared = {text: len(asked & words_of(text, gold.language)) for text in near}
+    language = gold.language
+    asked = words_of(gold.question, language)
+    shared = {text: len(asked & words_of(text, language)) for text in near}
     about = [
         text
         for text in sorted(near, key=lambda text: -shared[text])
-        if shared[text] >= max(LEAST, ON_TOPIC * len(asked)) and len(text) >= SHORTEST[gold.language]
+        if shared[text] >= max(LEAST[language], ON_TOPIC[language] * len(asked))
+        and len(text) >= SHORTEST[language]
     ]
     best = next((text for text in about[:TRIED] if _says_nothing(text, claim, gold)), None)
     if best is not None:
         yield Contrast(
             edit_type="other_passage",
-            change=CHANGE[gold.language].format(claim),
+            change=CHANGE[language].format(claim),
             replaced="",
             inserted=claim,
             faithful_document=gold.document_text,

@@ -7,6 +7,7 @@ from data_pipeline.perturb.clauses import is_tied
 from data_pipeline.perturb.directions import direction_spots
 from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, occurs, same_case
 from data_pipeline.perturb.fact import Fact
+from data_pipeline.perturb.negation_en import ASKS_YES_OR_NO
 from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.perturb.rivals import may_also_hold
 from judge.prompting.sentences import sentence_spans
@@ -24,7 +25,10 @@ def comparative(answer: str, document: str, question: str, language: Language, r
         return None  # another sentence may say the same in other words
     spots = list(direction_spots(answer, language))
     rng.shuffle(spots)
+    asked = question if language == "en" and not ASKS_YES_OR_NO.search(question) else ""
     for start, word, opposites in spots:
+        if re.search(rf"\b{_base(word)}", asked, re.I):
+            continue  # who asks which is the largest is not told which is the smallest
         after = answer[start + len(word) :]
         options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
         if language == "en":

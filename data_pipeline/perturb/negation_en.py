@@ -43,7 +43,7 @@ _NO_VERBS = ("have", "be", "so", "and", "or", "but", "in", "on", "at", "to", "fo
 _UNCOUNTED = ("evidence", "support")
 
 
-_ASKS_YES_OR_NO = re.compile(
+ASKS_YES_OR_NO = re.compile(
     r"(?:^|[:,.?] )(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|must|may) ", re.I
 )
 _MODAL = frozenset(("can", "could", "should", "will", "would"))
@@ -57,7 +57,7 @@ def english_negations(answer: str, question: str) -> Iterator[Turn]:
     """
     yield from _without_not(answer)
     yield from _without_never(answer)
-    asked = _ASKS_YES_OR_NO.search(question) is not None
+    asked = ASKS_YES_OR_NO.search(question) is not None
     for turn in (*_no_finding(answer), *_not_after_auxiliary(answer), *_not_before_verb(answer)):
         if not turn.removes and _GOES_ON_ABOUT_IT.search(_sentence(answer, turn.start)):
             continue

@@ -224,7 +224,7 @@ def is_borne(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
         return False
     for text in known:
         held = _held(text, gold.language)
-        pairs = (one | two for one, two in zip(held, [*held[1:], frozenset()], strict=True))
+        pairs = (one | two for one, two in zip(held, [*held[1:], frozenset()], strict=False))
         if any(len(claim.words & found) > BLIND[gold.language] * len(claim.words) for found in pairs):
             return True
     return False

@@ -67,8 +67,10 @@ def does_say(answer: str, language: Language) -> str:
 
 
 def answering_parts(gold: Sample) -> list[int]:
-    """The parts of a document without which its question surely has no answer there; empty where rules are not
-    sure."""
+    """The parts of a document without which a question surely has no answer there.
+
+    Empty where rules are not sure.
+    """
     document, language = gold.document_text, gold.language
     answer, question = gold.answer.strip(" .。"), gold.question
     claims = [answer] if is_span(answer, document, language) else re.split(r"[,，;；]\s*", answer)
@@ -107,7 +109,7 @@ def _may_answer(left: str, gold: Sample) -> bool:
     wanted = words_of(gold.question, language)
     texts = [left[part.start : part.end] for part in parts_of(left)]
     held = [wanted & words_of(text, language) for text in texts]
-    pairs = zip(held, [*held[1:], frozenset()], strict=True)
+    pairs = zip(held, [*held[1:], frozenset()], strict=False)
     if any(len(one | two) >= STILL_ASKED * len(wanted) for one, two in pairs):
         return True
     kinds = {(fact.kind, fact.form) for fact in find_facts(gold.answer, language)}

@@ -204,7 +204,7 @@ def is_unsaid(text: str, document: str, language: Language) -> bool:
         return False
     parts = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
     most = max(
-        (len(wanted & (one | two)) for one, two in zip(parts, [*parts[1:], frozenset()], strict=True)),
+        (len(wanted & (one | two)) for one, two in zip(parts, [*parts[1:], frozenset()], strict=False)),
         default=0,
     )
     return most <= ALIKE * len(wanted)

@@ -83,8 +83,8 @@ def test_what_cannot_be_missed_is_left_alone(answer: str, can: bool) -> None:
 # --- Another passage ----------------------------------------------------------------------------------------
 
 TOLLS = (
-    "The council of Lindmoor wanted the bridge to be paid for by tolls, as the river had few crossings. A clerk in a "
-    "small wooden house took the money, and carts from the market had to wait in a long row on busy days."
+    "The council of Lindmoor wanted the bridge to be paid for by tolls, as the river had few crossings. A "
+    "clerk in a small wooden house took the money, and carts had to wait in a long row on busy days."
 )
 QUARRY = "The quarry gave stone for churches and farms in the hills. " * 4
 

@@ -137,6 +137,24 @@ def test_an_edit_that_would_be_wrong_is_not_made(kind: str, language: Language, 
     assert all(EDITS[kind](answer, document, "", language, Random(seed)) is None for seed in range(5))
 
 
+def test_a_direction_that_the_question_names_stays() -> None:
+    question, answer = "Which road is the longest?", "The road from Kessel Bay is the longest of all."
+    assert EDITS["comparative"](answer, BRIDGE, question, "en", Random(0)) is None
+    assert EDITS["comparative"](answer, BRIDGE, "Where do we go?", "en", Random(0)) is not None
+
+
+def test_a_rise_stays_a_rise() -> None:
+    """Also where one of the two shares has decimals and the other has none."""
+    document, answer = (
+        "It rose from 20% to 30.1%, and others from 13.7%.",
+        "The share rose from 20% to 30.1%.",
+    )
+    for seed in range(20):
+        edit = EDITS["number"](answer, document, "", "en", Random(seed))
+        low, high = re.findall(r"[\d.]+(?=%)", edit.answer if edit else answer)
+        assert float(low) < float(high)
+
+
 def test_what_the_document_lists_together_is_not_exchanged() -> None:
     document = "Jon Abel and Ruth Calder founded the school. The teacher Jon Abel led it; Ruth Calder wrote its history."
     assert EDITS["entity"]("Jon Abel founded the school.", document, "", "en", Random(0)) is None
