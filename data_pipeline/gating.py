@@ -30,8 +30,8 @@ class LeakGate:
         folder = resolve_data_dir(Path(config.data_dir) if config.data_dir else None)
         if folder is None:
             raise InputError(
-                f"the leak gate needs the benchmarks: name their folder in leaks.data_dir, or set {DATA_DIR_ENV}; "
-                "for documents that are in no benchmark leave it away (leaks: null)"
+                "the leak gate needs the benchmarks: name their folder in leaks.data_dir, or set "
+                f"{DATA_DIR_ENV}; for documents that are in no benchmark leave it away (leaks: null)"
             )
         self._most = config.max_dropped
         names = config.benchmarks or tuple(BENCHMARKS)

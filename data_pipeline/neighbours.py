@@ -52,6 +52,17 @@ class Neighbours:
             if other.id != gold.id and kind_of(other) == kind_of(gold) and other.document_text == text
         ]
 
+    def passages(self, gold: Sample) -> list[str]:
+        """Other documents of its kind: those of its own group (windows of one article, pages of one report),
+        then the nearest."""
+        own = (
+            other.document_text
+            for other in self._about(gold.group)
+            if kind_of(other) == kind_of(gold) and other.document_text != gold.document_text
+        )
+        near = (about.golds[0].document_text for about in self.nearest(gold))
+        return list(dict.fromkeys((*own, *near)))
+
     def _read(self, group: str) -> tuple[Sample, ...]:
         return tuple(self._golds.samples("document = ?", (group,)))
 

@@ -38,7 +38,8 @@ _POLAR = re.compile(
     re.I,
 )
 """A question to be answered by yes or no. What follows from results, rules do not see where it is left."""
-_CHANGE = {"en": "the document does not say: '{}'", "zh": "文档中没有说：“{}”"}
+CHANGE = {"en": "the document does not say: '{}'", "zh": "文档中没有说：“{}”"}
+"""How a pair tells what the document lacks."""
 _LIST = re.compile(r"\s*[,;，；、]\s*")
 SHORTEST_CLAIM = 6
 """Words of a sentence that is worth while to be looked for; twice as many characters in Chinese."""
@@ -73,7 +74,7 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
             continue
         yield Contrast(
             edit_type="deletion",
-            change=_CHANGE[language].format(claim),
+            change=CHANGE[language].format(claim),
             replaced="",
             inserted=claim,
             faithful_document=without(document, others),
@@ -91,13 +92,18 @@ def _claims(gold: Sample, rng: Random) -> list[str]:
     items = _LIST.split(gold.answer)
     if len(items) > 1 and all(is_span(item, document, language) for item in items):
         return [item for item in rng.sample(items, len(items)) if can_be_missed(item, language)]
-    if _POLAR.search(gold.question):
+    if asks_yes_or_no(gold.question):
         return []
     shortest = SHORTEST_CLAIM * (2 if language == "zh" else 1)
     claims = [gold.answer[span.start : span.end] for span in sentence_spans(gold.answer)]
     claims = [claim for claim in claims if len(units(claim, language)) >= shortest]
     rng.shuffle(claims)
     return claims
+
+
+def asks_yes_or_no(question: str) -> bool:
+    """Is an English question to be answered by yes or no?"""
+    return _POLAR.search(question) is not None
 
 
 def elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], rng: Random) -> list[int]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents.beside import put_beside
 from data_pipeline.documents.deletion import delete
+from data_pipeline.documents.passage import other_passage
 from data_pipeline.documents.records import Triple, alter_record, change_places, triples_of, values_of
 from data_pipeline.documents.swap import swap
 from data_pipeline.neighbours import Neighbours, kind_of
 from judge.types import Sample
 
-DOCUMENT_EDITS = ("deletion", "document_swap", "subject_swap")
+DOCUMENT_EDITS = ("deletion", "document_swap", "subject_swap", "other_passage")
 """The edit types."""
 SWAPS_FIRST = 0.25
 """Share of gold answers for which swaps are tried first. By looking words up they are told more easily."""
@@ -49,11 +50,17 @@ class DocumentEditor:
             if rng.random() < SWAPS_FIRST:
                 ways.reverse()
             ways.insert(0, alter_record(gold, pool.values, rng))
+            ways.append(self._other_passage(gold))
         for way in ways:
             for found in way:
                 if found.hallucinated_document and found.faithful_document != found.hallucinated_document:
                     yield put_beside(found, gold, pool.texts, rng) or found
                     return
+
+    def _other_passage(self, gold: Sample) -> Iterator[Contrast]:
+        """Last, since a document that is another one altogether is the easiest to see through."""
+        if self._neighbours is not None:
+            yield from other_passage(gold, self._neighbours.passages(gold))
 
     def _siblings(self, gold: Sample) -> list[Sample]:
         """Other answers about the same document; kept, since they come one after another."""

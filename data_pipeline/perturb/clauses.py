@@ -23,7 +23,7 @@ def dependent(answer: str, start: int) -> bool:
 
 _TIES = re.compile(
     r"\b(?:although|though|but|however|despite|which suggests?|suggesting|due to|because|therefore|thus|hence"
-    r"|particularly if|especially if|not only)\b",
+    r"|particularly if|especially if|not only|as (?:it|they|he|she|the) |even after|even when|lack of)\b",
     re.I,
 )
 _GOES_ON = re.compile(

@@ -7,6 +7,7 @@ from data_pipeline.perturb.clauses import is_tied
 from data_pipeline.perturb.directions import direction_spots
 from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, occurs, same_case
 from data_pipeline.perturb.fact import Fact
+from data_pipeline.perturb.negation_en import ASKS_YES_OR_NO
 from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.perturb.rivals import may_also_hold
 from judge.prompting.sentences import sentence_spans
@@ -18,12 +19,16 @@ _FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about 
 
 def comparative(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
     """Turn one direction word (more, before, increased; 高于, 之前) into its opposite."""
-    if language == "en" and len(sentence_spans(answer)) > 1:
+    head = YES_OR_NO.match(answer)
+    said = answer[head.end() :].lstrip(" .,;") if head else answer
+    if language == "en" and len(sentence_spans(said)) > 1:
         return None  # another sentence may say the same in other words
     spots = list(direction_spots(answer, language))
     rng.shuffle(spots)
-    head = YES_OR_NO.match(answer)
+    asked = question if language == "en" and not ASKS_YES_OR_NO.search(question) else ""
     for start, word, opposites in spots:
+        if re.search(rf"\b{_base(word)}", asked, re.I):
+            continue  # who asks which is the largest is not told which is the smallest
         after = answer[start + len(word) :]
         options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
         if language == "en":
@@ -41,11 +46,16 @@ def comparative(answer: str, document: str, question: str, language: Language, r
             if may_also_hold(spot, text, answer, question, document):
                 continue
         swaps: list[Swap] = [(start, start + len(word), text)]
-        if head and re.search(rf"{re.escape(word)}|{re.escape(text)}", question, re.I):
+        if head and re.search(rf"{_base(word)}|{_base(text)}", question, re.I):
             swaps.append((head.start(), head.end(), OTHER_ANSWER[head.group()]))
         if edit := make_edit("comparative", answer, document, language, swaps):
             return edit
     return None
+
+
+def _base(word: str) -> str:
+    """A pattern for a direction word in another form: a question asks "did it decrease" of what decreased."""
+    return re.escape(re.sub(r"(?<=\w{4})(?:ed|d|s)$", "", word))
 
 
 def _number_agrees(word: str, text: str, after: str) -> bool:

@@ -82,9 +82,10 @@ _NEEDS: dict[str, tuple[str, str]] = {
         ("", r"(?!-| (?:city|town|country|state|details?|man|woman|person|living)\b)"),
     ),
     **dict.fromkeys(("improved", "worsened"), (r"(?<!an )(?<!the )$", _INTRANSITIVE)),
+    "safe": ("", r"(?! and\b| or\b|[^.]*\bwithout\b)"),
     "possible": (r"\b(?:is|was|be|not|made) $", ""),
     "impossible": (r"\b(?:is|was|be|made) $", ""),
-    "best": (r"(?<!at )$", r"(?!-| known| of| practice)"),
+    "best": (r"(?<!at )$", r"(?!-| known| of| practice| viewed| described| understood| used)"),
     "better": ("", r"(?!-| known)"),
     **dict.fromkeys(
         ("lost", "won"), ("", r" (?:the (?:match|elections?|game|war|battle|case|race|final|vote)|\d)")

@@ -43,8 +43,8 @@ _NO_VERBS = ("have", "be", "so", "and", "or", "but", "in", "on", "at", "to", "fo
 _UNCOUNTED = ("evidence", "support")
 
 
-_ASKS_YES_OR_NO = re.compile(
-    r"(?:^|[:,.?] )(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|must) ", re.I
+ASKS_YES_OR_NO = re.compile(
+    r"(?:^|[:,.?] )(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|must|may) ", re.I
 )
 _MODAL = frozenset(("can", "could", "should", "will", "would"))
 
@@ -57,8 +57,10 @@ def english_negations(answer: str, question: str) -> Iterator[Turn]:
     """
     yield from _without_not(answer)
     yield from _without_never(answer)
-    asked = _ASKS_YES_OR_NO.search(question) is not None
+    asked = ASKS_YES_OR_NO.search(question) is not None
     for turn in (*_no_finding(answer), *_not_after_auxiliary(answer), *_not_before_verb(answer)):
+        if not turn.removes and _GOES_ON_ABOUT_IT.search(_sentence(answer, turn.start)):
+            continue
         if (
             turn.removes
             or (asked and _speaks_of(answer, turn.start, question))
@@ -67,10 +69,24 @@ def english_negations(answer: str, question: str) -> Iterator[Turn]:
             yield turn
 
 
+_GOES_ON_ABOUT_IT = re.compile(
+    r"^(?:This|These|Such|While|Although|Despite|Whereas)\b"
+    r"|, (?:making|with|suggesting|indicating|allowing|leading|thus|so|which|and as)\b"
+    r"|\band (?:should|can|could|may|would|will|is|are|was|were)\b"
+    r"|\b(?:regardless|even|may|might|approach would)\b"
+)
+"""Marks of a sentence whose other half would speak against a denial, or that leans on the one before."""
+
+
+def _sentence(answer: str, start: int) -> str:
+    """The sentence around a place."""
+    left, right = re.split(r"[.!?]\s+", answer[:start])[-1], re.split(r"[.!?](?:\s|$)", answer[start:])[0]
+    return left + right
+
+
 def _speaks_of(answer: str, start: int, question: str) -> bool:
     """Does the sentence around a place share a telling word with the question?"""
-    left, right = re.split(r"[.!?]\s", answer[:start])[-1], re.split(r"[.!?](?:\s|$)", answer[start:])[0]
-    told = {word[:6] for word in re.findall(r"[a-z]{5,}", (left + right).lower())}
+    told = {word[:6] for word in re.findall(r"[a-z]{5,}", _sentence(answer, start).lower())}
     return any(word[:6] in told for word in re.findall(r"[a-z]{5,}", question.lower()))
 
 
@@ -93,7 +109,7 @@ def _without_not(answer: str) -> Iterator[Turn]:
             yield Turn(m.start(), m.end(), aux, True)
             continue
         verb = re.match(r" ([a-z]+)", answer[m.end() :])
-        if not verb or verb[1] in _NO_VERBS or verb[1].endswith("ly"):
+        if not verb or verb[1] in _NO_VERBS or verb[1].endswith(("ly", "ways", "ten", "ever")):
             continue
         base = verb[1]
         new = past(base) if aux.lower() == "did" else third(base) if aux.lower() == "does" else base
@@ -170,7 +186,9 @@ def _not_before_verb(answer: str) -> Iterator[Turn]:
             continue
         if _POLAR.search(left) or dependent(answer, m.start()):
             continue
-        if len(left.split()) < 2 or (aux == "does not" and left.split()[-1].endswith("s")):
+        if len(left.split()) < 2 or left.split()[-1].endswith("ly"):
+            continue  # "significantly improved"
+        if aux == "does not" and left.split()[-1].endswith("s"):
             continue
         yield Turn(m.start(), m.end(), f"{aux} {base}", False)
 

@@ -17,7 +17,7 @@ WORD_VALUES = {word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], 
 _NUMBER = re.compile(
     r"(?<![A-Za-z\d.,_#/:])(?<![A-Za-z][-–])(?<!\d[-–—~至到])(?P<cur>[$€£¥]\s?)?"
     r"(?P<num>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-    r"(?P<mag>\s?(?:million|billion|thousand|trillion)\b|[万亿千]+)?(?P<suf>\s?[%％‰]|(?:st|nd|rd|th)\b)?"
+    r"(?P<mag>\s?(?:million|billion|thousand|trillion)\b|\s?[bm]n\b|[万亿千]+)?(?P<suf>\s?[%％‰]|(?:st|nd|rd|th)\b)?"
     r"(?![A-Za-z_:/(])(?!\d|[.,]\d|\s?[-–—~至到]\s?\d)"
 )
 _UNIT_EN = re.compile(r"[\s-]+([A-Za-z°]+)")
@@ -38,7 +38,7 @@ def find_numbers(text: str, language: Language) -> list[Fact]:
     for match in _NUMBER.finditer(text):
         start, end = match.span()
         digits = match["num"]
-        if not is_free(taken, start, end) or (len(digits) > 7 and "," not in digits):
+        if not is_free(taken, start, end) or (len(digits.partition(".")[0]) > 7 and "," not in digits):
             continue
         form = (
             (match["cur"] or "").strip() + ("dec" if "." in digits else "int") + (match["mag"] or "").strip()

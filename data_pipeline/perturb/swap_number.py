@@ -198,7 +198,9 @@ def _beside(fact: Fact, answer: str) -> tuple[float, ...]:
     """The other English numbers of a fact's form in its sentence; kept, since many are tried in its place."""
     before, after = answer[: fact.start], answer[fact.end :]
     around = re.split(r"[.!?]\s", before)[-1] + " " + re.split(r"[.!?]\s", after)[0]
-    return tuple(value_of(other.text) for other in find_numbers(around, "en") if other.form == fact.form)
+    form = fact.form.replace("dec", "int")  # "from 20 % to 20.1 %"
+    found = (other for other in find_numbers(around, "en") if other.form.replace("dec", "int") == form)
+    return tuple(value_of(other.text) for other in found)
 
 
 def _overflows(answer: str, fact: Fact, text: str) -> bool:

@@ -18,7 +18,9 @@ _KINDS: dict[str, ErrorKind] = {
     "addition": "absent",
     "added_sentence": "absent",
     "deletion": "absent",
+    "other_passage": "absent",
     "near_miss": "elsewhere",
+    "half_refusal": "answered",
 }
 _WORDS_BEFORE = re.compile(r"(?:[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+)\s*")
 _WORDS_AFTER = re.compile(r"\s*(?:[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+)")

@@ -71,7 +71,7 @@ def _straight(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
         return None
     if rest[0] == "there" or re.match(r"[a-z]+ly$|sometimes$|often$", rest[0]):
         return None
-    if "being" in rest or (auxiliary in _DO and "to" in rest[:-1]):
+    if "being" in rest or "not" in rest or (auxiliary in _DO and "to" in rest[:-1]):
         return None
     if auxiliary in _DO:
         verbs = [number for number, token in enumerate(rest) if token in _BASES]

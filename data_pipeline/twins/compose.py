@@ -61,7 +61,7 @@ def compose(gold: Sample, rng: Random) -> Composed | None:
     if wanted < least:
         return None
     known = statements(gold.document_text, language)
-    found = _lead(gold, known)
+    found = lead_of(gold, known)
     # What answers the question comes first; else the first sentence, which names what the document is about.
     opening = [said for said in known[:1] if said.part == 0]
     for lead, answers in ((found, bool(gold.question)), (opening, False)):
@@ -99,7 +99,7 @@ def _choose(
         unit = chain[: rng.randint(1, len(chain))]
         length = sum(len(units(said.text, language)) for said in unit)
         if words + length <= most and not any(
-            _same(one, said, language) for one in unit for some in chosen for said in some
+            say_the_same(one, said, language) for one in unit for some in chosen for said in some
         ):
             chosen.append(unit)
             words += length
@@ -118,7 +118,7 @@ def _chains(known: tuple[Statement, ...]) -> list[list[Statement]]:
     return found
 
 
-def _lead(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
+def lead_of(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
     """What answers the question: the sentence that bears a short gold answer, or a long one's own sentences.
 
     Empty where neither surely does.
@@ -161,7 +161,7 @@ def _facts_held(said: str, gold: Sample) -> bool:
     return all(occurs(fact.text, gold.document_text) for fact in find_facts(said, gold.language))
 
 
-def _same(one: Statement, two: Statement, language: Language) -> bool:
+def say_the_same(one: Statement, two: Statement, language: Language) -> bool:
     """May two sentences say the same thing? Then an answer holds one of them alone."""
     first, second = words_of(one.text, language), words_of(two.text, language)
     return len(first & second) > SAME_FACT * min(len(first), len(second))

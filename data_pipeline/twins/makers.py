@@ -1,6 +1,7 @@
 """The makers of a build: each kind of pair by its name."""
 
 from collections.abc import Mapping
+from itertools import chain
 
 from data_pipeline.contrast import Maker
 from data_pipeline.documents import DocumentEditor
@@ -8,6 +9,7 @@ from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
 from data_pipeline.twins.added import add_sentences
 from data_pipeline.twins.foreign import foreign_sentences
+from data_pipeline.twins.half_refusal import half_refusal
 from data_pipeline.twins.long import long_answers
 from data_pipeline.twins.near_miss import near_miss
 from data_pipeline.twins.refusal import refuse
@@ -26,6 +28,8 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
         "document": DocumentEditor(neighbours, seed),
         "near_miss": lambda gold: near_miss(gold, neighbours, seed),
         "long": lambda gold: long_answers(gold, neighbours, seed),
-        "refusal": lambda gold: refuse(gold, seed),
+        "refusal": lambda gold: chain(
+            refuse(gold, seed), half_refusal(gold, neighbours.siblings(gold), seed)
+        ),
         "foreign": lambda gold: foreign_sentences(gold, neighbours, seed),
     }

@@ -44,37 +44,52 @@ ALSO_ASKED = 2
 def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
     """A refusal, and a document of which it is true; none where other sentences may answer the question."""
     rng = Random(f"refusal:{seed}:{gold.id}")
-    document, language = gold.document_text, gold.language
-    answer, question = gold.answer.strip(" .。"), gold.question
-    claims = [answer] if is_span(answer, document, language) else re.split(r"[,，;；]\s*", answer)
-    if not find_facts(answer, language):
-        return  # of what is no number, date or name, the rest of a document may say as much
-    if not question or not all(
-        is_span(claim, document, language) and can_be_missed(claim, language) for claim in claims
-    ):
-        return
-    found = [bearing_parts(document, claim, question, language) for claim in claims]
-    bearing = sorted({number for numbers in found for number in numbers})
-    if not all(found) or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
-        return
-    if is_table(document) or leaves_hole(document, bearing, language):
-        return
-    left = without(document, bearing)
-    gone = all(is_gone(left, document, claim, question, language) for claim in claims)
-    if not gone or _may_answer(left, gold):
+    document, language, answer = gold.document_text, gold.language, gold.answer.strip(" .。")
+    bearing = answering_parts(gold)
+    if not bearing:
         return
     others = elsewhere(gold, bearing, (), rng)
-    refusal = written_like(wording(question, language, rng), document)
+    refusal = written_like(wording(gold.question, language, rng), document)
     yield Contrast(
         edit_type="refusal",
-        change=f"文档给出了答案：“{answer}”" if language == "zh" else f"the document does say: '{answer}'",
+        change=does_say(answer, language),
         replaced=answer,
         inserted=refusal,
         faithful=refusal,
         hallucinated=refusal,
-        faithful_document=left,
+        faithful_document=without(document, bearing),
         hallucinated_document=without(document, others) if others else None,
     )
+
+
+def does_say(answer: str, language: Language) -> str:
+    """What is wrong with a refusal, in one line."""
+    return f"文档给出了答案：“{answer}”" if language == "zh" else f"the document does say: '{answer}'"
+
+
+def answering_parts(gold: Sample) -> list[int]:
+    """The parts of a document without which a question surely has no answer there.
+
+    Empty where rules are not sure.
+    """
+    document, language = gold.document_text, gold.language
+    answer, question = gold.answer.strip(" .。"), gold.question
+    claims = [answer] if is_span(answer, document, language) else re.split(r"[,，;；]\s*", answer)
+    if not find_facts(answer, language):
+        return []  # of what is no number, date or name, the rest of a document may say as much
+    if not question or not all(
+        is_span(claim, document, language) and can_be_missed(claim, language) for claim in claims
+    ):
+        return []
+    found = [bearing_parts(document, claim, question, language) for claim in claims]
+    bearing = sorted({number for numbers in found for number in numbers})
+    if not all(found) or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
+        return []
+    if is_table(document) or leaves_hole(document, bearing, language):
+        return []
+    left = without(document, bearing)
+    gone = all(is_gone(left, document, claim, question, language) for claim in claims)
+    return bearing if gone and not _may_answer(left, gold) else []
 
 
 def wording(question: str, language: Language, rng: Random) -> str:

@@ -2,6 +2,8 @@
 
     python tests/bench/read_rows.py runs/my-data --fail 20 --passed 10 --out runs/reading
 
+With ``--types other_passage,negation`` a draw of each of these edit types, from all sources together.
+
 Writes one text file a source and kind, ``SOURCE.KIND.txt``: FAIL rows, then PASS rows, each with its number,
 id, what was changed, question, answer and document. Of a long document the sentences nearest to the answer
 are shown; of an edited one also what its twin's document says instead. Read each and note a verdict in
@@ -12,7 +14,7 @@ label), nonsense, told (to be told as wrong without the document). ``--count`` t
 import argparse
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from document_edits import changes
@@ -63,11 +65,19 @@ def show(number: int, sample: Sample, twin: Sample | None) -> str:
     return "\n".join([*lines, f"DOCUMENT: {excerpt(sample)}", ""])
 
 
-def draw(samples: Iterable[Sample], fail: int, passed: int, seed: int) -> dict[str, list[Sample]]:
-    """Rows of each source and kind: so many FAIL, then so many PASS, of different pairs."""
+def draw(
+    samples: Sequence[Sample], fail: int, passed: int, seed: int, types: Collection[str] = ()
+) -> dict[str, list[Sample]]:
+    """Rows of each source and kind, or of each of some edit types: so many FAIL, then so many PASS, of
+    different pairs."""
+    edits = {
+        sample.meta["pair"]: sample.meta["edit_type"] for sample in samples if "edit_type" in sample.meta
+    }
     cells: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
-        cells[f"{sample.source}.{kind_of(sample)}"].append(sample)
+        edit = edits.get(sample.meta.get("pair"), "")
+        if not types or edit in types:
+            cells[f"all.{edit}" if types else f"{sample.source}.{kind_of(sample)}"].append(sample)
     found = {}
     for name, members in sorted(cells.items()):
         random.Random(f"{seed}:{name}").shuffle(members)
@@ -116,6 +126,7 @@ def main() -> None:
     parser.add_argument("--fail", type=int, default=20)
     parser.add_argument("--passed", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--types", default="", help="edit types to draw by, with commas between them")
     parser.add_argument("--out", type=Path, default=Path("runs/reading"))
     parser.add_argument("--count", action="store_true", help="count the verdicts in --out")
     options = parser.parse_args()
@@ -123,7 +134,8 @@ def main() -> None:
         count(options.out)
         return
     samples = list(read_samples(options.data / "samples.jsonl"))
-    write(draw(samples, options.fail, options.passed, options.seed), samples, options.out)
+    types = [name for name in options.types.split(",") if name]
+    write(draw(samples, options.fail, options.passed, options.seed, types), samples, options.out)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from data_pipeline.documents.bearing import bearing_parts, can_be_missed, is_gon
 from data_pipeline.documents.beside import put_beside
 from data_pipeline.documents.deletion import delete
 from data_pipeline.documents.parts import is_table, parts_of, without
+from data_pipeline.documents.passage import other_passage
 from data_pipeline.documents.plausible import can_change
 from data_pipeline.documents.records import Triple, alter_record, change_places, triples_of
 from data_pipeline.documents.swap import replace_words, swap
@@ -82,6 +83,62 @@ def test_a_short_answer_is_gone_with_the_only_sentence_of_its_document() -> None
 )
 def test_what_cannot_be_missed_is_left_alone(answer: str, can: bool) -> None:
     assert can_be_missed(answer, "zh" if answer == "是" else "en") is can
+
+
+# --- Another passage ----------------------------------------------------------------------------------------
+
+TOLLS = (
+    "The council of Lindmoor wanted the bridge to be paid for by tolls, as the river had few crossings. A "
+    "clerk in a small wooden house took the money, and carts had to wait in a long row on busy days."
+)
+QUARRY = "The quarry gave stone for churches and farms in the hills. " * 4
+
+
+def passage_of(sample: Sample, *near: str) -> list[str | None]:
+    found = list(other_passage(sample, near))
+    assert all(one.faithful_document == sample.document_text for one in found)
+    assert all(one.faithful is None and one.hallucinated is None for one in found)  # the answer stays
+    return [one.hallucinated_document for one in found]
+
+
+def test_a_near_passage_that_says_nothing_of_the_answer_takes_the_documents_place() -> None:
+    question = "Who designed the old stone bridge across the river?"
+    assert passage_of(gold("Ada Holst", question), QUARRY, TOLLS) == [TOLLS]  # the other one is off the topic
+    assert passage_of(gold("Ada Holst", question), f"{TOLLS} Ada Holst said so.") == []
+    assert (
+        passage_of(gold("Ada Holst", question), f"{TOLLS} A woman designed the bridge across the river.")
+        == []
+    )
+    claim = "It was designed by Ada Holst."
+    [found] = other_passage(gold(claim, question), [TOLLS])
+    assert (found.edit_type, found.inserted) == ("other_passage", claim)
+
+
+@pytest.mark.parametrize(
+    ("answer", "question"),
+    [
+        ("Ada Holst", ""),
+        ("yes", "Who designed the bridge across the river?"),
+        ("It is old.", "Is the bridge across the river old?"),
+        ("There are none.", "What bridges across the river are older?"),
+        ("27 months", "How long did the bridge across the river take?"),
+    ],
+)
+def test_what_no_passage_can_tell_is_left_alone(answer: str, question: str) -> None:
+    assert passage_of(gold(answer, question), f"{TOLLS} All in all 27 men came.") == []
+
+
+def test_other_windows_of_an_article_come_before_near_documents(store_of: Any) -> None:
+    golds = [
+        Sample(name, text, "a", "b?", label=Label.PASS, source="s", group=group)
+        for name, text, group in (
+            ("1", BRIDGE, "g"),
+            ("2", TOLLS, "g"),
+            ("3", QUARRY, "h"),
+            ("4", BRIDGE, "g"),
+        )
+    ]
+    assert Neighbours(store_of(golds), 0).passages(golds[0]) == [TOLLS, QUARRY]
 
 
 # --- Deletion -----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from data_pipeline.documents.bearing import parts_of
 from data_pipeline.leaning import leans_back, linked, names_its_subject
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
+from data_pipeline.twins.added import _addition, is_borne
 from data_pipeline.twins.long import long_answers
 from data_pipeline.twins.statements import plain, statements
 from data_pipeline.twins.wrong import is_unsaid, stretch
@@ -73,6 +74,12 @@ def made(store_of: StoreOf) -> list[tuple[Sample, Sample, Sample]]:
 
 
 # --- Statements ---------------------------------------------------------------------------------------------
+
+
+def test_a_text_without_sentences_says_nothing() -> None:
+    assert is_unsaid("The Tarn Bridge carries two lanes of traffic.", "", "en")
+    claim = _addition("The Tarn Bridge carries two lanes of traffic.", "", "", "en")
+    assert not is_borne(claim, ["", " \n"], GOLDS[0])
 
 
 def test_statements_of_a_document() -> None:

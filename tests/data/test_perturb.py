@@ -62,7 +62,10 @@ GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
     ("entity", "en", PLACES, "Where was she born?", "She was born in Lisbon.", {"She was born in Madrid."}),
     ("entity", "en", PLACES, "In which country does the ferry end?", "Norway", {"Denmark"}),
     ("entity", "en", PLACES, "What agreement covers fish?", "the Treaty of Larn", {"the Treaty of Ovel"}),
-    ("negation", "en", BRIDGE, "", "Abel never saw it open again.", {"Abel saw it open again."}),
+    ("negation", "en", BRIDGE, "Is the road required?", "No, the road is not required.",
+     {"Yes, the road is required."}),
+    ("negation", "en", BRIDGE, "Does the toll affect traffic?", "The toll did not affect traffic. Ruth Calder wrote it down.",
+     {"The toll affected traffic. Ruth Calder wrote it down."}),
     ("negation", "en", BRIDGE, "Does the toll affect traffic?", "The toll affected traffic on the bridge.",
      {"The toll did not affect traffic on the bridge."}),
     ("negation", "en", BRIDGE, "Did the toll matter?", "There was no significant difference in traffic.",
@@ -70,7 +73,7 @@ GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
     ("negation", "en", BRIDGE, "Is the toll linked to traffic?", "We found that the toll was linked to traffic.",
      {"We found that the toll was not linked to traffic."}),
     ("negation", "en", BRIDGE, "", "The council will rebuild the bridge.", {"The council will not rebuild the bridge."}),
-    ("negation", "en", BRIDGE, "", "The bridge did not open in 1948.", {"The bridge opened in 1948."}),
+    ("negation", "en", BRIDGE, "", "The results did not support the engineer.", {"The results supported the engineer."}),
     ("negation", "en", BRIDGE, "Is the road required?", "Yes, the road is required.",
      {"No, the road is not required."}),
     ("negation", "en", BRIDGE, "Is it short?", "No.", {"Yes."}),
@@ -79,6 +82,8 @@ GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
     ("comparative", "en", BRIDGE, "", "The toll is lower than planned.", {"The toll is higher than planned."}),
     ("comparative", "en", BRIDGE, "Is it longer?", "Yes, it is longer than the old one.",
      {"No, it is shorter than the old one."}),
+    ("comparative", "en", BRIDGE, "Did the costs increase?", "Yes. They increased by far.",
+     {"No. They decreased by far."}),
 ]  # fmt: skip
 
 
@@ -104,6 +109,12 @@ def test_golden(
         ("negation", "en", "There is a bridge."),
         ("negation", "en", "The bridge was closed for 12 weeks."),
         ("negation", "en", "The wood was not stolen, but bought."),
+        (
+            "negation",
+            "en",
+            "Abel never saw it open again.",
+        ),  # no edit denies such a thing, so none affirms it
+        ("negation", "en", "The results did not always support the engineer."),
         ("number", "en", "The levy of 1931 and type 2 roads, as in [12]."),
         ("number", "en", "A 3D model shows the three dimensions."),
         ("number", "en", "The planet (66391) 1999 KW4 is small."),
@@ -124,6 +135,24 @@ def test_golden(
 def test_an_edit_that_would_be_wrong_is_not_made(kind: str, language: Language, answer: str) -> None:
     document = BRIDGE if language == "en" else LAKE
     assert all(EDITS[kind](answer, document, "", language, Random(seed)) is None for seed in range(5))
+
+
+def test_a_direction_that_the_question_names_stays() -> None:
+    question, answer = "Which road is the longest?", "The road from Kessel Bay is the longest of all."
+    assert EDITS["comparative"](answer, BRIDGE, question, "en", Random(0)) is None
+    assert EDITS["comparative"](answer, BRIDGE, "Where do we go?", "en", Random(0)) is not None
+
+
+def test_a_rise_stays_a_rise() -> None:
+    """Also where one of the two shares has decimals and the other has none."""
+    document, answer = (
+        "It rose from 20% to 30.1%, and others from 13.7%.",
+        "The share rose from 20% to 30.1%.",
+    )
+    for seed in range(20):
+        edit = EDITS["number"](answer, document, "", "en", Random(seed))
+        low, high = re.findall(r"[\d.]+(?=%)", edit.answer if edit else answer)
+        assert float(low) < float(high)
 
 
 def test_what_the_document_lists_together_is_not_exchanged() -> None:
@@ -169,6 +198,15 @@ def test_facts_have_kinds_and_places() -> None:
         and chinese["云泊乐器公司"] == "organisation 公司"
     )
     assert {"3月", "620", "云泊市"} <= set(chinese)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [("$11588.00", "$dec"), ("$2,018mn", "$intmn"), ("$2.5bn", "$decbn"), ("0.49%", "dec%")],
+)
+def test_amounts_of_filings_are_numbers(text: str, form: str) -> None:
+    [fact] = find_facts(f"It was {text} in total.", "en")
+    assert (fact.kind, fact.text, fact.form) == ("number", text, form)
 
 
 def test_a_sentence_start_is_no_name() -> None:
@@ -345,7 +383,7 @@ def test_starter_shares(language: Language) -> None:
     perturber = RulePerturber(0)
     samples = [sample for sample in load_starter() if sample.language == language][::2]
     made = [item for sample in samples if (item := perturber.perturb(sample))]
-    assert len(made) >= 0.8 * len(samples)
+    assert len(made) >= 0.75 * len(samples)  # denied answers get pairs of other kinds
     counts = Counter(item.edit_type for item in made)
     if language == "en":
         facts = ("number", "date", "entity", "negation", "comparative")

@@ -54,7 +54,7 @@ def test_most_gold_answers_have_an_edited_pair(pairs: list[Pair]) -> None:
     groups = {faithful.group for faithful, _ in pairs}
     golds = {gold.id: gold for gold in load_starter() if gold.group in groups}
     edited = {faithful.id: faithful for faithful, _ in pairs if faithful.id in golds}
-    assert len(edited) >= 0.8 * len(golds)
+    assert len(edited) >= 0.75 * len(golds)  # denied answers get pairs of other kinds
     assert all(faithful.answer == golds[name].answer for name, faithful in edited.items())
 
 

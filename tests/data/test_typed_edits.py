@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 (one golden case a line)
 
+import json
 from random import Random
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from data_pipeline.perturb import DEFAULT_EDIT_TYPES, EDIT_TYPES, EDITS, RulePerturber, occurs
 from data_pipeline.perturb.edit import EditFunction
 from data_pipeline.perturb.meaning.support import bearing, exchanged, known, lowered, plural
-from data_pipeline.perturb.meaning.totals import tables
+from data_pipeline.perturb.meaning.tables import records, tables
 from data_pipeline.perturb.meaning.triples import triples
 from judge.types import Sample
 
@@ -152,6 +153,36 @@ def test_a_computed_number_is_computed_with_another_part() -> None:
     )
     found = results(EDITS["total"], "$2100", document)
     assert found and "$2100" not in found and all(1050 <= float(text[1:]) <= 4200 for text in found)
+
+
+def test_a_ratio_is_turned_round_and_a_growth_gets_another_base() -> None:
+    document = "Assets | 5000\nDebts | 4000\nYear | 2020"
+    assert results(EDITS["total"], "The ratio of assets to debts is 1.25 times.", document) == {
+        "The ratio of assets to debts is 0.80 times."
+    }
+    assert results(EDITS["total"], "Assets are 25.0% above debts.", document) == {
+        "Assets are 20.0% above debts."
+    }
+    assert not results(EDITS["total"], "Assets are 5000.", document)  # it is stated, not computed
+
+
+def test_the_end_of_a_range_gives_way_to_the_next_value() -> None:
+    forecast = [
+        {"day": day, "main": {"temp": temp}}
+        for day, temp in (("Monday", 12.5), ("Tuesday", 8.25), ("Friday", 17))
+    ]
+    document = json.dumps({"city": "Lindmoor", "list": forecast}, indent=1)
+    assert records(document) == (
+        [["day", "main.temp"], ["Monday", "12.5"], ["Tuesday", "8.25"], ["Friday", "17"]],
+    )
+    assert results(EDITS["total"], "Temperatures lie between 8.25 and 17 degrees.", document) == {
+        "Temperatures lie between 12.5 and 17 degrees.", "Temperatures lie between 8.25 and 12.5 degrees."
+    }  # fmt: skip
+    assert not results(EDITS["total"], "A maximum of 17 degrees, and never more than 17.", document)
+    assert results(EDITS["total"], "Of all days, Friday is the best.", document) == {
+        "Of all days, Monday is the best."
+    }
+    assert not results(EDITS["total"], "It is 17 degrees.", document)
 
 
 def test_all_kinds_are_registered_and_the_telling_ones_are_off() -> None:

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, permutations
 from random import Random
 
 from data_pipeline.perturb.edit import Edit, occurs, same_case
 from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.meaning.support import Candidate, bearing, first_made, sentence_at
+from data_pipeline.perturb.meaning.tables import number_in, records, tables
 from data_pipeline.perturb.words import pairs
 from judge.types import Language
 
 _NUMBER = re.compile(
-    r"(?<![\w.,-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)"
-    r"|(?<![\w.,-])-?\d+(?:\.\d+)?(?![\w,]|\.\d)"
+    r"(?<![\w.,-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w|[.,]\d)"
+    r"|(?<![\w.,-])-?\d+(?:\.\d+)?(?!\w|[.,]\d)"
 )
 _MOST = re.compile(
     r"\b(?:highest|largest|biggest|most|greatest|longest|tallest|heaviest|fastest|oldest"
@@ -23,6 +24,20 @@ _MOST = re.compile(
 )
 _OPERANDS = 60
 """Numbers of a document that are looked at as parts of a sum, at most."""
+_PAIRS = 160
+"""The same for ratios: numbers that are looked at, at most."""
+_ALIKE = 0.08
+"""A wrong ratio differs from the true one by such a share of it, at least ..."""
+_FAR = 2.5
+"""... and is at most so many times larger or smaller."""
+_RATIO = re.compile(r" ?(?:%|percent\b|per cent\b|times\b)|x\b|\W*$")
+"""What stands behind a number that may be a ratio: also nothing, in an answer that is hardly more."""
+_RANGE = re.compile(
+    r"\b(?:from|between|rang\w+|up to|as (?:high|low) as|peak\w*|maximum|minimum|at (?:most|least)"
+    r"|(?:high|low) of)\b",
+    re.I,
+)
+"""Words of a sentence that names the ends of a range."""
 _TABLE = 12
 """Numbers of a document from which on it is taken for data that one computes with."""
 
@@ -31,14 +46,17 @@ def total(answer: str, document: str, question: str, language: Language, rng: Ra
     """Make a comparison or computation over values of the document wrong.
 
     A multiple becomes another one where the document has it; a computed number, which is not in the document
-    but the sum or difference of two that are, is computed with one wrong part; what comes first in a column
-    gives way to what comes second.
+    but the sum or difference of two that are, is computed with one wrong part; a ratio, a share or a growth
+    is turned round or has another base; what comes first in a column gives way to what comes second, and so
+    does the end of a range that a column of a table or the objects of a JSON list span.
     """
     if language != "en" or is_translation(answer, document):
         return None
     found = [
         *_multiples(answer, document),
         *_computed(answer, document),
+        *_shares(answer, document, question),
+        *_ends_of_ranges(answer, document),
         *_seconds(answer, document, question),
     ]
     return first_made("total", answer, document, rng, found)
@@ -98,6 +116,68 @@ def _computed(answer: str, document: str) -> Iterator[Candidate]:
                     yield match.start(), match.end(), text
 
 
+def _shares(answer: str, document: str, question: str) -> Iterator[Candidate]:
+    """A number that is the ratio of two of the document, or a growth from one to the other, also in percent.
+
+    It becomes what a slip makes of the same two: the ratio the other way round, or the growth over the other
+    base.
+    """
+    stated = list(dict.fromkeys(_value(match[0]) for match in _NUMBER.finditer(document)))[:_PAIRS]
+    values = [abs(value) for value in stated if value]
+    if len(values) < 2:
+        return
+    for match in _NUMBER.finditer(answer):
+        places, result = _places(match[0]), abs(_value(match[0]))
+        behind = _RATIO.match(answer, match.end())
+        if not behind or not result or any(occurs(match[0], text) for text in (document, question)):
+            continue
+        if len(re.sub(r"\D|^[0.]+", "", match[0])) < 2 or (not places and "%" not in behind[0]):
+            continue
+        if match[0].startswith("-") and answer[: match.start()].endswith("\n"):
+            continue  # the mark of a list
+        if not behind[0].strip(" .") and len(answer) > 2 * len(match[0]) + 4:
+            continue
+        scale, slack = (100.0 if behind[0].strip().startswith(("%", "p")) else 1.0), 0.5 * 10**-places
+        for one, two in permutations(values, 2):
+            for true, slip in (
+                (scale * one / two, scale * two / one),
+                (scale * abs(one - two) / two, scale * abs(one - two) / one),
+            ):
+                text = _written(slip, match[0].lstrip("-"))
+                wrong = _value(text)
+                if abs(true - result) > slack or not wrong or abs(wrong - result) < _ALIKE * result:
+                    continue
+                if max(wrong, result) <= _FAR * min(wrong, result) and not occurs(text, answer + document):
+                    sign = "-" if match[0].startswith("-") else ""
+                    yield match.start(), match.end(), sign + text
+
+
+def _ends_of_ranges(answer: str, document: str) -> Iterator[Candidate]:
+    """The highest or lowest number of a column, named as such and not by its row, becomes the next one."""
+    for rows in (*tables(document), *records(document)):
+        for column in range(len(rows[0])):
+            found = {number_in(row[column]): row[column] for row in rows[1:]}
+            ranked = sorted(value for value in found if value is not None)
+            if len(ranked) < 3:
+                continue
+            for first, second in ((ranked[-1], ranked[-2]), (ranked[0], ranked[1])):
+                old, new = (_shown(found[value]) for value in (first, second))
+                spots = [match for match in _NUMBER.finditer(answer) if match[0] == old]
+                if len(spots) != 1 or old == new or occurs(new, answer):
+                    continue
+                part = sentence_at(answer, spots[0].start())
+                said = answer[part.start : part.end]
+                named = any(occurs(row[0], said) for row in rows[1:])
+                if not named and (_RANGE.search(said) or _MOST.search(said)):
+                    yield spots[0].start(), spots[0].end(), new
+
+
+def _shown(cell: str) -> str:
+    """The number of a cell as it stands there."""
+    match = _NUMBER.search(cell)
+    return match[0] if match else cell
+
+
 def _amount(answer: str, match: re.Match[str]) -> bool:
     """Is a number an amount: the whole answer, money, or a share? Years and ages are computed by nobody."""
     before, after = answer[: match.start()], answer[match.end() :]
@@ -121,29 +201,13 @@ def _written(value: float, like: str) -> str:
     return f"{value:,.{_places(like)}f}" if "," in like else f"{value:.{_places(like)}f}"
 
 
-def tables(document: str) -> list[list[list[str]]]:
-    """Blocks of lines with the same number of cells, three lines at least."""
-    found: list[list[list[str]]] = []
-    block: list[list[str]] = []
-    for line in [*document.splitlines(), ""]:
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) < 2 or set("".join(cells)) <= set("-: "):
-            if len(cells) < 2:
-                found, block = ([*found, block] if len(block) > 2 else found), []
-            continue
-        if block and len(cells) != len(block[0]):
-            found, block = ([*found, block] if len(block) > 2 else found), []
-        block.append(cells)
-    return found
-
-
 def _seconds(answer: str, document: str, question: str) -> Iterator[Candidate]:
     """The row that comes first in a column, and the one that comes second."""
     if not _MOST.search(f"{question} {answer}"):
         return
-    for rows in tables(document):
+    for rows in (*tables(document), *records(document)):
         for column in range(1, len(rows[0])):
-            values = [(_cell(row[column]), row) for row in rows[1:]]
+            values = [(number_in(row[column]), row) for row in rows[1:]]
             ranked = sorted(
                 ((value, row) for value, row in values if value is not None), key=lambda item: item[0]
             )
@@ -170,8 +234,3 @@ def _seconds(answer: str, document: str, question: str) -> Iterator[Candidate]:
                     yield start, end, new
                 else:
                     yield start, value + len(first[1][column]), new + answer[end:value] + second[1][column]
-
-
-def _cell(text: str) -> float | None:
-    match = re.fullmatch(r"[^\d-]{0,3}(-?[\d,]*\d(?:\.\d+)?)(?: ?[^\d].{0,14})?", text)
-    return float(match[1].replace(",", "")) if match else None

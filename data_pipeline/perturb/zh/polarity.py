@@ -28,8 +28,11 @@ def chinese_negation(
     head = YES_OR_NO.match(plain(answer))
     asked = plain(question)
     yes: list[Swap] = [(head.start(), head.end(), OTHER_ANSWER[head.group()])] if head else []
-    if head and len(answer[head.end() :].strip(" ，。；")) <= 3:
+    said = answer[head.end() :].strip(" ，。；") if head else ""
+    if head and len(said) <= 3:
         return chinese_edit("negation", answer, document, yes)
+    if re.search(r"[，；]", said):
+        return None  # what its other clauses say would speak against the opening
     if not head and (_DENIES.search(asked) or ASKS_WHY.search(asked)):
         return None
     spots = [spot for spot in chinese_negations(answer) if not head or spot.start >= head.end()]
