@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT_FROM = ("setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff",
-              "SECURITY.md", "tests", "judge", "data_pipeline", "eval", "recipes", "accelerate_configs")  # fmt: skip
+BUILT_FROM = ("setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md",
+              "CITATION.cff", "SECURITY.md", "tests", "judge", "data_pipeline", "eval", "recipes",
+              "accelerate_configs")  # fmt: skip
 OWN = ("hallucination_judge", "__editable__")  # how what an installed checkout leaves is named
 
 Command = Callable[..., str]

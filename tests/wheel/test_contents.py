@@ -36,7 +36,8 @@ def test_the_wheel_is_the_packages(wheel: Path) -> None:
 
 
 def test_the_sdist_is_what_the_wheel_is_built_from(sdist: Path) -> None:
-    names = [member.name.partition("/")[2] for member in tarfile.open(sdist) if member.isfile()]
+    with tarfile.open(sdist) as archive:
+        names = [member.name.partition("/")[2] for member in archive if member.isfile()]
     shipped = {name for name in names if ".egg-info/" not in name}
     assert shipped == BESIDE | {f"{folder}/{name}" for folder in PLACES for name in files(folder)}
 
@@ -47,9 +48,8 @@ def test_one_version_everywhere(wheel: Path, sdist: Path) -> None:
     assert sdist.name == f"hallucination_judge-{version}.tar.gz"
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["version"] == version
-    assert f"\n## [{version}] - {cited['date-released']}\n" in (ROOT / "CHANGELOG.md").read_text(
-        encoding="utf-8"
-    )
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## [{version}] - {cited['date-released']}\n" in changes
 
 
 @pytest.mark.skipif("TWINE" not in os.environ, reason="make test-wheel names twine in TWINE")
