@@ -24,6 +24,7 @@ import judge.shipped
 from judge.files import write_json, write_jsonl
 from judge.load import load_judge
 from judge.types import Sample
+from tests.bench.screenshots import LARGEST
 from tests.calling import call
 from tests.core.test_encoder import bert
 from tests.towers import build_towers
@@ -189,6 +190,13 @@ def here(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(judge.shipped, "PACKAGE", tmp_path)
     return tmp_path
+
+
+def test_pictures_are_few_small_and_shown() -> None:
+    pictures = sorted((ROOT / "docs" / "pictures").iterdir())
+    shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert pictures and all(f"pictures/{picture.name})" in shown for picture in pictures)
+    assert all(picture.suffix == ".png" and picture.stat().st_size <= LARGEST for picture in pictures)
 
 
 def run_shell(words: list[str]) -> None:
