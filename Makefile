@@ -4,7 +4,7 @@
 # make test      the tests
 # make test-gpu  the measurements on a GPU (about 40 minutes); skipped without CUDA
 # make lint      ruff and mypy
-# make test-wheel the demo's commands and the Colab notebook from a built wheel, in environments of their own
+# make test-wheel the wheel and the sdist: contents, twine check; the demo's commands and the Colab notebook from the wheel
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
 # make test-adapters the tests that need the frameworks of docs/adapters.md, in .venv-adapters
 # make docs     the documentation as a site in site/, with every warning an error, in .venv-docs
@@ -27,6 +27,8 @@ ADAPTERS_VENV := .venv-adapters
 ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
 DOCS_VENV := .venv-docs
 DOCS_STAMP := $(DOCS_VENV)/.installed
+RELEASE_VENV := .venv-release
+RELEASE_STAMP := $(RELEASE_VENV)/.installed
 
 .PHONY: install install-gpu install-cpu demo test test-gpu lint test-wheel install-vllm test-vllm install-adapters test-adapters docs
 
@@ -51,8 +53,13 @@ demo: install
 test: install
 	$(VENV)/bin/python -m pytest --ignore=tests/wheel
 
-test-wheel: install
-	$(VENV)/bin/python -m pytest tests/wheel
+$(RELEASE_STAMP): requirements/release.txt
+	$(PYTHON) -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/python -m pip install --quiet --requirement requirements/release.txt
+	touch $(RELEASE_STAMP)
+
+test-wheel: install $(RELEASE_STAMP)
+	TWINE=$(RELEASE_VENV)/bin/twine $(VENV)/bin/python -m pytest tests/wheel
 
 test-gpu: install
 	$(VENV)/bin/python -m pytest tests/gpu

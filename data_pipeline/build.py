@@ -28,7 +28,7 @@ from data_pipeline.sampling import draw
 from data_pipeline.sentences import sentence_rows
 from data_pipeline.sizes import draw_labelled, fill, share_out, shortages, sized, sizes_table
 from data_pipeline.sources import places_of, read_source
-from data_pipeline.splits import assign_splits
+from data_pipeline.splits import SPLITS, assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
@@ -40,6 +40,7 @@ from data_pipeline.workers import Workers
 from data_pipeline.write import write_bianbench, write_files
 from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
+from judge.progress import track
 from judge.samples import write_samples
 from judge.types import Label, Sample
 
@@ -92,7 +93,9 @@ def build(
         sizes = sized(config)
         for entry, source in enumerate(config.sources):
             perturbs = config.perturb if source.perturb is None else source.perturb
+            name = source.path or source.kind
             read = read_source(source, config.seed, config.licences, dropped.add)
+            read = track(read, f"read {name}")
             try:
                 if not perturbs:
                     store.add(read, entry)
@@ -229,15 +232,19 @@ def add_twins(
     plan = Plan(golds.path.absolute(), config.seed, config.edit_types, config.from_document, shares)
     several = workers.count > 1 and config.perturber == "rules" and config.engine == "local"
     for entry in others:
-        some = golds.samples("entry = ?", (entry,))
-        if several and golds.count("entry = ?", (entry,)) > workers.few:
+        count = golds.count("entry = ?", (entry,))
+        title = f"pairs from {config.sources[entry].path or config.sources[entry].kind}"
+        some = track(golds.samples("entry = ?", (entry,)), title, count)
+        if several and count > workers.few:
             golds.commit()
             made = finish(twins_together(some, plan, workers))
         else:
             made = make(some)
         store.add(chain.from_iterable(made), entry)
     for entry, size in sizes.items():
-        store.add(fill(golds, make, entry, size, config.seed), entry)
+        filled = fill(golds, make, entry, size, config.seed)
+        title = f"pairs from {config.sources[entry].path or config.sources[entry].kind}"
+        store.add(track(filled, title, sum(map(size.of, SPLITS))), entry)
     return counts.table()
 
 
@@ -254,7 +261,7 @@ def add_counterfactuals(
     WebQA has each question once for every passage that answers it; the calls would all be the same.
     """
     seeds = golds.draw(ONE_A_QUESTION, (), f"counterfactual:{seed}", config.seeds)
-    seeds, copies = tee(seeds)
+    seeds, copies = tee(track(seeds, "counterfactuals", config.seeds))
 
     def samples() -> Iterator[Sample]:
         made = counterfactuals(teachers.ask(config.teacher), copies, config.style, config.length)

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from judge.configs import StrictConfig
 from judge.errors import InputError
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from judge.progress import say
 
 Recipe = TypeVar("Recipe", bound=StrictConfig)
 
@@ -48,13 +46,10 @@ def build_command(
     ] = None,
 ) -> None:
     """Build an SFT and DPO data set from documents with gold answers."""
-    from rich.console import Console
-
     from data_pipeline.build import build
     from data_pipeline.config import DataConfig
     from data_pipeline.workers import Workers, cores
 
-    console = Console(stderr=True)
     recipe = _recipe(DataConfig, config, "data", out, overrides)
     if dry:
         from data_pipeline.dry_run import dry_run
@@ -66,8 +61,8 @@ def build_command(
             typer.echo("no chat model is asked; the build costs nothing")
         return
     with Workers(workers or cores()) as processes:
-        manifest = build(recipe, say=console.print, workers=processes)
-    _tell_dropped(console, manifest)
+        manifest = build(recipe, say=say, workers=processes)
+    _tell_dropped(manifest)
     if explain:
         from data_pipeline.explain import yields
 
@@ -142,22 +137,19 @@ def _made(
     dry: bool,
 ) -> dict[str, Any] | None:
     """Ask the models of a recipe; the manifest of what they made. With ``dry`` tell the price alone."""
-    from rich.console import Console
-
     if dry:
         for name, estimate in dry_run(recipe).items():
             typer.echo(f"{name}: {estimate.text()}")
         return None
-    console = Console(stderr=True)
-    manifest = run(recipe, say=console.print)
-    _tell_dropped(console, manifest)
+    manifest = run(recipe, say=say)
+    _tell_dropped(manifest)
     return manifest
 
 
-def _tell_dropped(console: "Console", manifest: Mapping[str, Any]) -> None:
+def _tell_dropped(manifest: Mapping[str, Any]) -> None:
     """Why something was left out, and how often."""
     for reason, items in manifest["dropped"].items():
-        console.print(f"left out, {reason}: {items['count']}")
+        say(f"left out, {reason}: {items['count']}")
 
 
 @app.command("audit")

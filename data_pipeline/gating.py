@@ -13,6 +13,7 @@ from judge.errors import InputError
 from judge.files import sha256_file
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
 from judge.formats.shared import SOURCE_SHARE
+from judge.progress import track
 from judge.types import Sample
 
 
@@ -61,7 +62,8 @@ class LeakGate:
         new = ("number > ?", (after,))
         self._checked.update(store.counts("source", *new))
         self._entries.update(store.entries(*new))
-        leaks = Gate(lambda: store.samples(*new), self.check).leaks
+        count = store.count(*new)
+        leaks = Gate(lambda: track(store.samples(*new), "leak gate", count), self.check).leaks
         store.index("pair")
         for pair, leak in leaks.items():
             self.rows += [leak_row(sample, leak) for sample in store.samples("pair = ?", (pair,))]
@@ -125,7 +127,8 @@ def _index(folder: Path, names: Iterable[str], source: str) -> tuple[BenchmarkIn
     found, absent = at_hand(folder, names)
     if source:
         found = {name: rows for name, rows in found.items() if name in ("halubench", "fib")}
-    return BenchmarkIndex.build({name: _of(rows, source) for name, rows in found.items()}), absent
+    read = {name: track(_of(rows, source), f"index {name}") for name, rows in found.items()}
+    return BenchmarkIndex.build(read), absent
 
 
 def _of(rows: Iterable[Sample], source: str) -> Iterator[Sample]:

@@ -16,6 +16,7 @@ from data_pipeline.teachers.known_label import reason_for_label
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.workers import Workers
 from judge.files import dump, replacing
+from judge.progress import track
 from judge.types import Sample
 
 
@@ -43,7 +44,8 @@ def note_judgements(
     """
     counts = Yield()
     with replacing(aside) as stream:
-        for decision in counts.count(_decisions(store, config, teachers, workers or Workers())):
+        decided = _decisions(store, config, teachers, workers or Workers())
+        for decision in track(counts.count(decided), "reasonings", store.count("reason")):
             if decision.chosen is None:
                 dropped.add(f"reasoning: {decision.outcome}", decision.sample.id)
                 stream.write(dump(decision.aside_row()) + "\n")

@@ -12,6 +12,7 @@ from data_pipeline.store import SampleStore
 from judge.files import write_jsonl
 from judge.formats.bianbench import file_name, to_row
 from judge.load import load_judge
+from judge.progress import track
 from judge.samples import write_samples
 from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
 
@@ -23,9 +24,10 @@ def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Calla
     judging = base_model(config) if config.preferences.pairs else None
     train = store.count("split = 'train'")
     for split in ("train", "validation"):
-        rows = write_jsonl(folder / f"sft/{split}.jsonl", sft_rows(store, split))
+        rows = write_jsonl(folder / f"sft/{split}.jsonl", track(sft_rows(store, split), f"{split}: SFT rows"))
         count = round(config.preferences.pairs * store.count("split = ?", (split,)) / train)
         found = preference_rows(store, split, count, config.preferences, config.seed, judging)
+        found = track(found, f"{split}: preference pairs", count)
         pairs = write_jsonl(folder / f"dpo/{split}.jsonl", chain(teacher_pairs(store, split), found))
         say(f"{split}: {rows} SFT rows, {pairs} preference pairs")
 
@@ -76,6 +78,7 @@ def base_model(config: DataConfig) -> Judging | None:
     def judging(samples: Sequence[Sample], mode: Mode) -> list[Verdict]:
         if mode not in judges:
             judges[mode] = load_judge(settings.model or "", mode=mode, max_new_tokens=settings.max_new_tokens)
-        return list(judges[mode].iter_check(samples))
+        verdicts = judges[mode].iter_check(samples)
+        return list(track(verdicts, f"judgements of {settings.model}, {mode} mode", len(samples)))
 
     return judging

@@ -12,13 +12,11 @@ import typer
 
 from judge.cli.options import COLUMNS, DEFAULTS, Settings, loads_judge, parse_columns
 from judge.errors import InputError
+from judge.progress import say, stage
 from judge.types import Sample
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
     from eval.benchmarks.base import Benchmark
-    from eval.judging import Progress
 
 app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
@@ -54,7 +52,8 @@ def _sets(
             continue
         benchmark = get_benchmark(name)
         try:
-            sets[name] = benchmark, benchmark.load(data_dir)
+            with stage(f"read {name}"):
+                sets[name] = benchmark, benchmark.load(data_dir)
         except MissingFiles as error:
             if name in names:
                 raise
@@ -67,16 +66,6 @@ def _sets(
     if not sets:
         raise InputError("no benchmark is at hand; give --data-dir")
     return list(sets.values())
-
-
-def _follow(bar: "Bar", name: str, total: int) -> "Progress":
-    """A line of the progress bar, moved by the function that is returned."""
-    row = bar.add_task(name, total=total)
-
-    def update(done: int, _: int) -> None:
-        bar.update(row, completed=done)
-
-    return update
 
 
 @app.command("eval")
@@ -158,7 +147,6 @@ def evaluate_command(
     limits = parse_limits(fail_under or [])
 
     from rich.console import Console
-    from rich.progress import Progress as Bar
 
     from eval import report as reporting
     from eval.benchmarks import injection, retrieval
@@ -172,10 +160,9 @@ def evaluate_command(
     from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.floors.rules import FLOORS, make_floor
 
-    console = Console(stderr=True)
     fit_on = None if floor_data is None else samples_file(floor_data).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
-    read = _sets(names, samples or [], parse_columns(columns), data_dir, lambda text: console.print(text))
+    read = _sets(names, samples or [], parse_columns(columns), data_dir, say)
     if corpus is not None:
         read = [(benchmark, retrieval.searchable(benchmark, found)) for benchmark, found in read]
     sets = [(benchmark, take(found, limit, seed)) for benchmark, found in read]
@@ -198,18 +185,17 @@ def evaluate_command(
             file = stack.enter_context(VerdictFile(out, run))
         if answering:
             answered = answer_beside(
-                judges[0], OPEN_FACTUAL in names, lambda text: console.print(text), data_dir=data_dir,
+                judges[0], OPEN_FACTUAL in names, say, data_dir=data_dir,
                 out=None if out is None else out / OPEN_FACTUAL, overwrite=overwrite, machine=hardware,
             )  # fmt: skip
-        bar = stack.enter_context(Bar(console=console, transient=True))
         for benchmark, chosen in sets:
-            reports.append(
-                evaluate(
-                    judges, benchmark, chosen, floors, file, bootstrap=bootstrap, seed=seed, limit=limit,
-                    latency=latency, machine=hardware,
-                    progress=_follow(bar, benchmark.name, len(judges) * len(chosen)),
-                )
-            )  # fmt: skip
+            with stage(benchmark.name) as update:
+                reports.append(
+                    evaluate(
+                        judges, benchmark, chosen, floors, file, bootstrap=bootstrap, seed=seed, limit=limit,
+                        latency=latency, machine=hardware, progress=update,
+                    )
+                )  # fmt: skip
     if out is not None:
         reporting.write_reports(out, reports)
     console = Console(stderr=as_json)

@@ -15,6 +15,7 @@ from eval.resampling import Interval, Outcomes, interval
 from eval.verdicts import VERDICTS, verdict_from_row
 from judge.errors import InputError
 from judge.files import read_jsonl
+from judge.progress import track
 from judge.types import Label, Verdict
 
 FIGURES = ("accuracy", "balanced_accuracy", "auroc")
@@ -148,7 +149,7 @@ def compare_results(first: Path, second: Path, *, bootstrap: int = 1000, seed: i
             file=first,
         )
     found = []
-    for name in names:
+    for name in track(names, "benchmarks compared", len(names)):
         mine, other = one[name], two[name]
         if mine.keys() != other.keys():
             apart = len(mine.keys() ^ other.keys())

@@ -19,6 +19,7 @@ from eval.sampling import take
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
 from judge.errors import InputError
+from judge.progress import track
 from judge.types import Sample, Verdict
 
 
@@ -80,7 +81,7 @@ def _check_floors(
     """The verdicts of each floor, and why others could not be fitted."""
     verdicts: dict[str, list[Verdict]] = {}
     left_out: dict[str, str] = {}
-    for floor in floors:
+    for floor in track(floors, "floors", len(floors)):
         try:
             verdicts[floor.name] = list(floor.iter_check(samples))
         except InputError as error:
@@ -147,7 +148,13 @@ def evaluate(
     judged = total - resumed
 
     by_floor, left_out = _check_floors((*floors, *benchmark.floors), samples)
-    measured = [scorer.measured(verdicts, intervals=number == 0) for number, verdicts in enumerate(runs)]
+    # Intervals of all tables take longer than a quick judge does.
+    numbered = track(enumerate(runs), "intervals of the judge", len(runs))
+    measured = [scorer.measured(verdicts, intervals=number == 0) for number, verdicts in numbered]
+    of_floors = {
+        name: scorer.measured(found, intervals=True)
+        for name, found in track(by_floor.items(), "intervals of the floors", len(by_floor))
+    }
     verdicts, first = runs[0], measured[0].metrics
     described = describe_judge(asked[0])
     return Report(
@@ -170,9 +177,9 @@ def evaluate(
         calibration=calibration(labels, verdicts),
         repeats=repeats(measured, [judge.describe() for judge in asked]),
         latency=_latency(asked[0], samples, seed, latency),
-        floors={name: scorer.metrics(found) for name, found in by_floor.items()},
-        floor_tables={name: scorer.tables(found) for name, found in by_floor.items()},
-        floor_figures={name: scorer.figures(found) for name, found in by_floor.items()},
+        floors={name: found.metrics for name, found in of_floors.items()},
+        floor_tables={name: found.tables for name, found in of_floors.items()},
+        floor_figures={name: found.figures for name, found in of_floors.items()},
         floors_left_out=left_out,
         published=beside(benchmark.of or benchmark.name, measured, described, limit),
         notes=benchmark.notes,

@@ -12,6 +12,7 @@ from judge.judge import MAX_NEW_TOKENS, Judge
 from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
+from judge.progress import stage
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import Long
@@ -171,7 +172,8 @@ def _load_encoder(
     if not folder.is_dir():
         from huggingface_hub import snapshot_download
 
-        folder = Path(snapshot_download(model, revision=revision))
+        with stage(f"bring {model}"):
+            folder = Path(snapshot_download(model, revision=revision))
     judge = load_encoder(
         folder,
         identity,

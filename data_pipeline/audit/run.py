@@ -15,6 +15,7 @@ from data_pipeline.store import SampleStore
 from data_pipeline.workers import Workers
 from judge.errors import InputError
 from judge.files import open_text
+from judge.progress import track
 from judge.samples import read_samples
 from judge.types import Label, Sample
 
@@ -46,11 +47,13 @@ def audit_store(
         and ``warnings``.
     """
     tables = Tables()
-    for sample in store.samples():
+    for sample in track(store.samples(), "count", store.count()):
         tables.add(sample)
     found: dict[str, Any] = {**tables.result(), "seed": seed, "limit": limit, "cells": [], "examples": []}
-    drawn = ((cell, draw(store, cell, limit, seed)) for cell in cells(store))
-    for rows, examples in (workers or Workers()).map(_look_at, drawn, few=1, batch=1):
+    of = list(cells(store))
+    drawn = ((cell, draw(store, cell, limit, seed)) for cell in of)
+    looked_at = (workers or Workers()).map(_look_at, drawn, few=1, batch=1)
+    for rows, examples in track(looked_at, "audit: sources, languages and kinds", len(of)):
         found["cells"] += rows
         found["examples"] += examples
     found["over"] = over(found)
@@ -73,7 +76,7 @@ def audit_samples(
         InputError: an id occurs twice.
     """
     with tempfile.TemporaryDirectory() as folder, SampleStore(Path(folder) / "samples.sqlite") as store:
-        store.add(samples)
+        store.add(track(samples, "read samples"))
         return audit_store(store, limit=limit, seed=seed, workers=workers)
 
 

@@ -10,6 +10,7 @@ from data_pipeline.perturb.verify import Rejected
 from data_pipeline.prompts.base import Prompted
 from data_pipeline.prompts.dialogue import assistant_prompt, repair_prompt, user_prompt
 from data_pipeline.teachers.base import Ask, reply_texts
+from judge.progress import track
 
 Rewritten = Mapping[tuple[str, int], str]
 """What a person put in place of a turn of A: dialogue and number of the turn, from 1, to the text."""
@@ -36,7 +37,8 @@ def talk(
         words: the most that A's turns should have.
         attempts: how often a turn may be said again.
     """
-    for number in range(1, max((dialogue.rounds for dialogue in dialogues), default=0) + 1):
+    rounds = max((dialogue.rounds for dialogue in dialogues), default=0)
+    for number in track(range(1, rounds + 1), "rounds of all dialogues", rounds):
         open_ = [item for item in dialogues if item.rounds >= number and item.problem is None]
         _user_turns(open_, number, user, repair, rewritten or {}, words, attempts)
         open_ = [item for item in open_ if item.problem is None]

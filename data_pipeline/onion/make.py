@@ -19,6 +19,7 @@ from data_pipeline.perturb.verify import Change, Rejected
 from data_pipeline.prompts import Prompted
 from data_pipeline.prompts.onion import CHECKS, Stage, check_prompt, entity_prompt, stage_prompt
 from data_pipeline.teachers.base import Ask, ask_each
+from judge.progress import track
 from judge.remote.chat import Reply
 from judge.types import Sample
 
@@ -173,7 +174,8 @@ class Maker:
         self, stage: Stage, items: Iterable[Item], ask: Ask, prompt: Callable[[Item], Prompted], read: Read
     ) -> Iterator[Item]:
         """What a model makes of items, as far as rules let it pass."""
-        for item, reply in ask_each(items, prompt, ask):
+        asked = ask_each(items, prompt, ask)
+        for item, reply in track(asked, f"{stage}: written", len(items) if isinstance(items, list) else None):
             yield from self._passed(stage, ((item, found) for found in self._read(stage, item, reply, read)))
 
     def _read(self, stage: Stage, item: Item, reply: Reply, read: Read) -> Iterable[Item | Rejected]:
@@ -190,9 +192,9 @@ class Maker:
         """The items that the checker lets pass; all of them without one."""
         if self.checker is None:
             return list(items)
+        asked = ask_each(items, lambda item: _check(stage, item), self.checker)
         found = (
-            (item, self._verdict(stage, item, reply))
-            for item, reply in ask_each(items, lambda item: _check(stage, item), self.checker)
+            (item, self._verdict(stage, item, reply)) for item, reply in track(asked, f"{stage}: looked over")
         )
         return list(self._passed(stage, found))
 

@@ -12,6 +12,7 @@ from itertools import combinations
 from eval.agreement import Figure, Ratings
 from eval.annotation.records import UNSURE, Annotation, by_sample
 from judge.errors import InputError
+from judge.progress import track
 
 OVERALL = "overall"
 
@@ -87,7 +88,10 @@ def measure(
         parts = {OVERALL: parts[OVERALL]}
     return AgreementReport(
         counts={name: dict(found) for name, found in sorted(counts.items())},
-        sources={name: _agreement(part, with_unsure, resamples, seed) for name, part in parts.items()},
+        sources={
+            name: _agreement(part, with_unsure, resamples, seed)
+            for name, part in track(parts.items(), "agreement by source", len(parts))
+        },
         disagreements=disagreements(annotations),
         with_unsure=with_unsure,
         resamples=resamples,

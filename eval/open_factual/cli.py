@@ -13,6 +13,7 @@ from eval.open_factual.tasks import BENCHMARK
 from judge.checker import Checker
 from judge.cli.options import Settings, loads_judge
 from judge.errors import InputError
+from judge.progress import stage
 
 app = typer.Typer(add_completion=False)
 
@@ -121,7 +122,8 @@ def answer_tasks(
             )
         backend = loaded.backend
     judged_by = None if judge is None else load_judge(judge, precision=settings["precision"])
-    report = run_open_factual(backend, judge=judged_by, **options)
+    with stage(BENCHMARK) as update:
+        report = run_open_factual(backend, judge=judged_by, progress=update, **options)
     typer.echo(json.dumps(report, ensure_ascii=False, indent=2) if as_json else markdown(report).rstrip())
 
 
@@ -150,7 +152,8 @@ def answer_beside(
         reason = f"{judge.name} judges answers and gives none"
     else:
         try:
-            return run_open_factual(judge.backend, again=True, **options)
+            with stage(BENCHMARK) as update:
+                return run_open_factual(judge.backend, again=True, progress=update, **options)
         except MissingFiles as error:
             reason = str(error)
     if named:

@@ -15,6 +15,7 @@ from eval.verdicts import REPORT, VERDICTS, verdict_from_row
 from judge.errors import InputError
 from judge.files import read_jsonl
 from judge.formats.records import read_object
+from judge.progress import track
 from judge.types import Label, Verdict
 
 
@@ -79,7 +80,8 @@ def read_sets(folders: Sequence[Path]) -> list[SampleSet]:
     Raises:
         InputError: a folder holds no finished result, or its verdicts are not those of its report.
     """
-    runs = [run for folder in dict.fromkeys(folders) for run in _read(folder)]
+    given = dict.fromkeys(folders)
+    runs = [run for folder in track(given, "read results", len(given)) for run in _read(folder)]
     if not runs:
         raise InputError("no result to report on; give folders that `judge eval --out` wrote")
     groups: dict[tuple[str, str], list[Run]] = {}

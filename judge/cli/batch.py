@@ -1,6 +1,5 @@
 """``judge batch``: a file of samples judged, here or on a Ray cluster; resumes after a kill."""
 
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,6 +9,7 @@ import typer
 from judge.cli.options import COLUMNS, MODEL, Settings, introduce, loads_judge, parse_columns
 from judge.errors import InputError, JudgeError
 from judge.files import read_jsonl
+from judge.progress import stage
 from judge.shipped import REFERENCE
 from judge.types import Label
 
@@ -44,9 +44,6 @@ def batch_command(
     ] = None,
 ) -> None:
     """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     from judge.batch.file import Engine, LocalEngine, judge_file
     from judge.judge import CHUNK
     from judge.load import load_judge
@@ -70,16 +67,8 @@ def batch_command(
         if (workers, cpus_per_worker, gpus_per_worker) != (None, None, None):
             raise InputError("there are no workers without --engine ray")
         where = LocalEngine(partial(load_judge, model, **settings))
-    bars = Progress(console=Console(stderr=True), transient=True)
-    bar = bars.add_task(out.name)
-    with ExitStack() as shown:
-
-        def show(done: int, total: int) -> None:
-            if not bars.live.is_started:  # not before, so that an error that comes first stands alone
-                shown.enter_context(bars)
-            bars.update(bar, completed=done, total=total)
-
-        counts = judge_file(samples, out, where, columns=named, resume=resume, progress=show)
+    with stage(out.name) as update:
+        counts = judge_file(samples, out, where, columns=named, resume=resume, progress=update)
     typer.echo(
         f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"

@@ -13,6 +13,7 @@ from judge.cli.options import COLUMNS, MODEL, Settings, loads_judge, parse_colum
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
+from judge.progress import track
 from judge.types import Label
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def calibrate_command(
     Precision and thresholds hold where about as many answers are hallucinated as in the samples.
     """
     from rich.console import Console
-    from rich.progress import track
 
     from judge.calibration.fit import fit_calibration
     from judge.encoder.checker import EncoderJudge
@@ -74,10 +74,7 @@ def calibrate_command(
     if not isinstance(judge, Judge | EncoderJudge):
         raise InputError(f"{model} is no model with probabilities of its own")
     raw, loaded = replace(judge, calibrations={}), judge.describe()
-    verdicts = track(
-        raw.iter_check(samples), description=data.name, total=len(samples), transient=True,
-        console=Console(stderr=True),
-    )  # fmt: skip
+    verdicts = track(raw.iter_check(samples), data.name, len(samples))
     scored = [
         (verdict.p_fail, sample)
         for sample, verdict in zip(samples, verdicts, strict=True)
@@ -111,9 +108,6 @@ def calibrate_command(
 
 def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sample]") -> None:
     """Fit the rule that makes an answer's probability of those of its sentences, and keep it."""
-    from rich.console import Console
-    from rich.progress import track
-
     from judge.claims.checker import ClaimsJudge
     from judge.claims.fit import Labelled, compare, fit_claims
     from judge.claims.rule import FIELD
@@ -127,10 +121,8 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
     judge = load_judge(model, **{**settings, "claims": False})
     if not isinstance(judge, Judge | EncoderJudge):
         raise InputError(f"{model} is no model with probabilities of its own")
-    verdicts = track(
-        ClaimsJudge(replace(judge, calibrations={})).iter_check(samples),
-        description=data.name, total=len(samples), transient=True, console=Console(stderr=True),
-    )  # fmt: skip
+    raw = ClaimsJudge(replace(judge, calibrations={}))
+    verdicts = track(raw.iter_check(samples), data.name, len(samples))
     found = Labelled()
     taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]
     described = judge.describe()

@@ -19,6 +19,7 @@ from judge.errors import JudgeError
 app = typer.Typer(add_completion=False)
 
 REASON_SAMPLES = 12  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
+REPORT = "report.html"
 PROCESSES = multiprocessing.get_context("forkserver")
 IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # between them, all that takes long
 
@@ -70,16 +71,19 @@ def steps(out: Path, model: str) -> list[Step]:
         ),
         calibrate("dpo", dpo),
     ]  # fmt: skip
+    results = []
     for name, path in (("base", model), ("sft", sft), ("dpo", dpo)):
         for mode in ("verdict", "reason"):
+            results.append(str(out / "eval" / f"{name}-{mode}"))
             command = [
                 *judge, "eval", "--model", path, "--samples", f"{data}/test.jsonl", "--floor-data",
                 f"{data}/samples.jsonl", "--mode", mode, "--overwrite", "--out",
-                str(out / "eval" / f"{name}-{mode}"),
+                results[-1],
             ]  # fmt: skip
             if mode == "reason":
                 command += ["--limit", str(REASON_SAMPLES), "--max-new-tokens", "96"]
             plan.append(Step(f"measure {name}, {mode} mode", tuple(command), 35 if mode == "verdict" else 45))
+    plan.append(Step("write the report", (*judge, "report", *results, "--html", str(out / REPORT)), 5))
     return plan
 
 
@@ -177,7 +181,7 @@ def show(out: Path) -> None:
             title = {"base": "base model", "sft": "SFT", "dpo": "SFT + DPO"}[name]
             table.add_row(title, mode, *figures(report["metrics"]), f"{report['samples_per_second']:.1f}")
     Console(width=120).print(table)
-    places = {"data set": "data", "SFT judge": "sft", "DPO judge": "dpo", "reports": "eval"}
+    places = {"data set": "data", "SFT judge": "sft", "DPO judge": "dpo", "results": "eval", "report": REPORT}
     for what, folder in places.items():
         print(f"{what:<10} {out / folder}")
     print(f"try it: judge check --model {out / 'dpo'} --document FILE --question ... --answer ...")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judge.errors import JudgeError, JudgeWarning, unknown
+from judge.progress import shown
 
 COMMANDS = {
     "check": ("judge.cli.check:app", "Judge one answer."),
@@ -76,7 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.formatwarning = _one_line
     module, attribute = COMMANDS[name][0].split(":")
     try:
-        getattr(importlib.import_module(module), attribute)(args=rest, prog_name=f"judge {name}")
+        with shown():
+            getattr(importlib.import_module(module), attribute)(args=rest, prog_name=f"judge {name}")
     except JudgeError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None

@@ -6,6 +6,7 @@ from typing import Any
 
 from judge.encoder.layout import Answer, Layout
 from judge.formats.stretches import wrong_stretches
+from judge.progress import track
 from judge.types import Label, Sample
 
 SHORT = 6
@@ -65,7 +66,7 @@ def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[Documen
     for sample in samples:
         found.setdefault(sample.document_text, []).append(sample)
     documents, cut = [], 0
-    for text, some in found.items():
+    for text, some in track(found.items(), "tokenize documents", len(found)):
         windows, lost = layout.windows(text)
         cut += lost > 0
         examples = tuple(example(sample, layout) for sample in some)

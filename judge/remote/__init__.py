@@ -5,7 +5,6 @@ from judge.remote.cache import CallCache
 from judge.remote.chat import ChatRequest, Problem, Reply
 from judge.remote.client import ChatClient
 from judge.remote.config import EndpointConfig, Prices
-from judge.remote.progress import track
 
 __all__ = [
     "Budget",
@@ -17,5 +16,4 @@ __all__ = [
     "Prices",
     "Problem",
     "Reply",
-    "track",
 ]

@@ -3,7 +3,7 @@
     with CallCache(Path("calls.sqlite")) as cache:
         client = ChatClient(EndpointConfig(base_url="http://localhost:8000/v1", model="m"), cache=cache)
         print(client.estimate(requests).text())
-        for reply in track(client.run(requests), client.budget):
+        for reply in client.run(requests):
             ...
 
 With the same answers of the server the replies are the same, whatever the concurrency, the faults on the way,

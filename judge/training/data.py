@@ -7,6 +7,7 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import read_jsonl
+from judge.progress import track
 from judge.prompting.fitting import fit
 from judge.prompting.prompts import split_document
 from judge.prompting.rendering import Renderer, common_prefix
@@ -78,7 +79,7 @@ def load_examples(path: Path, fields: Sequence[str], renderer: Renderer, max_len
         InputError: a row lacks a field or holds something else, or a row cannot fit; names file and line.
     """
     examples = []
-    for line, row in read_jsonl(path):
+    for line, row in track(read_jsonl(path), f"tokenize {path.parent.name}/{path.name}"):
         for field in ("prompt", *fields):
             if field not in row:
                 raise InputError(

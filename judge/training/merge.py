@@ -19,6 +19,7 @@ from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
 from judge.models.identity import read_identity, trained_quantization
 from judge.models.quantization import quantized_layers, round_to_nf4
 from judge.models.weights import tokenizer_of
+from judge.progress import stage, track
 from judge.training.card import model_card
 
 if TYPE_CHECKING:
@@ -64,8 +65,10 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
     with _appearing(output) as folder:
         for file in beside:
             shutil.copyfile(file, folder / file.name)
-        target = source.copy(folder)
-        for name in sorted({*rounded, *layers} & {*stored}):
+        with stage(f"copy {base}"):
+            target = source.copy(folder)
+        changed = sorted({*rounded, *layers} & {*stored})
+        for name in track(changed, f"merge {adapter}", len(changed)):
             weight = source.read(stored[name]).float()
             if name in rounded:
                 weight = round_to_nf4(weight, rounded[name])

@@ -12,6 +12,7 @@ from typer.main import get_command
 from data_pipeline.cli import app as data_app
 from data_pipeline.config import DataConfig
 from eval.cli import app as eval_app
+from eval.pages.cli import app as report_app
 from judge.cli import demo
 from judge.cli.calibrate import app as calibrate_app
 from judge.cli.main import COMMANDS
@@ -49,8 +50,13 @@ def test_every_command_parses(step: demo.Step) -> None:
         training = load_config(kind, find_recipe(Path(recipe_name), name), overrides)
         assert Path(training.data) == OUT / "data"
         return
-    app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app}[name]
+    app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app,
+           "report": report_app}[name]  # fmt: skip
     values = parsed(app, tuple(arguments))
+    if name == "report":
+        evals = [other.command[4:] for other in PLAN if other.command[3] == "eval"]
+        assert step is PLAN[-1] and values["html"] == OUT / "report.html"
+        assert values["folders"] == [parsed(eval_app, arguments)["out"] for arguments in evals]
     if name == "data":
         recipe = load_config(DataConfig, find_recipe(values["config"], "data"), values["overrides"])
         assert recipe.preferences.model == "somewhere/model" and values["out"] == OUT / "data"
@@ -62,7 +68,7 @@ def test_each_step_takes_what_the_one_before_made() -> None:
         "build the data set", "supervised fine-tuning", "calibrate sft", "merge the adapter",
         "preference optimization", "calibrate dpo",
     ]  # fmt: skip
-    assert len(titles) == len(set(titles)) == 12
+    assert len(titles) == len(set(titles)) == 13
     sft, merging, dpo = PLAN[1].command, PLAN[3].command, PLAN[4].command
     assert f"output={merging[-3]}" in sft and f"model={merging[-1]}" in dpo
 

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import InputError, JudgeError
-from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Prices, Reply, track
-from judge.remote import progress as progress_module
+from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Prices, Reply
 from judge.remote.client import LOOK_AHEAD
 from judge.remote.transport import retry_after
 from tests.bench.fault_drill import CONCURRENCY, drill
@@ -182,7 +181,7 @@ def test_the_key_comes_from_the_environment_and_goes_nowhere_else(
         monkeypatch.setenv("MY_TEACHER_KEY", key)
         with CallCache(tmp_path / "calls.sqlite") as cache:
             client = ChatClient(config, cache=cache)
-            assert len(list(track(client.run(make_requests(20)), client.budget))) == 20
+            assert len(list(client.run(make_requests(20)))) == 20
             for path in tmp_path.glob("calls.sqlite*"):
                 assert key.encode() not in path.read_bytes()
     with FaultServer(log, faults={"401": 1.0}, most=None, message=f"not {key}") as server:
@@ -343,20 +342,6 @@ def test_an_answer_may_take_its_time(log: Path) -> None:
     with FaultServer(log) as server:  # the HTTP client's own limit would be five seconds
         (timeout,) = asyncio.run(limits(ChatClient(endpoint(server.base_url))))
     assert (timeout.read, timeout.write, timeout.pool) == (None, None, None)
-
-
-def test_progress_says_what_was_spent(
-    log: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress_module, "EVERY", 0.0)
-    with FaultServer(log) as server:
-        client = ChatClient(endpoint(server.base_url, prices=Prices(prompt=1e6, completion=0)))
-        replies = list(track(client.run(make_requests(3)), client.budget, total=3, title="labels"))
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0].startswith("labels: 1/3 done, 0 from the cache, 0 without an answer")
-    tokens = sum(reply.usage.prompt_tokens for reply in replies)
-    assert lines[-1].startswith("labels: 3/3 done")
-    assert lines[-1].endswith(f"cost {tokens:.4f}")
 
 
 def test_a_killed_run_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:

@@ -94,6 +94,45 @@ def test_losses_are_kept(trained: Any) -> None:
         assert all(math.isfinite(value) for entry in losses for value in entry.values())
 
 
+TRACKIO = """
+from types import SimpleNamespace
+
+__version__ = "0.43.0"
+logged, runs = [], []
+context_vars = SimpleNamespace(current_space_id=SimpleNamespace(get=lambda: None))
+
+
+class Config(dict):
+    def update(self, values, allow_val_change):
+        super().update(values)
+
+
+config = Config()
+init = lambda **settings: runs.append(settings)
+log = logged.append
+finish = lambda: runs.append("finished")
+"""
+
+
+def test_a_tracker_is_told_what_the_log_says(
+    data: Path, model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``report_to: [trackio]``, here with a stand-in that keeps what transformers calls it with."""
+    (tmp_path / "trackio.py").write_text(TRACKIO)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "trackio", raising=False)
+    settings = training(model_folder("chatml"), data, tmp_path / "out", evaluations=1, report_to=["trackio"])
+    summary = train_sft(SFTRecipe.model_validate(settings))
+    trackio = sys.modules.pop("trackio")
+    first, *rest = trackio.runs
+    assert first["space_id"] is None and rest == ["finished"], "nothing leaves the machine"
+    assert trackio.config["max_steps"] == 2
+    for name in ("loss", "eval_loss", "eval_auroc"):
+        told = f"eval/{name[5:]}" if name.startswith("eval_") else f"train/{name}"
+        kept = [entry[name] for entry in summary["losses"] if name in entry]
+        assert kept and [row[told] for row in trackio.logged if told in row] == pytest.approx(kept)
+
+
 def test_counts(trained: Any) -> None:
     summary = trained["sft"][1]
     assert summary["rows"] > summary["sequences"] == summary["documents"]

@@ -12,34 +12,43 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT_FROM = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "judge", "data_pipeline", "eval",
-              "recipes", "accelerate_configs")  # fmt: skip
+BUILT_FROM = ("setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md",
+              "CITATION.cff", "SECURITY.md", "tests", "judge", "data_pipeline", "eval", "recipes",
+              "accelerate_configs")  # fmt: skip
 OWN = ("hallucination_judge", "__editable__")  # how what an installed checkout leaves is named
 
 Command = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy: what an earlier build left in the checkout would get into it."""
-    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy to build from: what an earlier build left in the checkout would get into the distributions."""
+    source = tmp_path_factory.mktemp("source")
     for name in BUILT_FROM:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, source)
-    build = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--wheel-dir",
-        str(out),
-        str(source),
-    ]
-    subprocess.run(build, check=True, timeout=300)
+    return source
+
+
+@pytest.fixture(scope="session")
+def sdist(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution."""
+    out = tmp_path_factory.mktemp("sdist")
+    build = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+    command = [sys.executable, "-c", build, str(out)]
+    subprocess.run(command, check=True, timeout=300, cwd=source, capture_output=True)
+    [built] = out.glob("*.tar.gz")
+    return built
+
+
+@pytest.fixture(scope="session")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the source distribution: whoever has the one can make the other."""
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out)]
+    subprocess.run([*command, str(sdist)], check=True, timeout=300)
     [built] = out.glob("*.whl")
     return built
 
