@@ -21,6 +21,7 @@ from judge.types import Label, Message, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
+    from judge.models.parity import FormatParity
 
 MAX_NEW_TOKENS = 512
 CHUNK = {"verdict": 256, "reason": 32}
@@ -58,6 +59,7 @@ class Judge(Checker):
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: from which ``p_fail`` on the label is ``FAIL``. By default 0.5 in verdict mode, and in
             reason mode the label that was written.
+        parity: how the backend's number format does beside float32, where it may stand for it.
     """
 
     backend: Backend
@@ -73,6 +75,7 @@ class Judge(Checker):
     long: Long = "fit"
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
+    parity: "FormatParity | None" = None
     _working: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
@@ -140,7 +143,7 @@ class Judge(Checker):
 
     def misfit(self, calibration: "Calibration") -> str | None:
         """Why a calibration does not hold for this judge; ``None`` where it does."""
-        return calibration.misfit({**self.backend.describe(), **self.prompt.describe()})
+        return calibration.misfit({**self._model(), **self.prompt.describe()})
 
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the judge: model, prompt, mode, decoding."""
@@ -153,7 +156,10 @@ class Judge(Checker):
             decoding["threshold"] = self.threshold
         if calibration := self.calibration():
             decoding["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
-        return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
+        return {**self._model(), **self.prompt.describe(), "mode": self.mode, **decoding}
+
+    def _model(self) -> dict[str, Any]:
+        return self.backend.describe() | ({"parity": self.parity.model_dump()} if self.parity else {})
 
     def decoding(self, max_new_tokens: int, guide: Guide | None = None) -> Decoding:
         """How replies of this judge are decoded."""
