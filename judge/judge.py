@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from judge.backends.base import WORD_TOKENS, Backend, Decoding, Generation, Guide, LabelRequest
+from judge.backends.base import WORD_TOKENS, Backend, Decoding, Generation, Guide, KnowsWhatFits, LabelRequest
 from judge.checker import Checker
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
@@ -35,7 +35,6 @@ class _Fitted:
     sample: Sample
     messages: Sequence[Message] = ()
     cut_chars: int = 0
-    prompt_tokens: int = 0
     error: str | None = None
 
 
@@ -171,17 +170,21 @@ class Judge(Checker):
 
     def _fit(self, sample: Sample) -> _Fitted:
         word = WORD_TOKENS + len(self._form(sample).before)  # each of its characters is a token at most
-        reply = self.max_new_tokens if self.mode == "reason" else word
+        limit = self.backend.context_length - (self.max_new_tokens if self.mode == "reason" else word)
+        if isinstance(self.backend, KnowsWhatFits):
+            whole = self.prompt.messages(sample, self.mode, sample.document_text)
+            if self.backend.surely_fits(whole, limit):
+                return _Fitted(sample, whole)
         try:
             messages, cut = fit(
                 sample.document_text,
                 lambda document: self.prompt.messages(sample, self.mode, document),
                 self.backend.count_tokens,
-                self.backend.context_length - reply,
+                limit,
             )
         except TooLong as error:
             return _Fitted(sample, error=str(error))
-        return _Fitted(sample, messages, cut, self.backend.count_tokens(messages))
+        return _Fitted(sample, messages, cut)
 
     def _verdicts(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
         forms = [self._form(item.sample) for item in items]
@@ -199,7 +202,7 @@ class Judge(Checker):
                 p_fail,
                 raw=fails if label is Label.FAIL else passes,
                 cut_chars=item.cut_chars,
-                usage=Usage(item.prompt_tokens, 0),
+                usage=Usage(self.backend.count_tokens(item.messages), 0),
             )
 
     def _reasons(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
@@ -240,7 +243,7 @@ class Judge(Checker):
                 error=_why(found.error, reply),
                 truncated=reply.truncated,
                 cut_chars=item.cut_chars,
-                usage=Usage(item.prompt_tokens, reply.completion_tokens),
+                usage=Usage(self.backend.count_tokens(item.messages), reply.completion_tokens),
             )
 
     def _p_fail(

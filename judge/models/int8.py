@@ -2,7 +2,8 @@
 
 Weights are rounded once, each output channel to its own scale; what comes in is rounded in every pass, each
 token to its own (LLM.int8(), arXiv 2208.07339, section 2.1, without its outliers in 16 bits). The products
-are exact, so a token's result does not depend, to the last bit, on the tokens that are computed beside it.
+are exact, so what a layer makes of a token does not depend, to the last bit, on the tokens beside it. What
+is computed in float32 between the layers does, by its last bit, and a rounding may make that a step.
 """
 
 from typing import Any

@@ -85,11 +85,11 @@ def test_a_verdict_does_not_depend_on_its_neighbours(
         assert verdict.usage == alone.usage and verdict.label is alone.label
 
 
-@pytest.mark.parametrize(("precision", "off"), [("int8", 1e-6), ("bfloat16", 2e-3)])
+@pytest.mark.parametrize("precision", ["int8", "bfloat16"])
 def test_other_number_formats_do_not_depend_on_neighbours_either(
-    make_judge: Callable[..., EncoderJudge], precision: str, off: float
+    make_judge: Callable[..., EncoderJudge], precision: str
 ) -> None:
-    """Of int8 the products are exact; of bfloat16 a kernel for other sizes may round otherwise."""
+    """... but for roundings: a last bit of float32 may turn one of 8 or 16 bits up or down."""
     from judge.models.int8 import to_int8
 
     plain = make_judge(64)
@@ -99,7 +99,7 @@ def test_other_number_formats_do_not_depend_on_neighbours_either(
     some = [sample(f"it is 2{at} m high . " * (at + 1), "a red tower . " * (at // 2 + 1)) for at in range(5)]
     for one, verdict, exact in zip(some, judge.check(some), plain.check(some), strict=True):
         [alone] = judge.check([one])
-        assert verdict.p_fail == pytest.approx(alone.p_fail, abs=off)
+        assert verdict.p_fail == pytest.approx(alone.p_fail, abs=2e-3)
         assert verdict.p_fail == pytest.approx(exact.p_fail, abs=0.02) and verdict.p_fail != exact.p_fail
 
 
