@@ -8,7 +8,16 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from judge.backends.base import WORD_TOKENS, Backend, Decoding, Generation, Guide, KnowsWhatFits, LabelRequest
+from judge.backends.base import (
+    WORD_TOKENS,
+    Backend,
+    Decoding,
+    Generation,
+    Guide,
+    KnowsWhatFits,
+    LabelRequest,
+    ReadsAhead,
+)
 from judge.checker import Checker
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
@@ -126,7 +135,10 @@ class Judge(Checker):
         """Judge some samples together, their documents made to fit."""
         calibration = self.calibration()
         curve = None if calibration is None else calibration.curve
-        fitted = [self._fit(sample) for sample in samples]
+        whole = [self.prompt.messages(sample, self.mode, sample.document_text) for sample in samples]
+        if isinstance(self.backend, ReadsAhead):
+            self.backend.read_ahead(whole)
+        fitted = [self._fit(*pair) for pair in zip(samples, whole, strict=True)]
         able = [item for item in fitted if item.error is None]
         verdicts = self._verdicts(able) if self.mode == "verdict" else self._reasons(able)
         for item in fitted:
@@ -168,17 +180,20 @@ class Judge(Checker):
         """How replies about a sample look: those of released judges as their file says."""
         return self.prompt.form(sample) if isinstance(self.prompt, TemplatePrompt) else DEFAULT
 
-    def _fit(self, sample: Sample) -> _Fitted:
+    def _fit(self, sample: Sample, whole: Sequence[Message] | None = None) -> _Fitted:
+        """A sample's messages, made to fit; ``whole`` are those with all of its document, if made."""
+        if whole is None:
+            whole = self.prompt.messages(sample, self.mode, sample.document_text)
         word = WORD_TOKENS + len(self._form(sample).before)  # each of its characters is a token at most
         limit = self.backend.context_length - (self.max_new_tokens if self.mode == "reason" else word)
-        if isinstance(self.backend, KnowsWhatFits):
-            whole = self.prompt.messages(sample, self.mode, sample.document_text)
-            if self.backend.surely_fits(whole, limit):
-                return _Fitted(sample, whole)
+        if isinstance(self.backend, KnowsWhatFits) and self.backend.surely_fits(whole, limit):
+            return _Fitted(sample, whole)
         try:
             messages, cut = fit(
                 sample.document_text,
-                lambda document: self.prompt.messages(sample, self.mode, document),
+                lambda text: (
+                    whole if text == sample.document_text else self.prompt.messages(sample, self.mode, text)
+                ),
                 self.backend.count_tokens,
                 limit,
             )

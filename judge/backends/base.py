@@ -104,3 +104,12 @@ class KnowsWhatFits(Protocol):
     def surely_fits(self, messages: Sequence[Message], limit: int) -> bool:
         """Whether a prompt has at most so many tokens; ``False`` where only counting can tell."""
         ...
+
+
+@runtime_checkable
+class ReadsAhead(Protocol):
+    """An engine that tokenizes here, many prompts faster together than one by one."""
+
+    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
+        """Tokenize prompts that will be counted and asked about next."""
+        ...

@@ -102,15 +102,29 @@ class Renderer:
         rest += more
         return [*head, *self._keep(("rest", rest), len(rest), lambda: array("q", self._ids(rest)))]
 
+    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
+        """Tokenize prompts together, on all cores, and keep their tokens for when they are asked for."""
+        if self.tokenizer.chat_template is None:
+            return
+        texts = [text for text in map(self.prompt_text, conversations) if text not in self._kept]
+        cuts = {text: end for text in texts if (end := self._cut(text))}
+        if cuts:
+            heads = [text[:end] for text, end in cuts.items()]
+            found = self.tokenizer(heads, add_special_tokens=False)["input_ids"]
+            for (text, end), ids in zip(cuts.items(), found, strict=True):
+                head = array("q", ids), text[end:]
+                self._keep(text, len(text), lambda head=head: head)
+
     def _head(self, text: str) -> "tuple[array[int], str]":
         """The token ids of a text up to its last control token, and the text that follows."""
-        ends = [
-            (text.rfind(special) + len(special), special) for special in self._specials if special in text
-        ]
-        end, special = max(ends, default=(0, ""))
-        if not special or not self._keep(("parts", special), 1, lambda: self._parts(special)):
-            return array("q"), text
-        return array("q", self._ids(text[:end])), text[end:]
+        end = self._cut(text)
+        return array("q", self._ids(text[:end]) if end else ()), text[end:]
+
+    def _cut(self, text: str) -> int:
+        """Where the last control token of a text ends; 0 where what follows may not be read by itself."""
+        present = [special for special in self._specials if special in text]
+        end, special = max(((text.rfind(one) + len(one), one) for one in present), default=(0, ""))
+        return end if end and self._keep(("parts", special), 1, lambda: self._parts(special)) else 0
 
     def _parts(self, special: str) -> bool:
         """Is what follows a control token read as if it stood alone?"""

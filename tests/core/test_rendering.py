@@ -142,6 +142,10 @@ def test_tokens_are_those_of_the_whole_text(name: str) -> None:
             whole = tokenizer(text + reply, add_special_tokens=tokenizer.chat_template is None)["input_ids"]
             assert renderer.reply_ids(user(document), reply) == whole
             assert renderer.encode(text, reply) == whole
+    ahead = Renderer(tokenizer)
+    ahead.read_ahead([user(document) for document in texts])
+    for document in texts:
+        assert ahead.reply_ids(user(document), "PASS") == renderer.reply_ids(user(document), "PASS")
     calls: list[str] = []
     renderer._ids = lambda text, **_: calls.append(text) or [1]  # type: ignore[func-returns-value,method-assign]
     if name == "chatml":
