@@ -112,8 +112,7 @@ class Renderer:
             heads = [text[:end] for text, end in cuts.items()]
             found = self.tokenizer(heads, add_special_tokens=False)["input_ids"]
             for (text, end), ids in zip(cuts.items(), found, strict=True):
-                head = array("q", ids), text[end:]
-                self._keep(text, len(text), lambda head=head: head)
+                self._store(text, len(text), (array("q", ids), text[end:]))
 
     def _head(self, text: str) -> "tuple[array[int], str]":
         """The token ids of a text up to its last control token, and the text that follows."""
@@ -137,13 +136,14 @@ class Renderer:
     def _keep(self, key: Any, size: int, make: Callable[[], Any]) -> Any:
         """What was made for a key before, or is made now."""
         found = self._kept.get(key)
-        if found is None:
-            found = make()
-            if self._size > KEPT:
-                self._kept, self._size = {}, 0
-            self._kept[key] = found
-            self._size += size
-        return found
+        return self._store(key, size, make()) if found is None else found
+
+    def _store(self, key: Any, size: int, made: Any) -> Any:
+        if self._size > KEPT:
+            self._kept, self._size = {}, 0
+        self._kept[key] = made
+        self._size += size
+        return made
 
     def count(self, messages: Sequence[Message]) -> int:
         """Tokens of a prompt, generation prompt included."""
