@@ -8,7 +8,16 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from judge.backends.base import WORD_TOKENS, Backend, Decoding, Generation, Guide, LabelRequest
+from judge.backends.base import (
+    WORD_TOKENS,
+    Backend,
+    Decoding,
+    Generation,
+    Guide,
+    KnowsWhatFits,
+    LabelRequest,
+    ReadsAhead,
+)
 from judge.checker import Checker
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
@@ -21,6 +30,7 @@ from judge.types import Label, Message, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
+    from judge.models.parity import FormatParity
 
 MAX_NEW_TOKENS = 512
 CHUNK = {"verdict": 256, "reason": 32}
@@ -34,7 +44,6 @@ class _Fitted:
     sample: Sample
     messages: Sequence[Message] = ()
     cut_chars: int = 0
-    prompt_tokens: int = 0
     error: str | None = None
 
 
@@ -58,6 +67,7 @@ class Judge(Checker):
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: from which ``p_fail`` on the label is ``FAIL``. By default 0.5 in verdict mode, and in
             reason mode the label that was written.
+        parity: how the backend's number format does beside float32, where it may stand for it.
     """
 
     backend: Backend
@@ -73,6 +83,7 @@ class Judge(Checker):
     long: Long = "fit"
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
+    parity: "FormatParity | None" = None
     _working: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
@@ -124,7 +135,10 @@ class Judge(Checker):
         """Judge some samples together, their documents made to fit."""
         calibration = self.calibration()
         curve = None if calibration is None else calibration.curve
-        fitted = [self._fit(sample) for sample in samples]
+        whole = [self.prompt.messages(sample, self.mode, sample.document_text) for sample in samples]
+        if isinstance(self.backend, ReadsAhead):
+            self.backend.read_ahead(whole)
+        fitted = [self._fit(*pair) for pair in zip(samples, whole, strict=True)]
         able = [item for item in fitted if item.error is None]
         verdicts = self._verdicts(able) if self.mode == "verdict" else self._reasons(able)
         for item in fitted:
@@ -140,7 +154,7 @@ class Judge(Checker):
 
     def misfit(self, calibration: "Calibration") -> str | None:
         """Why a calibration does not hold for this judge; ``None`` where it does."""
-        return calibration.misfit({**self.backend.describe(), **self.prompt.describe()})
+        return calibration.misfit({**self._model(), **self.prompt.describe()})
 
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the judge: model, prompt, mode, decoding."""
@@ -153,7 +167,10 @@ class Judge(Checker):
             decoding["threshold"] = self.threshold
         if calibration := self.calibration():
             decoding["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
-        return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
+        return {**self._model(), **self.prompt.describe(), "mode": self.mode, **decoding}
+
+    def _model(self) -> dict[str, Any]:
+        return self.backend.describe() | ({"parity": self.parity.model_dump()} if self.parity else {})
 
     def decoding(self, max_new_tokens: int, guide: Guide | None = None) -> Decoding:
         """How replies of this judge are decoded."""
@@ -163,19 +180,26 @@ class Judge(Checker):
         """How replies about a sample look: those of released judges as their file says."""
         return self.prompt.form(sample) if isinstance(self.prompt, TemplatePrompt) else DEFAULT
 
-    def _fit(self, sample: Sample) -> _Fitted:
+    def _fit(self, sample: Sample, whole: Sequence[Message] | None = None) -> _Fitted:
+        """A sample's messages, made to fit; ``whole`` are those with all of its document, if made."""
+        if whole is None:
+            whole = self.prompt.messages(sample, self.mode, sample.document_text)
         word = WORD_TOKENS + len(self._form(sample).before)  # each of its characters is a token at most
-        reply = self.max_new_tokens if self.mode == "reason" else word
+        limit = self.backend.context_length - (self.max_new_tokens if self.mode == "reason" else word)
+        if isinstance(self.backend, KnowsWhatFits) and self.backend.surely_fits(whole, limit):
+            return _Fitted(sample, whole)
         try:
             messages, cut = fit(
                 sample.document_text,
-                lambda document: self.prompt.messages(sample, self.mode, document),
+                lambda text: (
+                    whole if text == sample.document_text else self.prompt.messages(sample, self.mode, text)
+                ),
                 self.backend.count_tokens,
-                self.backend.context_length - reply,
+                limit,
             )
         except TooLong as error:
             return _Fitted(sample, error=str(error))
-        return _Fitted(sample, messages, cut, self.backend.count_tokens(messages))
+        return _Fitted(sample, messages, cut)
 
     def _verdicts(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
         forms = [self._form(item.sample) for item in items]
@@ -193,7 +217,7 @@ class Judge(Checker):
                 p_fail,
                 raw=fails if label is Label.FAIL else passes,
                 cut_chars=item.cut_chars,
-                usage=Usage(item.prompt_tokens, 0),
+                usage=Usage(self.backend.count_tokens(item.messages), 0),
             )
 
     def _reasons(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
@@ -234,7 +258,7 @@ class Judge(Checker):
                 error=_why(found.error, reply),
                 truncated=reply.truncated,
                 cut_chars=item.cut_chars,
-                usage=Usage(item.prompt_tokens, reply.completion_tokens),
+                usage=Usage(self.backend.count_tokens(item.messages), reply.completion_tokens),
             )
 
     def _p_fail(

@@ -9,9 +9,9 @@ from judge.backends.load import Engine, load_backend
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
-from judge.models.identity import ENCODER, read_identity
+from judge.models.identity import ENCODER, read_identity, trained_quantization
 from judge.models.quantization import QuantizationChoice
-from judge.models.weights import Precision
+from judge.models.weights import JudgingPrecision
 from judge.progress import stage
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
@@ -21,6 +21,7 @@ from judge.types import MODES, Mode, Sample
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
+    from judge.models.parity import FormatParity
     from judge.remote import EndpointConfig
 
 
@@ -30,7 +31,7 @@ def load_judge(
     mode: Mode = "verdict",
     template: Path | str | None = None,
     revision: str | None = None,
-    precision: Precision = "auto",
+    precision: JudgingPrecision = "auto",
     max_length: int | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
     batch_tokens: int | None = None,
@@ -54,8 +55,9 @@ def load_judge(
         template: a file with a Jinja prompt, or with several in YAML, to use instead of the project's own
             (:mod:`judge.prompting.templates`).
         revision: Hub revision.
-        precision: number format of the weights; ``auto`` is the one that the judge was trained in where the
-            GPU has it, else what suits the device.
+        precision: number format to compute in. ``auto`` is, on a GPU, the one that the judge was trained in
+            where the GPU has it; on a CPU the fastest that was measured to do as well as float32, by its
+            ``judge.json`` (:mod:`judge.models.parity`), and else float32.
         max_length: upper bound on the context in tokens.
         max_new_tokens: limit of a reason-mode reply.
         batch_tokens: padded tokens that run in one batch.
@@ -99,7 +101,10 @@ def load_judge(
         ):
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
-        encoder = _load_encoder(model, revision, identity, precision, max_length, batch_tokens, threshold)
+        precision, parity = _number_format(model, identity, mode, identity["prompt_hash"], precision, claims)
+        encoder = _load_encoder(
+            model, revision, identity, precision, parity, max_length, batch_tokens, threshold
+        )
         return _with_claims(encoder, identity, model) if claims else encoder
     released = None if template is None else TemplatePrompt(Path(template))
     prompt: Prompt = released or BuiltinPrompt()
@@ -110,6 +115,10 @@ def load_judge(
             "neither; use the backend transformers or vllm, or turns for system and user alone",
             file=template,
         )
+    parity = None
+    if backend == "transformers" and quantization != "nf4" and trained_quantization(identity) is None:
+        hashed = prompt.describe()["prompt_hash"]
+        precision, parity = _number_format(model, identity, mode, hashed, precision, claims)
     engine = load_backend(
         model,
         backend,
@@ -129,7 +138,7 @@ def load_judge(
         from judge.backends.guided import judgement_pattern
 
         guide = judgement_pattern(max_new_tokens)
-    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long)
+    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long, parity=parity)
     if backend != "openai":  # a server's model has no judge.json here
         from judge.calibration.curve import read_calibrations
 
@@ -149,6 +158,31 @@ def load_judge(
     return judge
 
 
+def _number_format(
+    model: str,
+    identity: dict[str, Any],
+    mode: Mode,
+    prompt_hash: str,
+    precision: JudgingPrecision,
+    claims: bool,
+) -> "tuple[JudgingPrecision, FormatParity | None]":
+    """What a judge computes in, and what its ``judge.json`` says of that beside float32.
+
+    Parity is measured on answers; for claims, which ask for that of each sentence, it says nothing.
+    """
+    if "parity" not in identity or claims or precision == "float32":
+        return precision, None
+    from judge.models.hardware import this_device
+    from judge.models.parity import read_parity
+
+    found = read_parity(identity, model, mode, prompt_hash)
+    faster = this_device().faster()
+    if found is None or not faster:
+        return precision, None
+    wanted: JudgingPrecision = found.fastest(faster) if precision == "auto" else precision
+    return wanted, found.of(wanted)
+
+
 def _with_claims(judge: Checker, identity: dict[str, Any], model: str) -> Checker:
     from judge.claims.load import with_claims
 
@@ -159,7 +193,8 @@ def _load_encoder(
     model: str,
     revision: str | None,
     identity: dict[str, Any],
-    precision: Precision,
+    precision: JudgingPrecision,
+    parity: "FormatParity | None",
     max_length: int | None,
     batch_tokens: int | None,
     threshold: str | None,
@@ -182,4 +217,5 @@ def _load_encoder(
         max_length=max_length,
         batch_tokens=batch_tokens,
     )
-    return replace(judge, model=model, threshold=threshold_named(threshold, judge.calibration()))
+    judge = replace(judge, model=model, parity=parity)
+    return replace(judge, threshold=threshold_named(threshold, judge.calibration()))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from judge.types import Message
 
@@ -94,4 +94,22 @@ class Backend(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Model, revision, engine, number format, device: what a report must name."""
+        ...
+
+
+@runtime_checkable
+class KnowsWhatFits(Protocol):
+    """An engine that asks a server to count tokens, and often knows without it that a prompt fits."""
+
+    def surely_fits(self, messages: Sequence[Message], limit: int) -> bool:
+        """Whether a prompt has at most so many tokens; ``False`` where only counting can tell."""
+        ...
+
+
+@runtime_checkable
+class ReadsAhead(Protocol):
+    """An engine that tokenizes here, many prompts faster together than one by one."""
+
+    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
+        """Tokenize prompts that will be counted and asked about next."""
         ...

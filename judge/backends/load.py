@@ -8,7 +8,7 @@ from judge.backends.base import Backend
 from judge.errors import InputError, warn
 from judge.models.identity import read_identity, trained_precision, trained_quantization
 from judge.models.quantization import Quantization, QuantizationChoice
-from judge.models.weights import Precision
+from judge.models.weights import JudgingPrecision, Precision
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
@@ -22,7 +22,7 @@ def load_backend(
     engine: Engine,
     *,
     revision: str | None = None,
-    precision: Precision = "auto",
+    precision: JudgingPrecision = "auto",
     quantization: QuantizationChoice = "auto",
     max_length: int | None = None,
     batch_tokens: int | None = None,
@@ -43,6 +43,7 @@ def load_backend(
     for value, name, owner in (
         (quantization == "nf4", "quantization nf4", "transformers"),
         (compiled, "--compile", "transformers"),
+        (precision == "int8", "precision int8", "transformers"),
         (endpoint is not None, "an endpoint (--base-url)", "openai"),
         (call_cache is not None, "a call cache (--call-cache)", "openai"),
         (batch_tokens is not None, "a limit of tokens in a batch (--batch-tokens)", "transformers"),
@@ -69,7 +70,7 @@ def load_backend(
         return VLLMBackend(
             model,
             revision=revision,
-            precision=precision,
+            precision=cast(Precision, precision),
             trained=trained_precision(identity),
             max_length=max_length,
             settings=vllm,
@@ -80,7 +81,7 @@ def load_backend(
     from judge.models.weights import default_precision, load_model
 
     if precision == "auto":
-        precision = cast(Precision, default_precision(trained=trained_precision(identity)))
+        precision = cast(JudgingPrecision, default_precision(trained=trained_precision(identity)))
     loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
     return TransformersBackend(loaded, max_length, batch_tokens, compiled, chat)
 

@@ -44,6 +44,8 @@ OWN_TOP_K = (
     "that is asked for is sent"
 )
 
+LENGTHS = 1024
+"""Prompts whose number of tokens is kept."""
 Messages = Sequence[Message]
 
 
@@ -79,6 +81,7 @@ class OpenAIBackend:
         self._lists: bool | None = None  # does the server list alternatives to tokens? Not known yet.
         self._warned = self._told = False
         self._said: dict[tuple[str, ...], list[Reply]] = {}  # replies of the last call, by conversation
+        self._lengths: dict[tuple[str, ...], int] = {}  # tokens of prompts, as replies told them
         self._count = lru_cache(maxsize=512)(self._count_tokens)
 
     @property
@@ -88,7 +91,12 @@ class OpenAIBackend:
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of a prompt: as vLLM counts them, else an estimate that is rather too high."""
-        return self._count(tuple((message["role"], message["content"]) for message in messages))
+        told = self._lengths.get(_key(messages))
+        return told or self._count(tuple((message["role"], message["content"]) for message in messages))
+
+    def surely_fits(self, messages: Messages, limit: int) -> bool:
+        """Whether a prompt has at most so many tokens, as far as its bytes tell on a vLLM server."""
+        return self._vllm is not None and self._vllm.most(messages) <= limit
 
     def describe(self) -> dict[str, Any]:
         """Model, address, kind of server, context length."""
@@ -152,6 +160,7 @@ class OpenAIBackend:
         said: dict[tuple[str, ...], list[Reply]] = {}
         for messages, reply in zip(conversations, replies, strict=True):
             said.setdefault(_key(messages), []).append(reply)
+            self._learn(messages, reply)
         self._said = said
         return [_generation(reply) for reply in replies]
 
@@ -211,7 +220,11 @@ class OpenAIBackend:
         asked = (
             step_request(requests[place], said, sorted(tokens)) for (place, said), tokens in wanted.items()
         )
-        told = dict(zip(wanted, map(step_scores, self._client.run(asked)), strict=True)) if wanted else {}
+        replies = dict(zip(wanted, self._client.run(asked), strict=True)) if wanted else {}
+        told = {step: step_scores(reply) for step, reply in replies.items()}
+        for (place, said), reply in replies.items():
+            if not requests[place].prefix + said:
+                self._learn(requests[place].messages, reply)
         if not self._warned and looks_coarse(told.values()):
             self._warned = True
             print(COARSE.format(url=self.endpoint.base_url), file=sys.stderr, flush=True)
@@ -220,6 +233,13 @@ class OpenAIBackend:
                 sum(told[place, step.said].get(step.token, math.nan) for step in word) for word in words
             )
             yield place, None if math.isnan(first + second) else (first, second)
+
+    def _learn(self, messages: Messages, reply: Reply) -> None:
+        """Keep how many tokens a vLLM server counted in a prompt; to ask for that would be a request more."""
+        if self._vllm is not None and reply.usage.prompt_tokens:
+            if len(self._lengths) >= LENGTHS:
+                self._lengths = {}
+            self._lengths[_key(messages)] = reply.usage.prompt_tokens
 
     def _reply_with(self, request: LabelRequest) -> Reply | None:
         replies = self._said.get(_key(request.messages), ())

@@ -77,6 +77,10 @@ class TransformersBackend:
         """Tokens of a prompt, generation prompt included."""
         return self.renderer.count(messages)
 
+    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
+        """Tokenize prompts together that :meth:`count_tokens` and :meth:`label_logprobs` will ask for."""
+        self.renderer.read_ahead(conversations)
+
     def describe(self) -> dict[str, Any]:
         """Model, revision, number format, device, context length."""
         compiled = {"compiled": True} if self.compiled else {}

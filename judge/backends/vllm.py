@@ -98,6 +98,10 @@ class VLLMBackend:
         """Tokens of a prompt, generation prompt included."""
         return self.renderer.count(messages)
 
+    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
+        """Tokenize prompts together that :meth:`count_tokens` and :meth:`label_logprobs` will ask for."""
+        self.renderer.read_ahead(conversations)
+
     def describe(self) -> dict[str, Any]:
         """Model, revision, vLLM's version, number format, device, context length, settings."""
         chosen = {name: value for name, value in self.settings.model_dump().items() if value not in (None, 1)}

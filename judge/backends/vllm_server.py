@@ -60,6 +60,7 @@ class VLLMServer:
     def __init__(self, config: EndpointConfig, context_length: int, http: "httpx2.Client"):
         self.config, self.context_length, self._http = config, context_length, http
         self._root = config.base_url.removesuffix("/v1")
+        self._frame = lru_cache(maxsize=64)(self._count_frame)
         self._steps = lru_cache(maxsize=64)(self._find_steps)
 
     @classmethod
@@ -85,6 +86,15 @@ class VLLMServer:
     def count(self, messages: Sequence[Message]) -> int:
         """Tokens of a prompt, generation prompt included."""
         return len(self._tokens(messages))
+
+    def most(self, messages: Sequence[Message]) -> int:
+        """The most tokens that a prompt can have: a token holds a byte at least."""
+        size = sum(len(message["content"].encode()) for message in messages)
+        return size + self._frame(tuple(message["role"] for message in messages))
+
+    def _count_frame(self, roles: tuple[str, ...]) -> int:
+        """What the chat template adds to the contents, in tokens."""
+        return self.count([{"role": role, "content": "-"} for role in roles]) + len(roles)
 
     def label_steps(self, request: LabelRequest) -> "tuple[list[Step], list[Step]] | None":
         """The tokens of a request's two words where they part, each with what was said before it.

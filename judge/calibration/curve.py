@@ -101,9 +101,17 @@ class Calibration(StrictConfig):
         if self.quantization != quantization:
             return f"{_weights(self.quantization)}, and the judge is loaded with {_weights(quantization)}"
         precision = description.get("dtype")
-        if self.precision is not None and precision is not None and self.precision != precision:
+        known = self.precision is not None and precision is not None
+        if known and self.precision not in (precision, number_format(description)):
             return f"{self.precision}, and the judge computes in {precision}"
         return None
+
+
+def number_format(description: Mapping[str, Any]) -> str | None:
+    """The number format that a judge's probabilities are those of: its own, or the one that it was measured
+    to do as (:mod:`judge.models.parity`)."""
+    found: str | None = (description.get("parity") or {}).get("against", description.get("dtype"))
+    return found
 
 
 def _weights(quantization: Quantization | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judge.checker import Checker
 from judge.encoder.layout import QUESTION_TOKENS, RUNS, Answer, Layout, batches, pages
 from judge.errors import InputError
+from judge.models.hardware import this_device
 from judge.models.identity import ENCODER
 from judge.prompting.finishing import finish
 from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
@@ -16,6 +17,7 @@ from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
     from judge.encoder.model import EncoderNetwork
+    from judge.models.parity import FormatParity
 
 LAYOUT_VERSION = 1
 BATCH_TOKENS = 4096
@@ -64,11 +66,13 @@ class EncoderJudge(Checker):
         network: the encoder with its heads, see :class:`judge.encoder.model.EncoderNetwork`.
         layout: how samples become tokens.
         model: the judge's name.
-        precision: number format that the network computes in.
+        precision: number format that the network computes in: of ``int8`` the layers' products, in which the
+            network's own are (:func:`judge.models.int8.to_int8`), and all else float32.
         languages: languages that it was trained on; other samples get no verdict.
         batch_tokens: padded tokens that run in one batch.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: from which ``p_fail`` on the label is ``FAIL``; 0.5 by default.
+        parity: how the number format does beside float32, where it may stand for it.
     """
 
     network: "EncoderNetwork"
@@ -79,6 +83,7 @@ class EncoderJudge(Checker):
     batch_tokens: int = BATCH_TOKENS
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
+    parity: "FormatParity | None" = None
 
     @property
     def name(self) -> str:
@@ -167,6 +172,7 @@ class EncoderJudge(Checker):
             "dtype": self.precision,
             "device": str(self.network.device),
             **describe_layout(self.layout),
+            **({"parity": self.parity.model_dump()} if self.parity else {}),
         }
 
     def _scores(self, batch: Sequence[Any]) -> tuple[list[float], list[float]]:
@@ -176,9 +182,8 @@ class EncoderJudge(Checker):
         from judge.encoder.model import PageBatch
 
         device = self.network.device
-        with torch.inference_mode(), torch.autocast(
-            device.type, getattr(torch, self.precision), enabled=self.precision != "float32"
-        ):  # fmt: skip
+        half = getattr(torch, self.precision) if self.precision in ("bfloat16", "float16") else None
+        with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
             by_answer, by_token = self.network(PageBatch.of(batch))
         return torch.sigmoid(by_answer.double()).tolist(), torch.sigmoid(by_token.double()).tolist()
 
@@ -228,6 +233,11 @@ def load_encoder(
     if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
         raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is no encoder judge", file=folder)
     network, tokenizer = load_network(folder)
+    this_device().check_judging(precision)
+    if precision == "int8":
+        from judge.models.int8 import to_int8
+
+        to_int8(network.backbone.encoder)
     layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
     if max_length is not None:
         layout.max_windows = max(1, min(layout.max_windows, max_length // layout.window_tokens))

@@ -126,9 +126,11 @@ class EncoderNetwork(nn.Module):
             batch.mask().to(device) if self.dense else None,
         )
         answers, tokens = batch.answers.to(device), batch.tokens.to(device)
-        by_answer = self.answer(hidden[answers[:, 0], answers[:, 1]])
-        by_token = self.token(hidden[tokens[:, 0], tokens[:, 1]])
-        return by_answer.float().squeeze(-1), by_token.float().squeeze(-1)
+        # In 16 bits log-odds come in steps that are too coarse.
+        with torch.autocast(device.type, enabled=False):
+            by_answer = self.answer(hidden[answers[:, 0], answers[:, 1]].float())
+            by_token = self.token(hidden[tokens[:, 0], tokens[:, 1]].float())
+        return by_answer.squeeze(-1), by_token.squeeze(-1)
 
 
 def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:

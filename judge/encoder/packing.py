@@ -38,8 +38,8 @@ def pack(judge: Path, base: Path, out: Path) -> int:
     Args:
         judge: folder of the judge, with weights of its own.
         base: folder of the pretrained encoder.
-        out: folder for the adapter; it gets judge.json too, without a calibration, which would be that of
-            the unrounded weights.
+        out: folder for the adapter; it gets judge.json too, without calibration and parity, which would be
+            those of the unrounded weights.
 
     Returns:
         Bytes of the adapter's weights.
@@ -72,6 +72,7 @@ def pack(judge: Path, base: Path, out: Path) -> int:
     part.mkdir(parents=True)
     save_file(packed, part / ADAPTER)
     identity.pop("calibration", None)
+    identity.pop("parity", None)
     place = describe_base(str(base), out)
     known = place["name"] == MINILM.hub_id
     identity["base"] = {"name": place["name"]} if known else place  # what can be brought needs no place

@@ -1,7 +1,11 @@
 """From messages to token ids, in one place, so that training and judging see the same tokens."""
 
 import re
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import compress, count
+from operator import ne
 from typing import TYPE_CHECKING, Any
 
 from judge.types import Message
@@ -10,15 +14,25 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
+KEPT = 8_000_000
+"""Characters of prompts whose text and tokens a renderer keeps: a verdict asks for each several times."""
+STARTS = ("x", " x", "\nx", "  x", "文")
+"""What may follow a control token. Where all of them are read as if they stood alone, so is any text."""
+
+
 def defuse(text: str, specials: Sequence[str]) -> str:
     """Break up every special token of a tokenizer that occurs as plain text in a message.
 
     A tokenizer would otherwise read ``<|im_end|>`` inside a document as the end of the turn.
     """
-    if not specials:
+    if not any(special in text for special in specials):
         return text
-    pattern = "|".join(re.escape(special) for special in sorted(specials, key=len, reverse=True))
-    return re.sub(pattern, lambda match: match[0][0] + "\u200b" + match[0][1:], text)
+    return _pattern(tuple(specials)).sub(lambda match: match[0][0] + "\u200b" + match[0][1:], text)
+
+
+@lru_cache(maxsize=8)
+def _pattern(specials: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(special) for special in sorted(specials, key=len, reverse=True)))
 
 
 def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
@@ -36,6 +50,9 @@ def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
 class Renderer:
     """Applies a tokenizer's chat template, with or without one, with or without a system role.
 
+    What it rendered and tokenized last it keeps. A prompt is tokenized once, up to its last control token:
+    what follows that one, the beginning of the reply, changes no token before it.
+
     Args:
         tokenizer: the model's.
         chat: further arguments of the template, such as Granite Guardian's ``guardian_config``.
@@ -46,9 +63,17 @@ class Renderer:
         # A judge reasons inside its JSON; templates that know no thinking ignore this.
         self._chat: dict[str, Any] = {"enable_thinking": False, **(chat or {})}
         self._specials = special_tokens(tokenizer)
+        self._kept: dict[Any, Any] = {}
+        self._size = 0
 
     def prompt_text(self, messages: Sequence[Message]) -> str:
         """The prompt as text, up to the point where the assistant's reply begins."""
+        key = tuple((message["role"], message["content"]) for message in messages)
+        size = sum(len(content) for _, content in key)
+        text: str = self._keep(key, size, lambda: self._render(messages))
+        return text
+
+    def _render(self, messages: Sequence[Message]) -> str:
         clean: list[Message] = [
             {"role": message["role"], "content": defuse(message["content"], self._specials)}
             for message in messages
@@ -64,15 +89,61 @@ class Renderer:
             )
         )
 
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a rendered text. A chat template already holds its special tokens; a bare model's
-        tokenizer adds its own."""
-        add_special = self.tokenizer.chat_template is None
-        ids = self.tokenizer(text, add_special_tokens=add_special)["input_ids"]
-        # Some tokenizers end every text with their end token; a prompt goes on.
-        if add_special and ids and ids[-1] == self.tokenizer.eos_token_id:
-            ids = ids[:-1]
-        return list(ids)
+    def encode(self, text: str, more: str = "") -> list[int]:
+        """Token ids of a rendered text, and of ``more`` that directly follows it.
+
+        A chat template already holds its special tokens; a bare model's tokenizer adds its own.
+        """
+        if self.tokenizer.chat_template is None:
+            ids = self._ids(text + more, add_special_tokens=True)
+            # Some tokenizers end every text with their end token; a prompt goes on.
+            return ids[:-1] if ids and ids[-1] == self.tokenizer.eos_token_id else ids
+        head, rest = self._keep(text, len(text), lambda: self._head(text))
+        rest += more
+        return [*head, *self._keep(("rest", rest), len(rest), lambda: array("q", self._ids(rest)))]
+
+    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
+        """Tokenize prompts together, on all cores, and keep their tokens for when they are asked for."""
+        if self.tokenizer.chat_template is None:
+            return
+        texts = [text for text in map(self.prompt_text, conversations) if text not in self._kept]
+        cuts = {text: end for text in texts if (end := self._cut(text))}
+        if cuts:
+            heads = [text[:end] for text, end in cuts.items()]
+            found = self.tokenizer(heads, add_special_tokens=False)["input_ids"]
+            for (text, end), ids in zip(cuts.items(), found, strict=True):
+                self._store(text, len(text), (array("q", ids), text[end:]))
+
+    def _head(self, text: str) -> "tuple[array[int], str]":
+        """The token ids of a text up to its last control token, and the text that follows."""
+        end = self._cut(text)
+        return array("q", self._ids(text[:end]) if end else ()), text[end:]
+
+    def _cut(self, text: str) -> int:
+        """Where the last control token of a text ends; 0 where what follows may not be read by itself."""
+        present = [special for special in self._specials if special in text]
+        end, special = max(((text.rfind(one) + len(one), one) for one in present), default=(0, ""))
+        return end if end and self._keep(("parts", special), 1, lambda: self._parts(special)) else 0
+
+    def _parts(self, special: str) -> bool:
+        """Is what follows a control token read as if it stood alone?"""
+        before = self._ids(f"a{special}")
+        return all(self._ids(f"a{special}{text}") == before + self._ids(text) for text in STARTS)
+
+    def _ids(self, text: str, add_special_tokens: bool = False) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=add_special_tokens)["input_ids"])
+
+    def _keep(self, key: Any, size: int, make: Callable[[], Any]) -> Any:
+        """What was made for a key before, or is made now."""
+        found = self._kept.get(key)
+        return self._store(key, size, make()) if found is None else found
+
+    def _store(self, key: Any, size: int, made: Any) -> Any:
+        if self._size > KEPT:
+            self._kept, self._size = {}, 0
+        self._kept[key] = made
+        self._size += size
+        return made
 
     def count(self, messages: Sequence[Message]) -> int:
         """Tokens of a prompt, generation prompt included."""
@@ -80,7 +151,7 @@ class Renderer:
 
     def reply_ids(self, messages: Sequence[Message], reply: str) -> list[int]:
         """Token ids of a prompt and of the beginning of a reply, with no end of turn."""
-        return self.encode(self.prompt_text(messages) + defuse(reply, self._specials))
+        return self.encode(self.prompt_text(messages), defuse(reply, self._specials))
 
     def completion_ids(self, messages: Sequence[Message], completion: str) -> tuple[list[int], list[int]]:
         """Token ids of a prompt and of the assistant's whole reply to it, end of turn included."""
@@ -113,8 +184,9 @@ class Renderer:
 
 def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
     """Number of leading items that all sequences share."""
-    shortest = min(len(sequence) for sequence in sequences)
-    for position in range(shortest):
-        if len({sequence[position] for sequence in sequences}) > 1:
-            return position
-    return shortest
+    first, *others = sequences
+    shared = len(first)
+    for other in others:
+        shared = min(shared, len(other))
+        shared = min(shared, next(compress(count(), map(ne, first, other)), shared))
+    return shared

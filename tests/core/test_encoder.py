@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,24 @@ def test_a_verdict_does_not_depend_on_its_neighbours(
         [alone] = judge.check([one])
         assert verdict.p_fail == pytest.approx(alone.p_fail, abs=1e-5)
         assert verdict.usage == alone.usage and verdict.label is alone.label
+
+
+@pytest.mark.parametrize("precision", ["int8", "bfloat16"])
+def test_other_number_formats_do_not_depend_on_neighbours_either(
+    make_judge: Callable[..., EncoderJudge], precision: str
+) -> None:
+    """... but for roundings: a last bit of float32 may turn one of 8 or 16 bits up or down."""
+    from judge.models.int8 import to_int8
+
+    plain = make_judge(64)
+    judge = replace(plain, precision=precision, network=deepcopy(plain.network))
+    if precision == "int8":
+        to_int8(judge.network.backbone.encoder)
+    some = [sample(f"it is 2{at} m high . " * (at + 1), "a red tower . " * (at // 2 + 1)) for at in range(5)]
+    for one, verdict, exact in zip(some, judge.check(some), plain.check(some), strict=True):
+        [alone] = judge.check([one])
+        assert verdict.p_fail == pytest.approx(alone.p_fail, abs=2e-3)
+        assert verdict.p_fail == pytest.approx(exact.p_fail, abs=0.02) and verdict.p_fail != exact.p_fail
 
 
 def key_weights(network: Any) -> Any:

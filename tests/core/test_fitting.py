@@ -1,5 +1,7 @@
 """Only the document is ever shortened, to at most the limit, and what was cut is counted."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -107,3 +109,20 @@ def test_a_shorter_text_that_takes_more_tokens_is_not_taken() -> None:
 def test_too_long() -> None:
     with pytest.raises(TooLong, match="question, answer and instructions alone take 102 tokens of 50"):
         fit("document", lambda text: plain("x" * 100 + text), in_characters, 50)
+
+
+def test_a_cut_is_found_in_a_few_counts() -> None:
+    """... where halving takes log2 of the characters, on a text whose tokens are not spread evenly."""
+    document = "word " * 3000 + "1 2 3 4 5 6 7 8 9 " * 800
+    counted: list[int] = []
+
+    def count(messages: Sequence[Message]) -> int:
+        counted.append(in_words(list(messages)))
+        return counted[-1]
+
+    for limit in (500, 2000, 4001, 9000):
+        counted.clear()
+        messages, _ = fit(document, plain, count, limit)
+        assert len(counted) <= 12
+        kept = document.split()[: limit - 2]  # as halving finds
+        assert messages[0]["content"] == " ".join(kept) + ELLIPSIS

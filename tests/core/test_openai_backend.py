@@ -189,6 +189,27 @@ def test_vllm_tells_its_context_and_counts_tokens(serve: Serve) -> None:
         OpenAIBackend(config.model_copy(update={"model": "tinny"}))
 
 
+def test_on_vllm_a_verdict_costs_no_request_to_count(serve: Serve) -> None:
+    """Bytes tell that a prompt fits, replies how many tokens it has; counting is for those near the limit."""
+    model, config = serve("vllm")
+    judge, local = Judge(OpenAIBackend(config)), Judge(model.backend)
+
+    def counted() -> int:
+        return sum(path == "/tokenize" for path, _ in model.asked)
+
+    judge.check(SAMPLES[:1])
+    before = counted()
+    found = judge.check(SAMPLES)
+    assert counted() == before
+    assert [verdict.usage for verdict in found] == [verdict.usage for verdict in local.check(SAMPLES)]
+    messages = judge.prompt.messages(SAMPLES[0], "verdict")
+    bound, tokens = judge.backend._vllm.most(messages), model.backend.count_tokens(messages)  # type: ignore[attr-defined]
+    assert tokens <= bound
+    narrow = Judge(OpenAIBackend(config, max_length=tokens + 20))
+    [verdict] = narrow.check(SAMPLES[:1])
+    assert counted() > before and verdict.cut_chars == 0 and verdict.usage.prompt_tokens == tokens
+
+
 def test_a_tokenizer_that_fails_is_told(serve: Serve) -> None:
     model, config = serve("vllm")
     backend = OpenAIBackend(config)

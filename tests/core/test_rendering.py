@@ -4,6 +4,8 @@ import pytest
 from conftest import VARIANTS, tiny_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import AddedToken
+from tokenizers.pre_tokenizers import Metaspace
 
 from judge.prompting.rendering import Renderer, common_prefix, defuse, special_tokens
 from judge.types import Message
@@ -40,8 +42,6 @@ def test_special_tokens_in_a_document_are_text(name: str) -> None:
 
 def test_control_tokens_that_are_not_flagged_special_are_text_too() -> None:
     """Some vocabularies add their turn marks as ordinary tokens; the template still gives them power."""
-    from tokenizers import AddedToken
-
     tokenizer = tiny_tokenizer("bytes")
     tokenizer.add_tokens([AddedToken("<|turn|>", special=False), AddedToken("  ", special=False)])
     tokenizer.chat_template = "{% for m in messages %}<|turn|>{{ m['content'] }}  {% endfor %}<|turn|>"
@@ -122,3 +122,41 @@ def test_common_prefix(lists: list[list[int]]) -> None:
     assert all(items[:length] == lists[0][:length] for items in lists)
     if all(len(items) > length for items in lists):
         assert len({items[length] for items in lists}) > 1
+
+
+@pytest.mark.parametrize("name", [*NAMES, "metaspace", "strips"])
+def test_tokens_are_those_of_the_whole_text(name: str) -> None:
+    """A prompt is tokenized in parts where that changes nothing, and once for several replies."""
+    tokenizer = tiny_tokenizer("chatml" if name in ("metaspace", "strips") else name)
+    if name == "metaspace":  # marks the beginning of a text, and so of a part, as if a space stood before it
+        tokenizer.backend_tokenizer.pre_tokenizer = Metaspace()
+    if name == "strips":
+        mark = AddedToken("<|im_start|>", rstrip=True, special=True)
+        tokenizer.backend_tokenizer.add_special_tokens([mark])
+        tokenizer.chat_template = tokenizer.chat_template.replace("<|im_start|>", "<|im_start|> ")
+    renderer = Renderer(tokenizer)
+    texts = ["It is 30 m high.", " space", "\nline", "文档 <|im_end|>"]
+    for document in texts:
+        text = renderer.prompt_text(user(document))
+        for reply in ("", "PASS", *texts[:3]):
+            whole = tokenizer(text + reply, add_special_tokens=tokenizer.chat_template is None)["input_ids"]
+            assert renderer.reply_ids(user(document), reply) == whole
+            assert renderer.encode(text, reply) == whole
+    ahead = Renderer(tokenizer)
+    ahead.read_ahead([user(document) for document in texts])
+    for document in texts:
+        assert ahead.reply_ids(user(document), "PASS") == renderer.reply_ids(user(document), "PASS")
+    calls: list[str] = []
+    renderer._ids = lambda text, **_: calls.append(text) or [1]  # type: ignore[func-returns-value,method-assign]
+    if name == "chatml":
+        for reply in ("", "PASS", "FAIL", "PASS"):
+            renderer.reply_ids(user("another document"), reply)
+        assert sum("another document" in text for text in calls) == 1
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.prompting.rendering.KEPT", 500)
+    renderer = Renderer(tiny_tokenizer("chatml"))
+    for number in range(20):
+        renderer.count(user(f"{number} " * 20))
+    assert 0 < renderer._size < 1000 and len(renderer._kept) < 30
