@@ -11,6 +11,7 @@ from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
 from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
+from judge.models.runtimes import exported
 from judge.models.weights import Precision
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
@@ -100,6 +101,8 @@ def load_judge(
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
         encoder = _load_encoder(model, revision, identity, precision, max_length, batch_tokens, threshold)
         return _with_claims(encoder, identity, model) if claims else encoder
+    if mode == "reason" and exported(identity, "onnx"):
+        raise InputError(f"{model} is an ONNX export, which has no mode reason; leave it away")
     released = None if template is None else TemplatePrompt(Path(template))
     prompt: Prompt = released or BuiltinPrompt()
     chat = {} if released is None else released.chat
@@ -172,6 +175,13 @@ def _load_encoder(
         from huggingface_hub import snapshot_download
 
         folder = Path(snapshot_download(model, revision=revision))
+    if exported(identity, "onnx"):
+        from judge.encoder.onnx import load_onnx_encoder
+
+        if precision != "auto":
+            raise InputError(f"{model} is an export, which takes no --precision; leave it away")
+        found = load_onnx_encoder(folder, identity, max_length=max_length, batch_tokens=batch_tokens)
+        return replace(found, model=model, threshold=threshold_named(threshold, found.calibration()))
     judge = load_encoder(
         folder,
         identity,

@@ -30,6 +30,7 @@ LEVELS = (
     {"judge", "encoder", "claims"},
     {"load"},
     {"batch", "serving", "training", "adapters"},
+    {"exports"},
     {"cli", "testing"},
     {"__main__"},
 )
@@ -37,7 +38,7 @@ LEVELS = (
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
 MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "encoder", "lion", "trainer")}
 MAY_LOAD |= {f"judge/encoder/{name}.py" for name in ("model", "bert", "attention")}
-MAY_LOAD |= {"judge/models/blocked_attention.py"}
+MAY_LOAD |= {"judge/models/blocked_attention.py", "judge/exports/onnx_file.py"}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 
