@@ -119,11 +119,9 @@ class LlamaCppBackend:
                 seed=decoding.seed,
             )
             [choice] = found["choices"]
-            replies.append(
-                Generation(
-                    choice["text"], choice["finish_reason"] == "length", found["usage"]["completion_tokens"]
-                )
-            )
+            # The library counts a token more where it stops at the limit.
+            tokens = min(found["usage"]["completion_tokens"], decoding.max_new_tokens)
+            replies.append(Generation(choice["text"], choice["finish_reason"] == "length", tokens))
         return replies
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:

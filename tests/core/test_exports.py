@@ -1,6 +1,7 @@
 """``judge export``: other runtimes say what the original says, and what does not is refused."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from judge.backends.alternatives import read_words
 from judge.backends.transformers import TransformersBackend
+from judge.calibration.curve import Curve
 from judge.encoder.layout import Layout
 from judge.errors import InputError, JudgeError
 from judge.exports import Parity, export_judge
@@ -363,9 +366,44 @@ def test_an_encoder_in_onnx_runtime(encoder_judge: Path, tmp_path: Path, kind: s
     assert exported.describe()["calibration"] == original.describe()["calibration"]
 
 
-def test_an_encoder_is_judged_without_torch(encoder_judge: Path, tmp_path: Path) -> None:
+def doc_block(words: str) -> str:
+    """The Python block of docs/deploy.md that has these words."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "deploy.md").read_text(encoding="utf-8")
+    [found] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if words in block]
+    return str(found)
+
+
+def test_a_probability_from_a_list_of_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the docs tell of llama.cpp's and Ollama's log-probs is what the backend openai reads."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "exported").mkdir()
+    curve = {"method": "platt", "temperature": 2.0, "bias": 0.5}
+    (tmp_path / "exported" / "judge.json").write_text(
+        json.dumps({"calibration": {"verdict": {"curve": curve}}})
+    )
+    names: dict[str, Any] = {}
+    exec(doc_block("def p_fail(top_logprobs"), names)
+    top = [{"token": token, "logprob": math.log(p)} for token, p in ((" P", 0.5), ("FA", 0.2), ("The", 0.1))]
+    pair = read_words([{**top[0], "top_logprobs": top}], "", ("PASS", "FAIL"))
+    assert pair is not None
+    raw = 1 / (1 + math.exp(pair[0] - pair[1]))
+    assert names["p_fail"](top) == pytest.approx(Curve.model_validate(curve)(raw), abs=1e-6)
+
+
+def test_an_encoder_is_judged_without_torch(
+    encoder_judge: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the toolkit, and by the page's own code, which needs no toolkit at all."""
     pytest.importorskip("onnxruntime")
     export_judge(str(encoder_judge), "onnx", tmp_path / "out")
+    (tmp_path / "exported").symlink_to(tmp_path / "out")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(doc_block("InferenceSession"), names)
+    samples = encoder_samples()
+    own = [names["p_fail"](sample.document, sample.answer, sample.question) for sample in samples]
+    assert own == pytest.approx(p_fail(load_judge(str(encoder_judge)), samples), abs=1e-5)
+    exec(doc_block('load_judge("exported")'), {})
     code = "import sys; from judge import Sample, load_judge; judge = load_judge(sys.argv[1]); "
     code += "print(judge.check([Sample('s', 'the tower is high', 'it is low')])[0].p_fail, "
     code += "sorted({'torch', 'transformers'} & set(sys.modules)))"
