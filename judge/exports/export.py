@@ -21,12 +21,11 @@ from judge.exports.prompts import prompt_texts
 from judge.files import JUDGE_FILE, appearing, write_json, write_text
 from judge.load import load_judge
 from judge.models.base import find_model
-from judge.models.identity import ENCODER, read_identity
+from judge.models.identity import ENCODER, read_identity, trained_quantization
 from judge.models.runtimes import EXPORT
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.prompting.rendering import Renderer
 from judge.shipped import model_path
-from judge.training.merge import merge
 from judge.types import Sample
 
 if TYPE_CHECKING:
@@ -155,10 +154,20 @@ def _plain_weights(model: str) -> Iterator[Path]:
     """A folder with a model's plain weights and tokenizer: its own, or that of an adapter merged in."""
     base, adapter = find_model(model_path(model))
     if adapter is not None:
+        from judge.models.weights import load_weights
+
+        # Not judge merge: it keeps the base's number format, and bfloat16 rounds half of an adapter away.
+        merged, tokenizer = load_weights(
+            model,
+            precision="float32",
+            quantization=trained_quantization(read_identity(model)),
+            dequantize=True,
+        )
         with tempfile.TemporaryDirectory() as scratch:
-            merged = Path(scratch) / "merged"
-            merge(adapter, merged)
-            yield merged
+            merged.merge_and_unload().save_pretrained(scratch)
+            tokenizer.save_pretrained(scratch)
+            del merged
+            yield Path(scratch)
     elif Path(base).is_dir():
         yield Path(base)
     else:

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -76,6 +77,27 @@ def test_weights_in_8_bits_are_the_nearest(model_folder: ModelFolder, tmp_path: 
         largest = weight.unflatten(-1, (-1, 32)).abs().amax(-1, keepdim=True)
         apart = (found[name] - weight).unflatten(-1, (-1, 32)).abs()
         assert apart.max() > 0 and (apart <= largest / 127 * 0.57).all(), name
+
+
+def test_an_adapter_is_not_rounded_to_its_base(model_folder: ModelFolder, tmp_path: Path) -> None:
+    """What it adds to a base in bfloat16 is finer than bfloat16 is."""
+    import torch
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    base, adapter = tmp_path / "base", tmp_path / "adapter"
+    shutil.copytree(model_folder("adapter"), adapter)
+    shutil.copytree(model_folder("chatml"), base)
+    AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16).save_pretrained(base)
+    settings = json.loads((adapter / "adapter_config.json").read_text())
+    settings |= {"base_model_name_or_path": str(base), "lora_alpha": 0.1}
+    (adapter / "adapter_config.json").write_text(json.dumps(settings))
+    export_judge(str(adapter), "gguf", tmp_path / "out")
+    whole = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+    wanted = PeftModel.from_pretrained(whole, adapter).merge_and_unload().state_dict()
+    found = read_back(tmp_path / "out").backend.model.state_dict()  # type: ignore[attr-defined]
+    for name, weight in wanted.items():
+        assert torch.allclose(found[name], weight, rtol=2**-11, atol=1e-7), name
 
 
 def test_qwen_has_biases_and_tied_embeddings(model_folder: ModelFolder, tmp_path: Path) -> None:
@@ -384,7 +406,9 @@ def test_a_probability_from_a_list_of_tokens(tmp_path: Path, monkeypatch: pytest
     names: dict[str, Any] = {}
     exec(doc_block("def p_fail(top_logprobs"), names)
     top = [{"token": token, "logprob": math.log(p)} for token, p in ((" P", 0.5), ("FA", 0.2), ("The", 0.1))]
-    pair = read_words([{**top[0], "top_logprobs": top}], "", ("PASS", "FAIL"))
+    rest = {"token": "ASS", "logprob": 0.0}
+    reply = [{**top[0], "top_logprobs": top}, {**rest, "top_logprobs": [rest]}]
+    pair = read_words(reply, "", ("PASS", "FAIL"))
     assert pair is not None
     raw = 1 / (1 + math.exp(pair[0] - pair[1]))
     assert names["p_fail"](top) == pytest.approx(Curve.model_validate(curve)(raw), abs=1e-6)
