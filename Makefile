@@ -7,6 +7,7 @@
 # make test-wheel the wheel and the sdist: contents, twine check; the demo's commands and the Colab notebook from the wheel
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
 # make test-adapters the tests that need the frameworks of docs/adapters.md, in .venv-adapters
+# make test-export the tests that need ONNX Runtime, in .venv-export
 # make docs     the documentation as a site in site/, with every warning an error, in .venv-docs
 # Each needs nothing before it but Python 3.11 or newer, pip and make.
 
@@ -25,12 +26,14 @@ VLLM_VENV := .venv-vllm
 VLLM_STAMP := $(VLLM_VENV)/.installed
 ADAPTERS_VENV := .venv-adapters
 ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
+EXPORT_VENV := .venv-export
+EXPORT_STAMP := $(EXPORT_VENV)/.installed
 DOCS_VENV := .venv-docs
 DOCS_STAMP := $(DOCS_VENV)/.installed
 RELEASE_VENV := .venv-release
 RELEASE_STAMP := $(RELEASE_VENV)/.installed
 
-.PHONY: install install-gpu install-cpu demo test test-gpu lint test-wheel install-vllm test-vllm install-adapters test-adapters docs
+.PHONY: install install-gpu install-cpu demo test test-gpu lint test-wheel install-vllm test-vllm install-adapters test-adapters install-export test-export docs
 
 install: $(STAMP)
 
@@ -95,6 +98,19 @@ $(ADAPTERS_STAMP): requirements/cpu.txt requirements/adapters.txt pyproject.toml
 test-adapters: install-adapters
 	DEEPEVAL_TELEMETRY_OPT_OUT=1 RAGAS_DO_NOT_TRACK=true HAYSTACK_TELEMETRY_ENABLED=False \
 		$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters
+
+install-export: $(EXPORT_STAMP)
+
+$(EXPORT_STAMP): requirements/cpu.txt requirements/export.txt pyproject.toml
+	$(PYTHON) -m venv $(EXPORT_VENV)
+	$(EXPORT_VENV)/bin/python -m pip install --quiet --requirement requirements/cpu.txt
+	$(EXPORT_VENV)/bin/python -m pip install --quiet --no-deps --requirement requirements/export.txt
+	$(EXPORT_VENV)/bin/python -m pip install --quiet --no-deps --editable .
+	touch $(EXPORT_STAMP)
+
+# What llama.cpp itself makes of a GGUF file is measured, for it compiles too long: tests/bench/exports.py.
+test-export: install-export
+	$(EXPORT_VENV)/bin/python -m pytest tests/core/test_exports.py
 
 $(DOCS_STAMP): requirements/docs.txt
 	$(PYTHON) -m venv $(DOCS_VENV)

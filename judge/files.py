@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -87,6 +88,22 @@ def replacing(path: Path) -> Iterator[IO[str]]:
     finally:
         with suppress(OSError):  # never made, or renamed already
             beside.unlink()
+
+
+@contextmanager
+def appearing(output: Path) -> Iterator[Path]:
+    """A folder to write in that gets its name when the block ends well, and else is gone."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=f".{output.name}.", dir=output.parent, ignore_cleanup_errors=True
+        ) as scratch:
+            folder = Path(scratch) / output.name
+            folder.mkdir()
+            yield folder
+            folder.replace(output)
+    except OSError as error:
+        raise JudgeError(f"{output}: could not be written ({error.strerror or error})") from error
 
 
 def write_text(path: Path, text: str) -> None:

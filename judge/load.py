@@ -11,6 +11,7 @@ from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
 from judge.models.identity import ENCODER, read_identity, trained_quantization
 from judge.models.quantization import QuantizationChoice
+from judge.models.runtimes import exported
 from judge.models.weights import JudgingPrecision
 from judge.progress import stage
 from judge.prompting.prompts import BuiltinPrompt, Prompt
@@ -106,6 +107,8 @@ def load_judge(
             model, revision, identity, precision, parity, max_length, batch_tokens, threshold
         )
         return _with_claims(encoder, identity, model) if claims else encoder
+    if mode == "reason" and exported(identity, "onnx"):
+        raise InputError(f"{model} is an ONNX export, which has no mode reason; leave it away")
     released = None if template is None else TemplatePrompt(Path(template))
     prompt: Prompt = released or BuiltinPrompt()
     chat = {} if released is None else released.chat
@@ -209,6 +212,13 @@ def _load_encoder(
 
         with stage(f"bring {model}"):
             folder = Path(snapshot_download(model, revision=revision))
+    if exported(identity, "onnx"):
+        from judge.encoder.onnx import load_onnx_encoder
+
+        if precision != "auto":
+            raise InputError(f"{model} is an export, which takes no --precision; leave it away")
+        found = load_onnx_encoder(folder, identity, max_length=max_length, batch_tokens=batch_tokens)
+        return replace(found, model=model, threshold=threshold_named(threshold, found.calibration()))
     judge = load_encoder(
         folder,
         identity,

@@ -8,6 +8,7 @@ from judge.backends.base import Backend
 from judge.errors import InputError, warn
 from judge.models.identity import read_identity, trained_precision, trained_quantization
 from judge.models.quantization import Quantization, QuantizationChoice
+from judge.models.runtimes import EXPORT, exported
 from judge.models.weights import JudgingPrecision, Precision
 
 if TYPE_CHECKING:
@@ -57,6 +58,16 @@ def load_backend(
 
         return OpenAIBackend(_endpoint(model, endpoint), max_length=max_length, call_cache=call_cache)
     identity = read_identity(model, revision)
+    if EXPORT in identity:
+        for given, option in (
+            (precision != "auto", "--precision"),
+            (quantization != "auto", "--quantization"),
+            (compiled, "--compile"),
+            (bool(chat), "chat template arguments (--template)"),
+        ):
+            if given:
+                raise InputError(f"{model} is an export, which takes no {option}; leave it away")
+        return _exported(Path(model), identity, engine, max_length, batch_tokens)
     wanted = trained_quantization(identity) if quantization == "auto" else _named(quantization)
     if engine == "vllm":
         from judge.backends.vllm import VLLMBackend
@@ -84,6 +95,25 @@ def load_backend(
         precision = cast(JudgingPrecision, default_precision(trained=trained_precision(identity)))
     loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
     return TransformersBackend(loaded, max_length, batch_tokens, compiled, chat)
+
+
+def _exported(
+    folder: Path,
+    identity: Mapping[str, Any],
+    engine: Engine,
+    max_length: int | None,
+    batch_tokens: int | None,
+) -> Backend:
+    """The engine of an exported judge, which its folder decides."""
+    if engine != "transformers":
+        raise InputError(f"is an export, which {engine} does not run; leave --backend away", file=folder)
+    if exported(identity, "gguf"):
+        from judge.backends.llama_cpp import LlamaCppBackend
+
+        return LlamaCppBackend(folder, max_length)
+    from judge.backends.onnx import OnnxBackend
+
+    return OnnxBackend(folder, max_length, batch_tokens)
 
 
 def _named(choice: QuantizationChoice) -> Quantization | None:

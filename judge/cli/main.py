@@ -32,6 +32,7 @@ COMMANDS = {
     "serve": ("judge.cli.serve:app", "Judge over HTTP."),
     "pack": ("judge.cli.pack:app", "Write an encoder judge as an adapter of its encoder."),
     "merge": ("judge.cli.merge:app", "Merge a LoRA adapter into its base model."),
+    "export": ("judge.cli.export:app", "Write a judge for llama.cpp, Ollama or ONNX Runtime."),
     "doctor": ("judge.cli.doctor:app", "Does a training recipe fit the device?"),
     "demo": ("judge.cli.demo:app", "Build, train and measure a small judge, end to end."),
 }

@@ -239,8 +239,7 @@ def load_encoder(
 
         to_int8(network.backbone.encoder)
     layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
-    if max_length is not None:
-        layout.max_windows = max(1, min(layout.max_windows, max_length // layout.window_tokens))
+    layout.limit(max_length)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return EncoderJudge(
         network.to(device).eval(),

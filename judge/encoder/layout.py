@@ -64,7 +64,7 @@ class Layout:
     """Turns documents and answers into tokens.
 
     Args:
-        tokenizer: one with the special tokens of BERT (:func:`judge.encoder.model.read_tokenizer`).
+        tokenizer: one with the special tokens of BERT (:func:`judge.encoder.reading.read_tokenizer`).
         window_tokens: longest window, its two special tokens included.
         max_windows: a document's windows at most; the rest of it is cut off.
     """
@@ -73,6 +73,11 @@ class Layout:
     window_tokens: int = 512
     max_windows: int = 16
     _last: tuple[str, Any, int, "tuple[frozenset[Any], ...]"] | None = field(default=None, repr=False)
+
+    def limit(self, tokens: int | None) -> None:
+        """Cut documents off after so many tokens, in whole windows; ``None`` changes nothing."""
+        if tokens is not None:
+            self.max_windows = max(1, min(self.max_windows, tokens // self.window_tokens))
 
     def windows(self, document: str) -> tuple[tuple[tuple[int, ...], ...], int]:
         """The windows of a document, all of about the same length, and how many characters were cut off."""

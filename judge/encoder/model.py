@@ -17,11 +17,11 @@ from judge.encoder.attention import Blocks
 from judge.encoder.bert import Bert, BertConfig, read_bert
 from judge.encoder.layout import RUNS, Page
 from judge.encoder.packing import ADAPTER, WEIGHTS, find_base, unpacked
+from judge.encoder.reading import TOKENIZER, read_tokenizer
 from judge.errors import InputError, JudgeError
 from judge.models.base import is_path, unknown_model
 from judge.models.bundled import MINILM, bring_minilm
 
-TOKENIZER = "tokenizer.json"
 BARRED = -1e4
 """Added to a score to bar it; finite in every number format."""
 
@@ -166,24 +166,6 @@ def load_network(folder: Path) -> tuple[EncoderNetwork, Tokenizer]:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({reason:.200})") from error
     return network.float(), read_tokenizer(base or folder)
-
-
-def read_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a model folder, without the limits that were kept with it.
-
-    Raises:
-        InputError: there is none, or it lacks the special tokens of BERT.
-    """
-    file = folder / TOKENIZER
-    try:
-        tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # the library raises nothing more exact
-        raise InputError(f"holds no tokenizer ({error})", file=file) from None
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    if None in (tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")):
-        raise InputError("knows no [CLS] and [SEP]; encoder judges are made of BERTs", file=file)
-    return tokenizer
 
 
 def _folder(model: str) -> Path:

@@ -14,8 +14,9 @@ from transformers import Trainer, TrainingArguments, set_seed
 from judge.encoder.checker import EncoderJudge, describe_layout
 from judge.encoder.examples import DocumentExamples, Example, by_document, counts
 from judge.encoder.layout import Layout, Page, batches, pages
-from judge.encoder.model import TOKENIZER, EncoderNetwork, PageBatch, load_network, start_network
+from judge.encoder.model import EncoderNetwork, PageBatch, load_network, start_network
 from judge.encoder.packing import WEIGHTS
+from judge.encoder.reading import TOKENIZER
 from judge.errors import InputError
 from judge.models.identity import ENCODER, read_identity
 from judge.samples import read_samples

@@ -5,15 +5,12 @@ a time: memory holds one of them, whatever the size of the model.
 """
 
 import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.errors import InputError, JudgeError
-from judge.files import JUDGE_FILE, write_json, write_text
+from judge.errors import InputError
+from judge.files import JUDGE_FILE, appearing, write_json, write_text
 from judge.models.base import find_model, unknown_model
 from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
 from judge.models.identity import read_identity, trained_quantization
@@ -62,7 +59,7 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
     layers = adapted_layers(Path(adapter), skeleton, factors)
     if missing := sorted(set(layers) - set(stored)):
         raise InputError(f"{adapter} adapts {missing[0]}, which {base} does not hold as a tensor of its own")
-    with _appearing(output) as folder:
+    with appearing(output) as folder:
         for file in beside:
             shutil.copyfile(file, folder / file.name)
         with stage(f"copy {base}"):
@@ -184,19 +181,3 @@ def _factors(adapter: Path) -> Checkpoint:
     if not file.is_file():
         raise InputError("is not there; an adapter's weights are wanted as safetensors", file=file)
     return Checkpoint([file])
-
-
-@contextmanager
-def _appearing(output: Path) -> Iterator[Path]:
-    """A folder to write in that gets its name when the block ends well, and else is gone."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            prefix=f".{output.name}.", dir=output.parent, ignore_cleanup_errors=True
-        ) as scratch:
-            folder = Path(scratch) / output.name
-            folder.mkdir()
-            yield folder
-            folder.replace(output)
-    except OSError as error:
-        raise JudgeError(f"{output}: could not be written ({error.strerror or error})") from error

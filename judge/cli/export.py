@@ -1,0 +1,50 @@
+"""``judge export``: a judge for llama.cpp, Ollama or ONNX Runtime."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from judge.errors import InputError, warn
+from judge.shipped import REFERENCE
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("export")
+def export_command(
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the export.")],
+    to: Annotated[
+        Literal["gguf", "onnx"],
+        typer.Option(help="gguf: llama.cpp and Ollama, decoders alone. onnx: ONNX Runtime."),
+    ],
+    model: Annotated[str, typer.Argument(help="A judge: folder, LoRA adapter or Hub id.")] = REFERENCE,
+    kind: Annotated[
+        str | None, typer.Option("--type", help="Number format: F16 or Q8_0; float32 or int8.")
+    ] = None,
+    samples: Annotated[
+        Path | None, typer.Option(help="Samples that the export and the original must agree on.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Take so many of the samples, the first ones.")] = 100,
+    unchecked: Annotated[bool, typer.Option("--unchecked", help="Write it without comparing.")] = False,
+    keep_failed: Annotated[
+        bool, typer.Option("--keep-failed", help="Write it even if it differs too much; it is marked.")
+    ] = False,
+) -> None:
+    """Write a judge for another runtime: weights, tokenizer, chat template, prompts and calibration.
+
+    Every command takes the folder as --model; docs/deploy.md tells how others serve it.
+    """
+    from judge.exports import export_judge
+    from judge.samples import read_samples
+
+    if (samples is None) != unchecked:
+        raise InputError("give --samples to compare on, or else --unchecked")
+    taken = None if samples is None else list(islice(read_samples(samples), limit))
+    parity = export_judge(model, to, out, kind=kind, samples=taken, keep_failed=keep_failed)
+    if parity is None:
+        warn(f"{out}: was not compared with {model}")
+    elif not parity.passed:
+        warn(f"{out}: is too far from {model} in float32; judge.json says so")
+    typer.echo(f"{out}: {model} to {to}" + ("" if parity is None else f"; {parity}"))

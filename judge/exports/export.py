@@ -1,0 +1,204 @@
+"""``judge export``: a judge for another runtime, with everything that its probabilities need.
+
+The folder has the model file, the tokenizer, ``judge.json`` with calibration, label words and the parity with
+the original, ``prompts.json`` and, for GGUF, Ollama's ``Modelfile``. It exists only when it is whole and the
+parity is within its limits, or when failing exports were asked for too.
+"""
+
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.calibration.curve import read_calibrations
+from judge.checker import Checker
+from judge.errors import InputError, JudgeError, JudgeWarning, unknown
+from judge.exports.parity import Parity, compare
+from judge.exports.prompts import prompt_texts
+from judge.files import JUDGE_FILE, appearing, write_json, write_text
+from judge.load import load_judge
+from judge.models.base import find_model
+from judge.models.identity import ENCODER, read_identity, trained_quantization
+from judge.models.parity import FIELD
+from judge.models.runtimes import EXPORT
+from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
+from judge.prompting.rendering import Renderer
+from judge.shipped import model_path
+from judge.types import Sample
+
+if TYPE_CHECKING:
+    from judge.encoder.checker import EncoderJudge
+    from judge.judge import Judge
+
+TYPES = {"gguf": ("F16", "Q8_0"), "onnx": ("float32", "int8")}
+"""Number formats of each kind of export, the first one by default."""
+WEIGHTS = (".gguf", ".onnx", ".data")
+"""Endings of the files that hold an export's weights."""
+
+
+def export_judge(
+    model: str,
+    to: str,
+    out: Path,
+    *,
+    kind: str | None = None,
+    samples: Sequence[Sample] | None = None,
+    keep_failed: bool = False,
+) -> Parity | None:
+    """Write a judge for another runtime, and hold it to the original.
+
+    Args:
+        model: folder or Hub id of a judge or a base model: weights, LoRA adapter, or an encoder judge.
+        to: ``gguf`` or ``onnx``.
+        out: folder for the export.
+        kind: number format, see :data:`TYPES`.
+        samples: what both judge; ``None`` leaves the export unchecked, and ``judge.json`` says so.
+        keep_failed: write an export that differs too much as well, marked.
+
+    Returns:
+        How far the two agree.
+
+    Raises:
+        InputError: such an export is not possible, a library is missing, or ``out`` is there already.
+        JudgeError: the export differs from the original by more than the limits of its number format.
+    """
+    if to not in TYPES:
+        raise InputError(unknown("format", to, TYPES), field="to")
+    kind = kind or TYPES[to][0]
+    if kind not in TYPES[to]:
+        raise InputError(unknown(f"type of {to}", kind, TYPES[to]), field="type")
+    if out.exists():
+        raise InputError("exists already; give another folder", file=out)
+    if samples is not None and not samples:
+        raise InputError("there are no samples to compare on")
+    identity = read_identity(model)
+    if EXPORT in identity:
+        raise InputError(f"{model} is an export already; name the judge that it was made of")
+    encoder = identity.get("stage") == ENCODER
+    if encoder and to == "gguf":
+        raise InputError(f"{model} is an encoder, which llama.cpp does not run; export it --to onnx")
+    with appearing(out) as folder:
+        write = _write_encoder if encoder else _write_decoder
+        details = write(model, folder, to, kind)
+        described = _identity(identity, model, encoder)
+        described[EXPORT] = {"to": to, "type": kind, **details, "parity": None}
+        write_json(folder / JUDGE_FILE, described)
+        parity = None if samples is None else _check(model, folder, kind, samples)
+        if parity is not None:
+            described[EXPORT]["parity"] = parity.to_json()
+            write_json(folder / JUDGE_FILE, described)
+            if not parity.passed and not keep_failed:
+                raise JudgeError(
+                    f"{kind} is too far from the original: {parity}; nothing was written "
+                    "(--keep-failed writes it, marked)"
+                )
+        if not encoder:
+            write_json(folder / "prompts.json", prompt_texts())
+        if to == "gguf":
+            write_text(folder / "Modelfile", _modelfile(folder, described, parity))
+        weights = [path for path in folder.iterdir() if path.suffix in WEIGHTS]
+        described[EXPORT]["bytes"] = sum(path.stat().st_size for path in weights)
+        write_json(folder / JUDGE_FILE, described)
+    return parity
+
+
+def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, Any]:
+    """``judge.json`` of the export: that of the judge, with what is not in that of a base model.
+
+    Calibrations were fitted to a number format; what holds an export to the original is the comparison, so
+    they lose it. What number formats of the weights change is said of the weights, not of an export.
+    """
+    found = {name: value for name, value in identity.items() if name != FIELD}
+    if not encoder:
+        words = {language: dict(pair) for language, pair in LABEL_WORDS.items()}
+        found = {**BuiltinPrompt().describe(), "label_words": words, "base_model": model, **found}
+    found["calibration"] = {
+        mode: {**values, "precision": None} for mode, values in identity.get("calibration", {}).items()
+    }
+    found["exported_from"] = model
+    return found
+
+
+def _write_encoder(model: str, folder: Path, to: str, kind: str) -> dict[str, Any]:
+    from judge.encoder.reading import TOKENIZER
+    from judge.exports.onnx_file import write_encoder
+
+    judge = load_judge(model)
+    judge.layout.tokenizer.save(str(folder / TOKENIZER))  # type: ignore[attr-defined]
+    write_encoder(judge.network.cpu(), folder / "model.onnx", kind)  # type: ignore[attr-defined]
+    return {"file": "model.onnx", "parameters": judge.describe()["parameters"]}
+
+
+def _write_decoder(model: str, folder: Path, to: str, kind: str) -> dict[str, Any]:
+    from judge.models.weights import load_tokenizer
+
+    with _plain_weights(model) as source:
+        if to == "gguf":
+            from judge.exports.gguf_file import write_gguf
+
+            file = f"judge-{kind}.gguf"
+            length = write_gguf(source, folder / file, kind, Path(model).name)
+        else:
+            from judge.exports.onnx_file import write_decoder
+
+            file = "model.onnx"
+            length = write_decoder(source, folder / file, kind)
+        load_tokenizer(str(source)).save_pretrained(folder)
+    return {"file": file, "context_length": length}
+
+
+@contextmanager
+def _plain_weights(model: str) -> Iterator[Path]:
+    """A folder with a model's plain weights and tokenizer: its own, or that of an adapter merged in."""
+    base, adapter = find_model(model_path(model))
+    if adapter is not None:
+        from judge.models.weights import load_weights
+
+        # Not judge merge: it keeps the base's number format, and bfloat16 rounds half of an adapter away.
+        merged, tokenizer = load_weights(
+            model,
+            precision="float32",
+            quantization=trained_quantization(read_identity(model)),
+            dequantize=True,
+        )
+        with tempfile.TemporaryDirectory() as scratch:
+            merged.merge_and_unload().save_pretrained(scratch)
+            tokenizer.save_pretrained(scratch)
+            del merged
+            yield Path(scratch)
+    elif Path(base).is_dir():
+        yield Path(base)
+    else:
+        from huggingface_hub import snapshot_download
+
+        yield Path(snapshot_download(base, allow_patterns=["*.json", "*.jinja", "*.safetensors"]))
+
+
+def _check(model: str, folder: Path, kind: str, samples: Sequence[Sample]) -> Parity:
+    """Compare the export with the judge in float32, both with the export's calibrations."""
+    calibrations = read_calibrations(str(folder))
+
+    def load(name: str, **more: Any) -> Checker:
+        judge: Judge | EncoderJudge = load_judge(name, **more)  # type: ignore[assignment]
+        return replace(judge, calibrations=calibrations)
+
+    with warnings.catch_warnings():  # a calibration in another number format holds for the comparison
+        warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
+        original = load(model, precision="float32")
+    return compare(original, load(str(folder)), samples, kind)
+
+
+def _modelfile(folder: Path, identity: dict[str, Any], parity: Parity | None) -> str:
+    from judge.exports.modelfile import modelfile
+    from judge.models.weights import load_tokenizer
+
+    details = identity[EXPORT]
+    remarks = f"judge export of {identity['exported_from']}, {details['type']}\n"
+    remarks += "parity was not checked" if parity is None else f"parity with float32: {parity}"
+    if parity is not None and not parity.passed:
+        remarks += "\nTHE PARITY CHECK FAILED: probabilities are not those of the original judge"
+    renderer = Renderer(load_tokenizer(str(folder)))
+    return modelfile(details["file"], renderer, details["context_length"], remarks)

@@ -1,0 +1,219 @@
+"""ONNX files of judges: the graphs, and their weights in 8 bits.
+
+A decoder's graph reads rows of tokens, padded behind their ends, and gives the logits after the places that
+are asked for. An encoder's reads pages (:func:`judge.encoder.onnx.page_arrays`) and gives two log-odds at
+each token: that of FAIL, meant where an answer begins, and that of a token being unsupported.
+"""
+
+import logging
+import shutil
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from judge.encoder.onnx import INPUTS
+from judge.errors import InputError
+from judge.models.runtimes import need
+
+if TYPE_CHECKING:
+    from judge.encoder.model import EncoderNetwork
+
+OPSET = 20
+ROOM = 3 * 2**29
+"""Bytes of weights from which on they lie beside the graph: a file of protobuf ends at 2 GiB."""
+BLOCK = 32
+"""Weights that share a scale, as in GGUF's Q8_0."""
+
+
+class PageGraph(nn.Module):
+    """An encoder judge's network over pages, with the mask made of the tokens' parts."""
+
+    def __init__(self, network: "EncoderNetwork"):
+        super().__init__()
+        self.network = network
+
+    def forward(
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        kinds: torch.Tensor,
+        levels: torch.Tensor,
+        parts: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-odds ``(pages, tokens)``: of FAIL, and of a token that the document does not bear."""
+        same = parts[:, :, None] == parts[:, None, :]
+        window = (kinds == 0) & (parts >= 0)
+        mask = same | ((kinds == 1)[:, :, None] & window[:, None, :])
+        more = self.network.levels(levels) * kinds[..., None]
+        hidden = self.network.backbone(ids, positions, kinds, more, (), mask[:, None])
+        return self.network.answer(hidden).squeeze(-1), self.network.token(hidden).squeeze(-1)
+
+
+class HeadAtPlaces(nn.Module):
+    """A language model's head that reads some hidden states alone, those of ``places``."""
+
+    def __init__(self, head: nn.Module):
+        super().__init__()
+        self.head = head
+        self.places = torch.zeros(0, 2, dtype=torch.long)
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """From ``(rows, tokens, size)`` to ``(places, vocabulary)``."""
+        return self.head(hidden[self.places[:, 0], self.places[:, 1]])
+
+
+class RowGraph(nn.Module):
+    """A causal language model over rows that are padded behind their ends, where no token looks."""
+
+    def __init__(self, model: Any):
+        super().__init__()
+        self.head = HeadAtPlaces(model.get_output_embeddings())
+        model.set_output_embeddings(self.head)
+        self.model = model
+
+    def forward(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        """Logits ``(places, vocabulary)`` of the token after each place: a row, and a token of it."""
+        at = torch.arange(ids.shape[1])
+        mask = (at[:, None] >= at[None, :])[None, None]
+        self.head.places = places
+        logits: torch.Tensor = self.model(
+            input_ids=ids, attention_mask=mask, position_ids=at[None], use_cache=False
+        ).logits
+        return logits
+
+
+class Product(nn.Module):
+    """A linear layer whose matrix is stored as the product reads it, so that it can be quantized."""
+
+    def __init__(self, layer: nn.Linear):
+        super().__init__()
+        self.register_buffer("matrix", layer.weight.detach().T.contiguous())
+        self.bias = layer.bias
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """As the layer."""
+        product = hidden @ self.get_buffer("matrix")
+        return product if self.bias is None else product + self.bias
+
+
+class ByteEmbedding(nn.Module):
+    """Embeddings in whole numbers from -127 to 127, with a scale for each row."""
+
+    def __init__(self, layer: nn.Embedding):
+        super().__init__()
+        weight = layer.weight.detach()
+        scale = weight.abs().amax(1, keepdim=True) / 127
+        self.register_buffer("rows", (weight / scale.clamp(min=1e-12)).round().to(torch.int8))
+        self.register_buffer("scale", scale)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """As the layer, but for the rounding."""
+        rows = nn.functional.embedding(ids, self.get_buffer("rows")).float()
+        return rows * nn.functional.embedding(ids, self.get_buffer("scale"))
+
+
+def write_encoder(network: "EncoderNetwork", file: Path, kind: str) -> None:
+    """Write an encoder judge's graph; ``kind`` is float32 or int8."""
+    tokens = 16
+    example = {name: torch.zeros(2, tokens, dtype=torch.long) for name in INPUTS}
+    example["positions"] = torch.arange(tokens).repeat(2, 1)
+    example["kinds"][:, tokens // 2 :] = 1
+    example["parts"] = example["kinds"].clone()
+    pages, width = torch.export.Dim("pages", min=1), torch.export.Dim("tokens", min=2)
+    axes = {name: {0: pages, 1: width} for name in INPUTS}
+    _write(PageGraph(network), example, axes, ("answers", "tokens"), file, kind)
+
+
+def write_decoder(folder: Path, file: Path, kind: str) -> int:
+    """Write the graph of a decoder of plain weights; ``kind`` is float32 or int8. Returns its context length.
+
+    Raises:
+        InputError: its attention is not that of all tokens before, or it has positions of its own kind.
+    """
+    from judge.models.prefix_tree import can_share
+    from judge.models.weights import load_weights
+
+    model, _ = load_weights(str(folder), precision="float32")
+    model.set_attn_implementation("sdpa")
+    if not can_share(model):
+        raise InputError(f"a {model.config.model_type} has sliding windows, or layers of another kind")
+    example = {"ids": torch.ones(2, 16, dtype=torch.long), "places": torch.tensor([[0, 3], [1, 5], [1, 9]])}
+    rows, reads = torch.export.Dim("rows", min=1), torch.export.Dim("reads", min=1)
+    axes = {"ids": {0: rows, 1: torch.export.Dim("tokens", min=2)}, "places": {0: reads}}
+    length = int(model.config.get_text_config().max_position_embeddings)
+    _write(RowGraph(model), example, axes, ("logits",), file, kind)
+    return length
+
+
+def _write(
+    graph: nn.Module,
+    example: Mapping[str, torch.Tensor],
+    axes: Mapping[str, Mapping[int, Any]],
+    outputs: tuple[str, ...],
+    file: Path,
+    kind: str,
+) -> None:
+    for library in ("onnx", "onnxscript", "onnxruntime"):
+        need(library, "an ONNX export", "export")
+    graph = graph.eval().requires_grad_(False)
+    if kind == "int8":
+        _prepare(graph)
+    size = sum(value.nbytes for value in (*graph.parameters(), *graph.buffers()))
+    plain = file if kind == "float32" else file.parent / "float32" / file.name
+    plain.parent.mkdir(exist_ok=True)
+    with _quietly():
+        program = torch.onnx.export(
+            graph,
+            tuple(example.values()),
+            dynamo=True,
+            input_names=list(example),
+            output_names=list(outputs),
+            dynamic_shapes=dict(axes),
+            opset_version=OPSET,
+            verbose=False,
+        )
+        if program is None:  # with dynamo there always is one
+            raise InputError("nothing was exported", file=file)
+        program.save(str(plain), external_data=size > ROOM)
+        if kind == "int8":
+            _quantize(plain, file, size)
+            shutil.rmtree(plain.parent)
+
+
+def _prepare(graph: nn.Module) -> None:
+    """Put linear layers and large tables of embeddings into the form that becomes 8 bits."""
+    for name, layer in list(graph.named_modules()):
+        if isinstance(layer, nn.Linear) and layer.out_features > 1:
+            graph.set_submodule(name, Product(layer))
+        elif isinstance(layer, nn.Embedding) and layer.num_embeddings > 1000:
+            graph.set_submodule(name, ByteEmbedding(layer))
+
+
+def _quantize(plain: Path, file: Path, size: int) -> None:
+    """Put the matrices of all products into 8 bits, with a scale for each block."""
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+    # The products themselves are of whole numbers too (accuracy level 4), which is what makes them fast.
+    quantizer = MatMulNBitsQuantizer(
+        str(plain), bits=8, block_size=BLOCK, is_symmetric=True, accuracy_level=4
+    )
+    quantizer.process()
+    quantizer.model.save_model_to_file(str(file), use_external_data_format=size // 3 > ROOM)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without what the exporter and the quantizer tell of themselves."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

@@ -1,0 +1,67 @@
+"""Exported judges: how one says that it is one, and the libraries that run them."""
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError, JudgeError
+
+EXPORT = "export"
+"""In ``judge.json`` of an exported judge: ``to`` (gguf or onnx), ``type``, ``file``, ``parity``."""
+
+
+def exported(identity: Mapping[str, Any], to: str) -> bool:
+    """Whether a ``judge.json`` is that of a judge exported to this format."""
+    return bool(identity.get(EXPORT, {}).get("to") == to)
+
+
+def export_file(folder: Path, identity: Mapping[str, Any]) -> Path:
+    """The model file of an exported judge. Raises ``InputError`` if it is not there."""
+    file = folder / identity[EXPORT]["file"]
+    if not file.is_file():
+        raise InputError("is not there; judge export makes it", file=file)
+    return file
+
+
+def need(module: str, what: str, extra: str) -> Any:
+    """A library of an extra.
+
+    Args:
+        module: its name.
+        what: what needs it, for the message.
+        extra: the extra that brings it.
+
+    Raises:
+        InputError: it is not installed, or does not load.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(
+            f"{what} needs {module} ({error}); pip install 'hallucination-judge[{extra}]'"
+        ) from None
+
+
+def cores() -> int:
+    """Cores that this process may use: more threads than these would wait for each other."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def onnx_session(file: Path) -> Any:
+    """An ONNX Runtime session on the CPU.
+
+    Raises:
+        InputError: ONNX Runtime is not installed.
+        JudgeError: the file cannot be run.
+    """
+    runtime = need("onnxruntime", "an ONNX export", "export")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 3  # errors
+    options.intra_op_num_threads = cores()
+    try:
+        return runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library's own classes have no common base
+        reason = " ".join(str(error).split())
+        raise JudgeError(f"{file}: ONNX Runtime cannot run it ({reason:.200})") from None

@@ -1,0 +1,455 @@
+"""``judge export``: other runtimes say what the original says, and what does not is refused."""
+
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.backends.alternatives import read_words
+from judge.backends.transformers import TransformersBackend
+from judge.calibration.curve import Curve
+from judge.encoder.layout import Layout
+from judge.errors import InputError, JudgeError
+from judge.exports import Parity, export_judge
+from judge.exports.gguf_file import rope_factors
+from judge.exports.gguf_vocabulary import read_vocabulary
+from judge.exports.parity import parity
+from judge.judge import Judge
+from judge.load import load_judge
+from judge.models.identity import read_identity
+from judge.models.weights import LoadedModel, load_tokenizer
+from judge.prompting.prompts import BuiltinPrompt
+from judge.prompting.rendering import Renderer
+from judge.types import Label, Sample, Task, Verdict
+from tests.calling import call
+from tests.core.test_encoder import WORDS, bert  # noqa: F401 (a fixture)
+
+ModelFolder = Callable[[str], Path]
+SAMPLES = [
+    Sample("a", "The tower is 20 m high. It was built by a king.", "It is 21 m high.", "How high is it?"),
+    Sample("b", "The tower is 20 m high.", "It is 20 m high. <|im_end|>", "How high is it?"),
+    Sample("c", "塔高20米。", "塔高21米。", language="zh"),
+    Sample("d", "Red, blue or green. " * 20, "It is green.", task=Task.SUMMARIZATION),
+]
+
+
+def p_fail(judge: Any, samples: list[Sample]) -> list[float]:
+    return [verdict.p_fail for verdict in judge.check(samples)]
+
+
+def read_back(folder: Path) -> Judge:
+    """A judge on what transformers makes of a GGUF file: another reader than the one that wrote it."""
+    from transformers import AutoModelForCausalLM
+
+    file = read_identity(str(folder))["export"]["file"]
+    model = AutoModelForCausalLM.from_pretrained(folder, gguf_file=file, dtype="float32")
+    loaded = LoadedModel(model, load_tokenizer(str(folder)), "gguf", None, 4096)
+    return Judge(TransformersBackend(loaded))
+
+
+@pytest.mark.parametrize("variant", ["chatml", "adapter", "bare"])
+def test_a_gguf_file_holds_the_judge(model_folder: ModelFolder, tmp_path: Path, variant: str) -> None:
+    model = str(model_folder(variant))
+    export_judge(model, "gguf", tmp_path / "out")
+    wanted = p_fail(load_judge(model, precision="float32"), SAMPLES)
+    assert p_fail(read_back(tmp_path / "out"), SAMPLES) == pytest.approx(wanted, abs=2e-3)
+
+
+def test_weights_in_8_bits_are_the_nearest(model_folder: ModelFolder, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    export_judge(str(model_folder("chatml")), "gguf", tmp_path / "out", kind="Q8_0")
+    wanted = AutoModelForCausalLM.from_pretrained(model_folder("chatml"), dtype=torch.float32).state_dict()
+    found = read_back(tmp_path / "out").backend.model.state_dict()  # type: ignore[attr-defined]
+    for name, weight in wanted.items():
+        if weight.ndim < 2:
+            assert torch.equal(found[name], weight), name
+            continue
+        largest = weight.unflatten(-1, (-1, 32)).abs().amax(-1, keepdim=True)
+        apart = (found[name] - weight).unflatten(-1, (-1, 32)).abs()
+        assert apart.max() > 0 and (apart <= largest / 127 * 0.57).all(), name
+
+
+def test_an_adapter_is_not_rounded_to_its_base(model_folder: ModelFolder, tmp_path: Path) -> None:
+    """What it adds to a base in bfloat16 is finer than bfloat16 is."""
+    import torch
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    base, adapter = tmp_path / "base", tmp_path / "adapter"
+    shutil.copytree(model_folder("adapter"), adapter)
+    shutil.copytree(model_folder("chatml"), base)
+    AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16).save_pretrained(base)
+    settings = json.loads((adapter / "adapter_config.json").read_text())
+    settings |= {"base_model_name_or_path": str(base), "lora_alpha": 0.1}
+    (adapter / "adapter_config.json").write_text(json.dumps(settings))
+    export_judge(str(adapter), "gguf", tmp_path / "out")
+    whole = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+    wanted = PeftModel.from_pretrained(whole, adapter).merge_and_unload().state_dict()
+    found = read_back(tmp_path / "out").backend.model.state_dict()  # type: ignore[attr-defined]
+    for name, weight in wanted.items():
+        assert torch.allclose(found[name], weight, rtol=2**-11, atol=1e-7), name
+
+
+def test_qwen_has_biases_and_tied_embeddings(model_folder: ModelFolder, tmp_path: Path) -> None:
+    import torch
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    tokenizer = load_tokenizer(str(model_folder("chatml")))
+    config = Qwen2Config(
+        vocab_size=len(tokenizer) + 3, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True, initializer_range=0.3,
+        max_position_embeddings=4096,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = Qwen2ForCausalLM(config)
+    for name, value in model.named_parameters():
+        if name.endswith("bias"):
+            torch.nn.init.normal_(value)
+    model.save_pretrained(tmp_path / "qwen")
+    tokenizer.save_pretrained(tmp_path / "qwen")
+    export_judge(str(tmp_path / "qwen"), "gguf", tmp_path / "out")
+    wanted = p_fail(load_judge(str(tmp_path / "qwen"), precision="float32"), SAMPLES)
+    assert p_fail(read_back(tmp_path / "out"), SAMPLES) == pytest.approx(wanted, abs=2e-3)
+
+
+@pytest.fixture(scope="module")
+def gguf_export(model_folder: ModelFolder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the tiny judge with a chat template, in F16."""
+    out = tmp_path_factory.mktemp("gguf") / "out"
+    export_judge(str(model_folder("chatml")), "gguf", out)
+    return out
+
+
+def test_the_file_has_tokenizer_and_chat_template(gguf_export: Path) -> None:
+    from gguf import GGUFReader
+
+    fields = GGUFReader(gguf_export / "judge-F16.gguf").fields
+    tokenizer = load_tokenizer(str(gguf_export))
+    tokens = fields["tokenizer.ggml.tokens"].contents()
+    assert tokens == tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+    kinds = fields["tokenizer.ggml.token_type"].contents()
+    assert {token for token, kind in zip(tokens, kinds, strict=True) if kind == 3} == {
+        "<|im_start|>", "<|im_end|>", "<|endoftext|>"
+    }  # fmt: skip
+    assert fields["tokenizer.chat_template"].contents() == tokenizer.chat_template
+    assert fields["tokenizer.ggml.pre"].contents() == "gpt-2"
+    assert fields["tokenizer.ggml.add_bos_token"].contents() is False
+
+
+def test_ollama_gets_the_prompt_of_the_chat_template(gguf_export: Path) -> None:
+    text = (gguf_export / "Modelfile").read_text(encoding="utf-8")
+    found = re.search(r'TEMPLATE """(.*?)"""', text, re.DOTALL)
+    assert found is not None
+    messages = BuiltinPrompt().messages(SAMPLES[0], "verdict")
+    wanted = Renderer(load_tokenizer(str(gguf_export))).prompt_text(messages)
+    assert found[1].replace("{{ .Prompt }}", messages[0]["content"]) == wanted
+    assert "FROM ./judge-F16.gguf\n" in text and 'PARAMETER stop "<|im_end|>"' in text
+    assert "parity was not checked" in text
+
+
+def test_prompts_come_along(gguf_export: Path) -> None:
+    found = json.loads((gguf_export / "prompts.json").read_text(encoding="utf-8"))
+    assert found["label_words"]["zh"] == {"PASS": "通过", "FAIL": "失败"}
+    for sample in SAMPLES:
+        asked = bool(sample.question)
+        [text] = [
+            row["text"]
+            for row in found["prompts"]
+            if (row["language"], row["task"], row["mode"], row["question"])
+            == (sample.language, sample.task, "verdict", asked)
+        ]
+        filled = text.replace("{document}", sample.document_text.strip()).replace("{answer}", sample.answer)
+        [message] = BuiltinPrompt().messages(replace(sample, answer="x"), "verdict")
+        assert filled.replace("{question}", sample.question).replace(sample.answer, "x") == message["content"]
+
+
+def test_llama_3_positions() -> None:
+    import torch
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    rope = {
+        "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0, "original_max_position_embeddings": 8192,
+    }  # fmt: skip
+    config = LlamaConfig(rope_parameters=rope, head_dim=64, max_position_embeddings=131072)
+    scaled, _ = ROPE_INIT_FUNCTIONS["llama3"](config, "cpu")
+    factors = rope_factors(rope, 64)
+    assert factors is not None
+    plain = 500000.0 ** (-torch.arange(32) / 32)
+    assert torch.allclose(plain / torch.from_numpy(factors), scaled, rtol=1e-5)
+    assert rope_factors({"rope_type": "default", "rope_theta": 1e4}, 64) is None
+    with pytest.raises(InputError, match="scaled by 'yarn'"):
+        rope_factors({"rope_type": "yarn", "rope_theta": 1e4}, 64)
+
+
+QWEN_SPLIT = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def step(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": kind, **more}
+
+
+@pytest.mark.parametrize(
+    ("steps", "name"),
+    [
+        ([step("ByteLevel", add_prefix_space=False, use_regex=True)], "gpt-2"),
+        ([step("Digits", individual_digits=True), step("ByteLevel", use_regex=True)], "smollm"),
+        (
+            [
+                step("Split", pattern={"Regex": QWEN_SPLIT}, behavior="Isolated"),
+                step("ByteLevel", use_regex=False),
+            ],
+            "qwen2",
+        ),
+        ([step("Metaspace")], None),
+        (
+            [step("Split", pattern={"Regex": "."}, behavior="Isolated"), step("ByteLevel", use_regex=False)],
+            None,
+        ),
+    ],
+)
+def test_rules_that_split_text(tmp_path: Path, steps: list[dict[str, Any]], name: str | None) -> None:
+    file = tmp_path / "tokenizer.json"
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
+    added = [{"id": 3, "content": "<x>", "special": True}, {"id": 4, "content": "<y>", "special": False}]
+    given = {"type": "Sequence", "pretokenizers": steps}
+    file.write_text(json.dumps({"model": model, "added_tokens": added, "pre_tokenizer": given}))
+    if name is None:
+        with pytest.raises(InputError, match="field 'pre_tokenizer': splits text by rules"):
+            read_vocabulary(file, 6)
+        return
+    found = read_vocabulary(file, 6)
+    assert (found.splitter, found.merges, found.types) == (name, ["a b"], [1, 1, 1, 3, 4, 5])
+    with pytest.raises(InputError, match="more tokens than the model has embeddings"):
+        read_vocabulary(file, 4)
+
+
+# --- What is refused ----------------------------------------------------------------------------------------
+
+
+def verdicts(*scores: float | None) -> list[Verdict]:
+    return [
+        Verdict(None if score is None else Label.FAIL if score >= 0.5 else Label.PASS, score)
+        for score in scores
+    ]
+
+
+def test_the_figures_of_a_comparison() -> None:
+    found = parity(verdicts(0.1, 0.49, 0.9, None), verdicts(0.1, 0.51, 0.8, None), "int8")
+    assert (found.samples, found.changed) == (4, 1)
+    assert found.largest == pytest.approx(0.1) and found.mean == pytest.approx(0.03)
+    assert not found.passed
+    assert parity(verdicts(0.1, 0.9), verdicts(0.1, 0.9), "float32").passed
+    assert not parity(verdicts(0.1, 0.9), verdicts(0.1, 0.89), "float32").passed
+    assert parity(verdicts(0.1, 0.9), verdicts(0.1, 0.89), "int8").passed
+    assert parity(verdicts(0.1), verdicts(None), "int8").largest == 1
+
+
+def test_an_export_that_differs_is_refused_or_marked(
+    model_folder: ModelFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("judge.exports.export._check", lambda *_: Parity(4, 2, 0.5, 0.2, False))
+    rows = [{"document": "d", "answer": "a"}]
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ("export", model_folder("chatml"), "--to", "gguf", "--samples", tmp_path / "samples.jsonl", "-o")
+    assert call(*asked, tmp_path / "out") == 1
+    assert "2 of 4 labels changed" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["samples.jsonl"]
+    assert call(*asked, tmp_path / "out", "--keep-failed") == 0
+    assert read_identity(str(tmp_path / "out"))["export"]["parity"]["passed"] is False
+    assert "PARITY CHECK FAILED" in (tmp_path / "out" / "Modelfile").read_text()
+    assert call(*asked, tmp_path / "out") == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_what_cannot_be_exported(
+    model_folder: ModelFolder, encoder_judge: Path, gguf_export: Path, tmp_path: Path
+) -> None:
+    model, out = str(model_folder("chatml")), tmp_path / "out"
+    for name, to, kind, why in (
+        (str(encoder_judge), "gguf", None, "is an encoder, which llama.cpp does not run"),
+        (model, "gguf", "int8", "unknown type of gguf 'int8'"),
+        (model, "safetensors", None, "unknown format"),
+        (str(gguf_export), "gguf", None, "is an export already"),
+        ("./nowhere", "gguf", None, "unknown model"),
+    ):
+        with pytest.raises(InputError, match=re.escape(why)):
+            export_judge(name, to, out, kind=kind)
+        assert not out.exists()
+    assert call("export", model, "--to", "gguf", "-o", out) == 2  # nothing to compare on
+    (model_folder("chatml").parent / "gpt").mkdir(exist_ok=True)
+    config = model_folder("chatml").parent / "gpt" / "config.json"
+    config.write_text(json.dumps({"model_type": "gpt2"}))
+    with pytest.raises(InputError, match="is a gpt2; GGUF export knows llama"):
+        export_judge(str(config.parent), "gguf", out)
+
+
+def test_a_missing_library_is_named(
+    gguf_export: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    with pytest.raises(InputError, match=re.escape("pip install 'hallucination-judge[llama]'")):
+        load_judge(str(gguf_export))
+    with pytest.raises(InputError, match="takes no --precision"):
+        load_judge(str(gguf_export), precision="float32")
+    with pytest.raises(InputError, match="which vllm does not run"):
+        load_judge(str(gguf_export), backend="vllm")
+
+
+# --- llama.cpp, where it is installed -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("variant", "kind", "within"), [("chatml", "F16", 0.01), ("bare", "Q8_0", 0.05)])
+def test_llama_cpp_says_the_same(
+    model_folder: ModelFolder, tmp_path: Path, variant: str, kind: str, within: float
+) -> None:
+    pytest.importorskip("llama_cpp")
+    model = str(model_folder(variant))
+    export_judge(model, "gguf", tmp_path / "out", kind=kind)
+    original, exported = load_judge(model, precision="float32"), load_judge(str(tmp_path / "out"))
+    for sample in SAMPLES:
+        messages = BuiltinPrompt().messages(sample, "verdict")
+        first, second = original.backend.renderer, exported.backend.renderer  # type: ignore[attr-defined]
+        assert second.encode(second.prompt_text(messages)) == first.encode(first.prompt_text(messages))
+    assert p_fail(exported, SAMPLES) == pytest.approx(p_fail(original, SAMPLES), abs=within)
+    [reply] = load_judge(str(tmp_path / "out"), mode="reason", max_new_tokens=4).check(SAMPLES[:1])
+    assert reply.usage.completion_tokens in range(1, 5)
+
+
+# --- ONNX Runtime, in the environment of make test-export ---------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def encoder_judge(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
+    """A folder with an untrained encoder judge and a calibration."""
+    from safetensors.torch import save_file
+
+    from judge.encoder.checker import describe_layout
+    from judge.encoder.model import start_network
+
+    folder = tmp_path_factory.mktemp("encoder") / "judge"
+    folder.mkdir()
+    network, tokenizer = start_network(str(bert))
+    network.backbone.config.save(folder)
+    save_file(network.state_dict(), folder / "model.safetensors")
+    tokenizer.save(str(folder / "tokenizer.json"))
+    layout = describe_layout(Layout(tokenizer, 16, 4))
+    calibration = {
+        "curve": {"method": "platt", "temperature": 0.5, "bias": 1.0}, "prompt_hash": layout["prompt_hash"],
+        "precision": "float32", "data_sha256": "", "samples": 2, "fail": 1, "groups": 2, "ece_before": 0.1,
+        "ece_after": 0.1,
+    }  # fmt: skip
+    identity = {**layout, "stage": "encoder", "languages": ["en"], "calibration": {"verdict": calibration}}
+    (folder / "judge.json").write_text(json.dumps(identity))
+    return folder
+
+
+def encoder_samples() -> list[Sample]:
+    """Documents of one window and of several, answers with questions and without, some about one document."""
+    documents = ["the tower is 20 m high .", " ".join(WORDS * 2)]
+    answers = ["it is 21 m high .", "it was built by king anna", "low"]
+    return [
+        Sample(f"{number}", document, answer, "how high ?" if number % 2 else "")
+        for document in documents
+        for number, answer in enumerate(answers)
+    ]
+
+
+@pytest.mark.parametrize(("kind", "within"), [("float32", 1e-5), ("int8", 0.02)])
+def test_an_encoder_in_onnx_runtime(encoder_judge: Path, tmp_path: Path, kind: str, within: float) -> None:
+    pytest.importorskip("onnxruntime")
+    samples = encoder_samples()
+    found = export_judge(str(encoder_judge), "onnx", tmp_path / "out", kind=kind, samples=samples)
+    assert found is not None and found.passed and found.largest <= within
+    original, exported = load_judge(str(encoder_judge)), load_judge(str(tmp_path / "out"))
+    wanted, got = original.check(samples), exported.check(samples)
+    assert [verdict.p_fail for verdict in got] == pytest.approx([v.p_fail for v in wanted], abs=within)
+    if kind == "float32":
+        assert [verdict.unsupported for verdict in got] == [verdict.unsupported for verdict in wanted]
+    assert [verdict.usage for verdict in got] == [verdict.usage for verdict in wanted]
+    assert read_identity(str(tmp_path / "out"))["export"]["bytes"] > 1000
+    assert exported.describe()["calibration"] == original.describe()["calibration"]
+
+
+def doc_block(words: str) -> str:
+    """The Python block of docs/deploy.md that has these words."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "deploy.md").read_text(encoding="utf-8")
+    [found] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if words in block]
+    return str(found)
+
+
+def test_a_probability_from_a_list_of_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the docs tell of llama.cpp's and Ollama's log-probs is what the backend openai reads."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "exported").mkdir()
+    curve = {"method": "platt", "temperature": 2.0, "bias": 0.5}
+    (tmp_path / "exported" / "judge.json").write_text(
+        json.dumps({"calibration": {"verdict": {"curve": curve}}})
+    )
+    names: dict[str, Any] = {}
+    exec(doc_block("def p_fail(top_logprobs"), names)
+    top = [{"token": token, "logprob": math.log(p)} for token, p in ((" P", 0.5), ("FA", 0.2), ("The", 0.1))]
+    rest = {"token": "ASS", "logprob": 0.0}
+    reply = [{**top[0], "top_logprobs": top}, {**rest, "top_logprobs": [rest]}]
+    pair = read_words(reply, "", ("PASS", "FAIL"))
+    assert pair is not None
+    raw = 1 / (1 + math.exp(pair[0] - pair[1]))
+    assert names["p_fail"](top) == pytest.approx(Curve.model_validate(curve)(raw), abs=1e-6)
+
+
+def test_an_encoder_is_judged_without_torch(
+    encoder_judge: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the toolkit, and by the page's own code, which needs no toolkit at all."""
+    pytest.importorskip("onnxruntime")
+    export_judge(str(encoder_judge), "onnx", tmp_path / "out")
+    (tmp_path / "exported").symlink_to(tmp_path / "out")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(doc_block("InferenceSession"), names)
+    samples = encoder_samples()
+    own = [names["p_fail"](sample.document, sample.answer, sample.question) for sample in samples]
+    assert own == pytest.approx(p_fail(load_judge(str(encoder_judge)), samples), abs=1e-5)
+    exec(doc_block('load_judge("exported")'), {})
+    code = "import sys; from judge import Sample, load_judge; judge = load_judge(sys.argv[1]); "
+    code += "print(judge.check([Sample('s', 'the tower is high', 'it is low')])[0].p_fail, "
+    code += "sorted({'torch', 'transformers'} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code, tmp_path / "out"], capture_output=True, text=True)
+    assert run.stdout.rstrip().endswith("[]") and float(run.stdout.split()[0]) > 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("variant", "kind", "within"), [("chatml", "float32", 1e-4), ("adapter", "int8", 0.05)]
+)
+def test_a_decoder_in_onnx_runtime(
+    model_folder: ModelFolder, tmp_path: Path, variant: str, kind: str, within: float
+) -> None:
+    pytest.importorskip("onnxruntime")
+    model = str(model_folder(variant))
+    export_judge(model, "onnx", tmp_path / "out", kind=kind)
+    wanted = p_fail(load_judge(model, precision="float32"), SAMPLES)
+    assert p_fail(load_judge(str(tmp_path / "out")), SAMPLES) == pytest.approx(wanted, abs=within)
+    one = load_judge(str(tmp_path / "out"), batch_tokens=1)  # every row alone
+    assert p_fail(one, SAMPLES) == pytest.approx(wanted, abs=within)
+    with pytest.raises(InputError, match="has no mode reason"):
+        load_judge(str(tmp_path / "out"), mode="reason")
+    (tmp_path / "out" / "model.onnx").write_bytes(b"damaged")
+    with pytest.raises(JudgeError, match="ONNX Runtime cannot run it"):
+        load_judge(str(tmp_path / "out"))
