@@ -126,7 +126,7 @@ def _write_encoder(model: str, folder: Path, to: str, kind: str) -> dict[str, An
     from judge.encoder.reading import TOKENIZER
     from judge.exports.onnx_file import write_encoder
 
-    judge = load_judge(model)
+    judge = load_judge(model, precision="float32")
     judge.layout.tokenizer.save(str(folder / TOKENIZER))  # type: ignore[attr-defined]
     write_encoder(judge.network.cpu(), folder / "model.onnx", kind)  # type: ignore[attr-defined]
     return {"file": "model.onnx", "parameters": judge.describe()["parameters"]}
