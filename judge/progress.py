@@ -29,6 +29,8 @@ EVERY = 30.0
 """Seconds between two lines where standard error is no terminal."""
 REFRESH = 0.2
 """Seconds between two looks at a terminal's bars."""
+NOTEBOOK = "JPY_PARENT_PID"
+"""Set in what a notebook's cell starts: it looks like a terminal, and shows every state of a bar."""
 BRIEF = 1.0
 """What takes less, in seconds, gets no bar."""
 
@@ -101,7 +103,9 @@ class Display:
         self._stages.append(stage)
         if self._watch is None:
             stop = threading.Event()
-            live = self.console.is_terminal and not self.console.is_dumb_terminal
+            live = (
+                self.console.is_terminal and not self.console.is_dumb_terminal and NOTEBOOK not in os.environ
+            )
             watch = threading.Thread(target=self._bars if live else self._lines, args=(stop,), daemon=True)
             self._watch = watch, stop
             watch.start()

@@ -44,6 +44,14 @@ def test_bars_on_a_terminal_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch
     assert written.endswith("\x1b[2K"), "the last thing is that the line is cleared"
 
 
+def test_a_notebook_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cells show every state of a bar, one below the other."""
+    monkeypatch.setattr(progress, "EVERY", 0.08)
+    monkeypatch.setenv("JPY_PARENT_PID", "1")
+    written = shown_on(Console(file=StringIO(), force_terminal=True, width=100, color_system=None))
+    assert "\x1b" not in written and "pairs [1]: " in written
+
+
 def test_what_is_left_is_reckoned_from_where_the_work_began(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
