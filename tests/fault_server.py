@@ -166,15 +166,18 @@ class _Connection(asyncio.Protocol):
     def respond(self, body: bytes, outcome: str, row: dict[str, Any]) -> None:
         if self.transport.is_closing():
             outcome = "gone"
-        elif outcome == "timeout":
+        # Before the reply: whoever has it may read the log at once.
+        self.log.write(json.dumps({**row, "outcome": outcome}) + "\n")
+        self.log.flush()
+        if outcome == "gone":
+            return
+        if outcome == "timeout":
             self.transport.close()
         elif outcome.isdigit():
             self.write(int(outcome), json.dumps({"error": {"message": self.settings.message, "code": None}}))
         else:
             text = json.dumps(completion(json.loads(body), self.answer, outcome), ensure_ascii=False)
             self.write(200, text, part=random.choice([0.0, 0.5]) if outcome == "drop" else 1.0)
-        self.log.write(json.dumps({**row, "outcome": outcome}) + "\n")
-        self.log.flush()
 
     def write(self, status: int, text: str, part: float = 1.0) -> None:
         body = text.encode()
