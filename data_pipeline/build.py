@@ -93,14 +93,13 @@ def build(
         sizes = sized(config)
         for entry, source in enumerate(config.sources):
             perturbs = config.perturb if source.perturb is None else source.perturb
-            name = source.path or source.kind
             read = read_source(source, config.seed, config.licences, dropped.add)
-            read = track(read, f"read {name}")
+            read = track(read, f"read {source.path or source.kind}")
             try:
                 if not perturbs:
                     store.add(read, entry)
                 if source.twins:
-                    read = right_answers(read_source(source, config.seed, config.licences))
+                    read = right_answers(store.samples("entry = ? AND label = 'PASS'", (entry,)))
                 if perturbs or source.twins:
                     checked = only_borne(read, dropped, trimmed, workers) if config.check_golds else read
                     golds.add(checked, entry)
@@ -166,8 +165,8 @@ def build(
 
 
 def right_answers(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """The right answers among labelled samples as gold answers, with ids of their own."""
-    return (replace(one, id=f"{one.id}-gold") for one in samples if one.label is Label.PASS)
+    """Right answers of labelled samples as gold answers, with ids of their own."""
+    return (replace(one, id=f"{one.id}-gold") for one in samples)
 
 
 def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> None:

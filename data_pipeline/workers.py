@@ -4,7 +4,6 @@ Example: ``with Workers(4) as workers: list(workers.map(borne, golds))``.
 """
 
 import multiprocessing
-import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from itertools import chain, islice
 from typing import Self, TypeVar
 
 from judge.errors import JudgeError
+from judge.models import hardware
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,8 +32,7 @@ MOST = 8
 
 def cores() -> int:
     """The cores that this process may run on, or :data:`MOST`."""
-    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(there, MOST)
+    return min(hardware.cores(), MOST)
 
 
 class Workers:

@@ -10,8 +10,9 @@ from typing import Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
+from judge.models.hardware import cores
 from judge.models.identity import read_identity
-from judge.models.runtimes import EXPORT, cores, export_file, need
+from judge.models.runtimes import EXPORT, export_file, need
 from judge.prompting.rendering import Renderer, common_prefix, defuse
 from judge.types import Message
 

@@ -123,3 +123,8 @@ def main_memory() -> int:
 def _cpu_has(*flags: str) -> bool:
     """Whether the CPU has instructions of one of these names."""
     return CPU_FLAGS.is_file() and bool(set(flags) & set(CPU_FLAGS.read_text(encoding="utf-8").split()))
+
+
+def cores() -> int:
+    """Cores that this process may use: more threads than these would wait for each other."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

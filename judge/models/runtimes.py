@@ -1,12 +1,12 @@
 """Exported judges: how one says that it is one, and the libraries that run them."""
 
-import os
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, JudgeError
+from judge.models.hardware import cores
 
 EXPORT = "export"
 """In ``judge.json`` of an exported judge: ``to`` (gguf or onnx), ``type``, ``file``, ``parity``."""
@@ -42,11 +42,6 @@ def need(module: str, what: str, extra: str) -> Any:
         raise InputError(
             f"{what} needs {module} ({error}); pip install 'hallucination-judge[{extra}]'"
         ) from None
-
-
-def cores() -> int:
-    """Cores that this process may use: more threads than these would wait for each other."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def onnx_session(file: Path) -> Any:
