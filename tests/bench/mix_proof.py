@@ -56,7 +56,7 @@ class Data:
 
 
 def without_each_kind(recipe: Path) -> list[Data]:
-    """The data of a recipe with a mix, less one kind at a time; as many samples, so the other kinds give more."""
+    """The data of a recipe with a mix, less one kind at a time: as many samples, so the rest gives more."""
     kinds = yaml.safe_load(recipe.read_text())["mix"]["kinds"]
     return [Data(f"without-{kind}", recipe, (f"mix.kinds.{kind}=0",)) for kind in kinds]
 
@@ -93,7 +93,7 @@ def main() -> None:
     """Build, train, measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("sets", nargs="*", metavar="NAME=RECIPE|FOLDER")
-    parser.add_argument("--without", type=Path, metavar="RECIPE", help="each kind of its mix left out in turn")
+    parser.add_argument("--without", type=Path, metavar="RECIPE", help="leaves out each kind of its mix")
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path("runs/mix-proof"))
