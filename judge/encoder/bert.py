@@ -1,4 +1,4 @@
-"""BERT (arXiv 1810.04805) over pages: the layers, by the names that released weights have.
+"""BERT (arXiv 1810.04805) and MPNet over pages: the layers, by the names that released weights have.
 
 Written out here for two reasons. Its attention is that of pages (:mod:`judge.encoder.attention`), and a
 verdict from a fresh process must not wait until a library of all models is imported.
@@ -14,11 +14,14 @@ import torch
 from torch import nn
 from torch.nn.functional import gelu
 
+from judge.encoder import mpnet
 from judge.encoder.attention import Blocks, attend, blocks_of
+from judge.encoder.distances import Distances
 from judge.errors import InputError
 from judge.models.blocked_attention import Block
 
 FILE = "config.json"
+WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +36,24 @@ class BertConfig:
     max_position_embeddings: int
     type_vocab_size: int = 2
     layer_norm_eps: float = 1e-12
+    relative_attention_num_buckets: int = 0
+    """Buckets of distances between tokens; 0 for a plain BERT, which knows places alone."""
 
     @classmethod
     def read(cls, folder: Path) -> "BertConfig":
         """The config of a model folder. Raises ``InputError`` if it is that of another kind of model."""
-        try:
-            found = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot be read ({error})", file=folder / FILE) from None
+        found = _read_config(folder)
+        if found.get("model_type") == mpnet.KIND:
+            found = mpnet.as_bert_config(found)
         kind, act = found.get("model_type"), found.get("hidden_act", "gelu")
         if kind != "bert" or act != "gelu" or found.get("position_embedding_type", "absolute") != "absolute":
             raise InputError(
-                f"is of type {kind}, {act}; encoder judges are made of BERTs", file=folder / FILE
+                f"is of type {kind}, {act}; encoder judges are made of BERT or MPNet", file=folder / FILE
             )
         return cls(**{name: found[name] for name in cls.__slots__ if name in found})
 
     def save(self, folder: Path) -> None:
-        """Write it as transformers would read it."""
+        """Write it as transformers would read it, but for distances, which its BERT does not have."""
         values = {name: getattr(self, name) for name in self.__slots__}
         kind = {"model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu"}
         text = json.dumps({**kind, **values}, indent=2)
@@ -138,6 +142,9 @@ class Bert(nn.Module):
         self.encoder = nn.ModuleDict(
             {"layer": nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))}
         )
+        if config.relative_attention_num_buckets:
+            distances = Distances(config.relative_attention_num_buckets, config.num_attention_heads)
+            self.encoder["relative_attention_bias"] = distances
 
     def forward(
         self,
@@ -160,27 +167,53 @@ class Bert(nn.Module):
         """
         hidden = self.embeddings(ids, positions, kinds, more)
         parts = blocks_of(blocks)
+        if self.config.relative_attention_num_buckets:
+            distances = self.encoder["relative_attention_bias"]
+            parts = distances.blocks(parts, positions) if mask is None else parts
+            mask = distances.dense(mask, positions) if mask is not None else None
         for layer in self.encoder["layer"]:
             hidden = layer(hidden, parts, mask)
         return hidden
 
 
-def read_bert(folder: Path) -> tuple[Bert, dict[str, torch.Tensor]]:
-    """A BERT from a model folder, in float32, and all weights that the folder has.
+def _read_config(folder: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read ({error})", file=folder / FILE) from None
+    return found
+
+
+def stored_weights(folder: Path) -> dict[str, torch.Tensor]:
+    """All weights of a pretrained encoder's folder, by BERT's names, in the number format that they have.
 
     Raises:
-        InputError: the folder holds no BERT in safetensors.
+        InputError: the folder holds no weights in safetensors.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    bert = Bert(BertConfig.read(folder))
-    file = folder / "model.safetensors"
     try:
-        stored: dict[str, Any] = load_file(file)
-        named = {name.removeprefix("bert."): value for name, value in stored.items()}
-        bert.load_state_dict({name: named[name] for name in bert.state_dict() if name in named})
-    except (OSError, RuntimeError, SafetensorError) as error:
+        stored: dict[str, torch.Tensor] = load_file(folder / WEIGHTS)
+        if _read_config(folder).get("model_type") == mpnet.KIND:
+            return mpnet.as_bert_weights(stored)
+    except (OSError, KeyError, SafetensorError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"holds no weights of a BERT ({reason:.160})", file=file) from None
+        raise InputError(f"holds no weights of an encoder ({reason:.160})", file=folder / WEIGHTS) from None
+    return {name.removeprefix("bert."): value for name, value in stored.items()}
+
+
+def read_bert(folder: Path) -> tuple[Bert, dict[str, torch.Tensor]]:
+    """A BERT or an MPNet from a model folder, in float32, and all weights that the folder has.
+
+    Raises:
+        InputError: the folder holds neither in safetensors.
+    """
+    bert = Bert(BertConfig.read(folder))
+    stored = stored_weights(folder)
+    try:
+        bert.load_state_dict({name: stored[name] for name in bert.state_dict() if name in stored})
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"holds no weights of a BERT ({reason:.160})", file=folder / WEIGHTS) from None
     return bert.float(), stored

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from judge.encoder.reading import text_ends
 from judge.types import Sample
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Layout:
     """Turns documents and answers into tokens.
 
     Args:
-        tokenizer: one with the special tokens of BERT (:func:`judge.encoder.reading.read_tokenizer`).
+        tokenizer: one with special tokens for both ends (:func:`judge.encoder.reading.read_tokenizer`).
         window_tokens: longest window, its two special tokens included.
         max_windows: a document's windows at most; the rest of it is cut off.
     """
@@ -89,7 +90,7 @@ class Layout:
 
         An answer that is longer than a window loses its end: ``spans`` then do not reach the text's end.
         """
-        first, last = self._ends()
+        first, last = text_ends(self.tokenizer)
         question = self._encode(sample.question).ids[:QUESTION_TOKENS]
         head = [first, *question, *([last] if question else [])]
         encoded = self._encode(sample.answer)
@@ -102,15 +103,10 @@ class Layout:
     def _encode(self, text: str) -> "Encoding":
         return self.tokenizer.encode(text, add_special_tokens=False)
 
-    def _ends(self) -> tuple[int, int]:
-        """The special tokens that every window and every answer begins and ends with."""
-        vocabulary = self.tokenizer.token_to_id
-        return vocabulary("[CLS]") or 0, vocabulary("[SEP]") or 0  # there, says read_tokenizer
-
     def _document(self, document: str) -> tuple[Any, int, "tuple[frozenset[Any], ...]"]:
         """Windows, cut characters and token runs; kept for the next answer about the document."""
         if self._last is None or self._last[0] != document:
-            first, last = self._ends()
+            first, last = text_ends(self.tokenizer)
             encoded = self._encode(document)
             body = self.window_tokens - 2
             ids = encoded.ids[: body * self.max_windows]

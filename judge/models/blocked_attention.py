@@ -20,8 +20,8 @@ class Block(NamedTuple):
     """Queries of one row that are computed together, and the keys that they look at.
 
     ``keys`` are a stretch, or places in ascending order. ``bias`` is added to the scores of the last of them,
-    ``(queries, last keys)``: 0 where a query may look, and minus infinity or a large negative number where it
-    may not. All queries look at all keys before these.
+    ``(queries, last keys)``, or of each head, ``(heads, queries, last keys)``: minus infinity or a large
+    negative number where a query may not look. All queries look at all keys before these.
     """
 
     row: int
@@ -145,8 +145,8 @@ def _weights(
     scores = room[: heads * queries * keys].view(heads, queries, keys)
     torch.bmm(asked, key[block.row, shared][:, block.keys].transpose(1, 2), out=scores)
     if block.bias is not None:
-        last = scores.view(-1, _count(block.queries), keys)[..., keys - block.bias.shape[1] :]
-        last += block.bias.to(scores.dtype)
+        last = scores.view(-1, _count(block.queries), keys)[..., keys - block.bias.shape[-1] :]
+        last += (block.bias if block.bias.ndim == 2 else block.bias[shared]).to(scores.dtype)
     return torch.softmax(scores, -1, out=scores)
 
 
