@@ -116,7 +116,7 @@ Scores belong beside their floors: `judge eval --model PATH --benchmarks haluben
 
 Started from `{identity.get("started_from", identity["base_model"])}` on the data set `{identity["data"]}`
 (manifest SHA-256 `{identity["data_manifest_sha256"]}`), prompt version {identity["prompt_version"]}
-(hash `{identity["prompt_hash"]}`).
+(hash `{identity["prompt_hash"]}`).{_merged(identity)}
 
 {_table(training)}
 
@@ -132,6 +132,13 @@ Versions: {versions}.
 {settings}
 ```
 """
+
+
+def _merged(identity: dict[str, Any]) -> str:
+    """What the number format of merged weights is; empty for others."""
+    if "merged_dtype" not in identity:
+        return ""
+    return f" Adapter and base were merged in float32, and stored in {identity['merged_dtype']}."
 
 
 def _validation(best: dict[str, Any] | None) -> str:
