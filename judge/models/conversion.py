@@ -13,7 +13,7 @@ from judge.models.checkpoint import FORMATS, Checkpoint, StoredTensor, header
 if TYPE_CHECKING:
     import torch
 
-PIECE = 2**25
+PIECE = 2**22
 """Bytes that are read, converted and written at once."""
 
 

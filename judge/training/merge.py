@@ -129,7 +129,7 @@ def _squares(values: "torch.Tensor") -> float:
     """The sum of the squares of some numbers."""
     import torch
 
-    return float(torch.linalg.vector_norm(values, dtype=torch.float64)) ** 2
+    return float(torch.linalg.vector_norm(values)) ** 2
 
 
 def _tell_format(folder: Path, dtype: str, weights: Checkpoint) -> None:
