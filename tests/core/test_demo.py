@@ -16,7 +16,7 @@ from eval.pages.cli import app as report_app
 from judge import shipped
 from judge.cli import demo
 from judge.cli.calibrate import app as calibrate_app
-from judge.cli.demo_steps import ADAPTED, adapting_steps
+from judge.cli.demo_steps import ADAPTED, TRAINED, adapting_steps
 from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
 from judge.configs import load_config
@@ -214,7 +214,23 @@ def tiny_reference(bert: Path, package: Path) -> Path:
     return package
 
 
-def test_it_starts_from_one_model() -> None:
+def test_the_command_runs_the_plan_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steps and table alone are left out here; with the reference judge its encoder is brought first."""
+    ran: list[Any] = []
+    monkeypatch.setattr(demo.forkserver, "ensure_running", lambda: None)
+    monkeypatch.setattr(demo.PROCESSES, "set_forkserver_preload", lambda modules: None)
+    monkeypatch.setattr(bundled, "bring_minilm", lambda: ran.append("encoder"))
+    monkeypatch.setattr(demo, "run", lambda step: ran.append(step) or 1.0)
+    monkeypatch.setattr(demo, "show", lambda out, rows: ran.append((out, rows)))
+    assert call("demo", "--from-reference") == 0
+    out = Path("runs") / "demo-reference"
+    assert ran == ["encoder", *adapting_steps(out), (out, ADAPTED)]
+    assert demo.SEEN in capsys.readouterr().out
+    ran.clear()
+    assert call("demo", "--model", "m", "--out", OUT) == 0
+    assert ran == [*demo.steps(OUT, "m"), (OUT, TRAINED)] and demo.SEEN not in capsys.readouterr().out
     assert call("demo", "--from-reference", "--model", "m") == 2
 
 
