@@ -41,7 +41,7 @@ def find_recipe(given: Path, stage: str) -> Path:
         given: a file; or a shipped recipe by name (``demo``), with the file where it has several for a stage
             (``lynx-llama3-8b/sft-corrected``).
         stage: which of a recipe's files is meant by its name alone: ``data``, ``sft``, ``dpo``,
-            ``dialogues`` or ``onion``.
+            ``encoder``, ``dialogues`` or ``onion``.
 
     Raises:
         InputError: there is no such file, or the recipe has none for the stage.

@@ -4,97 +4,47 @@ import json
 import multiprocessing
 import shlex
 import shutil
-import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from judge.errors import JudgeError
+from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, Step, adapting_steps, steps
+from judge.errors import InputError, JudgeError
+from judge.shipped import REFERENCE
 
 app = typer.Typer(add_completion=False)
 
-REASON_SAMPLES = 12  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
-REPORT = "report.html"
 PROCESSES = multiprocessing.get_context("forkserver")
 IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # between them, all that takes long
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One command of the demo; ``seconds`` is what it took on two CPU cores, for the estimate of the rest."""
-
-    title: str
-    command: tuple[str, ...]
-    seconds: float
-    fresh: Path | None = None
-    """A folder that the command wants empty; what an earlier demo left there is removed."""
-    needed: bool = True
-    """Whether the demo ends where the command fails: a judge that learned nothing cannot be calibrated."""
-
-
-def steps(out: Path, model: str) -> list[Step]:
-    """The demo's commands in order, everything under the folder ``out``."""
-    judge, data = (sys.executable, "-m", "judge"), str(out / "data")
-    sft, merged, dpo = str(out / "sft"), str(out / "sft-merged"), str(out / "dpo")
-
-    def calibrate(name: str, folder: str) -> Step:
-        command = (*judge, "calibrate", "--model", folder, "--data", f"{data}/validation.jsonl")
-        return Step(f"calibrate {name}", command, 20, needed=False)
-
-    plan = [
-        Step(
-            "build the data set",
-            (*judge, "data", "build", "demo", "--out", data, "--set",
-             f"preferences.model={model}"),
-            50,
-        ),
-        Step(
-            "supervised fine-tuning",
-            (*judge, "sft", "demo", f"model={model}",
-             f"data={data}", f"output={sft}"),
-            300,
-            fresh=Path(sft),
-        ),
-        calibrate("sft", sft),
-        Step("merge the adapter", (*judge, "merge", sft, "-o", merged), 5, fresh=Path(merged)),
-        Step(
-            "preference optimization",
-            (*judge, "dpo", "demo", f"model={merged}",
-             f"data={data}", f"output={dpo}"),
-            40,
-            fresh=Path(dpo),
-        ),
-        calibrate("dpo", dpo),
-    ]  # fmt: skip
-    results = []
-    for name, path in (("base", model), ("sft", sft), ("dpo", dpo)):
-        for mode in ("verdict", "reason"):
-            results.append(str(out / "eval" / f"{name}-{mode}"))
-            command = [
-                *judge, "eval", "--model", path, "--samples", f"{data}/test.jsonl", "--floor-data",
-                f"{data}/samples.jsonl", "--mode", mode, "--overwrite", "--out",
-                results[-1],
-            ]  # fmt: skip
-            if mode == "reason":
-                command += ["--limit", str(REASON_SAMPLES), "--max-new-tokens", "96"]
-            plan.append(Step(f"measure {name}, {mode} mode", tuple(command), 35 if mode == "verdict" else 45))
-    plan.append(Step("write the report", (*judge, "report", *results, "--html", str(out / REPORT)), 5))
-    return plan
+SEEN = f"{REFERENCE} learned from the starter corpus too, so the row before is none of documents new to it"
 
 
 @app.command("demo")
 def demo_command(
-    out: Annotated[Path, typer.Option(help="Folder for everything the demo makes.")] = Path("runs/demo"),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for everything the demo makes: runs/demo, or runs/demo-reference."),
+    ] = None,
     model: Annotated[str | None, typer.Option(help="Start from this model instead of SmolLM2-135M.")] = None,
+    from_reference: Annotated[
+        bool,
+        typer.Option("--from-reference", help="Train the toolkit's own judge on, as for a domain of yours."),
+    ] = False,
 ) -> None:
-    """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its floors."""
-    from judge.models.bundled import bring_model
+    """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its floors.
+
+    With --from-reference: the judge that comes with the toolkit, before and after training on the same data.
+    """
+    if from_reference and model is not None:
+        raise InputError("--from-reference starts from the toolkit's judge; leave --model away")
+    from judge.models.bundled import bring_minilm, bring_model
     from judge.models.hardware import this_device
+
+    out = out or Path("runs/demo-reference" if from_reference else "runs/demo")
 
     begin = time.monotonic()
     if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which survives no fork
@@ -102,8 +52,11 @@ def demo_command(
         PROCESSES.set_forkserver_preload(IMPORTED)
         forkserver.ensure_running()
     say("step 0: bring the model")
-    start_from = model or str(bring_model(out / "model"))
-    plan = steps(out, start_from)
+    if from_reference:
+        bring_minilm()
+        plan = adapting_steps(out)
+    else:
+        plan = steps(out, model or str(bring_model(out / "model")))
     expected = sum(step.seconds for step in plan)
     done, spent = 0.0, 0.0
     for number, step in enumerate(plan, start=1):
@@ -115,7 +68,9 @@ def demo_command(
         spent += run(step)
         done += step.seconds
     say(f"done in {(time.monotonic() - begin) / 60:.1f} min; everything lies in {out}")
-    show(out)
+    show(out, ADAPTED if from_reference else TRAINED)
+    if from_reference:
+        print(SEEN)
 
 
 def say(text: str) -> None:
@@ -153,12 +108,17 @@ def clear(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def show(out: Path) -> None:
-    """The demo's table: floors, base, SFT and SFT+DPO in both modes, on the held-out documents."""
+def show(out: Path, rows: Mapping[str, tuple[str, str]] = TRAINED) -> None:
+    """The demo's table: floors and judges on the held-out documents, then where everything lies.
+
+    Args:
+        out: the demo's folder.
+        rows: judge and mode of each result, by the name of its folder.
+    """
     from rich.console import Console
     from rich.table import Table
 
-    reports = {path.parent.name: read_report(path) for path in sorted((out / "eval").glob("*/report.json"))}
+    reports = {name: read_report(out / "eval" / name / "report.json") for name in rows}
     table = Table(title="held-out starter documents; FAIL (hallucinated) is the positive class, percent")
     for column in (
         "judge",
@@ -172,19 +132,18 @@ def show(out: Path) -> None:
         "samples/s",
     ):
         table.add_column(column, justify="left" if column in ("judge", "mode") else "right")
-    for name, metrics in reports["base-verdict"]["floors"].items():
+    for name, metrics in reports[next(iter(rows))]["floors"].items():
         table.add_row(name, "", *figures(metrics), "")
     table.add_section()
-    for name in ("base", "sft", "dpo"):
-        for mode in ("verdict", "reason"):
-            report = reports[f"{name}-{mode}"]
-            title = {"base": "base model", "sft": "SFT", "dpo": "SFT + DPO"}[name]
-            table.add_row(title, mode, *figures(report["metrics"]), f"{report['samples_per_second']:.1f}")
+    for name, (title, mode) in rows.items():
+        report = reports[name]
+        table.add_row(title, mode, *figures(report["metrics"]), f"{report['samples_per_second']:.1f}")
     Console(width=120).print(table)
-    places = {"data set": "data", "SFT judge": "sft", "DPO judge": "dpo", "results": "eval", "report": REPORT}
-    for what, folder in places.items():
-        print(f"{what:<10} {out / folder}")
-    print(f"try it: judge check --model {out / 'dpo'} --document FILE --question ... --answer ...")
+    judges = {"judge": "adapted"} if rows == ADAPTED else {"SFT judge": "sft", "DPO judge": "dpo"}
+    for what, name in {"data set": "data", **judges, "results": "eval", "report": REPORT}.items():
+        print(f"{what:<10} {out / name}")
+    best = out / [*judges.values()][-1]
+    print(f"try it: judge check --model {best} --document FILE --question ... --answer ...")
 
 
 def read_report(path: Path) -> dict[str, Any]:

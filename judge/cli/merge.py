@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from judge.training.merge import MergedFormat
+
 app = typer.Typer(add_completion=False)
 
 
@@ -12,9 +14,21 @@ app = typer.Typer(add_completion=False)
 def merge_command(
     adapter: Annotated[str, typer.Argument(help="Folder of a trained LoRA adapter.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the merged weights.")],
+    dtype: Annotated[
+        MergedFormat,
+        typer.Option(
+            help="Number format of the merged weights. float32: the judge that was trained. base: as small "
+            "as the base model's, which in 16 bits rounds much of an adapter away."
+        ),
+    ] = "float32",
 ) -> None:
-    """Merge a LoRA adapter into its base model."""
+    """Merge a LoRA adapter into its base model; the sum is computed in float32."""
     from judge.training.merge import merge as merge_adapter
 
-    result = merge_adapter(adapter, out)
-    typer.echo(f"{out}: {result['base']} with {result['adapter']} merged in, {result['dtype']}")
+    result = merge_adapter(adapter, out, dtype)
+    typer.echo(f"{out}: {result.base} with {adapter} merged in, {result.dtype}, {result.size / 1e9:.2f} GB")
+    if result.rounding:
+        typer.echo(
+            f"{result.dtype} rounds: it moved the weights by {100 * result.rounding:.0f} % of what the "
+            "adapter did; measure the merged judge and calibrate it anew, or take --dtype float32"
+        )

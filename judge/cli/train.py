@@ -15,8 +15,6 @@ from judge.training.launch import obey_launcher
 
 DEMO = Path("demo")
 """What is trained where no recipe is named: it fits any machine."""
-DEFAULTS = {"encoder": Path("reference-encoder")}
-"""Stages that the demo has no recipe for."""
 
 WORDS = Annotated[
     list[str] | None,
@@ -78,7 +76,7 @@ def run_recipe(
     """
     obey_launcher()  # before anything asks what GPUs there are
     stage = STAGES[kind]
-    recipe, overrides = DEFAULTS.get(stage, DEMO), [*words]
+    recipe, overrides = DEMO, [*words]
     if words and ("=" not in words[0] or Path(words[0]).exists()):
         recipe, *overrides = Path(words[0]), *words[1:]
     if resume:

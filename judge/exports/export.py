@@ -157,7 +157,7 @@ def _plain_weights(model: str) -> Iterator[Path]:
     if adapter is not None:
         from judge.models.weights import load_weights
 
-        # Not judge merge: it keeps the base's number format, and bfloat16 rounds half of an adapter away.
+        # Not judge merge, which takes plain LoRA alone: PEFT merges its variants and whole layers too.
         merged, tokenizer = load_weights(
             model,
             precision="float32",

@@ -2,6 +2,7 @@
 
 A safetensors file is a header that says where each tensor lies, and the tensors' bytes. A tensor of another
 value and the same form is written over the old one; names, order and shards stay.
+:mod:`judge.models.conversion` makes copies in another number format.
 """
 
 import json
@@ -42,7 +43,12 @@ class Checkpoint:
 
     def __init__(self, files: list[Path]):
         self.files = files
-        self.tensors = {name: tensor for file in files for name, tensor in _header(file).items()}
+        self.tensors = {name: tensor for file in files for name, tensor in header(file).items()}
+
+    @property
+    def size(self) -> int:
+        """Bytes of all tensors."""
+        return sum(tensor.size for tensor in self.tensors.values())
 
     def read(self, name: str) -> "torch.Tensor":
         """A tensor in the number format that it is stored in. Raises ``JudgeError`` for one like float8."""
@@ -104,7 +110,8 @@ def find_checkpoint(model: str) -> tuple[Checkpoint, list[Path]]:
     return Checkpoint([*map(Path, shards)]), [Path(file) for file in beside if file is not None]
 
 
-def _header(file: Path) -> dict[str, StoredTensor]:
+def header(file: Path) -> dict[str, StoredTensor]:
+    """The tensors of a file, in the order of its header. Raises ``JudgeError`` for a damaged file."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -112,12 +119,12 @@ def _header(file: Path) -> dict[str, StoredTensor]:
             pass
         with file.open("rb") as stream:
             length = int.from_bytes(stream.read(8), "little")
-            header: dict[str, Any] = json.loads(stream.read(length))
+            entries: dict[str, Any] = json.loads(stream.read(length))
     except (SafetensorError, OSError) as error:
         raise JudgeError(f"{file}: the weights could not be loaded ({error})") from error
-    header.pop("__metadata__", None)
+    entries.pop("__metadata__", None)
     return {
         name: StoredTensor(file, entry["dtype"], tuple(entry["shape"]), 8 + length + start, end - start)
-        for name, entry in header.items()
+        for name, entry in entries.items()
         for start, end in [entry["data_offsets"]]
     }

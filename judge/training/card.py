@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.files import sha256_file
 from judge.models.base import describe_base, find_model
-from judge.models.identity import read_identity, rounded_base
+from judge.models.identity import ENCODER, read_identity, rounded_base
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.training.arguments import precision_of
 from judge.training.config import RunConfig
@@ -55,16 +55,20 @@ def run_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
 
 
 def start_of(model: str, output: Path) -> dict[str, Any]:
-    """The model below a run's adapter, and the judge that the run started from where that is an adapter.
+    """The model below a run's adapter, and the judge that the run started from: an adapter, or an encoder.
 
     ``rounded_base`` is there where the weights were rounded to 4 bits once, so that they are not again.
     """
+    identity = read_identity(model)
+    if identity.get("stage") == ENCODER:
+        base_model = identity["base_model"]
+        return {"base_model": base_model, "base": {"name": base_model}, "started_from": model}
     name, adapter = find_model(model)
     base = describe_base(name, output)
     known: dict[str, Any] = {"base_model": base["name"], "base": base}
     if adapter is not None:
         known["started_from"] = adapter
-    if rounded := rounded_base(read_identity(model)):
+    if rounded := rounded_base(identity):
         known["rounded_base"] = rounded
     return known
 
@@ -116,7 +120,7 @@ Scores belong beside their floors: `judge eval --model PATH --benchmarks haluben
 
 Started from `{identity.get("started_from", identity["base_model"])}` on the data set `{identity["data"]}`
 (manifest SHA-256 `{identity["data_manifest_sha256"]}`), prompt version {identity["prompt_version"]}
-(hash `{identity["prompt_hash"]}`).
+(hash `{identity["prompt_hash"]}`).{_merged(identity)}
 
 {_table(training)}
 
@@ -132,6 +136,13 @@ Versions: {versions}.
 {settings}
 ```
 """
+
+
+def _merged(identity: dict[str, Any]) -> str:
+    """What the number format of merged weights is; empty for others."""
+    if "merged_dtype" not in identity:
+        return ""
+    return f" Adapter and base were merged in float32, and stored in {identity['merged_dtype']}."
 
 
 def _validation(best: dict[str, Any] | None) -> str:

@@ -2,18 +2,24 @@
 
 No model is loaded. The base's files are copied, and of the copy the adapted tensors are written over, one at
 a time: memory holds one of them, whatever the size of the model.
+
+The sum is computed in float32. In 16 bits it is rounded to steps that are as large as much of what an adapter
+changes, so merged weights are written in float32, unless asked for otherwise.
 """
 
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json, write_text
 from judge.models.base import find_model, unknown_model
 from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
+from judge.models.conversion import converted, to_format
 from judge.models.identity import read_identity, trained_quantization
+from judge.models.parity import FIELD
 from judge.models.quantization import quantized_layers, round_to_nf4
 from judge.models.weights import tokenizer_of
 from judge.progress import stage, track
@@ -26,8 +32,27 @@ STARTS = (True, False, "gaussian", "eva", "orthogonal")
 """PEFT's ways to begin an adapter that leave the base's weights as they are."""
 
 
-def merge(adapter: str, output: Path) -> dict[str, Any]:
-    """Write an adapter's base model with the adapter merged in: the base's files, names and number formats.
+MergedFormat = Literal["float32", "bfloat16", "float16", "base"]
+"""Number formats to write merged weights in; ``base`` leaves every tensor in the one that the base has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a merge made.
+
+    ``dtype`` is the number format of the adapted weights, ``size`` the bytes of all weights. ``rounding`` is
+    how far that format moved the adapted weights from the exact sum, as a share of how far the adapter moved
+    them (root mean square over both): 0 in float32.
+    """
+
+    base: str
+    dtype: str
+    size: int
+    rounding: float
+
+
+def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged:
+    """Write an adapter's base model with the adapter merged in, in files and names of the base's.
 
     The merge is computed in float32, on the CPU. ``judge.json`` and the model card move along.
 
@@ -35,10 +60,16 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
     too, so it is merged into the dequantized weights, not into those that the base had before. Merged, it is
     the judge that was trained, in plain weights.
 
+    Args:
+        adapter: folder of a LoRA adapter.
+        output: folder for the merged model.
+        dtype: what all weights are written in.
+
     Raises:
         InputError: ``adapter`` is no LoRA adapter, or of a kind that cannot be merged tensor by tensor; or
             its base is not there; or ``output`` holds something already.
-        JudgeError: the disk is full or cannot be written. Nothing is left in ``output`` then.
+        JudgeError: the disk is full or cannot be written, or a weight is too large for ``dtype``. Nothing is
+            left in ``output`` then.
     """
     base, found = find_model(adapter)
     if found is None:
@@ -63,22 +94,59 @@ def merge(adapter: str, output: Path) -> dict[str, Any]:
         for file in beside:
             shutil.copyfile(file, folder / file.name)
         with stage(f"copy {base}"):
-            target = source.copy(folder)
+            target = source.copy(folder) if dtype == "base" else converted(source, folder, dtype)
+        if dtype != "base":
+            _tell_format(folder, dtype, target)
+        moved = lost = 0.0
         changed = sorted({*rounded, *layers} & {*stored})
         for name in track(changed, f"merge {adapter}", len(changed)):
             weight = source.read(stored[name]).float()
             if name in rounded:
                 weight = round_to_nf4(weight, rounded[name])
             if name in layers:
-                weight += layers[name].update(factors)
-            target.write(stored[name], weight)
+                update = layers[name].update(factors)
+                moved += _squares(update)
+                weight += update
+                del update  # the next lines need as much memory again
+            written = to_format(weight, FORMATS[target.tensors[stored[name]].format], name)
+            target.write(stored[name], written)
+            if name in layers:
+                lost += _squares(weight.sub_(written))
+        rounding = (lost / moved) ** 0.5 if moved else 0.0
+        formats = {FORMATS[target.tensors[stored[name]].format] for name in layers}
+        result = Merged(base, " and ".join(sorted(formats)), target.size, rounding)
         tokenizer.save_pretrained(folder)
         if identity:
-            identity["merged_from"] = adapter
+            if rounding:  # what was measured was measured of other weights
+                identity.pop(FIELD, None)
+            identity |= {"merged_from": adapter, "merged_dtype": result.dtype}
             write_json(folder / JUDGE_FILE, identity)
             write_text(folder / "README.md", model_card(identity))
-    formats = {FORMATS[source.tensors[stored[name]].format] for name in layers}
-    return {"base": base, "adapter": adapter, "dtype": " and ".join(sorted(formats))}
+    return result
+
+
+def _squares(values: "torch.Tensor") -> float:
+    """The sum of the squares of some numbers."""
+    import torch
+
+    return float(torch.linalg.vector_norm(values)) ** 2
+
+
+def _tell_format(folder: Path, dtype: str, weights: Checkpoint) -> None:
+    """Let ``config.json``, and the index where there are several files, say what the weights are in."""
+    from transformers.utils import CONFIG_NAME, SAFE_WEIGHTS_INDEX_NAME
+
+    config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
+    for part in (config, *(value for value in config.values() if isinstance(value, dict))):
+        key = "torch_dtype" if "torch_dtype" in part else "dtype"  # its name before transformers 5
+        if part is config or key in part:
+            part[key] = dtype
+    write_json(folder / CONFIG_NAME, config)
+    index = folder / SAFE_WEIGHTS_INDEX_NAME
+    if index.is_file():
+        values = json.loads(index.read_text(encoding="utf-8"))
+        values["metadata"] = {**values.get("metadata", {}), "total_size": weights.size}
+        write_json(index, values)
 
 
 @dataclass(frozen=True, slots=True)

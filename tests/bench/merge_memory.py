@@ -1,6 +1,6 @@
-"""Memory of ``judge merge`` beside that of PEFT's merge of the whole model, and whether their bytes agree.
+"""Memory of ``judge merge`` beside that of PEFT's merge of the whole model, and whether their weights agree.
 
-    python -m tests.bench.merge_memory runs/demo/model --shard 20MB [--quantized]
+    python -m tests.bench.merge_memory runs/demo/model --shard 20MB [--quantized] [--dtype float32]
 
 Makes a random adapter of rank 16 on every linear layer, and a copy of the base in shards of that size. Each
 way is a process of its own; its peak is what it takes above its imports. Prints a Markdown table.
@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from judge.models.checkpoint import Checkpoint
 from tests.bench.doctor_memory import resident
 
 GIB = 2**30
@@ -42,8 +43,9 @@ def prepare(model: str, folder: Path, shard: str, quantized: bool) -> None:
         (folder / "adapter" / "judge.json").write_text(json.dumps(identity))
 
 
-def merge_whole(adapter: str, output: Path, shard: str, quantized: bool) -> None:
+def merge_whole(adapter: str, output: Path, shard: str, quantized: bool, dtype: str) -> None:
     """All of the model in memory, in float32."""
+    import torch
     from transformers import AutoConfig
 
     from judge.models.base import find_model
@@ -52,12 +54,23 @@ def merge_whole(adapter: str, output: Path, shard: str, quantized: bool) -> None
     model, tokenizer = load_weights(
         adapter, precision="float32", quantization="nf4" if quantized else None, dequantize=True
     )
-    stored = AutoConfig.from_pretrained(find_model(adapter)[0]).dtype
+    base = AutoConfig.from_pretrained(find_model(adapter)[0])
+    stored = base.dtype if dtype == "base" else getattr(torch, dtype)
     model.merge_and_unload().to(stored).save_pretrained(output, max_shard_size=shard)
     tokenizer.save_pretrained(output)
 
 
-def measure(way: str, folder: Path, shard: str, quantized: bool) -> tuple[int, float]:
+def same_weights(one: Path, other: Path) -> bool:
+    """Whether two models hold the same tensors, bit for bit; a tensor of each is read at a time."""
+    import torch
+
+    first, second = (Checkpoint(sorted(folder.glob("*.safetensors"))) for folder in (one, other))
+    return set(first.tensors) == set(second.tensors) and all(
+        torch.equal(first.read(name), second.read(name)) for name in first.tensors
+    )
+
+
+def measure(way: str, folder: Path, shard: str, quantized: bool, dtype: str) -> tuple[int, float]:
     """Merge in this process; returns the peak above the imports, and seconds."""
     import peft  # noqa: F401 (its memory belongs to the baseline)
     from transformers import AutoModelForCausalLM  # noqa: F401
@@ -70,9 +83,9 @@ def measure(way: str, folder: Path, shard: str, quantized: bool) -> tuple[int, f
     before, start = resident("VmRSS"), time.perf_counter()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the imports
     if way == "whole":
-        merge_whole(str(folder / "adapter"), folder / way, shard, quantized)
+        merge_whole(str(folder / "adapter"), folder / way, shard, quantized, dtype)
     else:
-        merging.merge(str(folder / "adapter"), folder / way)
+        merging.merge(str(folder / "adapter"), folder / way, dtype)
     return resident("VmHWM") - before, time.perf_counter() - start
 
 
@@ -95,16 +108,18 @@ def main() -> None:
     parser.add_argument("model", help="model folder")
     parser.add_argument("--shard", default="5GB", help="largest file of the base, as transformers reads it")
     parser.add_argument("--quantized", action="store_true", help="as after QLoRA")
+    parser.add_argument("--dtype", default="base", help="number format of the merged weights")
     parser.add_argument("--scratch", help="where the copies go, three times the model's size")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     parsed = parser.parse_args()
-    same = [parsed.model, "--shard", parsed.shard, *(["--quantized"] if parsed.quantized else [])]
+    same = [parsed.model, "--shard", parsed.shard, "--dtype", parsed.dtype]
+    same += ["--quantized"] if parsed.quantized else []
     if parsed.child:
         way, folder = parsed.child[0], Path(parsed.child[1])
         if way == "prepare":
             print(f"\n{json.dumps(prepare(parsed.model, folder, parsed.shard, parsed.quantized))}")
         else:
-            print(f"\n{json.dumps(measure(way, folder, parsed.shard, parsed.quantized))}")
+            print(f"\n{json.dumps(measure(way, folder, parsed.shard, parsed.quantized, parsed.dtype))}")
         return
     with tempfile.TemporaryDirectory(dir=parsed.scratch) as scratch:
         folder = Path(scratch)
@@ -112,11 +127,8 @@ def main() -> None:
         ways = {way: run([*same, "--child", way, scratch]) for way in ("whole", "tensors")}
         files = sorted((folder / "base").glob("*.safetensors"))
         shard = max(file.stat().st_size for file in files)
-        alike = all(
-            (folder / "whole" / file.name).read_bytes() == (folder / "tensors" / file.name).read_bytes()
-            for file in files
-        )
-    print(f"{parsed.model}, {len(files)} files, the largest {shard / GIB:.3f} GiB; same bytes: {alike}\n")
+        alike = same_weights(folder / "whole", folder / "tensors")
+    print(f"{parsed.model}, {len(files)} files, the largest {shard / GIB:.3f} GiB; same weights: {alike}\n")
     print("| way | peak GiB | of the largest file | seconds |\n| --- | ---: | ---: | ---: |")
     for way, (peak, seconds) in ways.items():
         print(f"| {way} | {peak / GIB:.2f} | {peak / shard:.2f} | {seconds:.1f} |")

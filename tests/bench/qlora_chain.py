@@ -140,8 +140,8 @@ def main() -> None:
     print("DPO's start, largest distance from the SFT judge in log-probability: "
           + ", ".join(f"{name} {value:.1e}" for name, value in started.items()))  # fmt: skip
 
-    merge(str(sft), options.out / "sft-merged")
-    merge(str(preferred), options.out / "dpo-merged")
+    merge(str(sft), options.out / "sft-merged", "base")
+    merge(str(preferred), options.out / "dpo-merged", "base")
     samples = list(read_samples(options.data / "test.jsonl"))
     kept = list(dict.fromkeys(sample.group for sample in samples))[: options.documents]
     samples = [sample for sample in samples if sample.group in kept]

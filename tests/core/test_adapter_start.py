@@ -155,7 +155,7 @@ def test_what_it_leaves_is_one_adapter(
     assert f"Started from `{sft[name]}`" in (output / "README.md").read_text()
 
     told = merge(str(output), tmp_path / "merged")
-    assert told["base"] == str(model_folder("chatml"))
+    assert told.base == str(model_folder("chatml"))
     merged, judge = (load_judge(str(folder)) for folder in (tmp_path / "merged", output))
     assert judge.describe().get("quantization") == FORMATS[name]
     for one, other in zip(merged.check(SAMPLES), judge.check(SAMPLES), strict=True):

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -423,6 +424,9 @@ def test_merge(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.Capture
     found = p_fail(merged)
     assert found == pytest.approx(p_fail(adapter), abs=1e-4)
     assert found != pytest.approx(p_fail(model_folder("chatml")), abs=1e-2)
+
+    assert call("merge", adapter, "-o", tmp_path / "small", "--dtype", "bfloat16") == 0
+    assert re.search(r"bfloat16, 0\.00 GB\nbfloat16 rounds: .* \d+ % of what", capsys.readouterr().out)
 
 
 def test_merge_refuses(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,18 +13,27 @@ from data_pipeline.cli import app as data_app
 from data_pipeline.config import DataConfig
 from eval.cli import app as eval_app
 from eval.pages.cli import app as report_app
+from judge import shipped
 from judge.cli import demo
 from judge.cli.calibrate import app as calibrate_app
+from judge.cli.demo_steps import ADAPTED, TRAINED, adapting_steps
 from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
 from judge.configs import load_config
 from judge.errors import JudgeError
+from judge.files import whole_rows
 from judge.models import bundled
 from judge.shipped import find_recipe
-from judge.training.config import DPORecipe, SFTRecipe
+from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
+from tests.calling import call
+from tests.core.test_encoder import bert
+
+__all__ = ["bert"]  # the fixture
 
 OUT = Path("somewhere") / "demo"
 PLAN = demo.steps(OUT, "somewhere/model")
+ADAPTING = adapting_steps(OUT)
+KINDS = {"sft": SFTRecipe, "dpo": DPORecipe, "encoder": EncoderRecipe}
 
 
 def parsed(app: Any, arguments: tuple[str, ...]) -> dict[str, Any]:
@@ -39,27 +48,32 @@ def parsed(app: Any, arguments: tuple[str, ...]) -> dict[str, Any]:
 # --- The plan -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", PLAN, ids=lambda step: step.title.replace(" ", "-"))
-def test_every_command_parses(step: demo.Step) -> None:
+@pytest.mark.parametrize(
+    ("plan", "step"),
+    [(plan, step) for plan in (PLAN, ADAPTING) for step in plan],
+    ids=lambda value: value.title.replace(" ", "-") if isinstance(value, demo.Step) else f"of-{len(value)}",
+)
+def test_every_command_parses(plan: list[demo.Step], step: demo.Step) -> None:
     python, minus_m, judge, name, *arguments = step.command
     assert (python, minus_m, judge) == (sys.executable, "-m", "judge") and step.seconds > 0
-    if name in ("sft", "dpo"):
+    if name in KINDS:
         assert name in COMMANDS
         recipe_name, *overrides = arguments
-        kind = SFTRecipe if name == "sft" else DPORecipe
-        training = load_config(kind, find_recipe(Path(recipe_name), name), overrides)
+        training = load_config(KINDS[name], find_recipe(Path(recipe_name), name), overrides)
         assert Path(training.data) == OUT / "data"
         return
     app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app,
            "report": report_app}[name]  # fmt: skip
     values = parsed(app, tuple(arguments))
     if name == "report":
-        evals = [other.command[4:] for other in PLAN if other.command[3] == "eval"]
-        assert step is PLAN[-1] and values["html"] == OUT / "report.html"
+        evals = [other.command[4:] for other in plan if other.command[3] == "eval"]
+        assert step is plan[-1] and values["html"] == OUT / "report.html"
         assert values["folders"] == [parsed(eval_app, arguments)["out"] for arguments in evals]
     if name == "data":
         recipe = load_config(DataConfig, find_recipe(values["config"], "data"), values["overrides"])
-        assert recipe.preferences.model == "somewhere/model" and values["out"] == OUT / "data"
+        # The encoder takes no preferences, so no model has to be brought for them.
+        assert (recipe.preferences.pairs > 0) is (plan is PLAN) and values["out"] == OUT / "data"
+        assert plan is ADAPTING or recipe.preferences.model == "somewhere/model"
 
 
 def test_each_step_takes_what_the_one_before_made() -> None:
@@ -78,7 +92,7 @@ def test_judges_are_calibrated_on_other_documents_than_they_are_measured_on() ->
         ("calibrate", calibrate_app, "data", "validation.jsonl"),
         ("eval", eval_app, "samples", "test.jsonl"),
     ):
-        commands = [step.command for step in PLAN if step.command[3] == name]
+        commands = [step.command for step in (*PLAN, *ADAPTING) if step.command[3] == name]
         assert commands
         for command in commands:
             assert str(OUT / "data" / file) in str(parsed(app, command[4:])[option])
@@ -150,6 +164,74 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [floor] = [line for line in text.splitlines() if "floor:always-pass" in line]
     assert " - " in floor
     assert f"judge check --model {tmp_path / 'dpo'}" in text.replace("\n", "")
+
+
+def test_the_reference_judge_before_and_after(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands themselves, each made short, with a tiny encoder for the one that is shipped."""
+    shorter = {
+        "data": ("--set", "sources.0.limit=30", "--set", "audit=off", "--set", "splits.test=0.5"),
+        "encoder": ("window_tokens=64", "max_steps=2", "max_cut_share=1"),
+    }
+    monkeypatch.setattr(shipped, "PACKAGE", tiny_reference(bert, tmp_path / "package"))
+    for step in adapting_steps(tmp_path):
+        code = call(*step.command[3:], *shorter.get(step.command[3], ()))
+        assert code == 0 or not step.needed  # so few documents calibrate nothing
+    capsys.readouterr()
+    demo.show(tmp_path, ADAPTED)
+    printed = capsys.readouterr().out
+    for row in ("floor:overlap", "reference, before", "reference, adapted"):
+        assert row in printed
+    assert "SFT" not in printed and str(tmp_path / "adapted") in printed.replace("\n", "")
+    before, after = (list(whole_rows(tmp_path / "eval" / name / "verdicts.jsonl")) for name in ADAPTED)
+    assert len(before) > 3 and [row["id"] for row in before] == [row["id"] for row in after]
+    for one, other in zip(before, after, strict=True):
+        assert one["verdict"]["p_fail"] != other["verdict"]["p_fail"]
+    page = (tmp_path / "report.html").read_text()
+    assert all(name in page for name in ("reference", "adapted", "floor:overlap"))
+    identity = json.loads((tmp_path / "adapted" / "judge.json").read_text())
+    assert (identity["started_from"], identity["base_model"]) == ("reference", bert.name)
+
+
+def tiny_reference(bert: Path, package: Path) -> Path:
+    """In place of the package: the folder of an untrained encoder judge, packed as the shipped one is."""
+    from safetensors.torch import save_file
+
+    from judge.encoder.checker import describe_layout
+    from judge.encoder.layout import Layout
+    from judge.encoder.model import start_network
+    from judge.encoder.packing import WEIGHTS, pack
+    from judge.files import write_json
+
+    network, tokenizer = start_network(str(bert))
+    whole = package / "whole"
+    whole.mkdir(parents=True)
+    save_file(network.state_dict(), whole / WEIGHTS)
+    known = json.loads((shipped.PACKAGE / shipped.REFERENCE / "judge.json").read_text())
+    write_json(whole / "judge.json", {**known, **describe_layout(Layout(tokenizer, 64, 4))})
+    pack(whole, bert, package / shipped.REFERENCE)
+    return package
+
+
+def test_the_command_runs_the_plan_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steps and table alone are left out here; with the reference judge its encoder is brought first."""
+    ran: list[Any] = []
+    monkeypatch.setattr(demo.forkserver, "ensure_running", lambda: None)
+    monkeypatch.setattr(demo.PROCESSES, "set_forkserver_preload", lambda modules: None)
+    monkeypatch.setattr(bundled, "bring_minilm", lambda: ran.append("encoder"))
+    monkeypatch.setattr(demo, "run", lambda step: ran.append(step) or 1.0)
+    monkeypatch.setattr(demo, "show", lambda out, rows: ran.append((out, rows)))
+    assert call("demo", "--from-reference") == 0
+    out = Path("runs") / "demo-reference"
+    assert ran == ["encoder", *adapting_steps(out), (out, ADAPTED)]
+    assert demo.SEEN in capsys.readouterr().out
+    ran.clear()
+    assert call("demo", "--model", "m", "--out", OUT) == 0
+    assert ran == [*demo.steps(OUT, "m"), (OUT, TRAINED)] and demo.SEEN not in capsys.readouterr().out
+    assert call("demo", "--from-reference", "--model", "m") == 2
 
 
 def test_figures_without_a_value() -> None:

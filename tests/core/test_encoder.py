@@ -363,6 +363,23 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
         pack(bert, bert, tmp_path / "other")
 
 
+def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: Path) -> None:
+    """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
+    from judge.encoder.packing import pack
+    from judge.models.identity import read_identity
+    from judge.training.encoder import train_encoder
+
+    pack(trained, bert, tmp_path / "adapter")
+    data, asked = build_towers(tmp_path, 8, 0), [sample(f"it is {height} m high .") for height in (20, 21)]
+    start, out = str(tmp_path / "adapter"), tmp_path / "judge"
+    train_encoder(recipe(bert, data, out, model=start, max_steps=1, learning_rate=1e-12))
+    before, after = (load_judge(folder).check(asked) for folder in (start, str(out)))
+    assert [one.p_fail for one in after] == pytest.approx([one.p_fail for one in before], abs=1e-6)
+    identity = read_identity(str(out))
+    assert (identity["started_from"], identity["base_model"]) == (start, bert.name)
+    assert f"Started from `{start}`" in (out / "README.md").read_text()
+
+
 def test_an_adapter_fits_its_own_base_alone(
     bert: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

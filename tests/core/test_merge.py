@@ -1,4 +1,4 @@
-"""``judge merge``: tensor by tensor, with the bytes of PEFT's own merge of the whole model."""
+"""``judge merge``: tensor by tensor, with the bytes of PEFT's own merge of the whole model in float32."""
 
 import json
 import shutil
@@ -10,6 +10,7 @@ import pytest
 
 from judge.errors import InputError, JudgeError
 from judge.models.checkpoint import Checkpoint
+from judge.models.conversion import converted
 from judge.training.merge import merge
 
 ModelFolder = Callable[[str], Path]
@@ -98,8 +99,8 @@ def test_the_bytes_are_those_of_the_merge_in_one_piece(
     dtype, shard = stored.get("dtype", "float32"), stored.get("shard", "50GB")
     merge_whole(adapter, tmp_path / "whole", dtype, shard, stored.get("quantization"))
     monkeypatch.setattr("judge.training.merge.model_card", lambda identity: "")
-    told = merge(str(adapter), tmp_path / "merged")
-    assert told["dtype"] == dtype and told["base"] == str(base)
+    told = merge(str(adapter), tmp_path / "merged", "base")
+    assert (told.dtype, told.base) == (dtype, str(base)) and bool(told.rounding) is (dtype != "float32")
     files = sorted(path.name for path in (tmp_path / "whole").glob("*.safetensors*"))
     assert files == sorted(path.name for path in (tmp_path / "merged").glob("*.safetensors*"))
     assert len(files) > 3 if "shard" in stored else files == ["model.safetensors"]
@@ -112,6 +113,97 @@ def test_the_bytes_are_those_of_the_merge_in_one_piece(
     for name in ("config.json", "generation_config.json"):
         assert (tmp_path / "merged" / name).read_bytes() == (base / name).read_bytes()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("stored", "dtype"),
+    [("bfloat16", "float32"), ("bfloat16", "float16"), ("float32", "bfloat16")],
+)
+def test_merged_weights_are_written_in_the_format_that_is_asked_for(
+    stored: str, dtype: str, make: Any, tmp_path: Path
+) -> None:
+    """... by default in float32, whatever the base is in: nothing of the adapter is rounded away."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    _, adapter = make(dtype=stored)
+    told = merge(str(adapter), tmp_path / "merged", *([] if dtype == "float32" else [dtype]))
+    merge_whole(adapter, tmp_path / "whole", dtype, "50GB", None)
+    merge_whole(adapter, tmp_path / "exact", "float32", "50GB", None)
+    file = "model.safetensors"
+    assert (tmp_path / "merged" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    exact, before, found = (
+        AutoModelForCausalLM.from_pretrained(tmp_path / name, dtype="auto")
+        for name in ("exact", "base", "merged")
+    )
+    assert found.dtype is getattr(torch, dtype) and told.dtype == dtype
+    adapted = [name for name in exact.state_dict() if "proj" in name]
+    moved, lost = (
+        sum(
+            float((exact.get_parameter(name) - other.get_parameter(name).float()).square().sum().detach())
+            for name in adapted
+        )
+        for other in (before, found)
+    )
+    assert told.rounding == pytest.approx((lost / moved) ** 0.5, rel=1e-3)
+    assert told.size == sum(value.nbytes for value in found.state_dict().values())
+
+
+def test_shards_in_another_format(make: Any, tmp_path: Path) -> None:
+    """The files keep their names; their index and the config tell what is in them."""
+    from transformers import AutoModelForCausalLM
+
+    base, adapter = make(dtype="bfloat16", shard="20KB")
+    told = merge(str(adapter), tmp_path / "merged")
+    indexes = [
+        json.loads((folder / "model.safetensors.index.json").read_text())
+        for folder in (base, tmp_path / "merged")
+    ]
+    assert indexes[0]["weight_map"] == indexes[1]["weight_map"]
+    assert told.size == indexes[1]["metadata"]["total_size"] == 2 * indexes[0]["metadata"]["total_size"]
+    config = json.loads((tmp_path / "merged" / "config.json").read_text())
+    assert config == json.loads((base / "config.json").read_text()) | {"dtype": "float32"}
+    AutoModelForCausalLM.from_pretrained(tmp_path / "merged")
+
+
+def test_a_copy_in_another_format_holds_the_same_tensors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Odd sizes, none at all, whole numbers between; read in pieces that are smaller than a tensor."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    monkeypatch.setattr("judge.models.conversion.PIECE", 16)
+    tensors = {
+        "odd": torch.randn(3, 5, 3), "half": torch.randn(7).half(), "count": torch.arange(9),
+        "mask": torch.tensor([True, False, True]), "nothing": torch.empty(0, 4), "one": torch.tensor(1.5),
+    }  # fmt: skip
+    save_file(tensors, tmp_path / "model.safetensors")
+    for dtype in ("float32", "bfloat16", "float16"):
+        (tmp_path / dtype).mkdir()
+        copy = converted(Checkpoint([tmp_path / "model.safetensors"]), tmp_path / dtype, dtype)
+        found = load_file(copy.files[0])
+        assert set(found) == set(tensors)
+        for name, value in tensors.items():
+            wanted = value.to(getattr(torch, dtype)) if value.is_floating_point() else value
+            assert found[name].dtype is wanted.dtype and found[name].equal(wanted), name
+
+
+def test_a_number_that_is_too_large_leaves_nothing(make: Any, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    base, adapter = make()
+    for name in ("model.embed_tokens.weight", "model.layers.0.mlp.up_proj.weight"):
+        weights = load_file(base / "model.safetensors")
+        weights[name][0, 0] = 1e6
+        save_file(weights, base / "model.safetensors", {"format": "pt"})
+        with pytest.raises(JudgeError, match=f"{name} holds a number that is too large for float16"):
+            merge(str(adapter), tmp_path / "merged", "float16")
+        assert not (tmp_path / "merged").exists()
+        merge(str(adapter), tmp_path / "merged", "bfloat16")
+        shutil.rmtree(tmp_path / "merged")
+        weights[name][0, 0] = 0
+        save_file(weights, base / "model.safetensors", {"format": "pt"})
 
 
 @pytest.mark.parametrize(

@@ -363,7 +363,7 @@ def test_merging_gives_the_judge_that_was_trained(recipe: Callable[..., SFTRecip
     train_sft(recipe(precision="float32"))
     trained = load_model(str(tmp_path / "out"), precision="float32", quantization="nf4").model
     told = merge(str(tmp_path / "out"), tmp_path / "merged")
-    assert told["dtype"] == "float32" and list((tmp_path / "merged").glob("*.safetensors"))
+    assert told.dtype == "float32" and list((tmp_path / "merged").glob("*.safetensors"))
     assert "quantization_config" not in json.loads((tmp_path / "merged" / "config.json").read_text())
     merged = load_model(str(tmp_path / "merged"), precision="float32").model
     torch.testing.assert_close(logits(merged), logits(trained), rtol=1e-3, atol=1e-3)

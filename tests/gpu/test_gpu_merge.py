@@ -23,7 +23,7 @@ def merged(adapter: str, output: str) -> dict[str, float]:
 
     base, start = resident("VmRSS"), time.perf_counter()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the imports
-    merge(adapter, Path(output))
+    merge(adapter, Path(output), "base")
     return {"seconds": time.perf_counter() - start, "peak": resident("VmHWM") - base}
 
 

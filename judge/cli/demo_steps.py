@@ -1,0 +1,119 @@
+"""The commands that ``judge demo`` runs, and the results that its table shows."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.shipped import REFERENCE
+
+REASON_SAMPLES = 12  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
+REPORT = "report.html"
+JUDGE = (sys.executable, "-m", "judge")
+
+TRAINED = {
+    f"{name}-{mode}": (title, mode)
+    for name, title in (("base", "base model"), ("sft", "SFT"), ("dpo", "SFT + DPO"))
+    for mode in ("verdict", "reason")
+}
+"""What the table of a language model shows: folder of the result, judge and mode."""
+ADAPTED = {"before": ("reference, before", "verdict"), "after": ("reference, adapted", "verdict")}
+"""The same for the reference judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of the demo; ``seconds`` is what it took on two CPU cores, for the estimate of the rest."""
+
+    title: str
+    command: tuple[str, ...]
+    seconds: float
+    fresh: Path | None = None
+    """A folder that the command wants empty; what an earlier demo left there is removed."""
+    needed: bool = True
+    """Whether the demo ends where the command fails: a judge that learned nothing cannot be calibrated."""
+
+
+def steps(out: Path, model: str) -> list[Step]:
+    """The demo's commands in order, everything under the folder ``out``."""
+    data = str(out / "data")
+    sft, merged, dpo = str(out / "sft"), str(out / "sft-merged"), str(out / "dpo")
+
+    plan = [
+        Step(
+            "build the data set",
+            (*JUDGE, "data", "build", "demo", "--out", data, "--set",
+             f"preferences.model={model}"),
+            50,
+        ),
+        Step(
+            "supervised fine-tuning",
+            (*JUDGE, "sft", "demo", f"model={model}",
+             f"data={data}", f"output={sft}"),
+            300,
+            fresh=Path(sft),
+        ),
+        calibrate("sft", sft, data),
+        Step("merge the adapter", (*JUDGE, "merge", sft, "-o", merged), 5, fresh=Path(merged)),
+        Step(
+            "preference optimization",
+            (*JUDGE, "dpo", "demo", f"model={merged}",
+             f"data={data}", f"output={dpo}"),
+            40,
+            fresh=Path(dpo),
+        ),
+        calibrate("dpo", dpo, data),
+    ]  # fmt: skip
+    results = []
+    for name, path in (("base", model), ("sft", sft), ("dpo", dpo)):
+        for mode in ("verdict", "reason"):
+            results.append(str(out / "eval" / f"{name}-{mode}"))
+            short = ("--limit", str(REASON_SAMPLES), "--max-new-tokens", "96") if mode == "reason" else ()
+            seconds = 35 if mode == "verdict" else 45
+            options = ("--mode", mode, *short)
+            plan.append(measure(f"{name}, {mode} mode", path, data, results[-1], seconds, options))
+    plan.append(report(out, results))
+    return plan
+
+
+def adapting_steps(out: Path) -> list[Step]:
+    """The reference judge before and after it learned the demo's documents, everything under ``out``."""
+    data, adapted = str(out / "data"), str(out / "adapted")
+    results = [str(out / "eval" / name) for name in ADAPTED]
+    both = ("--precision", "float32")  # which the adapted judge takes by itself
+    return [
+        Step(
+            "build the data set",
+            (*JUDGE, "data", "build", "demo", "--out", data, "--set", "preferences.pairs=0"),
+            30,
+        ),
+        measure("the reference judge, before", REFERENCE, data, results[0], 15, both),
+        Step(
+            "train the reference judge on",
+            (*JUDGE, "encoder", "demo", f"model={REFERENCE}", f"data={data}", f"output={adapted}"),
+            120,
+            fresh=Path(adapted),
+        ),
+        calibrate("adapted", adapted, data),
+        measure("the adapted judge, after", adapted, data, results[1], 15, both),
+        report(out, results),
+    ]
+
+
+def calibrate(name: str, folder: str, data: str) -> Step:
+    """Calibrate a judge on the validation documents."""
+    command = (*JUDGE, "calibrate", "--model", folder, "--data", f"{data}/validation.jsonl")
+    return Step(f"calibrate {name}", command, 20, needed=False)
+
+
+def measure(what: str, model: str, data: str, result: str, seconds: float, options: tuple[str, ...]) -> Step:
+    """Measure a judge on the test documents, with the floors beside it."""
+    command = (
+        *JUDGE, "eval", "--model", model, "--samples", f"{data}/test.jsonl",
+        "--floor-data", f"{data}/samples.jsonl", *options, "--overwrite", "--out", result,
+    )  # fmt: skip
+    return Step(f"measure {what}", command, seconds)
+
+
+def report(out: Path, results: list[str]) -> Step:
+    """The page of all results beside each other."""
+    return Step("write the report", (*JUDGE, "report", *results, "--html", str(out / REPORT)), 5)
