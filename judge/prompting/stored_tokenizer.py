@@ -9,13 +9,13 @@ seconds more.
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
+
+from judge.errors import InputError
 
 if TYPE_CHECKING:
     from jinja2 import Template
     from tokenizers import AddedToken, Tokenizer
-
-    from judge.types import Message
 
 FILES = ("tokenizer.json", "tokenizer_config.json")
 TEMPLATE = "chat_template.jinja"
@@ -45,8 +45,8 @@ class StoredTokenizer:
         self._template = None if chat_template is None else _compiled(chat_template)
 
     @property
-    def eos_token_id(self) -> int | None:
-        """The token that ends a text."""
+    def eos_token_id(self) -> Any:
+        """The token that ends a text; ``None`` where there is none."""
         return self._core.token_to_id(self._names["eos_token"]) if "eos_token" in self._names else None
 
     @property
@@ -62,9 +62,13 @@ class StoredTokenizer:
         ids = [each.ids for each in found]
         return {"input_ids": ids[0] if isinstance(text, str) else ids}
 
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool = False) -> str:
+        """The text of tokens."""
+        return str(self._core.decode(list(ids), skip_special_tokens=skip_special_tokens))
+
     def apply_chat_template(
         self,
-        messages: "Sequence[Message]",
+        messages: Sequence[Mapping[str, object]],
         tokenize: bool = False,
         add_generation_prompt: bool = False,
         **chat: Any,
@@ -80,13 +84,19 @@ def read_stored(folder: Path) -> StoredTokenizer | None:
     """The tokenizer of an export; ``None`` where its files do not say all, and transformers has to read them.
 
     Those are vocabularies that are no ``tokenizer.json``, and choices of several chat templates.
+
+    Raises:
+        InputError: a file is damaged.
     """
     from tokenizers import Tokenizer
 
     if not all((folder / name).is_file() for name in FILES) or (folder / MORE).is_dir():
         return None
     vocabulary, config = (folder / name for name in FILES)
-    settings: dict[str, Any] = json.loads(config.read_text(encoding="utf-8"))
+    try:
+        settings: dict[str, Any] = dict(json.loads(config.read_text(encoding="utf-8")))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"is no JSON object ({error}); judge export makes it", file=config) from None
     template = settings.get("chat_template")
     if (folder / TEMPLATE).is_file():
         template = (folder / TEMPLATE).read_text(encoding="utf-8")
@@ -97,8 +107,12 @@ def read_stored(folder: Path) -> StoredTokenizer | None:
     if isinstance(extra, dict):
         named, extra = {**named, **extra}, []
     names = {name: _content(value) for name, value in named.items() if name.endswith("_token")}
+    try:
+        core = Tokenizer.from_file(str(vocabulary))
+    except Exception as error:  # the library raises nothing more exact
+        raise InputError(f"holds no tokenizer ({error}); judge export makes it", file=vocabulary) from None
     return StoredTokenizer(
-        Tokenizer.from_file(str(vocabulary)),
+        core,
         {name: content for name, content in names.items() if content is not None},
         [content for content in map(_content, extra) if content is not None],
         template,
@@ -123,7 +137,7 @@ def _compiled(source: str) -> "Template":
     class Generation(Extension):
         """``{% generation %}`` marks replies for training; here what is in it just stays."""
 
-        tags: ClassVar[set[str]] = {"generation"}
+        tags = {"generation"}  # noqa: RUF012 (as jinja2 has it)
 
         def parse(self, parser: Parser) -> list[nodes.Node]:
             next(parser.stream)

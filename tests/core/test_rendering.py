@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken
 from tokenizers.pre_tokenizers import Metaspace
 
+from judge.errors import InputError
 from judge.models.weights import load_tokenizer
 from judge.prompting.rendering import Renderer, common_prefix, defuse, special_tokens
 from judge.prompting.stored_tokenizer import read_stored
@@ -206,6 +207,7 @@ def test_a_stored_tokenizer_is_that_of_transformers(
         for more in (False, True):
             given: Any = theirs.tokenizer(text, add_special_tokens=more)["input_ids"]
             assert stored(text, add_special_tokens=more)["input_ids"] == given
+            assert stored.decode(given, more) == theirs.tokenizer.decode(given, skip_special_tokens=more)
     assert ours.stop_ids() == theirs.stop_ids() and ours.end_of_turn() == theirs.end_of_turn()
     assert special_tokens(stored) == special_tokens(theirs.tokenizer)
 
@@ -229,5 +231,9 @@ def test_what_a_stored_tokenizer_leaves_to_transformers(
     assert read_stored(folder) is None
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     assert read_stored(folder) is not None
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / file).write_text("[1, 2]")
+        with pytest.raises(InputError, match=rf"{file}.*judge export makes it"):
+            read_stored(folder)
     (folder / "tokenizer.json").unlink()
     assert read_stored(folder) is None
