@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,9 @@ from judge.shipped import REFERENCE
 from judge.types import Label, Sample, Task, Usage, Verdict
 
 app = typer.Typer(add_completion=False)
+
+UNUSED = ("sklearn", "scipy")
+"""What transformers imports wherever it is installed, and no verdict uses: over a second of the start."""
 
 
 def _document(value: str) -> str:
@@ -60,6 +63,21 @@ def _collecting_no_garbage() -> Iterator[None]:
         gc.enable()
 
 
+@contextmanager
+def _without(*packages: str) -> Iterator[None]:
+    """Let no library find these packages, installed or not, by what Python has for it: ``None`` in its place.
+
+    A library that looks once goes on without them, so this, too, is for a process of one verdict.
+    """
+    hidden: dict[str, Any] = {name: None for name in packages if name not in sys.modules}
+    sys.modules.update(hidden)
+    try:
+        yield
+    finally:
+        for name in hidden:
+            sys.modules.pop(name, None)
+
+
 @app.command("check")
 @loads_judge()
 def check_command(
@@ -85,7 +103,8 @@ def check_command(
         "language": language,
     }
     sample = sample_from_row(row, file="judge check")
-    with _collecting_no_garbage():
+    unused = UNUSED if settings["backend"] == "transformers" and not model.startswith("floor:") else ()
+    with _collecting_no_garbage(), _without(*unused):
         introduce(model)
         judge = load_judge(model, **settings)
         [verdict] = judge.iter_check([sample])

@@ -128,6 +128,38 @@ def test_check_prints_label_and_probability(
     assert capsys.readouterr().out == f"{row['label']} ({meaning}, p(FAIL) = {row['p_fail']:.3f})\n"
 
 
+def test_check_in_a_new_process(document: Path, model_folder: ModelFolder) -> None:
+    """It leaves out what transformers imports for other ends; the verdict is the same to the last bit."""
+    from judge.load import load_judge
+
+    code = "import sys; from judge.cli.main import main\ntry: main(sys.argv[1:])\n"
+    code += "finally: print(sorted({'transformers', 'sklearn', 'scipy', 'pandas'} & set(sys.modules)))"
+    command = [sys.executable, "-c", code, "check", "--model", model_folder("chatml"), "--json"]
+    command += ["--document", document, "--answer", "It is 20 m."]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    row, loaded = done.stdout.splitlines()
+    [verdict] = load_judge(str(model_folder("chatml"))).check(
+        [Sample("check", document.read_text(), "It is 20 m.")]
+    )
+    assert json.loads(row)["p_fail"] == verdict.p_fail and loaded == "['transformers']"
+
+
+def test_packages_are_hidden_for_the_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib.util import find_spec
+
+    from judge.cli.check import _without
+
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    with _without("colorsys", "json"):
+        assert find_spec("colorsys") is None and find_spec("json") is not None
+        with pytest.raises(ModuleNotFoundError):
+            import colorsys
+    import colorsys
+
+    assert colorsys.rgb_to_hsv(0, 0, 0) == (0, 0, 0) and sys.modules["json"] is json
+
+
 def test_check_by_a_floor(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("check", "--model", "floor:always-fail", "--document", document, "--answer", "No.") == 0
     assert capsys.readouterr().out == "FAIL (hallucinated, p(FAIL) = 1.000)\n"

@@ -414,6 +414,15 @@ def test_a_probability_from_a_list_of_tokens(tmp_path: Path, monkeypatch: pytest
     assert names["p_fail"](top) == pytest.approx(Curve.model_validate(curve)(raw), abs=1e-6)
 
 
+def without_torch(folder: Path) -> None:
+    """A new process judges with an export, and imports neither of the large libraries."""
+    code = "import sys; from judge import Sample, load_judge; judge = load_judge(sys.argv[1]); "
+    code += "print(judge.check([Sample('s', 'the tower is high', 'it is low')])[0].p_fail, "
+    code += "sorted({'torch', 'transformers'} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True)
+    assert run.stdout.rstrip().endswith("[]") and float(run.stdout.split()[0]) > 0, run.stderr
+
+
 def test_an_encoder_is_judged_without_torch(
     encoder_judge: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -428,11 +437,7 @@ def test_an_encoder_is_judged_without_torch(
     own = [names["p_fail"](sample.document, sample.answer, sample.question) for sample in samples]
     assert own == pytest.approx(p_fail(load_judge(str(encoder_judge)), samples), abs=1e-5)
     exec(doc_block('load_judge("exported")'), {})
-    code = "import sys; from judge import Sample, load_judge; judge = load_judge(sys.argv[1]); "
-    code += "print(judge.check([Sample('s', 'the tower is high', 'it is low')])[0].p_fail, "
-    code += "sorted({'torch', 'transformers'} & set(sys.modules)))"
-    run = subprocess.run([sys.executable, "-c", code, tmp_path / "out"], capture_output=True, text=True)
-    assert run.stdout.rstrip().endswith("[]") and float(run.stdout.split()[0]) > 0, run.stderr
+    without_torch(tmp_path / "out")
 
 
 @pytest.mark.parametrize(
@@ -448,6 +453,7 @@ def test_a_decoder_in_onnx_runtime(
     assert p_fail(load_judge(str(tmp_path / "out")), SAMPLES) == pytest.approx(wanted, abs=within)
     one = load_judge(str(tmp_path / "out"), batch_tokens=1)  # every row alone
     assert p_fail(one, SAMPLES) == pytest.approx(wanted, abs=within)
+    without_torch(tmp_path / "out")
     with pytest.raises(InputError, match="has no mode reason"):
         load_judge(str(tmp_path / "out"), mode="reason")
     (tmp_path / "out" / "model.onnx").write_bytes(b"damaged")
