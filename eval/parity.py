@@ -139,16 +139,16 @@ def parity_table(parity: Parity, chosen: str) -> Any:
     """The table for the terminal."""
     from rich.table import Table
 
-    table = Table(title=f"Beside float32, on {parity.data}; auto is {chosen}")
-    table.add_column("format")
-    columns = ("speed", "labels changed", "p_fail: largest", "mean", "AUROC", "before", "batch", "holds")
+    table = Table(title=f"p_fail beside float32, on {parity.data}; auto is {chosen}")
+    table.add_column("format", no_wrap=True)
+    columns = ("speed", "labels", "largest", "mean", "AUROC", "before", "batch", "holds")
     for column in columns:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for row in parity.formats:
         ranks = ["-" if value is None else f"{value:.4f}" for value in (row.auroc, row.auroc_before)]
         table.add_row(
-            row.precision, f"{row.speed:.2f}", f"{row.labels_changed} of {row.rows}",
-            f"{row.p_fail_largest:.4f}", f"{row.p_fail_mean:.4f}", *ranks, f"{row.batch:.1e}",
+            row.precision, f"{row.speed:.2f}", f"{row.labels_changed}/{row.rows}",
+            f"{row.p_fail_largest:.4f}", f"{row.p_fail_mean:.4f}", *ranks, f"{row.batch:.0e}",
             "yes" if row.holds else "no",
         )  # fmt: skip
     return table
