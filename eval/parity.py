@@ -139,13 +139,13 @@ def parity_table(parity: Parity, chosen: str) -> Any:
     """The table for the terminal."""
     from rich.table import Table
 
-    table = Table(title=f"p_fail beside float32, on {parity.data}; auto is {chosen}")
+    table = Table(padding=(0, 0, 0, 1), title=f"p_fail beside float32, on {parity.data}; auto is {chosen}")
     table.add_column("format", no_wrap=True)
-    columns = ("speed", "labels", "largest", "mean", "AUROC", "before", "batch", "holds")
+    columns = ("speed", "labels", "largest", "mean", "AUROC", "float32", "batch", "holds")
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for row in parity.formats:
-        ranks = ["-" if value is None else f"{value:.4f}" for value in (row.auroc, row.auroc_before)]
+        ranks = ["-" if value is None else f"{100 * value:.2f}" for value in (row.auroc, row.auroc_before)]
         table.add_row(
             row.precision, f"{row.speed:.2f}", f"{row.labels_changed}/{row.rows}",
             f"{row.p_fail_largest:.4f}", f"{row.p_fail_mean:.4f}", *ranks, f"{row.batch:.0e}",
