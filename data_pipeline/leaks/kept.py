@@ -1,9 +1,9 @@
 """Indexes of benchmarks that are kept from one build to the next, as long as no file of theirs changes.
 
-Example: nine benchmarks of 99,000 rows take thirteen seconds to index, and one to load. The indexes lie in
-the user's cache folder, under a hash of all that decides them: the files, byte for byte, and the code that
-reads and indexes them. Whatever is wrong with what is kept, or with the folder, costs those seconds and no
-more.
+Example: eight benchmarks of 99,000 rows take twelve seconds to index, and less than one to load. The indexes
+lie in the user's cache folder, under a hash of all that decides them: the files, byte for byte, and the code
+that reads and indexes them. Whatever is wrong with what is kept, or with the folder, costs those seconds and
+no more.
 """
 
 import json

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -292,16 +293,12 @@ def test_indexes_are_kept_until_a_benchmark_changes(tmp_path: Path, monkeypatch:
 
     def leaks(builds: int) -> list[Kind | None]:
         """Of both documents, and that the indexes were built so often."""
-        built: list[object] = []
-        make = IndexBuilder.index
-        with monkeypatch.context() as patched:
-            patched.setattr(IndexBuilder, "index", lambda self: built.append(self) or make(self))
+        with patch.object(IndexBuilder, "index", autospec=True, side_effect=IndexBuilder.index) as index:
             gate = LeakGate(config)
-        assert len(built) == builds * 4 and gate.absent == ["fib"]  # one for each shared set, one for all
-        return [
-            (leak := gate.check(Sample("s", text, "Nobody knows.", "Why?"))) and leak.kind
-            for text in (BRIDGE, LAKE)
-        ]
+        assert index.call_count == builds * 4  # one for each shared set, one for all others
+        assert gate.absent == ["fib"]
+        found = (gate.check(Sample("s", text, "Nobody knows.", "Why?")) for text in (BRIDGE, LAKE))
+        return [leak and leak.kind for leak in found]
 
     release(BRIDGE)
     assert leaks(builds=1) == [Kind.OTHER_QUESTION, None]
