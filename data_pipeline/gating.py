@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.config import LeaksConfig
-from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, Leak, at_hand, leak_row
+from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, IndexBuilder, Leak, at_hand, kept, leak_row
 from data_pipeline.leaks.index import SETTINGS
 from data_pipeline.store import SampleStore
 from judge.errors import InputError
@@ -36,9 +36,9 @@ class LeakGate:
             )
         self._most = config.max_dropped
         names = config.benchmarks or tuple(BENCHMARKS)
-        self._index, self.absent = _index(folder, names, "")
-        shared = {name: _index(folder, names, name)[0] for name in SOURCE_SHARE}
-        self._shared = {name: index for name, index in shared.items() if _rows(index.benchmarks)}
+        indexes, self.absent = _indexes(folder, names)
+        self._index = indexes.pop("")
+        self._shared = {name: index for name, index in indexes.items() if _rows(index.benchmarks)}
         self.rows: list[dict[str, Any]] = []
         self._checked: Counter[str] = Counter()  # samples by their source
         self._entries: Counter[int] = Counter()  # and by the entry of the recipe
@@ -121,18 +121,23 @@ class LeakGate:
         }
 
 
-def _index(folder: Path, names: Iterable[str], source: str) -> tuple[BenchmarkIndex, list[str]]:
-    """The rows of benchmarks that the source of a set may hold, or, with an empty name, that none may; and
-    the benchmarks that are not at hand."""
+def _indexes(folder: Path, names: Sequence[str]) -> tuple[dict[str, BenchmarkIndex], list[str]]:
+    """The rows of benchmarks that the source of a set may hold, by the set's name, and under an empty name
+    those that none may; and the benchmarks that are not at hand."""
     found, absent = at_hand(folder, names)
-    if source:
-        found = {name: rows for name, rows in found.items() if name in ("halubench", "fib")}
-    read = {name: track(_of(rows, source), f"index {name}") for name, rows in found.items()}
-    return BenchmarkIndex.build(read), absent
-
-
-def _of(rows: Iterable[Sample], source: str) -> Iterator[Sample]:
-    return (row for row in rows if row.source == source)
+    key = kept.key_of(folder, names)
+    if (known := kept.find(key)) is not None:
+        return known, absent
+    builders = {name: IndexBuilder() for name in ("", *SOURCE_SHARE)}
+    for benchmark, rows in found.items():
+        for builder in builders.values():
+            builder.open(benchmark)
+        for row in track(rows, f"index {benchmark}"):
+            if row.source in builders:
+                builders[row.source].add(benchmark, row)
+    made = {name: builder.index() for name, builder in builders.items()}
+    kept.keep(key, made)
+    return made, absent
 
 
 def _comes_from(sample: Sample, name: str) -> bool:

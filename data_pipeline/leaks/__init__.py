@@ -2,6 +2,6 @@
 
 from data_pipeline.leaks.benchmarks import BENCHMARKS, at_hand
 from data_pipeline.leaks.gate import Gate, leak_row
-from data_pipeline.leaks.index import BenchmarkIndex, Kind, Leak
+from data_pipeline.leaks.index import BenchmarkIndex, IndexBuilder, Kind, Leak
 
-__all__ = ["BENCHMARKS", "BenchmarkIndex", "Gate", "Kind", "Leak", "at_hand", "leak_row"]
+__all__ = ["BENCHMARKS", "BenchmarkIndex", "Gate", "IndexBuilder", "Kind", "Leak", "at_hand", "leak_row"]

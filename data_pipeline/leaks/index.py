@@ -9,7 +9,7 @@ import os
 import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import sha256
@@ -19,8 +19,15 @@ from typing import Any
 import numpy as np
 
 from data_pipeline.leaks.evidence import LONG, WINDOW, evidence
-from data_pipeline.leaks.postings import Postings
-from data_pipeline.leaks.shingles import Shingles, fingerprint, passages, shingles, words
+from data_pipeline.leaks.postings import Postings, Texts
+from data_pipeline.leaks.shingles import (
+    Shingles,
+    fingerprint,
+    fingerprint_of,
+    passages,
+    shingles,
+    words,
+)
 from judge.errors import InputError, JudgeError
 from judge.types import Sample
 
@@ -58,6 +65,11 @@ def _shingles(part: tuple[bytes, ...]) -> Shingles:
     return shingles(list(part))
 
 
+@lru_cache(maxsize=8)
+def _pair_shingles(question: str, answer: str) -> Shingles:
+    return shingles(words(question) + words(answer))
+
+
 class Kind(StrEnum):
     """What of a sample is in a benchmark. ``near``: a part of it, or with words changed."""
 
@@ -78,24 +90,51 @@ class Leak:
     similarity: float = 1.0
 
 
-@dataclass
-class _Texts:
-    """Texts while they are collected: the row of each distinct key, and the shingles of rows."""
+class IndexBuilder:
+    """An index in the making: rows go in one after the other."""
 
-    keys: dict[int, int] = field(default_factory=dict)
-    shingles: list[Shingles] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._digests: dict[str, Any] = {}
+        self._counts: dict[str, int] = {}
+        self._rows: list[list[str]] = []
+        self._documents, self._pairs = Texts(), Texts()
+        self._asked: dict[int, None] = {}
 
-    def arrays(self, name: str) -> dict[str, Any]:
-        postings = Postings.build(self.shingles)
-        return {
-            f"{name}_keys": np.array(list(self.keys), np.uint64),
-            f"{name}_key_rows": np.array(list(self.keys.values()), np.int32),
-            f"{name}_rows": np.array(self.rows, np.int32),
-            f"{name}_shingles": postings.shingles,
-            f"{name}_counts": postings.counts,
-            f"{name}_texts": postings.texts,
+    def open(self, name: str) -> None:
+        """Note a benchmark, which may turn out to have no row."""
+        self._digests[name], self._counts[name] = sha256(), 0
+
+    def add(self, name: str, sample: Sample) -> None:
+        """Add a row of a benchmark. One with an empty document is a question asked without one."""
+        question, answer = words(sample.question), words(sample.answer)
+        document, pair = _key(sample.document_text), fingerprint_of(question, answer)
+        self._digests[name].update(f"{document} {pair}\n".encode())
+        self._counts[name] += 1
+        row = len(self._rows)
+        self._rows.append([name, sample.id])
+        if document != _NOTHING and document not in self._documents.keys:
+            self._documents.keys[document] = row
+            for passage in passages(sample):
+                self._documents.add(passage, row)
+        self._asked[fingerprint_of(words(f"{document}"), question)] = None
+        if pair not in self._pairs.keys:
+            text = question + answer
+            if document == _NOTHING or sum(map(len, text)) >= LEAST_LETTERS:
+                self._pairs.keys[pair] = row
+            self._pairs.add(text, row)
+
+    def index(self) -> "BenchmarkIndex":
+        """The index of what was added."""
+        found = {
+            name: {"rows": self._counts[name], "hash": digest.hexdigest()}
+            for name, digest in self._digests.items()
         }
+        arrays = {
+            "asked": np.array(list(self._asked), np.uint64),
+            **self._documents.arrays("documents"),
+            **self._pairs.arrays("pairs"),
+        }
+        return BenchmarkIndex({"settings": SETTINGS, "benchmarks": found, "rows": self._rows}, arrays)
 
 
 class BenchmarkIndex:
@@ -124,37 +163,13 @@ class BenchmarkIndex:
 
     @classmethod
     def build(cls, benchmarks: Mapping[str, Iterable[Sample]]) -> "BenchmarkIndex":
-        """Index benchmarks by name. A sample with an empty document is a question asked without one."""
-        found: dict[str, dict[str, Any]] = {}
-        rows: list[list[str]] = []
-        documents, pairs = _Texts(), _Texts()
-        asked: dict[int, None] = {}
+        """Index benchmarks by name."""
+        builder = IndexBuilder()
         for name, samples in benchmarks.items():
-            digest, count = sha256(), 0
-            for count, sample in enumerate(samples, start=1):  # noqa: B007 (the number of rows)
-                document = fingerprint(sample.document_text)
-                pair = fingerprint(sample.question, sample.answer)
-                digest.update(f"{document} {pair}\n".encode())
-                rows.append([name, sample.id])
-                if document != _NOTHING and document not in documents.keys:
-                    documents.keys[document] = len(rows) - 1
-                    parts = [shingles(passage) for passage in passages(sample)]
-                    documents.shingles += parts
-                    documents.rows += [len(rows) - 1] * len(parts)
-                asked[fingerprint(f"{document}", sample.question)] = None
-                if pair not in pairs.keys:
-                    text = words(sample.question) + words(sample.answer)
-                    if document == _NOTHING or sum(map(len, text)) >= LEAST_LETTERS:
-                        pairs.keys[pair] = len(rows) - 1
-                    pairs.shingles.append(shingles(text))
-                    pairs.rows.append(len(rows) - 1)
-            found[name] = {"rows": count, "hash": digest.hexdigest()}
-        arrays = {
-            "asked": np.array(list(asked), np.uint64),
-            **documents.arrays("documents"),
-            **pairs.arrays("pairs"),
-        }
-        return cls({"settings": SETTINGS, "benchmarks": found, "rows": rows}, arrays)
+            builder.open(name)
+            for sample in samples:
+                builder.add(name, sample)
+        return builder.index()
 
     def check(self, sample: Sample) -> Leak | None:
         """The benchmark's sample that this one repeats.
@@ -177,10 +192,10 @@ class BenchmarkIndex:
         return self._leak(row, Kind.NEAR_DOCUMENT, shared.share)
 
     def _look_for_pair(self, sample: Sample) -> Leak | None:
-        row = self._keys["pairs"].get(fingerprint(sample.question, sample.answer))
+        row = self._keys["pairs"].get(_key(sample.question, sample.answer))
         if row is not None:
             return self._leak(row, Kind.PAIR)
-        text = shingles(words(sample.question) + words(sample.answer))
+        text = _pair_shingles(sample.question, sample.answer)
         shared = self._postings["pairs"].most_shared(text, LEAST_PAIR_SHINGLES)
         if shared is None or shared.share < NEAR_PAIR:
             return None

@@ -4,13 +4,15 @@ Every shingle is kept, so what two texts share is counted, not estimated. A shin
 texts that hold it)``: templates and boilerplate count for little.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from data_pipeline.leaks.shingles import Shingles
+from data_pipeline.leaks.shingles import Shingles, distinct, shingles_of
+
+AT_ONCE = 1000
+"""Texts whose shingles are made together."""
 
 
 class Shared(NamedTuple):
@@ -38,13 +40,13 @@ class Postings:
         self._totals = np.bincount(texts, np.repeat(self._weights, counts), minlength=size)
 
     @classmethod
-    def build(cls, texts: Sequence[Shingles]) -> "Postings":
-        """Index texts by their shingles."""
-        joined = np.concatenate([np.empty(0, np.uint32), *texts])
-        places = np.repeat(np.arange(len(texts), dtype=np.int32), [len(text) for text in texts])
-        order = np.argsort(joined, kind="stable")
-        shingles, counts = np.unique(joined, return_counts=True)
-        return cls(shingles, counts.astype(np.int32), places[order], len(texts))
+    def build(cls, shingles: Shingles, counts: NDArray[np.int64]) -> "Postings":
+        """Index texts by their shingles: those of each text in turn, and how many each has."""
+        places = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
+        both = shingles.astype(np.uint64) << np.uint64(32) | places
+        both.sort()
+        known, holders = distinct((both >> np.uint64(32)).astype(np.uint32))
+        return cls(known, holders.astype(np.int32), both.astype(np.uint32).astype(np.int32), len(counts))
 
     def most_shared(self, text: Shingles, least: int) -> Shared | None:
         """The indexed text with the greatest share, among those with ``least`` shingles or more in common."""
@@ -64,3 +66,40 @@ class Postings:
         shares = np.where(common < least, 0, both / np.minimum(own, self._totals[places]))
         best = int(shares.argmax())
         return Shared(int(places[best]), min(float(shares[best]), 1.0)) if shares[best] > 0 else None
+
+
+class Texts:
+    """Texts while they are collected: the row of each distinct key, and the shingles of rows."""
+
+    def __init__(self) -> None:
+        self.keys: dict[int, int] = {}
+        self._rows: list[int] = []
+        self._shingles: list[Shingles] = []
+        self._counts: list[NDArray[np.int64]] = []
+        self._waiting: list[list[bytes]] = []
+
+    def add(self, text: list[bytes], row: int) -> None:
+        """Add a text by its words."""
+        self._rows.append(row)
+        self._waiting.append(text)
+        if len(self._waiting) == AT_ONCE:
+            self._take_in()
+
+    def _take_in(self) -> None:
+        found, counts = shingles_of(self._waiting)
+        self._shingles.append(found)
+        self._counts.append(counts)
+        self._waiting.clear()
+
+    def arrays(self, name: str) -> dict[str, Any]:
+        """What was collected as NumPy arrays, whose names begin with ``name``."""
+        self._take_in()
+        postings = Postings.build(np.concatenate(self._shingles), np.concatenate(self._counts))
+        return {
+            f"{name}_keys": np.array(list(self.keys), np.uint64),
+            f"{name}_key_rows": np.array(list(self.keys.values()), np.int32),
+            f"{name}_rows": np.array(self._rows, np.int32),
+            f"{name}_shingles": postings.shingles,
+            f"{name}_counts": postings.counts,
+            f"{name}_texts": postings.texts,
+        }

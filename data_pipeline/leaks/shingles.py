@@ -6,8 +6,10 @@ resemblance and containment of documents", 1997). Copies of a text share many, t
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import chain
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -25,7 +27,9 @@ Shingles = NDArray[np.uint32]
 
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _CJK = "\u3040-\u30ff\u3400-\u9fff"
+_IS_CJK = re.compile(f"[{_CJK}]")
 _WORD = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_OTHER_MARKS = re.compile(r"[^\w\x00-\x7f]+")
 _ASCII_MARKS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(range(128, 256))
 _MIX, _SHIFT, _HIGH = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(32)
 
@@ -34,35 +38,67 @@ def words(text: str) -> list[bytes]:
     """The words of a text as they are compared: NFKC, caseless, no marks; a Chinese character is one."""
     if text.isascii():
         return text.lower().encode().translate(_ASCII_MARKS).split()
-    return [word.encode() for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold())]
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    if _IS_CJK.search(plain):
+        return " ".join(_WORD.findall(plain)).encode().split()
+    return _OTHER_MARKS.sub(" ", plain).encode().translate(_ASCII_MARKS).split()
 
 
 def fingerprint(*texts: str) -> int:
     """64 bits that texts have in common if they differ in case, marks and spacing alone."""
-    bare = b"\0".join(b"".join(words(text)) for text in texts)
+    return fingerprint_of(*map(words, texts))
+
+
+def fingerprint_of(*texts: list[bytes]) -> int:
+    """The same of texts by their :func:`words`."""
+    bare = b"\0".join(map(b"".join, texts))
     return int.from_bytes(blake2b(bare, digest_size=8).digest())
 
 
 def shingles(found: list[bytes]) -> Shingles:
     """The distinct shingles of :func:`words` as sorted hashes; none where there are too few words."""
-    chinese = np.fromiter((len(word) == 3 and word[0] > 0xE2 for word in found), np.bool_, len(found))
+    return shingles_of([found])[0]
+
+
+def shingles_of(texts: Sequence[list[bytes]]) -> tuple[Shingles, NDArray[np.int64]]:
+    """The shingles of many texts at once: those of one after those of the other, and how many each has."""
+    found = list(chain.from_iterable(texts))
     hashes = np.fromiter(map(crc32, found), np.uint64, len(found))
-    runs = _runs(hashes, WORDS)
-    if chinese.any():
-        longer = _runs(hashes, CHARACTERS)
+    owners = np.repeat(np.arange(len(texts), dtype=np.uint64), list(map(len, texts)))
+    runs = _runs(hashes, owners, WORDS)
+    joined = b"".join(found)
+    if not joined.isascii():
+        sizes = np.fromiter(map(len, found), np.int64, len(found))
+        first = np.frombuffer(joined, np.uint8)[np.cumsum(sizes) - sizes]
+        chinese = (sizes == 3) & (first > 0xE2)
+        longer = _runs(hashes, owners, CHARACTERS)
         runs = np.concatenate((runs[~chinese[: len(runs)]], longer[chinese[: len(longer)]]))
-    runs.sort()
-    return runs[np.concatenate(([True], runs[1:] != runs[:-1]))] if len(runs) else runs
+    # The number of its text stands before each hash; a run over the end of a text has none.
+    runs = distinct(runs[runs != _NO_RUN])[0]
+    counts = np.bincount((runs >> _HIGH).astype(np.int64), minlength=len(texts))
+    return runs.astype(np.uint32), counts
 
 
-def _runs(hashes: NDArray[np.uint64], size: int) -> Shingles:
-    """One hash for every ``size`` neighbours."""
+def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct ones of some values, which are sorted for it in place, and how often each occurs."""
+    values.sort()
+    changes = np.flatnonzero(values[1:] != values[:-1]) + 1
+    starts = np.concatenate((np.zeros(min(len(values), 1), np.int64), changes))
+    return values[starts], np.diff(starts, append=len(values))
+
+
+_NO_RUN = np.uint64(2**64 - 1)
+
+
+def _runs(hashes: NDArray[np.uint64], owners: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
+    """One hash of 32 bits for every ``size`` neighbours of a text, the number of the text above it."""
     count = max(len(hashes) - size + 1, 0)
     runs = np.zeros(count, np.uint64)
     for place in range(size):
         runs = runs * _MIX + hashes[place : place + count]
         runs ^= runs >> _SHIFT
-    return (runs * _MIX >> _HIGH).astype(np.uint32)
+    first, last = owners[:count], owners[size - 1 :]
+    return np.where(first == last, runs * _MIX >> _HIGH | first << _HIGH, _NO_RUN)
 
 
 def passages(sample: Sample) -> Iterator[list[bytes]]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from data_pipeline.perturb import Fact, find_facts, occurs
 from data_pipeline.perturb.edit import lowered
@@ -58,6 +59,21 @@ def stem(word: str) -> str:
     return word
 
 
+class _Cut(NamedTuple):
+    """A sentence in clauses, and the terms of both."""
+
+    clauses: list[str]
+    terms: frozenset[str]
+    of_clauses: list[frozenset[str]]
+
+
+@lru_cache(maxsize=2048)
+def _cut(sentence: str) -> _Cut:
+    """Kept, since a document is looked into beside one passage after the other."""
+    parts = clauses(sentence)
+    return _Cut(parts, frozenset(terms(sentence)), [frozenset(terms(part)) for part in parts])
+
+
 class Lookup:
     """A document cut into clauses that can be ranked by what they share with other words."""
 
@@ -65,11 +81,11 @@ class Lookup:
         self.document = document
         self.language = language
         self.sentences = sentences(document) or [document]
-        parts = [(clause, at) for at, sentence in enumerate(self.sentences) for clause in clauses(sentence)]
-        self.clauses = [clause for clause, _ in parts]
-        self._sentence_of = [at for _, at in parts]
-        self._in_sentence = [terms(sentence) for sentence in self.sentences]
-        self._in_clause = [terms(clause) for clause in self.clauses]
+        cut = [_cut(sentence) for sentence in self.sentences]
+        self.clauses = [clause for found in cut for clause in found.clauses]
+        self._sentence_of = [at for at, found in enumerate(cut) for _ in found.clauses]
+        self._in_sentence = [found.terms for found in cut]
+        self._in_clause = [there for found in cut for there in found.of_clauses]
         held = Counter(term for found in self._in_sentence for term in found)
         self._weight = {term: math.log(1 + len(self.sentences) / count) for term, count in held.items()}
         self._facts: dict[int, list[Fact]] = {}

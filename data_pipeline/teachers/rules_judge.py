@@ -208,7 +208,7 @@ def _polarity(statements: Sequence[_Statement], lookup: Lookup) -> Iterator[Find
             scores = lookup.scores(wanted)
             denies = bool(pattern.search(clause))
             alike = max((s for at, s in enumerate(scores) if (at in denied) == denies), default=0.0)
-            at = lookup.best(wanted)
+            at = scores.index(max(scores))
             if scores[at] > RATIO * alike and lookup.cover(wanted, at) > POLARITY_COVER:
                 yield Finding("denies" if denies else "affirms", lookup.sentence(at), clause)
 

@@ -60,12 +60,12 @@ _UNFIT_ZH = re.compile(
     r"|[()（）：:；;？?！!…\[\]|＊*#<>×]|\d日电|上列|简历|【|】|^[一二三四五六七八九\d]+[、.]|的事实。$"
 )
 _PARENTHESIS = re.compile(r"\s*[(（](?!\d{4}[)）])[^()（）]*[)）]")
-_REWORDED: Mapping[Language, tuple[tuple[re.Pattern[str], str], ...]] = {
+_REWORDED: Mapping[Language, tuple[tuple[str, re.Pattern[str], str], ...]] = {
     "en": tuple(
-        (re.compile(rf"(?<!\ba)(?<!\ban) {re.escape(old)}(?=[ ,.])"), f" {new}")
+        (old, re.compile(rf"(?<!\ba)(?<!\ban) {re.escape(old)}(?=[ ,.])"), f" {new}")
         for old, new in pairs("rewordings_en")
     ),
-    "zh": tuple((re.compile(re.escape(old)), new) for old, new in pairs("rewordings_zh")),
+    "zh": tuple((old, re.compile(re.escape(old)), new) for old, new in pairs("rewordings_zh")),
 }
 _BLANKS_ZH = re.compile(r"(?<=[^\x00-\x7f]) +| +(?=[^\x00-\x7f])")
 
@@ -147,8 +147,9 @@ def _says(text: str) -> bool:
 
 def _reworded(text: str, language: Language) -> str:
     """Set phrases in other words."""
-    for pattern, new in _REWORDED[language]:
-        text = pattern.sub(new, text)
+    for old, pattern, new in _REWORDED[language]:
+        if old in text:
+            text = pattern.sub(new, text)
     return text
 
 

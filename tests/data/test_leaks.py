@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig, LeaksConfig
 from data_pipeline.gating import LeakGate
-from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, Kind, at_hand
-from data_pipeline.leaks.shingles import fingerprint, passages, shingles, words
+from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, IndexBuilder, Kind, at_hand, kept
+from data_pipeline.leaks.shingles import fingerprint, passages, shingles, shingles_of, words
 from data_pipeline.starter import load_starter
 from judge.errors import InputError
 from judge.files import open_text
@@ -277,6 +278,46 @@ def test_a_wrong_index_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(InputError, match="is no index"):
         BenchmarkIndex.load(path)
+
+
+def test_indexes_are_kept_until_a_benchmark_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    config = LeaksConfig(data_dir=str(tmp_path / "data"), benchmarks=("halueval", "fib"))
+    folder = tmp_path / "data/halueval"
+    folder.mkdir(parents=True)
+    fields = ("knowledge", "right_answer", "hallucinated_answer", "question")
+
+    def release(*documents: str) -> None:
+        rows = (dict(zip(fields, (text, ANSWER, "Nobody", QUESTION), strict=True)) for text in documents)
+        (folder / "qa_data.json").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    def leaks(builds: int) -> list[Kind | None]:
+        """Of both documents, and that the indexes were built so often."""
+        with patch.object(IndexBuilder, "index", autospec=True, side_effect=IndexBuilder.index) as index:
+            gate = LeakGate(config)
+        assert index.call_count == builds * 4  # one for each shared set, one for all others
+        assert gate.absent == ["fib"]
+        found = (gate.check(Sample("s", text, "Nobody knows.", "Why?")) for text in (BRIDGE, LAKE))
+        return [leak and leak.kind for leak in found]
+
+    release(BRIDGE)
+    assert leaks(builds=1) == [Kind.OTHER_QUESTION, None]
+    assert not (tmp_path / "cache").exists()  # so few rows are not worth it
+    monkeypatch.setattr(kept, "WORTH", 1)
+    assert leaks(builds=1) == leaks(builds=0) == [Kind.OTHER_QUESTION, None]
+    (whole,) = tmp_path.glob("cache/*/leak-indexes/*")
+    (whole / "all.npz").write_bytes(b"broken")
+    assert leaks(builds=1) == leaks(builds=0) == [Kind.OTHER_QUESTION, None]
+    release(BRIDGE, LAKE)
+    assert leaks(builds=1) == leaks(builds=0) == [Kind.OTHER_QUESTION] * 2
+
+
+@given(st.lists(st.text("ab\u00e9\u6e56\u4e91\u5dde \u201d_", max_size=30), max_size=8))
+def test_shingles_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    found, counts = shingles_of([words(text) for text in texts])
+    parts = [shingles(words(text)) for text in texts]
+    assert counts.tolist() == [len(part) for part in parts]
+    assert found.tolist() == [run for part in parts for run in part.tolist()]
 
 
 def test_the_hash_names_what_is_compared() -> None:
