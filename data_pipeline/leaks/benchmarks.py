@@ -6,7 +6,7 @@ side of the sources are marked (:mod:`judge.formats.shared`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.errors import InputError, unknown
@@ -128,7 +128,8 @@ def at_hand(
             raise InputError(unknown("benchmark", name, BENCHMARKS))
         folder = data_dir / name
         if name == "ragtruth" and folder.is_dir():
-            found[name] = iter(ragtruth.load_split("test", data_dir))
+            # Its source has a split of its own: no row of this one is a source's.
+            found[name] = (replace(row, source="") for row in ragtruth.load_split("test", data_dir))
         elif any(files.paths(folder) for files in BENCHMARKS[name]):
             found[name] = _read(name, folder)
         else:

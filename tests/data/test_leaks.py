@@ -24,6 +24,7 @@ from judge.formats.shared import side_of
 from judge.samples import write_samples
 from judge.types import Sample, Task
 from tests.bench.leak_recall import figures, planted, synthetic
+from tests.data.test_build import ragtruth_folder
 
 BRIDGE = (
     "The Tarn Bridge was designed by Ada Holst and opened on 3 May 1931. It replaced a ferry that had "
@@ -228,6 +229,15 @@ def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path
             assert (gate.check(row) is None) is (side == "source")
             assert gate.check(replace(row, source="mine")) is not None
     assert sides == {"source", "benchmark"}
+
+
+def test_rows_of_the_test_split_of_ragtruth_are_compared(tmp_path: Path) -> None:
+    """They name their set as a source of its own split does, which once hid them."""
+    gate = LeakGate(LeaksConfig(data_dir=str(ragtruth_folder(tmp_path)), benchmarks=("ragtruth",)))
+    tower = Sample("s", "Tower 0 is 20 m high.", "It is 20 m high.", "How high is it?", source="towers")
+    assert gate.check(tower) is not None
+    assert gate.check(replace(tower, source="ragtruth_qa")) is not None
+    assert gate.check(replace(tower, document="Tower 1 is 21 m high.", answer="It is 21 m high.")) is None
 
 
 def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
