@@ -18,6 +18,7 @@ from judge.backends.base import (
     KnowsWhatFits,
     LabelRequest,
     ReadsAhead,
+    WritesTogether,
 )
 from judge.checker import Checker, ahead, in_chunks
 from judge.prompting.finishing import finish
@@ -89,8 +90,9 @@ class Judge(Checker):
 
     @property
     def chunk(self) -> int:
-        """How many samples are judged together."""
-        return CHUNK[self.mode]
+        """How many samples are judged together; for replies, where the engine wants more, as many as that."""
+        wanted = self.backend.replies_together if isinstance(self.backend, WritesTogether) else 0
+        return max(CHUNK[self.mode], wanted if self.mode == "reason" else 0)
 
     @property
     def at_once(self) -> int:

@@ -118,6 +118,14 @@ class BatchesItself(Protocol):
 
 
 @runtime_checkable
+class WritesTogether(Protocol):
+    """An engine whose device writes many replies in hardly more time than a few."""
+
+    replies_together: int
+    """Replies that it writes best together."""
+
+
+@runtime_checkable
 class ReadsAhead(Protocol):
     """An engine that tokenizes here, many prompts faster together than one by one."""
 

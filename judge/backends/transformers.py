@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
-from judge.backends.decoding import Decoder
+from judge.backends.decoding import BATCH_ROWS, Decoder
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.attention import tree_attention
 from judge.models.heads import read_logits
@@ -72,6 +72,7 @@ class TransformersBackend:
         self.batch_tokens = batch_tokens or BATCH_TOKENS
         self.prefill_tokens = batch_tokens or prefill
         self.decoder = Decoder(loaded, batch_tokens)
+        self.replies_together = 1 if self.model.device.type == "cpu" else BATCH_ROWS
         self.shares = can_share(self.model)
         self.context_length = min(loaded.context_length, max_length or loaded.context_length)
 

@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("model")
     parser.add_argument("--samples", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=12)
-    parser.add_argument("--answers", type=int, default=5)
+    parser.add_argument("--answers", type=int, default=5, help="0 leaves the second task out")
     parser.add_argument("--new-tokens", type=int, default=128)
     parser.add_argument("--precision", default="auto")
     options = parser.parse_args()
@@ -82,7 +82,7 @@ def main() -> None:
         return tuple(backend.renderer.encode(backend.renderer.prompt_text(messages)))
 
     reasons = [encode(BuiltinPrompt().messages(sample, "reason")) for sample in samples]
-    some = samples[: max(1, len(samples) // options.answers)]
+    some = samples[: -(-len(samples) // options.answers)] if options.answers else []
     answers = [encode(ask_answer(sample, sample.document_text)) for sample in some] * options.answers
     stops = backend.renderer.stop_ids()
     print(f"{options.model}, {backend.describe()['dtype']} on {backend.model.device}")
@@ -92,6 +92,8 @@ def main() -> None:
         ("reason, greedy", reasons, Decoding(options.new_tokens), stops),
         (f"{options.answers} samples a prompt", answers, Decoding(options.new_tokens, 1.0), []),
     ):
+        if not prompts:
+            continue
         backend.decoder.write(prompts[:1], Decoding(2), ends)  # what is made at the first call
         found, seconds = timed(cuda, lambda p=prompts, d=decoding, e=ends: backend.decoder.write(p, d, e))
         other, before = timed(cuda, lambda p=prompts, d=decoding, e=ends: as_before(backend, p, d, e))
