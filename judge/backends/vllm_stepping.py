@@ -4,6 +4,7 @@
 own adds what has come and makes one step after another, so that what is short never waits for what is long.
 """
 
+import atexit
 from collections.abc import Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
@@ -40,7 +41,8 @@ class SteppedEngine:
         self._inbox: _Inbox = SimpleQueue()
         thread = Thread(target=_run, args=(engine, self._inbox), name="vllm", daemon=True)
         thread.start()
-        finalize(self, _stop, self._inbox, thread)  # at the end of the program at the latest
+        # At the end of the program at the latest, before multiprocessing waits there for the engine to end.
+        atexit.register(finalize(self, _stop, self._inbox, thread))
 
     def generate(
         self,
@@ -72,6 +74,7 @@ def _run(engine: Any, inbox: _Inbox) -> None:
         while not (waiting and inbox.empty()):
             requests = inbox.get()
             if requests is None:
+                engine.engine_core.shutdown()
                 return
             for request in requests:
                 added += 1
