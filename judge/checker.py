@@ -2,12 +2,17 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from judge.types import Mode, Sample, Span, Verdict
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class Checker(ABC):
@@ -28,6 +33,11 @@ class Checker(ABC):
     def chunk(self) -> int:
         """How many samples it takes together, 0 for all: a verdict's last digits depend on its neighbours."""
 
+    @property
+    def at_once(self) -> int:
+        """How many callers, each in a thread of its own, it works for together; 1: for one after another."""
+        return 1
+
     @abstractmethod
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge at most :attr:`chunk` samples together."""
@@ -45,10 +55,18 @@ class Checker(ABC):
         return await asyncio.to_thread(self.check, samples)
 
     def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """Judge samples as a stream, a chunk at a time; verdicts come as they are made."""
-        stream = iter(samples)
-        while chunk := list(islice(stream, self.chunk or None)):
-            yield from self.check_chunk(chunk)
+        """Judge samples as a stream, a chunk at a time; verdicts come as they are made.
+
+        Where it works for many callers at once, so many chunks are in work that it never waits for one.
+        """
+        chunks = in_chunks(samples, self.chunk)
+        if self.at_once == 1:
+            for chunk in chunks:
+                yield from self.check_chunk(chunk)
+            return
+        threads = 1 + -(-self.at_once // (self.chunk or self.at_once))
+        for verdicts in ahead(lambda chunk: list(self.check_chunk(chunk)), chunks, threads):
+            yield from verdicts
 
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
@@ -85,3 +103,37 @@ def _alone(sample: Sample, sentences: Sequence[Span]) -> list[Sample]:
 def restart(judge: Checker, done: int) -> int:
     """Where judging goes on after so many verdicts: a chunk that was cut off is judged from its start."""
     return done - done % judge.chunk if judge.chunk else 0
+
+
+def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1) -> Iterator[Result]:
+    """What ``make`` makes of each item, in order, up to ``threads`` results ahead of the caller.
+
+    Items are read in the caller's own thread, which some sources ask for. An error of an item, of reading it
+    too, comes in its place, after the results before it; what was begun behind it is waited for and lost.
+    """
+    stream, work = iter(items), deque[Future[Result]]()
+    with ThreadPoolExecutor(threads, thread_name_prefix="ahead") as pool:
+        try:
+            ended = False
+            while True:
+                while not ended and len(work) <= threads:
+                    try:
+                        work.append(pool.submit(make, next(stream)))
+                    except StopIteration:
+                        ended = True
+                    except Exception as error:
+                        ended = True
+                        work.append(Future())
+                        work[-1].set_exception(error)
+                if not work:
+                    return
+                yield work.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def in_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """The items ``size`` at a time, the last ones fewer; 0 is all at once."""
+    stream = iter(items)
+    while chunk := list(islice(stream, size or None)):
+        yield chunk

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 from judge.backends.base import (
     WORD_TOKENS,
     Backend,
+    BatchesItself,
     Decoding,
     Generation,
     Guide,
     KnowsWhatFits,
     LabelRequest,
     ReadsAhead,
+    WritesTogether,
 )
-from judge.checker import Checker
+from judge.checker import Checker, ahead, in_chunks
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.parsing import parse
@@ -88,14 +90,21 @@ class Judge(Checker):
 
     @property
     def chunk(self) -> int:
-        """How many samples are judged together."""
-        return CHUNK[self.mode]
+        """How many samples are judged together; for replies, where the engine wants more, as many as that."""
+        wanted = self.backend.replies_together if isinstance(self.backend, WritesTogether) else 0
+        return max(CHUNK[self.mode], wanted if self.mode == "reason" else 0)
+
+    @property
+    def at_once(self) -> int:
+        """As many callers as sequences run together, where the engine makes its own batches."""
+        return self.backend.at_once if isinstance(self.backend, BatchesItself) else 1
 
     async def acheck(self, samples: Iterable[Sample]) -> list[Verdict]:
         """:meth:`check` for an event loop, in a thread.
 
         An engine in this process works on one call after another; a server takes many at once. A call that
-        is cancelled ends when the samples that are in work, at most :attr:`chunk`, are judged.
+        is cancelled ends when the samples that are in work are judged: :attr:`chunk` of them at most, and on
+        an engine that makes its own batches about :attr:`at_once`.
         """
         cancelled = Event()
 
@@ -125,20 +134,34 @@ class Judge(Checker):
         for whole, (_, parts) in zip(self.iter_check(samples), by_sentence, strict=True):
             yield whole, parts
 
+    def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """Judge samples as a stream; prompts of a chunk are made while the chunk before it is computed."""
+        if self.long == "fit" and self.at_once == 1:
+            return self._check(samples)
+        return super().iter_check(samples)
+
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together, each document whole, shortened, or in windows."""
         if self.long == "fit":
             return self._check(samples)
-        return check_in_windows(samples, lambda sample: self._fit(sample).cut_chars, self._check, self.chunk)
+        return check_in_windows(samples, lambda sample: self._fit(sample).cut_chars, self._check)
 
-    def _check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Judge some samples together, their documents made to fit."""
-        calibration = self.calibration()
-        curve = None if calibration is None else calibration.curve
+    def _check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """Judge a stream of samples, their documents made to fit."""
+        for fitted in ahead(self._prepare, in_chunks(samples, self.chunk)):
+            yield from self._judge(fitted)
+
+    def _prepare(self, samples: Sequence[Sample]) -> list[_Fitted]:
+        """The prompts of some samples, tokenized together; the engine keeps their tokens."""
         whole = [self.prompt.messages(sample, self.mode, sample.document_text) for sample in samples]
         if isinstance(self.backend, ReadsAhead):
             self.backend.read_ahead(whole)
-        fitted = [self._fit(*pair) for pair in zip(samples, whole, strict=True)]
+        return [self._fit(*pair) for pair in zip(samples, whole, strict=True)]
+
+    def _judge(self, fitted: Sequence[_Fitted]) -> Iterator[Verdict]:
+        """The verdicts on some samples, computed together."""
+        calibration = self.calibration()
+        curve = None if calibration is None else calibration.curve
         able = [item for item in fitted if item.error is None]
         verdicts = self._verdicts(able) if self.mode == "verdict" else self._reasons(able)
         for item in fitted:

@@ -107,6 +107,25 @@ class KnowsWhatFits(Protocol):
 
 
 @runtime_checkable
+class BatchesItself(Protocol):
+    """An engine that makes its batches anew at every step, of the calls of any number of threads.
+
+    A call joins the next step, and is answered when it is done, whatever else is in work.
+    """
+
+    at_once: int
+    """Sequences that run together."""
+
+
+@runtime_checkable
+class WritesTogether(Protocol):
+    """An engine whose device writes many replies in hardly more time than a few."""
+
+    replies_together: int
+    """Replies that it writes best together."""
+
+
+@runtime_checkable
 class ReadsAhead(Protocol):
     """An engine that tokenizes here, many prompts faster together than one by one."""
 

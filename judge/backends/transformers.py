@@ -5,11 +5,11 @@ scored exactly. Prompts that begin alike, as those about one document do, run as
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
+from judge.backends.decoding import BATCH_ROWS, Decoder
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.attention import tree_attention
 from judge.models.heads import read_logits
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from judge.models.weights import LoadedModel
 
 BATCH_TOKENS = 8192
-"""Padded tokens of one batch, and tokens of one prefix tree."""
+"""Padded tokens of one batch of prefills, and tokens of one prefix tree."""
 CPU_PREFILL_TOKENS = 2048
 """Padded tokens of one batch of prefills on a CPU, which gains nothing from larger ones."""
 
@@ -41,7 +41,8 @@ class TransformersBackend:
     Args:
         loaded: the model with its tokenizer, see :func:`judge.models.weights.load_model`.
         max_length: upper bound on the context; the model's own by default.
-        batch_tokens: padded tokens that run in one batch, at most; what suits the device by default.
+        batch_tokens: padded tokens that run in one batch, at most; by default what suits the device, and for
+            replies what its memory holds.
         compiled: compile the model's layers with ``torch.compile``, for any number of rows and tokens. Takes
             about a minute at the first batches.
         chat: arguments of the tokenizer's chat template.
@@ -70,6 +71,8 @@ class TransformersBackend:
         prefill = CPU_PREFILL_TOKENS if self.model.device.type == "cpu" else BATCH_TOKENS
         self.batch_tokens = batch_tokens or BATCH_TOKENS
         self.prefill_tokens = batch_tokens or prefill
+        self.decoder = Decoder(loaded, batch_tokens)
+        self.replies_together = 1 if self.model.device.type == "cpu" else BATCH_ROWS
         self.shares = can_share(self.model)
         self.context_length = min(loaded.context_length, max_length or loaded.context_length)
 
@@ -98,36 +101,22 @@ class TransformersBackend:
         return [(scores[2 * index], scores[2 * index + 1]) for index in range(len(requests))]
 
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
-        """One reply a conversation. Sampling is seeded for the whole call; nothing is held to a guide."""
-        import torch
-        from transformers import GenerationConfig
+        """One reply a conversation; nothing is held to a guide.
 
-        prompts = [self.renderer.encode(self.renderer.prompt_text(messages)) for messages in conversations]
+        A sampled reply depends on the seed and its conversation, not on its neighbours; where a conversation
+        is asked several times in one call, each time is another sample.
+
+        Raises:
+            JudgeError: there is not even memory for one reply.
+        """
+        prompts = [tuple(self.renderer.encode(self.renderer.prompt_text(talk))) for talk in conversations]
         stops = self.renderer.stop_ids()
-        sampling = {
-            "do_sample": True,
-            "temperature": decoding.temperature,
-            "top_p": decoding.top_p,
-            "top_k": decoding.top_k,
-        }
-        config = GenerationConfig(
-            max_new_tokens=decoding.max_new_tokens,
-            eos_token_id=stops,
-            pad_token_id=self.loaded.pad_id,
-            **(sampling if decoding.temperature > 0 else {"do_sample": False}),
-        )
-        torch.manual_seed(decoding.seed)
-        replies: list[Generation | None] = [None] * len(prompts)
-        lengths = [len(prompt) + decoding.max_new_tokens for prompt in prompts]
-        for batch in self._batches(lengths, self.batch_tokens):
-            ids, mask = self._pad([prompts[index] for index in batch])
-            with torch.inference_mode(), _own_settings(self.model):
-                output = self.model.generate(input_ids=ids, attention_mask=mask, generation_config=config)
-            for index, row in zip(batch, output[:, ids.shape[1] :].tolist(), strict=True):
-                length = next((i for i, token in enumerate(row) if token in stops), len(row))
-                text = self.loaded.tokenizer.decode(row[:length], skip_special_tokens=True)
-                replies[index] = Generation(text, truncated=length == len(row), completion_tokens=length)
-        return [reply for reply in replies if reply is not None]
+        replies = []
+        for row in self.decoder.write(prompts, decoding, stops):
+            length = next((i for i, token in enumerate(row) if token in stops), len(row))
+            text = self.loaded.tokenizer.decode(row[:length], skip_special_tokens=True)
+            replies.append(Generation(text, truncated=length == len(row), completion_tokens=length))
+        return replies
 
     def _batches(self, lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         """Indices in batches of like length, longest first, so that padding stays small."""
@@ -139,16 +128,6 @@ class TransformersBackend:
             batch.append(index)
         if batch:
             yield batch
-
-    def _pad(self, rows: Sequence[Sequence[int]]) -> "tuple[torch.Tensor, torch.Tensor]":
-        """Left-padded rows and their mask, on the model's device: every row ends in the last column."""
-        import torch
-
-        width = max(len(row) for row in rows)
-        filler = self.loaded.pad_id
-        ids = torch.tensor([[filler] * (width - len(row)) + list(row) for row in rows])
-        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
-        return ids.to(self.model.device), mask.to(self.model.device)
 
     def _score(self, continuations: "Sequence[tuple[tuple[int, ...], tuple[int, ...]]]") -> list[float]:
         """Log-probability of each tail after its stem. Rows run as prefix trees, several trees a batch."""
@@ -226,17 +205,3 @@ class TransformersBackend:
                 groups.append([index])
                 size = len(row)
         return groups
-
-
-@contextmanager
-def _own_settings(model: Any) -> Iterator[None]:
-    """Without the model's generation config, from which ``generate`` takes whatever it is not told: penalties
-    that punish quoting the document, beams, another ``top_k``.
-    """
-    from transformers import GenerationConfig
-
-    kept, model.generation_config = model.generation_config, GenerationConfig()
-    try:
-        yield
-    finally:
-        model.generation_config = kept

@@ -1,4 +1,4 @@
-"""The vLLM engine: offline batches with a prefix cache, on GPUs and on CPUs.
+"""The vLLM engine in this process: continuous batching with a prefix cache, on GPUs and on CPUs.
 
 A verdict costs one generated token, whichever that is: asked for are the log-probabilities, over the whole
 vocabulary, of the tokens that the two words can begin with. What remains of a word of several tokens is asked
@@ -6,13 +6,12 @@ for in the same way, by a prompt that ends one token later and that the prefix c
 (vLLM's ``prompt_logprobs`` would need no second prompt, but it does not use the prefix cache.)
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.decoding import own_seeds
 from judge.backends.label_tokens import Tokens, stem_and_tails
 from judge.backends.vllm_engine import VLLMSettings, device_precision, import_vllm, start_engine
 from judge.errors import InputError, JudgeError
@@ -26,12 +25,18 @@ if TYPE_CHECKING:
     from vllm.outputs import CompletionOutput
     from vllm.sampling_params import StructuredOutputsParams
 
+CPU_AT_ONCE, GPU_AT_ONCE = 64, 256
+"""Sequences that keep a device busy, where ``max_num_seqs`` does not say; what is in work when a run is
+stopped is lost."""
 WORD_TOKENS = 16
 """Room past a shortened context for the tokens of a label word, where the model itself has it."""
 
 
 class VLLMBackend:
-    """Runs a causal language model on vLLM, offline; a LoRA adapter is served without merging it.
+    """Runs a causal language model on vLLM; a LoRA adapter is served without merging it.
+
+    Any number of threads may ask it: what they ask for runs together, and each has its replies when they are
+    done.
 
     vLLM starts processes of its own: a script that makes this needs ``if __name__ == "__main__":``.
 
@@ -50,7 +55,7 @@ class VLLMBackend:
         JudgeError: vLLM cannot run the model, or not with these settings.
     """
 
-    concurrent = False
+    concurrent = True
     takes_patterns = True
 
     def __init__(
@@ -83,6 +88,8 @@ class VLLMBackend:
             "dtype": self.dtype,
             "device": current_platform.device_type,
         }
+        most = CPU_AT_ONCE if current_platform.is_cpu() else GPU_AT_ONCE
+        self.at_once = (self.settings.max_num_seqs or most) * self.settings.data_parallel_size
         self._adapter = LoRARequest("adapter", 1, str(Path(adapter).resolve())) if adapter else None
         self._room = min(limit, self.context_length + WORD_TOKENS)
         self._engine = start_engine(
@@ -156,7 +163,7 @@ class VLLMBackend:
                 detokenize=False,
                 structured_outputs=_structured(decoding.guide),
             )
-            for own_seed in _seeds(prompts, decoding.seed)
+            for own_seed in own_seeds(prompts, decoding.seed)
         ]
         replies = []
         for output in self._run(prompts, params):
@@ -212,11 +219,3 @@ def _structured(guide: Mapping[str, Any] | str | None) -> "StructuredOutputsPara
     if isinstance(guide, str):
         return StructuredOutputsParams(regex=guide)
     return None if guide is None else StructuredOutputsParams(json=dict(guide))
-
-
-def _seeds(prompts: Sequence[Tokens], seed: int) -> Iterator[int]:
-    """A seed for each prompt, made from the common one, its tokens and how often it came before."""
-    before: Counter[Tokens] = Counter()
-    for prompt in prompts:
-        before[prompt] += 1
-        yield int.from_bytes(sha256(repr((seed, before[prompt], prompt)).encode()).digest()[:4])

@@ -67,7 +67,7 @@ def device_precision(trained: str | None = None) -> str:
 
 
 def start_engine(model: str, *, settings: VLLMSettings, adapter: str | None = None, **arguments: Any) -> Any:
-    """Load a model into one engine, or into several copies behind one front.
+    """Load a model into one engine, or into several copies behind one front; many threads may ask it at once.
 
     Args:
         model: folder or Hub id of the base model.
@@ -81,6 +81,7 @@ def start_engine(model: str, *, settings: VLLMSettings, adapter: str | None = No
     from vllm import LLM
 
     from judge.backends.vllm_replicas import VLLMReplicas
+    from judge.backends.vllm_stepping import SteppedEngine
 
     arguments = {"model": model, **_defaults(settings.sharing), **_chosen(settings), **arguments}
     if adapter is not None:
@@ -88,7 +89,7 @@ def start_engine(model: str, *, settings: VLLMSettings, adapter: str | None = No
     try:
         if settings.data_parallel_size > 1:
             return VLLMReplicas(settings.data_parallel_size, arguments)
-        return LLM(**arguments)
+        return SteppedEngine(LLM(**arguments).llm_engine)
     except Exception as error:  # an engine fails with the errors of all its libraries
         raise JudgeError(f"{model}: vLLM cannot run it ({' '.join(str(error).split()):.400})") from error
 

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+TOGETHER = 8
+"""Prompts of one call that stay on one copy, as those of one sample do: they begin alike."""
+
 
 class VLLMReplicas:
-    """Copies of one model, each on devices of its own.
+    """Copies of one model, each on devices of its own; any number of threads may ask them.
 
-    vLLM runs several copies in one program only through its asynchronous engine; this is its offline face,
-    with the one method of ``vllm.LLM`` that a judge needs. Prompts that stand next to each other go to the
-    same copy as far as possible, since each has a prefix cache of its own.
+    vLLM runs several copies in one program only through its asynchronous engine; this is its face without an
+    event loop, with the one method of ``vllm.LLM`` that a judge needs. Prompts that stand next to each other
+    go to the same copy as far as possible, since each has a prefix cache of its own.
 
     Args:
         replicas: number of copies.
@@ -32,6 +35,7 @@ class VLLMReplicas:
 
         self.replicas = replicas
         self._numbers = count()
+        self._at_work = [0] * replicas  # prompts of each copy
         self._loop = asyncio.new_event_loop()
         thread = Thread(target=self._loop.run_forever, name="vllm", daemon=True)
         thread.start()
@@ -54,21 +58,31 @@ class VLLMReplicas:
         from vllm.inputs import tokens_input
         from vllm.sampling_params import RequestOutputKind
 
-        async def run(place: int) -> Any:
+        async def run(place: int, copy: int) -> Any:
             params = sampling_params[place]
             params.output_kind = RequestOutputKind.FINAL_ONLY
-            async for output in self._running[0].generate(
-                tokens_input(prompts[place]["prompt_token_ids"]),
-                params,
-                str(next(self._numbers)),
-                lora_request=lora_request,
-                data_parallel_rank=place * self.replicas // len(prompts),
-            ):
-                last = output
+            try:
+                async for output in self._running[0].generate(
+                    tokens_input(prompts[place]["prompt_token_ids"]),
+                    params,
+                    str(next(self._numbers)),
+                    lora_request=lora_request,
+                    data_parallel_rank=copy,
+                ):
+                    last = output
+            finally:
+                self._at_work[copy] -= 1
             return last
 
         async def run_all() -> "list[RequestOutput]":
-            return await asyncio.gather(*map(run, range(len(prompts))))
+            size = max(TOGETHER, -(-len(prompts) // self.replicas))
+            copies = []
+            for start in range(0, len(prompts), size):
+                idlest = self._at_work.index(min(self._at_work))
+                together = min(size, len(prompts) - start)
+                self._at_work[idlest] += together
+                copies += [idlest] * together
+            return await asyncio.gather(*map(run, range(len(prompts)), copies))
 
         return self._wait(run_all())
 

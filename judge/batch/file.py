@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, tee
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,9 +47,8 @@ class LocalEngine:
         """See :class:`Engine`."""
         judge = self.load()
         start = restart(judge, done)
-        chunks = read_chunks(samples, judge.chunk, start, columns)
-        rows = (row for chunk in chunks for row in judge_rows(judge, chunk))
-        return judge.describe(), islice(rows, done - start, None)
+        stream = islice(read_samples(samples, columns, check_ids=False), start, None)
+        return judge.describe(), islice(judge_rows(judge, stream), done - start, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +65,10 @@ def verdict_row(sample: Sample, verdict: Verdict) -> Row:
     return {"id": sample.id, **verdict_to_json(verdict)}
 
 
-def judge_rows(judge: Checker, samples: list[Sample]) -> Iterator[Row]:
-    """Judge samples together; the rows of their verdicts, as they are made."""
-    for sample, verdict in zip(samples, judge.iter_check(samples), strict=True):
+def judge_rows(judge: Checker, samples: Iterable[Sample]) -> Iterator[Row]:
+    """Judge samples as a stream; the rows of their verdicts, as they are made."""
+    named, judged = tee(samples)
+    for sample, verdict in zip(named, judge.iter_check(judged), strict=True):
         yield verdict_row(sample, verdict)
 
 

@@ -47,6 +47,11 @@ class ClaimsJudge(Checker):
         """How many answers are judged together."""
         return -(-self.judge.chunk // ANSWERS)
 
+    @property
+    def at_once(self) -> int:
+        """The judge's."""
+        return self.judge.at_once
+
     def describe(self) -> dict[str, Any]:
         """The judge, and the curves behind its claims."""
         curves = None if self.calibration is None else self.calibration.model_dump(include=_CURVES)

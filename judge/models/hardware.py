@@ -13,6 +13,7 @@ Faster = Literal["bfloat16", "int8"]
 GIB = 2**30
 CPU_FLAGS = Path("/proc/cpuinfo")
 MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of the container, "max" where there is none
+MEMORY_FREE = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,30 @@ def main_memory() -> int:
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = MEMORY_LIMIT.read_text().strip() if MEMORY_LIMIT.is_file() else "max"
     return min(machine, int(limit)) if limit.isdecimal() else machine
+
+
+def free_memory(kind: str) -> int:
+    """Bytes that may still be had on this process's device, ``cuda`` or ``cpu``."""
+    if kind == "cuda":
+        import torch
+
+        unused = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+        return int(torch.cuda.mem_get_info()[0] + unused)
+    free = main_memory()
+    if MEMORY_FREE.is_file():
+        free = min(free, 1024 * _count(MEMORY_FREE, "MemAvailable:"))
+    used = MEMORY_LIMIT.with_name("memory.current")
+    limit = MEMORY_LIMIT.read_text().strip() if used.is_file() and MEMORY_LIMIT.is_file() else "max"
+    if limit.isdecimal():  # files that were read count as used, and are given up when memory is wanted
+        kept = _count(used.with_name("memory.stat"), "inactive_file")
+        free = min(free, int(limit) - int(used.read_text()) + kept)
+    return max(free, 0)
+
+
+def _count(file: Path, name: str) -> int:
+    """The number behind a name in one of the kernel's files."""
+    words = file.read_text().split()
+    return int(words[words.index(name) + 1])
 
 
 def _cpu_has(*flags: str) -> bool:

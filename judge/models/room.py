@@ -1,4 +1,4 @@
-"""Do a model's weights fit where they would be loaded? Asked before anything large is read."""
+"""What fits into memory: a model's weights, asked before anything large is read, and a batch of replies."""
 
 from judge.errors import InputError
 from judge.models import hardware
@@ -13,6 +13,17 @@ def weight_bytes(model: Architecture, precision: str, quantization: Quantization
     """Bytes of a model's weights; of a quantized one only the layers' linear maps are in 4 bits."""
     size = 4 if precision == "float32" else 2
     return (NF4_BYTES if quantization else size) * model.linear_parameters + size * model.other_parameters
+
+
+def cache_bytes(model: Architecture, size: int) -> int:
+    """Keys and values of one token in all layers, in numbers of ``size`` bytes."""
+    return 2 * size * model.num_hidden_layers * model.num_key_value_heads * model.head_dim
+
+
+def prefill_bytes(model: Architecture, size: int, tokens: int) -> int:
+    """What a prompt takes beside its cache while it is computed: a layer's activations, and the mask."""
+    layer = 4 * model.hidden_size + 3 * model.intermediate_size + 2 * model.attention_width
+    return size * layer * tokens + (1 + size) * tokens**2
 
 
 def check_room(name: str, precision: str, quantization: Quantization | None = None) -> None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 KEPT = 8_000_000
-"""Characters of prompts whose text and tokens a renderer keeps: a verdict asks for each several times."""
+"""Characters of prompts whose text and tokens a renderer keeps: a verdict asks for each several times.
+
+As many are kept of those before them, which may still be in work while the next ones are made."""
 STARTS = ("x", " x", "\nx", "  x", "文")
 """What may follow a control token. Where all of them are read as if they stood alone, so is any text."""
 
@@ -68,7 +70,9 @@ class Renderer:
         self._chat: dict[str, Any] = {"enable_thinking": False, **(chat or {})}
         self._specials = special_tokens(tokenizer)
         self._kept: dict[Any, Any] = {}
+        self._before: dict[Any, Any] = {}
         self._size = 0
+        self._ids("")  # ends what its file may say of cutting and padding, which no thread may change later
 
     def prompt_text(self, messages: Sequence[Message]) -> str:
         """The prompt as text, up to the point where the assistant's reply begins."""
@@ -139,12 +143,12 @@ class Renderer:
 
     def _keep(self, key: Any, size: int, make: Callable[[], Any]) -> Any:
         """What was made for a key before, or is made now."""
-        found = self._kept.get(key)
+        found = self._kept.get(key, self._before.get(key))
         return self._store(key, size, make()) if found is None else found
 
     def _store(self, key: Any, size: int, made: Any) -> Any:
         if self._size > KEPT:
-            self._kept, self._size = {}, 0
+            self._before, self._kept, self._size = self._kept, {}, 0
         self._kept[key] = made
         self._size += size
         return made

@@ -9,7 +9,7 @@ Two limits follow from the rule. A sentence is judged without the ones before it
 the air. And what takes two windows together to support is not found supported.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
@@ -132,19 +132,16 @@ def _next_start(document: str, earliest: int, end: int) -> int:
 def check_in_windows(
     samples: Sequence[Sample],
     cut: Callable[[Sample], int],
-    check: Callable[[Sequence[Sample]], Iterator[Verdict]],
-    chunk: int,
+    check: Callable[[Iterable[Sample]], Iterator[Verdict]],
 ) -> Iterator[Verdict]:
     """Judge samples, long documents in windows; one verdict each, in their order.
 
     Args:
         samples: some samples.
         cut: see :func:`part`.
-        check: judges samples whose documents fit.
-        chunk: how many of these are judged together.
+        check: judges a stream of samples whose documents fit.
     """
     parted = [part(sample, cut) for sample in samples]
-    pieces = (piece for parts in parted for piece in parts.samples())
-    verdicts = (verdict for some in iter(lambda: list(islice(pieces, chunk)), []) for verdict in check(some))
+    verdicts = check(piece for parts in parted for piece in parts.samples())
     for parts in parted:
         yield parts.combine(list(islice(verdicts, len(parts))))

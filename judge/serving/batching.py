@@ -3,6 +3,9 @@
 One thread judges, so that the model never works on two batches at once and the event loop stays free. While
 it works, what arrives waits; when it is done, up to ``max_batch`` of what waits are next. An idle judge gives
 the first sample ``max_wait_ms`` to be joined by others.
+
+Where the engine makes its own batches (:class:`judge.backends.base.BatchesItself`), every sample goes to it
+at once, in a thread of its own, until ``max_batch`` are in work; none waits for another's end.
 """
 
 import asyncio
@@ -48,8 +51,11 @@ class Batcher:
 
     def __init__(self, judge: Checker, claims: Checker, limits: Limits, metrics: Metrics):
         self._judge, self._claims, self._limits, self._metrics = judge, claims, limits, metrics
+        self._threads = min(judge.at_once, limits.max_batch)
+        """Batches in work at once; where there may be several, a batch is one sample."""
         self._queue: deque[_Waiting] = deque()
         self._arrival = asyncio.Event()
+        self._free = asyncio.Semaphore(self._threads)
         self._seconds_a_sample = 0.0
         metrics.queue.set_function(lambda: len(self._queue))
 
@@ -81,25 +87,34 @@ class Batcher:
 
     async def run(self) -> None:
         """Judge what arrives until cancelled."""
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="judge") as threads:
+            async with asyncio.TaskGroup() as judging:
+                while True:
+                    await self._free.acquire()
+                    batch = await self._next_batch()
+                    judging.create_task(self._judge_batch(threads, batch))
+
+    async def _judge_batch(self, threads: ThreadPoolExecutor, batch: Sequence[_Waiting]) -> None:
+        """Judge a batch in a thread, and tell those who wait for it."""
         loop = asyncio.get_running_loop()
-        with ThreadPoolExecutor(1, thread_name_prefix="judge") as thread:
-            while True:
-                batch = await self._next_batch()
-                start = loop.time()
-                found = await loop.run_in_executor(thread, self._judged, batch)
-                self._note(len(batch), loop.time() - start)
-                for item, verdict in zip(batch, found, strict=True):
-                    if item.verdict.done():  # its caller has gone
-                        continue
-                    if isinstance(verdict, Exception):
-                        item.verdict.set_exception(verdict)
-                    else:
-                        item.verdict.set_result(verdict)
+        start = loop.time()
+        found = await loop.run_in_executor(threads, self._judged, batch)
+        self._note(len(batch), loop.time() - start)
+        self._free.release()
+        for item, verdict in zip(batch, found, strict=True):
+            if item.verdict.done():  # its caller has gone
+                continue
+            if isinstance(verdict, Exception):
+                item.verdict.set_exception(verdict)
+            else:
+                item.verdict.set_result(verdict)
 
     async def _next_batch(self) -> list[_Waiting]:
         while not self._queue:
             self._arrival.clear()
             await self._arrival.wait()
+        if self._threads > 1:
+            return [self._queue.popleft()]
         due = self._queue[0].arrived + self._limits.max_wait_ms / 1000
         with suppress(TimeoutError):
             async with asyncio.timeout_at(due):
@@ -132,6 +147,6 @@ class Batcher:
     def _note(self, samples: int, seconds: float) -> None:
         self._metrics.batch_samples.observe(samples)
         self._metrics.batch_seconds.observe(seconds)
-        # A moving average: recent batches count most.
+        # A moving average: recent batches count most. While samples wait, all threads work.
         share = 0.3 if self._seconds_a_sample else 1.0
-        self._seconds_a_sample += share * (seconds / samples - self._seconds_a_sample)
+        self._seconds_a_sample += share * (seconds / samples / self._threads - self._seconds_a_sample)

@@ -9,10 +9,13 @@ import torch
 
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
+from judge.backends.decoding import MEMORY_SHARE, _sample, draw
 from judge.backends.transformers import TransformersBackend
-from judge.errors import InputError
+from judge.errors import InputError, JudgeError
 from judge.judge import Judge
 from judge.load import load_judge
+from judge.models import hardware
+from judge.models.room import cache_bytes, prefill_bytes
 from judge.models.weights import LoadedModel, load_model, load_weights
 from judge.prompting.rendering import common_prefix
 from judge.types import Message, Mode, Sample
@@ -153,8 +156,8 @@ def test_no_requests(tiny_backend: Make) -> None:
     assert backend.generate([], Decoding(3)) == []
 
 
-def test_a_sliding_window_does_not_break_the_cache(tiny_backend: Make) -> None:
-    """Caches of sliding-window layers forget what has left the window and cannot be cut back."""
+def sliding(tiny_backend: Make) -> TransformersBackend:
+    """A model whose layers see eight tokens back."""
     from transformers import MistralConfig, MistralForCausalLM
 
     chatml = tiny_backend("bytes").loaded
@@ -170,7 +173,12 @@ def test_a_sliding_window_does_not_break_the_cache(tiny_backend: Make) -> None:
         sliding_window=8,
     )
     model = MistralForCausalLM(config).eval()
-    backend = TransformersBackend(LoadedModel(model, chatml.tokenizer, "sliding", None, 4096))
+    return TransformersBackend(LoadedModel(model, chatml.tokenizer, "sliding", None, 4096))
+
+
+def test_a_sliding_window_does_not_break_the_cache(tiny_backend: Make) -> None:
+    """Caches of sliding-window layers forget what has left the window and cannot be cut back."""
+    backend = sliding(tiny_backend)
     requests = [LabelRequest(user(document), words) for document in DOCUMENTS for words in WORDS]
     for request, found in zip(requests, backend.label_logprobs(requests), strict=True):
         assert found == pytest.approx(reference(backend, request), abs=1e-4)
@@ -297,6 +305,100 @@ def test_a_reply_that_hits_the_limit_is_truncated(
     assert short == Generation("", truncated=False, completion_tokens=0)
     both = generate(backend, ["x", DOCUMENTS[1]], max_new_tokens=6)
     assert both[0] == short and both[1].completion_tokens > 0
+
+
+def ended(backend: TransformersBackend, talks: Sequence[str]) -> tuple[list[tuple[int, ...]], list[int]]:
+    """Prompts, and tokens to end at that their replies hold in unlike places."""
+    prompts = [tuple(backend.renderer.encode(backend.renderer.prompt_text(user(talk)))) for talk in talks]
+    free = backend.decoder.write(prompts, Decoding(12), [])
+    return prompts, [free[0][2], free[1][5]]
+
+
+@pytest.mark.parametrize("name", ["chatml", "sliding"])
+def test_replies_are_those_of_the_models_own_loop(name: str, tiny_backend: Make) -> None:
+    from transformers import GenerationConfig
+
+    backend = sliding(tiny_backend) if name == "sliding" else tiny_backend(name)
+    prompts, stops = ended(backend, DOCUMENTS)
+    found = backend.decoder.write(prompts, Decoding(12), stops)
+    config = GenerationConfig(max_new_tokens=12, eos_token_id=stops, pad_token_id=0, do_sample=False)
+    for prompt, reply in zip(prompts, found, strict=True):
+        ids = torch.tensor([prompt])
+        own = backend.model.generate(
+            input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=config
+        )
+        assert reply == own[0, len(prompt) :].tolist()
+    assert len({len(reply) for reply in found}) > 1
+
+
+def test_what_is_done_leaves_the_batch_and_samples_share_a_prefill(tiny_backend: Make) -> None:
+    backend = tiny_backend("chatml")
+    prompts, stops = ended(backend, DOCUMENTS)
+    rows: list[int] = []
+    hook = backend.model.register_forward_pre_hook(
+        lambda _, args, inputs: rows.append(len(inputs["input_ids"])), with_kwargs=True
+    )
+    replies = backend.decoder.write([prompts[0], *prompts, prompts[0]], Decoding(12), stops)
+    hook.remove()
+    assert rows[0] == len(prompts)  # each prompt once
+    assert rows[1:] == [sum(len(reply) > step for reply in replies) for step in range(1, 12)]
+    assert replies[0] == replies[1] == replies[-1]
+
+
+def test_batches_go_by_memory_and_change_no_reply(
+    tiny_backend: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = tiny_backend("chatml")
+    prompts, stops = ended(backend, [*DOCUMENTS, *DOCUMENTS])
+    warm = Decoding(12, temperature=1.5, seed=3)
+    sizes: list[int] = []
+    generate, free, holds = backend.model.generate, hardware.free_memory("cpu"), 99
+
+    def counted(**arguments: Any) -> Any:
+        sizes.append(len(arguments["rows"]))
+        if sizes[-1] > holds:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1.00 GiB")
+        return generate(**arguments)
+
+    monkeypatch.setattr(backend.model, "generate", counted)
+    expected = [backend.decoder.write(prompts, how, stops) for how in (Decoding(12), warm)]
+    assert sizes == [len(prompts)] * 2 and free > 0
+    # As much as the two longest take, which are alike, and a little more.
+    length = max(map(len, prompts))
+    sizes_of = backend.decoder.sizes
+    assert sizes_of is not None
+    needed = prefill_bytes(sizes_of, 4, length) + 2 * (length + 12) * cache_bytes(sizes_of, 4)
+    monkeypatch.setattr(hardware, "free_memory", lambda kind: 1.01 * needed / MEMORY_SHARE[kind])
+    sizes.clear()
+    assert [backend.decoder.write(prompts, how, stops) for how in (Decoding(12), warm)] == expected
+    assert sizes[0] == 2 and sum(sizes) == 2 * len(prompts)
+    # Where that was too much after all, half as many go on; at last there is an error.
+    monkeypatch.setattr(hardware, "free_memory", lambda kind: free)
+    sizes.clear()
+    holds = 3
+    assert backend.decoder.write(prompts, Decoding(12), stops) == expected[0]
+    assert sizes == [10, 5, 2, 2, 2, 2, 2]
+    holds = 0
+    with pytest.raises(JudgeError, match=r"no memory for a prompt of \d+ tokens and a reply of up to 12"):
+        backend.decoder.write(prompts, Decoding(12), stops)
+
+
+def test_sampled_replies_do_not_depend_on_their_neighbours(tiny_backend: Make) -> None:
+    """As on vLLM: a batch is as large as memory happens to hold."""
+    backend = tiny_backend("chatml")
+    warm = {"max_new_tokens": 8, "temperature": 1.5, "seed": 1}
+    first = generate(backend, DOCUMENTS, **warm)
+    assert generate(backend, DOCUMENTS[::-1], **warm) == first[::-1]
+    assert [generate(backend, [document], **warm)[0] for document in DOCUMENTS] == first
+    assert len({reply.text for reply in generate(backend, DOCUMENTS[:1] * 4, **warm)}) == 4
+
+
+def test_a_token_is_drawn_as_often_as_it_is_likely() -> None:
+    scores = torch.tensor([0.0, 0.2, 0.5, 0.0, 0.3]).log()
+    draws = torch.tensor([0.0, 0.1999, 0.2001, 0.6999, 0.7001, 1 - 1e-16], dtype=torch.float64)
+    assert _sample(scores.expand(6, -1), draws).tolist() == [1, 1, 2, 2, 4, 4]
+    numbers = draw([5, 6, 5], 4)
+    assert torch.equal(numbers[0], numbers[2]) and not torch.equal(numbers[0], numbers[1])
 
 
 def test_sampling_is_seeded(tiny_backend: Make) -> None:

@@ -91,3 +91,23 @@ def test_a_cpu_with_bfloat16(
         (tmp_path / "cpuinfo").write_text(flags)
     monkeypatch.setattr(hardware, "CPU_FLAGS", tmp_path / "cpuinfo")
     assert this_device().bfloat16 is has
+
+
+def test_free_memory_is_what_neither_machine_nor_container_has_given_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {
+        "meminfo": "MemTotal: 100 kB\nMemAvailable: 50 kB\n",
+        "memory.max": "40960",
+        "memory.current": "30720\n",
+        "memory.stat": "anon 25600\ninactive_file 5120\n",  # files that were read, given up when wanted
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(hardware, "MEMORY_LIMIT", tmp_path / "memory.max")
+    monkeypatch.setattr(hardware, "MEMORY_FREE", tmp_path / "meminfo")
+    assert hardware.free_memory("cpu") == 40960 - 30720 + 5120
+    (tmp_path / "memory.max").write_text("max\n")
+    assert hardware.free_memory("cpu") == 50 * 1024
+    monkeypatch.setattr(hardware, "MEMORY_FREE", tmp_path / "none")
+    monkeypatch.setattr(hardware, "MEMORY_LIMIT", tmp_path / "none")
+    assert hardware.free_memory("cpu") == hardware.main_memory()

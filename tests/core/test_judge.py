@@ -168,13 +168,20 @@ def test_verdicts_stream_chunk_by_chunk_in_order(mode: Any, monkeypatch: pytest.
 
     stream = Judge(backend, mode=mode).iter_check(samples())
     next(stream)
-    assert read == [0, 1, 2]
+    assert read == [0, 1, 2, 3, 4, 5]  # the next chunk is prepared while the first is computed
     assert len([None, *stream]) == 8 and len(read) == 8
     sizes = [3, 3, 2]
     assert backend.calls == (sizes if mode == "verdict" else [size for size in sizes for _ in range(2)])
     if mode == "reason":
         verdicts = Judge(backend, mode=mode).check(samples())
         assert [verdict.raw for verdict in verdicts] == ["FAIL" if n % 3 else "PASS" for n in range(8)]
+
+
+def test_an_engine_that_writes_many_replies_together_gets_as_many() -> None:
+    backend = Scripted()
+    assert Judge(backend, mode="reason").chunk == 32
+    backend.replies_together = 128  # type: ignore[attr-defined]
+    assert Judge(backend, mode="reason").chunk == 128 and Judge(backend).chunk == 256
 
 
 def test_describe() -> None:

@@ -264,6 +264,39 @@ def test_a_full_queue_refuses_and_says_when_to_come_back(run: Callable[..., Runn
     assert server.judge(ONE).status_code == 200
 
 
+class Continuous(Slow):
+    """A judge whose engine makes its own batches: what is said to be long waits for its release."""
+
+    at_once = 8
+
+    def iter_check(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        self.batches.append([sample.id for sample in samples])
+        if "long" in samples[0].answer:
+            assert self.release.wait(10)
+        yield from (Verdict(Label.PASS, 0.25, raw=sample.id) for sample in samples)
+
+    check_chunk = iter_check
+
+
+def test_an_engine_of_its_own_batches_gets_samples_as_they_come(run: Callable[..., Running]) -> None:
+    judge = Continuous()
+    server = run(judge, Limits(max_batch=3, max_wait_ms=10_000))
+    judge.release.clear()
+    with ThreadPoolExecutor(4) as pool:
+        both = pool.submit(server.judge, ONE | {"answer": "long"}, ONE | {"answer": "long"})
+        wait_until(lambda: len(judge.batches) == 2)
+        assert server.judge(ONE).status_code == 200  # does not wait for what came before it
+        third = pool.submit(server.judge, ONE | {"id": "third", "answer": "long"})
+        wait_until(lambda: len(judge.batches) == 4)
+        waits = pool.submit(server.judge, ONE | {"id": "waits"})  # three are in work
+        wait_until(lambda: server.metric("judge_queue_samples") == 1)
+        judge.release.set()
+        assert [verdict["raw"] for verdict in both.result().json()["verdicts"]] == ["row-1", "row-2"]
+        for task, name in ((third, "third"), (waits, "waits")):
+            assert task.result().json()["verdicts"][0]["raw"] == name
+    assert max(map(len, judge.batches)) == 1
+
+
 def test_what_a_client_that_left_had_asked_is_not_judged(run: Callable[..., Running]) -> None:
     judge = Slow()
     server = run(judge, Limits(max_batch=1))

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,31 @@ def test_what_prompts_share_is_computed_once(backend: Any, monkeypatch: pytest.M
     computed = tokens - sum(output.num_cached_tokens for output in outputs)
     assert len(outputs) == 4 * 3 and {len(output.outputs[0].token_ids) for output in outputs} == {1}
     assert computed < tokens / 4
+
+
+def test_a_short_reply_does_not_wait_for_a_long_one(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend.renderer, "stop_ids", list)
+    with ThreadPoolExecutor(2) as pool:
+        long = pool.submit(backend.generate, TALKS, Decoding(max_new_tokens=400))
+        short = pool.submit(backend.generate, TALKS[:1], Decoding(max_new_tokens=1))
+        with pytest.raises(InputError, match="vLLM cannot do that"):  # whose fault it is, fails alone
+            backend.generate(TALKS[:1], Decoding(max_new_tokens=5, guide={"type": "no such"}))
+        assert short.result()[0].completion_tokens == 1 and not long.done()
+        scores = backend.label_logprobs(REQUESTS[:3])
+        assert not long.done()
+        assert {reply.completion_tokens for reply in long.result()} == {400}
+    assert scores == [pytest.approx(pair, abs=1e-3) for pair in backend.label_logprobs(REQUESTS[:3])]
+
+
+def test_chunks_of_a_stream_run_together_with_the_same_verdicts(
+    backend: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Judge(backend, mode="reason", max_new_tokens=20, temperature=1.0).check(SAMPLES)
+    monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 4, "reason": 4})
+    judge = Judge(backend, mode="reason", max_new_tokens=20, temperature=1.0)
+    assert judge.at_once > 4
+    for found, wanted in zip(judge.check(SAMPLES), whole, strict=True):
+        assert (found.raw, found.usage) == (wanted.raw, wanted.usage)
 
 
 def test_a_reply_ends_with_the_turn(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Long documents in windows, and the rule that makes one verdict of many."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.judge import Judge
 from judge.prompting.sentences import sentence_spans
-from judge.prompting.windows import SMALLEST, Parts, check_in_windows, part
+from judge.prompting.windows import SMALLEST, Parts, part
 from judge.types import Label, Message, Sample, Span, Usage, Verdict, verdict_from_json, verdict_to_json
 
 P, F = Label.PASS, Label.FAIL
@@ -208,17 +208,16 @@ def test_a_sample_that_never_fits_is_told() -> None:
     assert verdict.label is None and "alone take" in (verdict.error or "")
 
 
-def test_pieces_are_judged_chunk_by_chunk() -> None:
+def test_pieces_are_judged_chunk_by_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 4, "reason": 4})
     sizes: list[int] = []
 
-    def cut(item: Sample) -> int:
-        return max(0, len(item.document_text) - 2000)
+    class Counting(Reader):
+        def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
+            sizes.append(len(requests))
+            return super().label_logprobs(requests)
 
-    def check(pieces: Sequence[Sample]) -> Iterator[Verdict]:
-        sizes.append(len(pieces))
-        yield from (said(0.1) for _ in pieces)
-
-    samples = [sample("One. Two. Three.")] * 2
-    windows = len(part(samples[0], cut).windows)
-    assert [verdict.label for verdict in check_in_windows(samples, cut, check, 4)] == [P, P]
-    assert max(sizes) == 4 and sum(sizes) == 2 * 3 * windows
+    samples = [sample(long_document(3))] * 2
+    verdicts = Judge(Counting(), long="chunk").check(samples)
+    assert [verdict.label for verdict in verdicts] == [P, P]
+    assert max(sizes) == 4 and sum(sizes) == 2 * 3 * len(verdicts[0].windows)
