@@ -89,7 +89,7 @@ def start_engine(model: str, *, settings: VLLMSettings, adapter: str | None = No
     try:
         if settings.data_parallel_size > 1:
             return VLLMReplicas(settings.data_parallel_size, arguments)
-        return SteppedEngine(LLM(**arguments).llm_engine)
+        return SteppedEngine(lambda: LLM(**arguments).llm_engine)
     except Exception as error:  # an engine fails with the errors of all its libraries
         raise JudgeError(f"{model}: vLLM cannot run it ({' '.join(str(error).split()):.400})") from error
 

@@ -5,7 +5,7 @@ own adds what has come and makes one step after another, so that what is short n
 """
 
 import atexit
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Thread
@@ -34,13 +34,18 @@ class SteppedEngine:
     """An engine with the one method of ``vllm.LLM`` that a judge needs; any number of threads may call it.
 
     Args:
-        engine: an ``LLMEngine``, which nobody else uses.
+        start: gives an ``LLMEngine``, which nobody else uses. It is called in the thread that steps: on a CPU
+            an engine counts on the number of OpenMP threads that it set, and each thread has its own.
+
+    Raises whatever ``start`` raises.
     """
 
-    def __init__(self, engine: Any):
+    def __init__(self, start: Callable[[], Any]):
         self._inbox: _Inbox = SimpleQueue()
-        thread = Thread(target=_run, args=(engine, self._inbox), name="vllm", daemon=True)
+        started: Future[None] = Future()
+        thread = Thread(target=_run, args=(start, started, self._inbox), name="vllm", daemon=True)
         thread.start()
+        started.result()
         # At the end of the program at the latest, before multiprocessing waits there for the engine to end.
         atexit.register(finalize(self, _stop, self._inbox, thread))
 
@@ -63,7 +68,18 @@ class SteppedEngine:
         return [request.output.result() for request in requests]
 
 
-def _run(engine: Any, inbox: _Inbox) -> None:
+def _run(start: Callable[[], Any], started: "Future[None]", inbox: _Inbox) -> None:
+    """Make the engine and tell; then work."""
+    try:
+        engine = start()
+    except BaseException as error:
+        started.set_exception(error)
+        return
+    started.set_result(None)
+    _step(engine, inbox)
+
+
+def _step(engine: Any, inbox: _Inbox) -> None:
     """Add what comes, step while there is work, and wait while there is none; until ``None`` comes."""
     from vllm.inputs import tokens_input
 
