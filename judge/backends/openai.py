@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from threading import local
 from typing import Any
 
 from judge.backends.alternatives import read_words
@@ -80,7 +81,7 @@ class OpenAIBackend:
         self.context_length = min(limit, max_length or limit)
         self._lists: bool | None = None  # does the server list alternatives to tokens? Not known yet.
         self._warned = self._told = False
-        self._said: dict[tuple[str, ...], list[Reply]] = {}  # replies of the last call, by conversation
+        self._last = local()  # ``said``: replies of a thread's last call, by conversation
         self._lengths: dict[tuple[str, ...], int] = {}  # tokens of prompts, as replies told them
         self._count = lru_cache(maxsize=512)(self._count_tokens)
 
@@ -161,7 +162,7 @@ class OpenAIBackend:
         for messages, reply in zip(conversations, replies, strict=True):
             said.setdefault(_key(messages), []).append(reply)
             self._learn(messages, reply)
-        self._said = said
+        self._last.said = said
         return [_generation(reply) for reply in replies]
 
     def _sampling(self, decoding: Decoding) -> dict[str, Any]:
@@ -242,7 +243,8 @@ class OpenAIBackend:
             self._lengths[_key(messages)] = reply.usage.prompt_tokens
 
     def _reply_with(self, request: LabelRequest) -> Reply | None:
-        replies = self._said.get(_key(request.messages), ())
+        said: dict[tuple[str, ...], list[Reply]] = getattr(self._last, "said", {})
+        replies = said.get(_key(request.messages), ())
         return next((reply for reply in replies if reply.text.startswith(request.prefix)), None)
 
     def _count_tokens(self, turns: tuple[tuple[str, str], ...]) -> int:

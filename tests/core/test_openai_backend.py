@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -251,6 +252,19 @@ def test_reason_mode_reads_the_reply_that_was_made(serve: Serve) -> None:
     assert (verdict.label, verdict.reasoning) == (Label.FAIL, "It is so.")
     assert verdict.p_fail is None or 0 <= verdict.p_fail <= 1
     assert len(calls(model)) == 1
+
+
+def test_a_call_of_another_thread_leaves_a_reply_where_it_is(serve: Serve) -> None:
+    """Its probability is read from it afterwards; several judgements may be in work at once."""
+    model, config = serve("lists", replies=["FAIL", "PASS"])
+    backend = OpenAIBackend(config)
+    mine: list[Message] = [{"role": "user", "content": "Mine?"}]
+    theirs: list[Message] = [{"role": "user", "content": "Theirs?"}]
+    assert backend.generate([mine], Decoding(8))[0].text == "FAIL"
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(backend.generate, [theirs], Decoding(8)).result()
+    reply = backend._reply_with(LabelRequest(mine, ("PASS", "FAIL")))
+    assert reply is not None and reply.text == "FAIL" and len(calls(model)) == 2
 
 
 @pytest.mark.parametrize("kind", ["silent", "strict"])
