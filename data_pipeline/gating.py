@@ -133,8 +133,7 @@ def _indexes(folder: Path, names: Sequence[str]) -> tuple[dict[str, BenchmarkInd
         for builder in builders.values():
             builder.open(benchmark)
         for row in track(rows, f"index {benchmark}"):
-            if row.source in builders:
-                builders[row.source].add(benchmark, row)
+            builders[row.source].add(benchmark, row)  # another source is an error: its rows would be lost
     made = {name: builder.index() for name, builder in builders.items()}
     kept.keep(key, made)
     return made, absent
