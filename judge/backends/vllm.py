@@ -192,7 +192,6 @@ class VLLMBackend:
                 [{"prompt_token_ids": list(prompts[index])} for index in order],
                 [params[index] for index in order],
                 lora_request=self._adapter,
-                use_tqdm=False,
             )
         except EngineDeadError as error:
             raise JudgeError(f"{self.name}: vLLM's engine died; what it wrote above says why") from error

@@ -52,7 +52,6 @@ class VLLMReplicas:
         sampling_params: "Sequence[SamplingParams]",
         *,
         lora_request: "LoRARequest | None" = None,
-        use_tqdm: bool = False,
     ) -> "list[RequestOutput]":
         """One output a prompt (``{"prompt_token_ids": [...]}``), in order."""
         from vllm.inputs import tokens_input

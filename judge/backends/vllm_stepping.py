@@ -55,7 +55,6 @@ class SteppedEngine:
         sampling_params: "Sequence[SamplingParams]",
         *,
         lora_request: "LoRARequest | None" = None,
-        use_tqdm: bool = False,
     ) -> "list[RequestOutput]":
         """One output a prompt (``{"prompt_token_ids": [...]}``), in order."""
         from vllm.sampling_params import RequestOutputKind
