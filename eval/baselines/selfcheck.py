@@ -32,6 +32,8 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Message, Sample, Usage, Verdict
 
 NOTHING = "no answer was sampled to compare with"
+LIMIT_STEP = 128
+"""The limit of what is said again is a multiple of so many tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,20 +93,16 @@ class Consistency(Baseline):
         return Decoding(limit, self.temperature, self.seed, top_p=self.top_p, top_k=self.top_k)
 
     def _sample(self, asked: "Sequence[_Request | None]") -> list[list[Generation]]:
-        """The sampled texts of each request; answers and rephrasings have different limits."""
+        """The sampled texts of each request; those of one limit are sampled together."""
         found: list[list[Generation]] = [[] for _ in asked]
-        for again in (False, True):
-            places = [place for place, item in enumerate(asked) if item is not None and item.again is again]
-            requests = [item for item in asked if item is not None and item.again is again]
-            if not requests:
-                continue
-            replies = iter(
-                self.judge.backend.generate(
-                    [item.messages for item in requests for _ in range(self.answers)],
-                    self._decoding(max(item.limit for item in requests)),
-                )
-            )
-            for place in places:
+        by_limit: dict[int, list[tuple[int, _Request]]] = {}
+        for place, request in enumerate(asked):
+            if request is not None:
+                by_limit.setdefault(request.limit, []).append((place, request))
+        for limit, requests in sorted(by_limit.items()):
+            prompts = [request.messages for _, request in requests for _ in range(self.answers)]
+            replies = iter(self.judge.backend.generate(prompts, self._decoding(limit)))
+            for place, _ in requests:
                 found[place] = list(islice(replies, self.answers))
         return found
 
@@ -115,7 +113,9 @@ class Consistency(Baseline):
         limit = self.max_new_tokens
         if again:
             bare = backend.count_tokens([{"role": "user", "content": sample.answer}])
-            limit = max(limit, bare * 5 // 4)
+            # Few different limits: a small model seldom ends by itself, and one long answer must not be the
+            # limit of all, nor each answer a batch of its own.
+            limit = max(limit, -(-bare * 5 // (4 * LIMIT_STEP)) * LIMIT_STEP)
         try:
             messages, _ = fit(
                 sample.document_text,
@@ -125,16 +125,15 @@ class Consistency(Baseline):
             )
         except TooLong:
             return None
-        return _Request(messages, limit, again)
+        return _Request(messages, limit)
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is asked for a text; ``again``: to say the answer again, instead of answering."""
+    """What is asked for a text, and the limit of the reply."""
 
     messages: Sequence[Message]
     limit: int
-    again: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -173,6 +173,9 @@ def decode(
     """
     import torch
 
+    from judge.backends.growing_cache import give_room
+
+    give_room(inputs.get("past_key_values"))
     outputs = model._prefill(input_ids, generation_config, inputs)
     inputs = model._update_model_kwargs_for_generation(outputs, inputs)
     index = torch.tensor(rows, device=input_ids.device)

@@ -66,13 +66,19 @@ def register() -> str:
     ) -> "tuple[torch.Tensor, None]":
         """Attention of transformers' interface; shapes ``(rows, heads, tokens, size)``."""
         if query.shape[2] == 1:
-            # A reply is being written. transformers would copy all keys and values for every head that shares
-            # them, at each token; PyTorch's kernel needs no copies.
-            settings = {"dropout_p": options.get("dropout", 0.0), "scale": options.get("scaling")}
+            # A reply is being written. Its heads that share keys and values become queries of one head:
+            # transformers would copy all keys and values for every head at each token, and PyTorch's kernel,
+            # told that they share them, takes six times as long over bfloat16.
+            rows, heads, _, size = query.shape
             output = scaled_dot_product_attention(
-                query, key, value, attention_mask, enable_gqa=True, **settings
+                query.reshape(rows, key.shape[1], -1, size),
+                key,
+                value,
+                attention_mask,
+                dropout_p=options.get("dropout", 0.0),
+                scale=options.get("scaling"),
             )
-            return output.transpose(1, 2).contiguous(), None
+            return output.reshape(rows, 1, heads, -1), None
         causal = options.get("is_causal")
         causal = getattr(module, "is_causal", True) if causal is None else causal
         blocks = blocks_of(query, key, attention_mask, {**options, "causal": causal})

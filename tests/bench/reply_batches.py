@@ -1,5 +1,6 @@
-"""Reason mode and sampling on the transformers backend: batches by memory that what is done leaves, against
-``model.generate`` on batches of 8,192 padded tokens, which computes every row until the longest is done.
+"""Reason mode and sampling on the transformers backend: batches by memory that what is done leaves, a cache
+that is not copied at each token, against ``model.generate`` with transformers' own cache and attention on
+batches of 8,192 padded tokens, which computes every row until the longest is done.
 
     python -m tests.bench.reply_batches MODEL --samples FILE [--rows 12] [--answers 5] [--new-tokens 128]
 
@@ -42,6 +43,8 @@ def as_before(
         **(sampling if decoding.temperature else {"do_sample": False}),
     )
     backend.model.generation_config = GenerationConfig()
+    own = backend.model.config._attn_implementation
+    backend.model.set_attn_implementation("sdpa")
     replies: dict[int, list[int]] = {}
     waiting = sorted(range(len(prompts)), key=lambda index: -len(prompts[index]))
     while waiting:
@@ -53,6 +56,7 @@ def as_before(
         for index, row in zip(batch, rows[:, ids.shape[1] :].tolist(), strict=True):
             end = next((at for at, token in enumerate(row) if token in stops), len(row))
             replies[index] = row[: end + 1]
+    backend.model.set_attn_implementation(own)
     return [replies[index] for index in range(len(prompts))]
 
 

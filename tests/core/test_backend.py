@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from judge.backends import growing_cache
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
 from judge.backends.decoding import MEMORY_SHARE, _sample, draw
@@ -315,9 +316,12 @@ def ended(backend: TransformersBackend, talks: Sequence[str]) -> tuple[list[tupl
 
 
 @pytest.mark.parametrize("name", ["chatml", "sliding"])
-def test_replies_are_those_of_the_models_own_loop(name: str, tiny_backend: Make) -> None:
+def test_replies_are_those_of_the_models_own_loop(
+    name: str, tiny_backend: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from transformers import GenerationConfig
 
+    monkeypatch.setattr(growing_cache, "ROOM", 3)  # so that the cache grows more than once
     backend = sliding(tiny_backend) if name == "sliding" else tiny_backend(name)
     prompts, stops = ended(backend, DOCUMENTS)
     found = backend.decoder.write(prompts, Decoding(12), stops)

@@ -124,7 +124,7 @@ def test_a_dialogue_alone_is_said_again_and_compared_with_that(method: str) -> N
     assert other.check([DIALOGUE])[0].label is Label.FAIL
 
 
-def test_a_long_text_may_be_said_again_whole() -> None:
+def test_each_text_may_be_said_again_whole_and_no_longer() -> None:
     limits = []
 
     class Noting(Backend):
@@ -132,10 +132,10 @@ def test_a_long_text_may_be_said_again_whole() -> None:
             limits.append(decoding.max_new_tokens)
             return super().generate(conversations, decoding)
 
-    SelfCheckNgram(Judge(Noting(lambda *_: "x", context_length=999), "m"), answers=1).check(
-        [DIALOGUE, SAMPLE]
-    )
-    assert limits == [128, len(DIALOGUE.answer.split()) * 5 // 4]
+    longer = replace(DIALOGUE, answer=DIALOGUE.answer * 2)
+    check = SelfCheckNgram(Judge(Noting(lambda *_: "x", context_length=999), "m"), answers=1)
+    assert all(verdict.label for verdict in check.check([longer, DIALOGUE, SAMPLE]))
+    assert limits == [128, 256, 512]  # room for 123, 231 and 460 words, in steps
 
 
 def ngram(texts: list[str], n: int = 1) -> float | None:
