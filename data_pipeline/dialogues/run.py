@@ -15,7 +15,7 @@ import judge
 from data_pipeline.dialogues.config import DialoguesConfig
 from data_pipeline.dialogues.talk import Rewritten, talk
 from data_pipeline.dialogues.topics import STARTER, choose, read_topics
-from data_pipeline.dialogues.turns import Dialogue
+from data_pipeline.dialogues.turns import STANDS_STILL, Dialogue
 from data_pipeline.dry_run import CountingModels, said
 from data_pipeline.manifest import Dropped
 from data_pipeline.prompts import dialogue as prompts
@@ -55,7 +55,7 @@ def run(config: DialoguesConfig, say: Callable[[str], None] = lambda _: None) ->
     write_samples(
         out / DIALOGUES, (item.sample(names[config.user], names[config.assistant]) for item in whole)
     )
-    left = write_jsonl(out / TO_REPAIR, to_repair(whole))
+    left = write_jsonl(out / TO_REPAIR, to_repair(dialogues))
     dropped = Dropped()
     for item in dialogues:
         if item.problem is not None:
@@ -103,8 +103,13 @@ def converse(
 
 
 def to_repair(dialogues: Sequence[Dialogue]) -> Iterator[dict[str, Any]]:
-    """Turns of A that stayed as they should not be: rows for a person to put another ``text`` into."""
+    """Turns of A that stayed as they should not be: rows for a person to put another ``text`` into.
+
+    A dialogue that stands still has them too: another turn may set it going.
+    """
     for item in dialogues:
+        if item.problem not in (None, STANDS_STILL):
+            continue
         for turn in item.repairs:
             if turn.by == "nobody":
                 yield {"id": item.id, "turn": turn.number, "fault": turn.fault, "text": turn.text}

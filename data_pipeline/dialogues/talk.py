@@ -5,7 +5,7 @@ Every reply is in the call cache, so a run that was stopped comes to where it wa
 
 from collections.abc import Callable, Mapping, Sequence
 
-from data_pipeline.dialogues.turns import Dialogue, Repair, clean, fault_of
+from data_pipeline.dialogues.turns import STANDS_STILL, Dialogue, Repair, clean, fault_of
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.prompts.base import Prompted
 from data_pipeline.prompts.dialogue import assistant_prompt, repair_prompt, user_prompt
@@ -26,7 +26,8 @@ def talk(
     words: int = 60,
     attempts: int = 2,
 ) -> None:
-    """Fill dialogues with their turns. One whose model gives no answer ends there, with its problem.
+    """Fill dialogues with their turns. One whose model gives no answer ends there, with its problem; so does
+    one in which both sides only repeat themselves.
 
     Args:
         dialogues: empty ones.
@@ -46,6 +47,7 @@ def talk(
         for item, reply in zip(open_, replies, strict=True):
             if reply is not None:
                 item.turns.append(reply)
+                item.problem = STANDS_STILL if item.stands_still else None
 
 
 def _user_turns(

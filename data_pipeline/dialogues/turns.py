@@ -24,6 +24,9 @@ _MACHINE = re.compile(
 )
 
 
+STANDS_STILL = "both sides say again what they said"
+
+
 @dataclass(slots=True)
 class Repair:
     """A turn of A that no person would say, as it was first said; ``number`` counts from 1.
@@ -59,6 +62,12 @@ class Dialogue:
         return "\n".join(
             f"{'AB'[place % 2]}{place // 2 + 1}: {turn}" for place, turn in enumerate(self.turns)
         )
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether in the last round both sides said again, word by word, what they had said before."""
+        said = [_plain(turn) for turn in self.turns]
+        return len(said) > 2 and all(said[side] in said[side - 2 :: -2] for side in (-1, -2))
 
     def sample(self, user: str, assistant: str) -> Sample:
         """The whole dialogue as what is judged; the setting is its document.

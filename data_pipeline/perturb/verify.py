@@ -1,7 +1,8 @@
 """Is a proposed answer a clean wrong version of the gold one? Checked by rule, for whoever proposed it.
 
 Clean means: one or two edits, at least one of which changes a number, a date, a name, a negation or another
-content word; the length, the language and all other words of the gold answer; no sentence of the document.
+content word; the length, the language and all other words of the gold answer, of a statement half of them at
+least; no sentence of the document.
 Whether the document bears the new words is not for a rule to say.
 """
 
@@ -27,9 +28,13 @@ LENGTH_SLACK = 2
 """... unless they differ by no more than so many."""
 STATEMENT: Mapping[Language, int] = {"en": 6, "zh": 10}
 """A text of so many words (characters) states something: found in the document, it is true."""
+KEPT = 1 / 2
+"""Of a sentence's words (characters) so many stay, or it is another sentence and not an edit of this one. A
+long name may change whole: a text without a full stop is a sentence from twice ``STATEMENT`` on."""
 
 NEGATIONS = frozenset({*words("negations_en"), *characters("negations_zh")})
 _FUNCTION_WORDS = frozenset({*words("function_words_en"), *characters("function_words_zh")})
+_ENDS = tuple(".!?。！？")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+(?:[’'-][^\W_\u4e00-\u9fff]+)*")
 VALUES = {**WORD_VALUES, **{numeral_of(value, False): str(value) for value in range(2, 11)}}
 """Small numbers in English words or Chinese numerals, in digits."""
@@ -57,8 +62,8 @@ def verify(gold: Sample, answer: str) -> list[Change] | Rejected:
 
     Returns:
         The edits, one or two; or why the answer is refused: ``empty``, ``same``, ``another language``,
-        ``length``, ``stands in the document``, ``too many edits``, ``left out`` (it only says less) or
-        ``paraphrase`` (no content word changed).
+        ``length``, ``stands in the document``, ``another sentence``, ``too many edits``, ``left out`` (it
+        only says less) or ``paraphrase`` (no content word changed).
     """
     old, new = gold.answer, answer
     if not bare(new):
@@ -78,6 +83,10 @@ def verify(gold: Sample, answer: str) -> list[Change] | Rejected:
         return exchange(old, new, gold.language) or Rejected("paraphrase", new)
     if not added and not NEGATIONS & removed.keys():
         return Rejected("left out", ", ".join(removed))
+    before, after = (Counter(_TOKEN.findall(text.casefold())) for text in (old, new))
+    sentence = wanted >= STATEMENT[gold.language] * (1 if old.rstrip().endswith(_ENDS) else 2)
+    if sentence and (before & after).total() < KEPT * wanted:
+        return Rejected("another sentence", new)
     edits = changes(old, new)
     count = len({(edit.replaced.casefold(), edit.inserted.casefold()) for edit in edits})
     return edits if count <= MAX_EDITS else Rejected("too many edits", f"{count} edits")

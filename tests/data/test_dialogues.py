@@ -10,10 +10,10 @@ from zlib import crc32
 import pytest
 
 from data_pipeline.dialogues.config import DialoguesConfig
-from data_pipeline.dialogues.run import dry_run, prepare, run
+from data_pipeline.dialogues.run import dry_run, prepare, run, to_repair
 from data_pipeline.dialogues.talk import talk
 from data_pipeline.dialogues.topics import DOMAINS, Topic, choose, read_topics
-from data_pipeline.dialogues.turns import Dialogue, clean, fault_of
+from data_pipeline.dialogues.turns import Dialogue, Repair, clean, fault_of
 from data_pipeline.prompts import Prompted
 from data_pipeline.prompts.dialogue import assistant_prompt, repair_prompt, user_prompt
 from data_pipeline.teachers.base import Ask
@@ -114,6 +114,18 @@ def test_talk_and_repair() -> None:
     assert [(turn.number, turn.by) for turn in three.repairs] == [(1, "person"), (2, "nobody")]
     sample = one.sample("tiny", "small")
     assert sample.document.startswith("Topic: ") and sample.meta["model"] == "small"
+
+
+def test_a_dialogue_ends_when_both_sides_repeat_themselves() -> None:
+    [topic] = [topic for topic in read_topics() if topic.id == "reasoning-1"]
+    stuck, asking = Dialogue(topic, 6), Dialogue(topic, 3)
+    talk([stuck], scripted(lambda _: "Hello!"), scripted(lambda _: "Hello."))
+    assert stuck.problem == "both sides say again what they said" and len(stuck.turns) == 4
+    talk([asking], scripted(lambda _: "Why?"), scripted(lambda prompt: f"Reason {len(prompt.messages)}"))
+    assert asking.problem is None and len(asking.turns) == 6
+    assert [row["turn"] for row in to_repair([stuck])] == [row["turn"] for row in to_repair([asking])] == []
+    stuck.repairs.append(Repair(2, "Hello!", "repeats what was said before", "nobody"))
+    assert [row["turn"] for row in to_repair([stuck])] == [2]
 
 
 def test_topics(tmp_path: Path) -> None:
