@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -153,6 +154,12 @@ def hardware(label: str | None = None) -> dict[str, Any]:
             found["gpu_memory_gib"] = round(torch.cuda.get_device_properties(0).total_memory / GIB, 1)
             found["gpu_memory_peak_gib"] = round(torch.cuda.max_memory_allocated() / GIB, 2)
     return found
+
+
+def this_command() -> str:
+    """The command of this process as one types it: reports are passed on, a machine's folders say nothing."""
+    name = Path(sys.argv[0]).name
+    return shlex.join(["judge" if name == "__main__.py" else name, *sys.argv[1:]])
 
 
 def versions() -> dict[str, str]:

@@ -1,8 +1,6 @@
 """From a judge and the samples of a benchmark to a report."""
 
-import shlex
 import statistics
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +12,7 @@ from eval.judging import Progress, describe_judge, run_judge
 from eval.metrics import Metrics, check_labelled, score
 from eval.published import beside
 from eval.repeats import Measured, repeats
-from eval.report import Latency, Report, hardware, versions
+from eval.report import Latency, Report, hardware, this_command, versions
 from eval.sampling import take
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
@@ -191,6 +189,6 @@ def evaluate(
         samples_per_second=round(judged / seconds, 3) if judged and seconds > 0 else None,
         hardware=hardware(machine),
         versions=versions(),
-        command=shlex.join(sys.argv) if command is None else command,
+        command=this_command() if command is None else command,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -1,8 +1,6 @@
 """open-factual-bench from end to end: answers, labels, a result that survives being killed, a report."""
 
 import json
-import shlex
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -35,7 +33,7 @@ from eval.open_factual.tasks import (
     select,
     tasks_hash,
 )
-from eval.report import hardware, versions
+from eval.report import hardware, this_command, versions
 from eval.verdicts import REPORT, RUN, VERDICTS, check_out, differences
 from judge.backends.base import Backend
 from judge.checker import Checker
@@ -162,7 +160,7 @@ def run_open_factual(
         "wall_seconds": round(time.perf_counter() - start, 3),
         "hardware": hardware(machine),
         "versions": versions(),
-        "command": shlex.join(sys.argv) if command is None else command,
+        "command": this_command() if command is None else command,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     if out is not None:

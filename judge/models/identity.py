@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from judge.errors import InputError
 from judge.files import JUDGE_FILE
+from judge.models.hub import hub_answers
 from judge.models.quantization import Quantization
 from judge.shipped import model_path
 
@@ -41,8 +42,10 @@ def _fetch(model: str, revision: str | None) -> Path | None:
     """``judge.json`` of a Hub repository; ``None`` where it has none or the Hub is out of reach."""
     from transformers.utils import cached_file
 
+    # A short look first: without a network the client would retry for half a minute.
+    kept = not hub_answers(model)
     try:
-        return Path(cached_file(model, JUDGE_FILE, revision=revision))
+        return Path(cached_file(model, JUDGE_FILE, revision=revision, local_files_only=kept))
     except OSError:  # what it raises for all of these
         return None
 

@@ -1,5 +1,6 @@
 import json
 import math
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -87,6 +88,12 @@ def test_report() -> None:
     assert report.date.endswith("+00:00") and report.title == "A bench"
     assert report.calibration.n == 20 and report.metrics.ece == pytest.approx(0.1)
     assert report.repeats is report.latency is None
+
+
+@pytest.mark.parametrize("program", ["/home/ada/lib/judge/__main__.py", "/home/ada/bin/judge"])
+def test_the_command_names_no_folder_of_the_program(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [program, "eval", "--out", "my runs/x"])
+    assert run().command == "judge eval --out 'my runs/x'"
 
 
 def test_report_round_trip() -> None:
