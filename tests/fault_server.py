@@ -154,6 +154,7 @@ class _Connection(asyncio.Protocol):
             outcome = self.fault(json.loads(body), key, attempt) or "answered"
         row = {"key": key, "attempt": attempt, "time": time.time()}
         delay = settings.hold if outcome == "timeout" else settings.latency
+        delay += settings.spread * random.Random(f"{settings.seed}:{key}").expovariate(1.0)
         asyncio.get_running_loop().call_later(delay, self.respond, body, outcome, row)
 
     def fault(self, request: dict[str, Any], key: str, attempt: int) -> str | None:
@@ -246,6 +247,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--answer", default="tests.fault_server:by_schema")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before any response")
+    parser.add_argument("--spread", type=float, default=0.0, help="mean of what some take longer than others")
     parser.add_argument("--faults", type=json.loads, default={})
     parser.add_argument("--stubborn", type=json.loads, default={})
     parser.add_argument("--most", type=json.loads, default=2)

@@ -108,9 +108,9 @@ class KnowsWhatFits(Protocol):
 
 @runtime_checkable
 class BatchesItself(Protocol):
-    """An engine that makes its batches anew at every step, of the calls of any number of threads.
+    """An engine, here or behind a server, that makes its batches anew of the calls of any number of threads.
 
-    A call joins the next step, and is answered when it is done, whatever else is in work.
+    A call joins what is in work, and is answered when it is done, whatever else is in work.
     """
 
     at_once: int

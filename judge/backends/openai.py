@@ -29,6 +29,7 @@ from judge.backends.vllm_server import (
 )
 from judge.errors import InputError, warn
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
+from judge.remote.client import LOOK_AHEAD
 from judge.types import Message
 
 CONTEXT_LENGTH = 32_768
@@ -74,6 +75,8 @@ class OpenAIBackend:
         budget: Budget | None = None,
     ):
         self.endpoint = endpoint
+        # More than are on the wire, so that there are others to send when one is answered.
+        self.at_once = LOOK_AHEAD * endpoint.concurrency
         cache = None if call_cache is None else CallCache(call_cache)
         self._client = ChatClient(endpoint, name="judge", cache=cache, budget=budget)
         self._vllm = VLLMServer.find(endpoint)

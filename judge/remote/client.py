@@ -13,7 +13,8 @@ and how often the run was stopped and started again.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from threading import Lock
 
 from judge.errors import InputError
 from judge.remote.budget import Budget, Estimate
@@ -53,6 +54,8 @@ class ChatClient:
         self.budget = budget or Budget()
         if self.budget.money is not None and config.prices is None:
             raise InputError(f"a budget in money needs the prices of {config.model!r}", field="prices")
+        self._calls: CallThread | None = None
+        self._counting = Lock()
 
     def session(self) -> ChatSession:
         """For an event loop of one's own: ``async with client.session() as s: await s.complete(request)``."""
@@ -62,14 +65,15 @@ class ChatClient:
         """Yield the reply to each request, in order, as they come.
 
         Calls go on in a thread of their own while the caller works on a reply. Requests are taken a bounded
-        number ahead, so they may be many, or without end.
+        number ahead, so they may be many, or without end. Runs of several threads go on at once; they share
+        the connections, and all of them together keep to ``concurrency``.
 
         Raises:
             JudgeError: as :meth:`ChatSession.complete` does, or what ``requests`` raises, after the replies
                 before it. Calls that are on the wire then are waited for, and kept.
         """
         ahead: deque[Future[Reply]] = deque()
-        with CallThread(self.session()) as calls:
+        with self._thread() as calls:
             try:
                 for request in requests:
                     ahead.append(calls.submit(request))
@@ -78,11 +82,30 @@ class ChatClient:
                 while ahead:
                     yield ahead.popleft().result()
             except Exception:
-                calls.stop()
+                if calls.users == 1:
+                    calls.stop()
                 for future in ahead:
                     with suppress(Exception):  # the first one is raised
                         future.result()
                 raise
+
+    @contextmanager
+    def _thread(self) -> Iterator[CallThread]:
+        """The thread of calls: one for all runs that go on at once, a new one after a failure."""
+        with self._counting:
+            if self._calls is None or self._calls.failed:
+                self._calls = CallThread(self.session()).__enter__()
+            calls = self._calls
+            calls.users += 1
+        try:
+            yield calls
+        finally:
+            with self._counting:
+                calls.users -= 1
+                if last := calls.users == 0:
+                    self._calls = None if self._calls is calls else self._calls
+            if last:
+                calls.__exit__()
 
     def estimate(
         self,

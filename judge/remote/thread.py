@@ -10,10 +10,13 @@ from judge.remote.session import ChatSession
 
 
 class CallThread:
-    """Runs a session's calls while the caller does other work.
+    """Runs a session's calls while the caller does other work; several threads may hand requests over.
 
     After the first call that fails no other is sent. Calls that are left at the end are cancelled.
     """
+
+    users = 0
+    """Runs that use it now; counted by :class:`~judge.remote.client.ChatClient`."""
 
     def __init__(self, session: ChatSession):
         self._session = session
@@ -40,6 +43,11 @@ class CallThread:
             self._woken = True
             self._loop.call_soon_threadsafe(self._start_calls)
         return future
+
+    @property
+    def failed(self) -> bool:
+        """Whether a call has failed, and nothing more is sent."""
+        return self._failure is not None
 
     def stop(self) -> None:
         """Send nothing more; calls on the wire end as they would."""

@@ -25,7 +25,7 @@ from judge.backends.vllm_engine import VLLMSettings
 from judge.backends.vllm_server import looks_coarse
 from judge.cli.main import main
 from judge.errors import InputError, JudgeError, JudgeWarning
-from judge.judge import Judge
+from judge.judge import CHUNK, Judge
 from judge.load import load_judge
 from judge.remote import EndpointConfig
 from judge.types import Label, Message, Sample
@@ -265,6 +265,25 @@ def test_a_call_of_another_thread_leaves_a_reply_where_it_is(serve: Serve) -> No
         pool.submit(backend.generate, [theirs], Decoding(8)).result()
     reply = backend._reply_with(LabelRequest(mine, ("PASS", "FAIL")))
     assert reply is not None and reply.text == "FAIL" and len(calls(model)) == 2
+
+
+def test_the_next_chunk_is_asked_while_slow_replies_of_this_one_come(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CHUNK, "verdict", 1)
+    _, config = serve("vllm")
+    meeting = threading.Barrier(2)
+
+    class Meeting(OpenAIBackend):
+        def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float] | None]:
+            meeting.wait(10)  # until another chunk is in work
+            return super().label_logprobs(requests)
+
+    assert len(SAMPLES) % 2 == 0
+    found = Judge(Meeting(config)).check(SAMPLES)
+    assert [verdict.p_fail for verdict in found] == [
+        verdict.p_fail for verdict in Judge(OpenAIBackend(config)).check(SAMPLES)
+    ]
 
 
 @pytest.mark.parametrize("kind", ["silent", "strict"])

@@ -5,6 +5,7 @@ import itertools
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -201,6 +202,29 @@ def test_no_more_calls_at_once_than_allowed(log: Path) -> None:
         start = time.perf_counter()
         list(ChatClient(endpoint(server.base_url, concurrency=4)).run(make_requests(40)))
     assert time.perf_counter() - start >= 40 / 4 * 0.05
+
+
+def test_runs_at_once_keep_to_the_limit_together(log: Path) -> None:
+    with FaultServer(log, latency=0.05) as server, ThreadPoolExecutor(3) as pool:
+        client = ChatClient(endpoint(server.base_url, concurrency=4))
+        start = time.perf_counter()
+        runs = [
+            pool.submit(lambda at=at: list(client.run(make_requests(12, start=at)))) for at in (0, 20, 40)
+        ]
+        texts = [[reply.text for reply in run.result()] for run in runs]
+        assert time.perf_counter() - start >= 36 / 4 * 0.05
+        assert [len(found) for found in texts] == [12] * 3
+        assert texts[1] == [reply.text for reply in client.run(make_requests(12, start=20))]
+
+
+def test_a_failure_ends_the_runs_beside_it_and_no_later_one(log: Path) -> None:
+    with FaultServer(log, latency=0.1, key="right") as server, ThreadPoolExecutor(2) as pool:
+        client = ChatClient(endpoint(server.base_url, concurrency=2))
+        for _ in range(2):
+            with pytest.raises(InputError, match="401"):
+                list(client.run(make_requests(3)))
+            runs = [pool.submit(lambda: list(client.run(make_requests(3)))) for _ in range(2)]
+            assert all(isinstance(run.exception(), InputError) for run in runs)
 
 
 def test_requests_without_end_are_taken_a_bounded_number_ahead(log: Path) -> None:
