@@ -193,7 +193,7 @@ def evaluate_command(
     from eval.open_factual.cli import answer_beside
     from eval.run import evaluate
     from eval.sampling import take
-    from eval.tables import report_tables
+    from eval.tables import print_table, report_tables
     from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.floors.rules import FLOORS, make_floor
 
@@ -242,7 +242,7 @@ def evaluate_command(
     if out is not None:
         reporting.write_reports(out, reports)
     for table in report_tables(reports):
-        console.print(table)
+        print_table(console, table)
     if answered is not None:
         from eval.open_factual.report import markdown
 
@@ -265,11 +265,11 @@ def compare_command(
     from rich.console import Console
 
     from eval.comparison import compare_results
-    from eval.tables import comparison_table
+    from eval.tables import comparison_table, print_table
 
     found = compare_results(first, second, bootstrap=bootstrap, seed=seed)
     if as_json:
         typer.echo(json.dumps([asdict(comparison) for comparison in found], ensure_ascii=False, indent=2))
         return
     for comparison in found:
-        Console().print(comparison_table(comparison, str(first), str(second)))
+        print_table(Console(), comparison_table(comparison, str(first), str(second)))

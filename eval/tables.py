@@ -10,6 +10,7 @@ from eval.report import Report, decoding_text
 from eval.resampling import Interval
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from eval.metrics import Metrics
@@ -42,6 +43,18 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> "Table"
             row.figure, percent(row.first), percent(row.second), percent(row.difference, row.interval)
         )
     return table
+
+
+def print_table(console: "Console", table: "Table") -> None:
+    """Print a table; title and notes take the terminal's width, where its own keep to the columns."""
+    from rich.text import Text
+
+    title, notes, table.title, table.caption = table.title, table.caption, None, None
+    console.print(Text.from_markup(str(title), style="table.title"))
+    console.print(table)
+    if notes is not None:
+        console.print(Text.from_markup(str(notes), style="table.caption"))
+    console.print()
 
 
 def percent(value: float | None, interval: Interval | None = None, spread: float | None = None) -> str:

@@ -101,6 +101,7 @@ def agreement_command(
     from eval.annotation.records import read_annotations
     from eval.annotation.tables import agreement_tables
     from eval.annotation.work import load
+    from eval.tables import print_table
     from judge.files import write_jsonl
     from judge.samples import write_samples
 
@@ -110,7 +111,7 @@ def agreement_command(
         typer.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
     else:
         for table in agreement_tables(report):
-            Console().print(table)
+            print_table(Console(), table)
     if samples is None:
         if disagreements or labelled or diahalu:
             raise InputError("give --samples: what was annotated")

@@ -13,7 +13,7 @@ from eval.benchmarks.base import Benchmark
 from eval.judging import describe_run
 from eval.report import Report, as_json, decoding_text, read_reports, write_reports
 from eval.run import evaluate
-from eval.tables import report_tables
+from eval.tables import print_table, report_tables
 from eval.verdicts import VerdictFile, check_out, data_hash, differences, row_from_verdict, verdict_from_row
 from judge.errors import InputError, JudgeError
 from judge.floors.rules import FLOORS, make_floor
@@ -130,7 +130,7 @@ def test_tables_have_the_judge_the_floors_and_the_parts() -> None:
     console = Console(width=80, record=True)
     report = run(Scripted(RIGHT, name="org/[model]"), Scripted(WRONG, seed=1), latency=2)
     for table in report_tables([report]):
-        console.print(table)
+        print_table(console, table)
     text = console.export_text()
     assert "bench: 10 PASS, 10 FAIL" in text and "org/[model]" in text
     assert all(name in text for name in FLOORS)
