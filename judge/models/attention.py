@@ -68,7 +68,7 @@ def register() -> str:
         if query.shape[2] == 1:
             # A reply is being written. Its heads that share keys and values become queries of one head:
             # transformers would copy all keys and values for every head at each token, and PyTorch's kernel,
-            # told that they share them, takes six times as long over bfloat16.
+            # told that they share them, is slow over bfloat16.
             rows, heads, _, size = query.shape
             output = scaled_dot_product_attention(
                 query.reshape(rows, key.shape[1], -1, size),
