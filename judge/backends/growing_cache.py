@@ -31,7 +31,7 @@ class GrowingLayer(DynamicLayer):
         if held == 0:
             self._room, self.keys, self.values = None, key_states, value_states
             return self.keys, self.values
-        # Rows that were selected, or tokens cut off, are new tensors without room.
+        # Whatever else was put in the place of what is held has no room.
         if (
             self._room is None
             or self._room[0].data_ptr() != self.keys.data_ptr()
@@ -42,6 +42,11 @@ class GrowingLayer(DynamicLayer):
             room[:, :, held:tokens] = new
         self.keys, self.values = (room[:, :, :tokens] for room in self._room)
         return self.keys, self.values
+
+    def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
+        """Select rows. The room goes first: kept until the next token, it would double the memory."""
+        self._room = None
+        super().reorder_cache(beam_idx)
 
     @staticmethod
     def _larger(held: torch.Tensor, tokens: int) -> torch.Tensor:
