@@ -140,7 +140,7 @@ def load_judge(
     if template is None and engine.takes_patterns:
         from judge.backends.guided import judgement_pattern
 
-        guide = judgement_pattern(max_new_tokens)
+        guide = judgement_pattern(max_new_tokens if backend == "vllm" else None)
     judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long, parity=parity)
     if backend != "openai":  # a server's model has no judge.json here
         from judge.calibration.curve import read_calibrations

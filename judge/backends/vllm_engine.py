@@ -106,7 +106,10 @@ def _defaults(sharing: int) -> dict[str, Any]:
         "enable_prefix_caching": True,
         "logprobs_mode": "raw_logprobs",
         "hf_overrides": {"head_dtype": "float32"},  # 16 bits are too coarse: judge/models/heads.py
-        "structured_outputs_config": StructuredOutputsConfig(backend="xgrammar", disable_any_whitespace=True),
+        # Not xgrammar, which takes seconds a token where the length of a text is bounded.
+        "structured_outputs_config": StructuredOutputsConfig(
+            backend="guidance", disable_any_whitespace=True, disable_additional_properties=True
+        ),
     }
     if current_platform.is_cpu():
         arguments |= {
