@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from eval.open_factual.run import run_open_factual
 from eval.registry import INDEX_SCHEMA, REPORT_SCHEMA, add, app, check
 from judge.errors import InputError
+from tests.calling import call
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT: dict[str, Any] = {
@@ -40,9 +41,13 @@ def index(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_shipped_index() -> None:
+def test_the_shipped_index_and_its_page(tmp_path: Path) -> None:
     index = ROOT / "results" / "index.json"
-    assert check(index) == len(json.loads(index.read_text(encoding="utf-8"))["runs"])
+    runs = json.loads(index.read_text(encoding="utf-8"))["runs"]
+    assert check(index) == len(runs) > 0
+    call("report", *(str(index.parent / run["id"]) for run in runs), "--html", str(tmp_path / "page.html"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert all(result["benchmark"] in page for run in runs for result in run["results"])
 
 
 @pytest.mark.parametrize("schema", [INDEX_SCHEMA, REPORT_SCHEMA])
