@@ -1,7 +1,7 @@
 """Is a proposed answer a clean wrong version of the gold one? Checked by rule, for whoever proposed it.
 
 Clean means: one or two edits, at least one of which changes a number, a date, a name, a negation or another
-content word; the length, the language and all other words of the gold answer, of a statement half of them at
+content word; the length, the language and all other words of the gold answer, of a sentence half of them at
 least; no sentence of the document.
 Whether the document bears the new words is not for a rule to say.
 """
