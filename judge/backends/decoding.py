@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding
+from judge.backends.held import Forms, Held
 from judge.backends.label_tokens import Tokens
 from judge.errors import InputError, JudgeError
 from judge.models import hardware
@@ -42,10 +43,13 @@ class Decoder:
 
     def __init__(self, loaded: "LoadedModel", batch_tokens: int | None = None):
         self.loaded, self.batch_tokens = loaded, batch_tokens
+        self._forms: Forms | None = None
         self.sizes = _sizes(loaded)
 
     def write(self, prompts: Sequence[Tokens], decoding: Decoding, stops: Sequence[int]) -> list[list[int]]:
         """The token ids of a reply to each prompt, up to one of ``stops``, this included, or to the limit.
+
+        They are held to a guide that is a regular expression.
 
         Raises:
             JudgeError: there is not even memory for one reply.
@@ -102,6 +106,10 @@ class Decoder:
             **(sampling if decoding.temperature > 0 else {"do_sample": False}),
         )
         model, once = self.loaded.model, list(dict.fromkeys(prompts))
+        held = None
+        if isinstance(decoding.guide, str):
+            limit = decoding.max_new_tokens
+            held = self._form_of(stops).begin(decoding.guide, len(prompts), limit)
         try:
             ids, mask = self._pad(once)
             with torch.inference_mode(), _own_settings(model):
@@ -112,6 +120,7 @@ class Decoder:
                     custom_generate=decode,
                     rows=[once.index(prompt) for prompt in prompts],
                     draws=draw(seeds, decoding.max_new_tokens) if decoding.temperature > 0 else None,
+                    held=held,
                 )
             return replies
         except RuntimeError as error:
@@ -125,6 +134,13 @@ class Decoder:
         if model.device.type == "cuda":
             torch.cuda.empty_cache()
         return None
+
+    def _form_of(self, stops: Sequence[int]) -> Forms:
+        """What holds replies to forms; a model's end tokens are the same at every call."""
+        if self._forms is None:
+            size = self.loaded.model.config.get_text_config().vocab_size
+            self._forms = Forms(self.loaded.tokenizer, size, stops)
+        return self._forms
 
     def _pad(self, rows: Sequence[Tokens]) -> "tuple[torch.Tensor, torch.Tensor]":
         """Left-padded rows and their mask, on the model's device: every row ends in the last column."""
@@ -160,6 +176,7 @@ def decode(
     generation_config: Any,
     rows: Sequence[int],
     draws: "torch.Tensor | None" = None,
+    held: Held | None = None,
     **inputs: Any,
 ) -> list[list[int]]:
     """The token ids of replies, up to an end token or the limit; ``custom_generate`` of ``model.generate``.
@@ -170,6 +187,7 @@ def decode(
             the limit of the config stops a reply.
         rows: the prompt of each reply.
         draws: of :func:`draw`, for each reply; greedy without.
+        held: the form that the replies are held to; none without.
     """
     import torch
 
@@ -190,12 +208,15 @@ def decode(
             outputs = model(**made, return_dict=True)
             inputs = model._update_model_kwargs_for_generation(outputs, inputs)
             logits = outputs.logits[:, -1]
-        scores = logits_processor(input_ids, logits.float())
+        logits = logits.float() if held is None else held.narrow(going, logits.float())
+        scores = logits_processor(input_ids, logits)
         tokens = scores.argmax(-1) if draws is None else _sample(scores, draws[going, step])
         input_ids = torch.cat([input_ids, tokens[:, None]], dim=-1)
         said = tokens.tolist()
         for reply, token in zip(going, said, strict=True):
             replies[reply].append(token)
+        if held is not None:
+            held.take(going, said)
         left = [row for row, token in enumerate(said) if token not in stops]
         if not left:
             break

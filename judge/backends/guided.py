@@ -11,8 +11,9 @@ def judgement_pattern(max_chars: int | None) -> str:
     The reasoning is bounded and white space is not free: held to any JSON, small models run on in both.
 
     Args:
-        max_chars: characters that the reasoning may take; any number where it is ``None``. xgrammar, which
-            servers of vLLM take by default, looks for seconds at every token of a counted repetition
+        max_chars: characters that the reasoning may take; any number where it is ``None``: replies of
+            transformers are closed near their limit (:mod:`judge.backends.held`), and xgrammar, which servers
+            of vLLM take by default, looks for seconds at every token of a counted repetition
             (``tests/bench/guide_speed.py``).
     """
     most = "+" if max_chars is None else f"{{1,{max_chars}}}"

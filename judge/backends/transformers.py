@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
 from judge.backends.decoding import BATCH_ROWS, Decoder
+from judge.backends.held import can_hold
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.attention import tree_attention
 from judge.models.heads import read_logits
@@ -52,7 +53,6 @@ class TransformersBackend:
     """
 
     concurrent = False
-    takes_patterns = False
 
     def __init__(
         self,
@@ -74,6 +74,7 @@ class TransformersBackend:
         self.decoder = Decoder(loaded, batch_tokens)
         self.replies_together = 1 if self.model.device.type == "cpu" else BATCH_ROWS
         self.shares = can_share(self.model)
+        self.takes_patterns = can_hold(loaded.tokenizer)
         self.context_length = min(loaded.context_length, max_length or loaded.context_length)
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
@@ -101,7 +102,7 @@ class TransformersBackend:
         return [(scores[2 * index], scores[2 * index + 1]) for index in range(len(requests))]
 
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
-        """One reply a conversation; nothing is held to a guide.
+        """One reply a conversation, held to a guide that is a regular expression.
 
         A sampled reply depends on the seed and its conversation, not on its neighbours; where a conversation
         is asked several times in one call, each time is another sample.
