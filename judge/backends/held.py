@@ -57,14 +57,15 @@ class Held:
         for row, reply in enumerate(replies):
             if (written := self._written[reply]) is not None:
                 fill_next_token_bitmask(written, mask, row)
-        bits = mask[:, :, None] >> torch.arange(BITS, dtype=torch.int32) & 1
-        allowed = bits.flatten(1)[:, : logits.shape[1]].bool().to(logits.device)
+        allowed = _unpacked(mask.to(logits.device))[:, : logits.shape[1]]
         if self._left <= CLOSING and self._quote is not None:
             closed = torch.zeros_like(allowed[0])
             closed[self._quote] = True
             allowed = torch.where(allowed[:, self._quote, None], closed, allowed)
-        # A vocabulary that cannot write the form leaves the reply to the model.
-        return logits.masked_fill(~(allowed | ~allowed.any(1, keepdim=True)), -torch.inf)
+        allowed[~allowed.any(1)] = (
+            True  # a vocabulary that cannot write the form leaves the reply to the model
+        )
+        return torch.where(allowed, logits, -torch.inf)
 
     def take(self, replies: Sequence[int], tokens: Sequence[int]) -> None:
         """Write the next token of some replies, all as long as each other."""
@@ -73,6 +74,14 @@ class Held:
             written = self._written[reply]
             if written is not None and not written.consume_token(token):
                 self._written[reply] = None
+
+
+def _unpacked(mask: "torch.Tensor") -> "torch.Tensor":
+    """The bits of a mask as booleans, on its device: packed it is a 32nd to copy there."""
+    import torch
+
+    bits = 2 ** torch.arange(8, dtype=torch.uint8, device=mask.device)
+    return (mask.view(torch.uint8)[:, :, None] & bits).flatten(1).bool()
 
 
 def can_hold(tokenizer: Any) -> bool:
