@@ -108,8 +108,8 @@ class Decoder:
         model, once = self.loaded.model, list(dict.fromkeys(prompts))
         held = None
         if isinstance(decoding.guide, str):
-            limit = decoding.max_new_tokens
-            held = self._form_of(stops).begin(decoding.guide, len(prompts), limit)
+            forms = self._forms_of(stops)
+            held = forms.begin(decoding.guide, len(prompts), decoding.max_new_tokens)
         try:
             ids, mask = self._pad(once)
             with torch.inference_mode(), _own_settings(model):
@@ -135,7 +135,7 @@ class Decoder:
             torch.cuda.empty_cache()
         return None
 
-    def _form_of(self, stops: Sequence[int]) -> Forms:
+    def _forms_of(self, stops: Sequence[int]) -> Forms:
         """What holds replies to forms; a model's end tokens are the same at every call."""
         if self._forms is None:
             size = self.loaded.model.config.get_text_config().vocab_size

@@ -62,9 +62,8 @@ class Held:
             closed = torch.zeros_like(allowed[0])
             closed[self._quote] = True
             allowed = torch.where(allowed[:, self._quote, None], closed, allowed)
-        allowed[~allowed.any(1)] = (
-            True  # a vocabulary that cannot write the form leaves the reply to the model
-        )
+        # A vocabulary that cannot write the form leaves the reply to the model.
+        allowed[~allowed.any(1)] = True
         return torch.where(allowed, logits, -torch.inf)
 
     def take(self, replies: Sequence[int], tokens: Sequence[int]) -> None:
@@ -77,7 +76,7 @@ class Held:
 
 
 def _unpacked(mask: "torch.Tensor") -> "torch.Tensor":
-    """The bits of a mask as booleans, on its device: packed it is a 32nd to copy there."""
+    """The bits of a mask as booleans, on its device: packed it is an eighth to copy there."""
     import torch
 
     bits = 2 ** torch.arange(8, dtype=torch.uint8, device=mask.device)

@@ -102,8 +102,9 @@ class ChatClient:
         finally:
             with self._counting:
                 calls.users -= 1
-                if last := calls.users == 0:
-                    self._calls = None if self._calls is calls else self._calls
+                last = calls.users == 0
+                if last and self._calls is calls:
+                    self._calls = None
             if last:
                 calls.__exit__()
 
