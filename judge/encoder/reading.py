@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 TOKENIZER = "tokenizer.json"
 ENDS = (("<s>", "</s>"), ("[CLS]", "[SEP]"))
-"""The first and last token of a text, in MPNet and in BERT; MPNet's tokenizer has BERT's too, unused."""
+"""A text's first and last token: in MPNet, whose tokenizer has BERT's too, unused; in BERT and DeBERTa."""
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer":
     """The tokenizer of a model folder, without the limits that were kept with it.
 
     Raises:
-        InputError: there is none, or it lacks the special tokens of BERT and MPNet.
+        InputError: there is none, or it lacks the special tokens of encoders.
     """
     from tokenizers import Tokenizer
 
@@ -31,7 +31,9 @@ def read_tokenizer(folder: Path) -> "Tokenizer":
     try:
         text_ends(tokenizer)
     except ValueError as error:
-        raise InputError(f"{error}; encoder judges are made of BERT or MPNet", file=file) from None
+        raise InputError(
+            f"{error}; encoder judges are made of BERT, MPNet or DeBERTa v3", file=file
+        ) from None
     return tokenizer
 
 

@@ -52,7 +52,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     started = read_identity(model).get("stage") == ENCODER
     network, tokenizer = load_network(Path(model)) if started else start_network(model)
     positions = network.backbone.config.max_position_embeddings
-    if recipe.window_tokens > positions:
+    if 0 < positions < recipe.window_tokens:  # a DeBERTa has distances in place of positions
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
     layout = Layout(tokenizer, recipe.window_tokens, recipe.max_windows)
     splits = read_splits(file)

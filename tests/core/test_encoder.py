@@ -23,11 +23,19 @@ WORDS = ["the", "a", "tower", "is", "was", "high", "m", "low", "red", "blue", "i
 WORDS += ["20", "21", "22", "23", "24", "not", "how", "?", ".", ",", "anna"]
 
 
-@pytest.fixture(scope="module", params=["bert", "mpnet"])
+@pytest.fixture(scope="module", params=["bert", "mpnet", "deberta"])
 def bert(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny BERT with random weights, and its tokenizer; or an MPNet."""
+    """A tiny BERT with random weights, and its tokenizer; or an MPNet, or a DeBERTa v3."""
     import torch
-    from transformers import BertConfig, BertModel, BertTokenizerFast, MPNetConfig, MPNetModel
+    from transformers import (
+        BertConfig,
+        BertModel,
+        BertTokenizerFast,
+        DebertaV2Config,
+        DebertaV2Model,
+        MPNetConfig,
+        MPNetModel,
+    )
 
     folder = tmp_path_factory.mktemp("bert")
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -41,6 +49,11 @@ def bert(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     torch.manual_seed(0)
     if request.param == "bert":
         model = BertModel(BertConfig(**sizes, max_position_embeddings=64), add_pooling_layer=False)
+    elif request.param == "deberta":
+        distances = {"relative_attention": True, "position_buckets": 4, "max_relative_positions": -1}
+        built = {"share_att_key": True, "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"]}
+        more = {"position_biased_input": False, "type_vocab_size": 0, "max_position_embeddings": 32}
+        model = DebertaV2Model(DebertaV2Config(**sizes, **distances, **built, **more))
     else:
         model = MPNetModel(MPNetConfig(**sizes, max_position_embeddings=66), add_pooling_layer=False)
     model.save_pretrained(folder)
@@ -118,7 +131,7 @@ def test_the_encoder_is_that_of_transformers(bert: Path) -> None:
     from judge.encoder.attention import Blocks
     from judge.encoder.bert import read_bert
 
-    theirs = AutoModel.from_pretrained(bert, add_pooling_layer=False).eval()
+    theirs = AutoModel.from_pretrained(bert).eval()
     ours, stored = read_bert(bert)
     assert set(ours.state_dict()) == set(stored)
     ids = torch.arange(2, 26).reshape(2, 12)  # 1 is MPNet's padding
@@ -290,7 +303,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -
     data = build_towers(tmp_path, 12, 0)
     whole = train_encoder(recipe(bert, data, tmp_path / "whole"))
     assert whole["steps"] > 3
-    parted = recipe(bert, data, tmp_path / "parted", resume=True)
+    parted = recipe(bert, data, tmp_path / "parted", resume=True, loader_workers=2)
     with pytest.raises(Interrupted):
         train_encoder(parted, [Stop()])
     train_encoder(parted)
@@ -304,8 +317,9 @@ def test_what_cannot_be_trained_is_told(
     from judge.training.encoder import train_encoder
 
     data = build_towers(tmp_path, 8, 0)
-    with pytest.raises(InputError, match="64 positions"):
-        train_encoder(recipe(bert, data, tmp_path / "a", window_tokens=65))
+    if "deberta" not in (bert / "config.json").read_text():  # which has distances of any length
+        with pytest.raises(InputError, match="64 positions"):
+            train_encoder(recipe(bert, data, tmp_path / "a", window_tokens=65))
     with pytest.raises(InputError, match="BERT"):
         train_encoder(recipe(model_folder("chatml"), data, tmp_path / "b"))
     with pytest.raises(InputError, match="max_windows"):
