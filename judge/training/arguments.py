@@ -133,6 +133,7 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
     warmup = int(recipe.warmup_ratio * steps) if recipe.warmup_steps is None else recipe.warmup_steps
     gpu = hardware.this_device().kind == "cuda"
     precision = precision_of(recipe)
+    workers = recipe.loader_workers
     return {
         "output_dir": recipe.output,
         "num_train_epochs": recipe.epochs,
@@ -160,6 +161,7 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
         "data_seed": recipe.seed,
         "remove_unused_columns": False,
         "dataloader_pin_memory": gpu,
+        "dataloader_num_workers": (2 if gpu else 0) if workers is None else workers,
     }
 
 

@@ -26,7 +26,7 @@ KEPT = 2
 # Keys of a recipe that change no weight; data is compared by its content, not its place.
 NEUTRAL = {
     "resume", "checkpoints", "report_to", "logging_steps", "push_to_hub", "max_minutes", "output", "data",
-    "without_leak_gate", "max_cut_share",
+    "without_leak_gate", "max_cut_share", "loader_workers",
 }  # fmt: skip
 
 

@@ -63,6 +63,9 @@ class RunConfig(StrictConfig):
     """How often the state of the run is saved, spread over it, so that it can be resumed; 0 is never."""
     resume: bool = False
     """Go on from the last complete checkpoint in ``output``, if there is one."""
+    loader_workers: NonNegativeInt | None = None
+    """Processes that lay out the next batches while the device computes; 2 on a GPU, none on a CPU, whose
+    cores they would take."""
     logging_steps: PositiveInt = 10
     report_to: tuple[str, ...] = ()
     """Experiment trackers of the trainer, such as tensorboard or wandb."""

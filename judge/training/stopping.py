@@ -22,11 +22,13 @@ class Interrupted(JudgeError):
 class StopSignals:
     """Within the block, the first SIGTERM or SIGINT is only noted in ``received``; the second one acts.
 
-    Outside of the main thread, which alone gets signals, nothing is changed.
+    Outside of the main thread, which alone gets signals, nothing is changed. Loader workers are forked with
+    the handler and leave the signal to the run, which ends them.
     """
 
     def __init__(self) -> None:
         self.received: int | None = None
+        self._process = os.getpid()
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "StopSignals":
@@ -41,6 +43,8 @@ class StopSignals:
         self._restore()
 
     def _note(self, number: int, _: FrameType | None) -> None:
+        if os.getpid() != self._process:
+            return
         self.received = number
         self._restore()
         os.write(2, NOTICE)  # print could be what the signal interrupted
