@@ -46,6 +46,7 @@ def load_judge(
     threshold: str | None = None,
     compiled: bool = False,
     claims: bool = False,
+    quick: bool = False,
 ) -> Checker:
     """Make a judge from the name of a model, or a floor from ``floor:NAME``; by default the reference judge.
 
@@ -74,6 +75,8 @@ def load_judge(
             the one that ``judge calibrate`` found.
         compiled: compile the model's layers (``torch.compile``); transformers only.
         claims: judge every sentence of an answer too (:class:`judge.claims.checker.ClaimsJudge`).
+        quick: for a process of one verdict: where a CPU runs a Llama or a Qwen in verdict mode, start without
+            transformers.
 
     Raises:
         InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
@@ -135,6 +138,7 @@ def load_judge(
         call_cache=None if call_cache is None else Path(call_cache),
         compiled=compiled,
         chat=chat,
+        quick=quick and mode == "verdict",
     )
     guide = None
     if template is None and engine.takes_patterns:

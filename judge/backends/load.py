@@ -32,10 +32,12 @@ def load_backend(
     call_cache: Path | None = None,
     compiled: bool = False,
     chat: Mapping[str, Any] | None = None,
+    quick: bool = False,
 ) -> Backend:
     """Load a model into an engine; arguments as for :func:`judge.load.load_judge`.
 
-    ``chat`` are arguments of the tokenizer's chat template, which a server takes none of.
+    ``chat`` are arguments of the tokenizer's chat template, which a server takes none of. ``quick`` is for
+    one verdict, see :func:`judge.models.weights.load_model`; such an engine writes no replies.
 
     Raises:
         InputError: unknown model, a setting of another engine, or an engine that is not installed.
@@ -93,7 +95,8 @@ def load_backend(
 
     if precision == "auto":
         precision = cast(JudgingPrecision, default_precision(trained=trained_precision(identity)))
-    loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
+    quick = quick and not compiled
+    loaded = load_model(model, revision=revision, precision=precision, quantization=wanted, quick=quick)
     return TransformersBackend(loaded, max_length, batch_tokens, compiled, chat)
 
 

@@ -27,34 +27,49 @@ ALIGNED = 16
 """Numbers between the lines of a mask that PyTorch's memory-efficient kernel takes as they are."""
 
 
+class BlockPlans:
+    """What is computed of masks: planned in a model's first layer, and the same in all."""
+
+    def __init__(self) -> None:
+        from torch.utils.weak import WeakTensorKeyDictionary
+
+        self._kept: Any = WeakTensorKeyDictionary()
+
+    def blocks(
+        self, query: "torch.Tensor", key: "torch.Tensor", mask: "torch.Tensor | None", causal: bool
+    ) -> "tuple[Block, ...] | None":
+        """The blocks to compute, of shapes ``(rows, heads, tokens, size)``.
+
+        ``None`` where PyTorch's kernel is to do it: for few tokens, and plain text in float32, where it is as
+        fast.
+        """
+        import torch
+
+        rows, _, tokens, _ = query.shape
+        kind = query.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else query.dtype
+        if tokens <= BLOCK_BYTES // dtype.itemsize:
+            return None
+        if mask is None:
+            plain = tokens == key.shape[2] and causal and dtype.itemsize < 4
+            return causal_blocks(rows, tokens, dtype) if plain else None
+        if (self._kept.get(mask) or (None,))[0] is not dtype:
+            self._kept[mask] = (dtype, masked_blocks(mask.expand(rows, -1, -1, -1), dtype))
+        found: tuple[Block, ...] = self._kept[mask][1]
+        return found
+
+
 def register() -> str:
     """Make the implementation known to transformers; returns its name."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention
-    from torch.utils.weak import WeakTensorKeyDictionary
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
     from transformers.masking_utils import sdpa_mask
 
     from judge.models.blocked_attention import attend
 
-    plans: Any = WeakTensorKeyDictionary()  # the blocks of a mask, made in the first layer and used in all
-
-    def blocks_of(query: Any, key: Any, mask: Any, options: Any) -> "tuple[Block, ...] | None":
-        """The blocks to compute; ``None`` where PyTorch's kernel is to do it."""
-        rows, _, tokens, _ = query.shape
-        kind = query.device.type
-        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else query.dtype
-        if options.get("dropout") or tokens <= BLOCK_BYTES // dtype.itemsize:
-            return None
-        if mask is None:
-            # Without a mask its float32 kernel is as fast.
-            plain = tokens == key.shape[2] and options["causal"] and dtype.itemsize < 4
-            return causal_blocks(rows, tokens, dtype) if plain else None
-        if (plans.get(mask) or (None,))[0] is not dtype:
-            plans[mask] = (dtype, masked_blocks(mask.expand(rows, -1, -1, -1), dtype))
-        found: tuple[Block, ...] = plans[mask][1]
-        return found
+    plans = BlockPlans()
 
     def forward(
         module: Any,
@@ -81,7 +96,9 @@ def register() -> str:
             return output.reshape(rows, 1, heads, -1), None
         causal = options.get("is_causal")
         causal = getattr(module, "is_causal", True) if causal is None else causal
-        blocks = blocks_of(query, key, attention_mask, {**options, "causal": causal})
+        blocks = None
+        if not options.get("dropout"):
+            blocks = plans.blocks(query, key, attention_mask, causal)
         if blocks is None:
             return sdpa_attention_forward(module, query, key, value, attention_mask, **options)
         scale = options.get("scaling")

@@ -1,9 +1,9 @@
-"""The tokenizer of an exported judge, read from its files without transformers.
+"""The tokenizer of a judge, read from its files without transformers.
 
-``judge export`` writes a tokenizer as transformers had it in memory: ``tokenizer.json`` is what splits text,
-``tokenizer_config.json`` names the special tokens, ``chat_template.jinja`` renders a conversation. These need
-the libraries tokenizers and jinja2 alone. With transformers, a verdict from a fresh process takes three
-seconds more.
+``judge export`` and training write a tokenizer as transformers had it in memory: ``tokenizer.json`` is what
+splits text, ``tokenizer_config.json`` names the special tokens, ``chat_template.jinja`` renders a
+conversation. These need the libraries tokenizers and jinja2 alone. With transformers, a verdict from a fresh
+process takes three seconds more.
 """
 
 import json
@@ -48,6 +48,11 @@ class StoredTokenizer:
     def eos_token_id(self) -> Any:
         """The token that ends a text; ``None`` where there is none."""
         return self._core.token_to_id(self._names["eos_token"]) if "eos_token" in self._names else None
+
+    @property
+    def pad_token_id(self) -> Any:
+        """The token that fills rows up; ``None`` where there is none."""
+        return self._core.token_to_id(self._names["pad_token"]) if "pad_token" in self._names else None
 
     @property
     def added_tokens_decoder(self) -> "dict[int, AddedToken]":
@@ -117,6 +122,20 @@ def read_stored(folder: Path) -> StoredTokenizer | None:
         [content for content in map(_content, extra) if content is not None],
         template,
     )
+
+
+def is_byte_level(folder: Path) -> bool:
+    """Is the tokenizer of a folder one of bytes, whose files say all, whoever wrote them?
+
+    Others (of SentencePiece) transformers changes as it reads them.
+    """
+    try:
+        core = json.loads((folder / FILES[0]).read_text(encoding="utf-8"))
+        settings = json.loads((folder / FILES[1]).read_text(encoding="utf-8"))
+        adds = settings.get("add_bos_token") or settings.get("add_eos_token")
+        return core["decoder"]["type"] == "ByteLevel" and not adds
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def _content(token: Any) -> str | None:
