@@ -26,6 +26,11 @@ FIXED: Mapping[str, tuple[Any, ...]] = {
 }  # fmt: skip
 """Of ``config.json``: what the layers here can be."""
 PLAIN_ROPE = ("default", None)
+ODD = (
+    "use_dora", "use_rslora", "use_qalora", "fan_in_fan_out", "modules_to_save", "rank_pattern",
+    "alpha_pattern", "alora_invocation_tokens", "arrow_config", "lora_bias",
+)  # fmt: skip
+"""Of ``adapter_config.json``: what makes an adapter more than a product that is added."""
 
 
 def plain_config(config: Mapping[str, Any]) -> SimpleNamespace | None:
@@ -216,11 +221,13 @@ def read_plain(folder: Path, adapter: Path | None, precision: str) -> PlainDecod
     if not set(names) <= set(stored.tensors):
         return None
     weights = {name: stored.read(name).to(dtype) for name in names}
-    if tied:
-        weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
     if adapter is not None and not _add(adapter, weights):
         return None
+    if tied:
+        weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
     model.load_state_dict(weights, assign=True)
+    if tied:
+        model.lm_head.weight = model.model["embed_tokens"].weight
     return model.requires_grad_(False)
 
 
@@ -229,8 +236,7 @@ def _add(adapter: Path, weights: dict[str, torch.Tensor]) -> bool:
     from judge.models.checkpoint import Checkpoint
 
     settings = _json(adapter / "adapter_config.json")
-    odd = ("use_dora", "use_rslora", "fan_in_fan_out", "modules_to_save", "rank_pattern", "alpha_pattern")
-    if settings.get("peft_type") != "LORA" or any(settings.get(name) for name in odd):
+    if settings.get("peft_type") != "LORA" or any(settings.get(name) for name in ODD):
         return False
     if settings.get("bias", "none") != "none" or not (adapter / "adapter_model.safetensors").is_file():
         return False

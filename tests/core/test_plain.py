@@ -56,6 +56,7 @@ def both(model: Path, **settings: Any) -> tuple[list[Any], list[Any]]:
     usual = load_judge(str(model), **settings)
     kinds = [type(judge.backend.model).__name__ for judge in (quick, usual)]  # type: ignore[attr-defined]
     assert kinds[0] == "PlainDecoder" != kinds[1]
+    assert quick.describe() == usual.describe()
     return quick.check(SAMPLES), usual.check(SAMPLES)
 
 
