@@ -1,5 +1,6 @@
 """Replies that are held to a form while they are written: llguidance tells which tokens may come next."""
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -85,5 +86,5 @@ def _unpacked(mask: "torch.Tensor") -> "torch.Tensor":
 
 def can_hold(tokenizer: Any) -> bool:
     """Whether replies in this tokenizer's vocabulary can be held to a form: it has to be a fast one."""
-    # By name: a verdict from a fresh process does without transformers, and so does its tokenizer.
-    return any(kind.__name__ == "PreTrainedTokenizerFast" for kind in type(tokenizer).__mro__)
+    library = sys.modules.get("transformers")  # not imported for it: one verdict does without
+    return library is not None and isinstance(tokenizer, library.PreTrainedTokenizerFast)
