@@ -57,6 +57,20 @@ def plain_config(config: Mapping[str, Any]) -> SimpleNamespace | None:
     return found
 
 
+class Linear(nn.Linear):
+    """Its weights are read: to draw them first would import PyTorch's compiler, which takes 0.7 s."""
+
+    def reset_parameters(self) -> None:
+        """Nothing."""
+
+
+class Embedding(nn.Embedding):
+    """As :class:`Linear`."""
+
+    def reset_parameters(self) -> None:
+        """Nothing."""
+
+
 class Norm(nn.Module):
     """Root mean square norm, computed in float32."""
 
@@ -80,9 +94,9 @@ class Attention(nn.Module):
         size, self.head = config.hidden_size, config.head_dim
         wide, narrow = config.num_attention_heads * self.head, config.num_key_value_heads * self.head
         bias = config.model_type == "qwen2"
-        self.q_proj = nn.Linear(size, wide, bias)
-        self.k_proj, self.v_proj = nn.Linear(size, narrow, bias), nn.Linear(size, narrow, bias)
-        self.o_proj = nn.Linear(wide, size, False)
+        self.q_proj = Linear(size, wide, bias)
+        self.k_proj, self.v_proj = Linear(size, narrow, bias), Linear(size, narrow, bias)
+        self.o_proj = Linear(wide, size, False)
         self.shared = config.num_attention_heads // config.num_key_value_heads
         if config.model_type == "qwen3":
             self.q_norm = Norm(self.head, config.rms_norm_eps)
@@ -116,8 +130,8 @@ class Feed(nn.Module):
     def __init__(self, config: SimpleNamespace):
         super().__init__()
         size, wide = config.hidden_size, config.intermediate_size
-        self.gate_proj, self.up_proj = nn.Linear(size, wide, False), nn.Linear(size, wide, False)
-        self.down_proj = nn.Linear(wide, size, False)
+        self.gate_proj, self.up_proj = Linear(size, wide, False), Linear(size, wide, False)
+        self.down_proj = Linear(wide, size, False)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         """The same shape."""
@@ -148,12 +162,12 @@ class PlainDecoder(nn.Module):
         self.config = config
         self.model = nn.ModuleDict(
             {
-                "embed_tokens": nn.Embedding(config.vocab_size, config.hidden_size),
+                "embed_tokens": Embedding(config.vocab_size, config.hidden_size),
                 "layers": nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers)),
                 "norm": Norm(config.hidden_size, config.rms_norm_eps),
             }
         )
-        self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
+        self.lm_head = Linear(config.hidden_size, config.vocab_size, bias=False)
         self._plans = BlockPlans()
 
     @property

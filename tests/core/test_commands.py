@@ -133,7 +133,8 @@ def test_check_in_a_new_process(document: Path, model_folder: ModelFolder) -> No
     from judge.load import load_judge
 
     code = "import sys; from judge.cli.main import main\ntry: main(sys.argv[1:])\n"
-    code += "finally: print(sorted({'transformers', 'sklearn', 'scipy', 'pandas'} & set(sys.modules)))"
+    slow = {"transformers", "torch._dynamo", "sklearn", "scipy", "pandas"}
+    code += f"finally: print(*sorted({slow!r} & set(sys.modules)))"
     command = [sys.executable, "-c", code, "check", "--model", model_folder("chatml"), "--json"]
     command += ["--document", document, "--answer", "It is 20 m.", "--max-new-tokens", "8"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -149,8 +150,8 @@ def test_check_in_a_new_process(document: Path, model_folder: ModelFolder) -> No
     [verdict] = load_judge(str(model_folder("chatml"))).check(
         [Sample("check", document.read_text(), "It is 20 m.")]
     )
-    assert json.loads(row)["p_fail"] == pytest.approx(verdict.p_fail, abs=1e-6) and loaded == "[]"
-    assert lines("reason")[-1] == "['transformers']"
+    assert json.loads(row)["p_fail"] == pytest.approx(verdict.p_fail, abs=1e-6) and loaded == ""
+    assert set(lines("reason")[-1].split()) <= {"torch._dynamo", "transformers"}
 
 
 def test_packages_are_hidden_for_the_moment(monkeypatch: pytest.MonkeyPatch) -> None:
