@@ -38,7 +38,9 @@ def as_bert_config(config: dict[str, Any]) -> dict[str, Any]:
         found = config.get(name, 0 if name == "conv_kernel_size" else None)
         if found != wanted:
             raise ValueError(f"{name} is {found!r}; a DeBERTa v3 has {wanted!r}")
-    if set(config["pos_att_type"]) not in ({"c2p", "p2c"}, set("c2p|p2c")) or config["position_buckets"] < 1:
+    kinds = config.get("pos_att_type") or []
+    kinds = kinds.split("|") if isinstance(kinds, str) else kinds
+    if sorted(kinds) != ["c2p", "p2c"] or config.get("position_buckets", -1) < 1:
         raise ValueError("has distances of one kind alone; a DeBERTa v3 has c2p and p2c, in buckets")
     longest = config.get("max_relative_positions", -1)
     return {
@@ -46,7 +48,7 @@ def as_bert_config(config: dict[str, Any]) -> dict[str, Any]:
         "model_type": "bert",
         "type_vocab_size": 2,
         "max_position_embeddings": 0,
-        "max_relative_positions": longest if longest > 0 else config["max_position_embeddings"],
+        "max_relative_positions": longest if longest > 0 else config.get("max_position_embeddings", 512),
     }
 
 

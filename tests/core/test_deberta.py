@@ -64,15 +64,20 @@ def test_gradients_are_those_of_autograd() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("share_att_key", False), ("conv_kernel_size", 3), ("pos_att_type", ["c2p"]), ("position_buckets", -1)],
-)
+    [
+        ("share_att_key", False), ("conv_kernel_size", 3), ("pos_att_type", ["c2p"]), ("pos_att_type", "p2c"),
+        ("position_buckets", -1), ("position_buckets", None), ("relative_attention", None),
+    ],
+)  # fmt: skip
 def test_other_builds_are_refused(tmp_path: Path, name: str, value: object) -> None:
+    """``None``: the config does not say."""
     file = tmp_path / "config.json"
     file.write_text(json.dumps(CONFIG))
     config = BertConfig.read(tmp_path)
     assert config.position_buckets == 4 and config.max_relative_positions == 64
     config.save(tmp_path)
     assert BertConfig.read(tmp_path) == config
-    file.write_text(json.dumps({**CONFIG, name: value}))
+    other = {key: found for key, found in CONFIG.items() if key != name}
+    file.write_text(json.dumps(other if value is None else {**other, name: value}))
     with pytest.raises(InputError, match="a DeBERTa v3 has"):
         BertConfig.read(tmp_path)
