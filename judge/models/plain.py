@@ -25,6 +25,11 @@ FIXED: Mapping[str, tuple[Any, ...]] = {
     "pretraining_tp": (None, 1),
 }  # fmt: skip
 """Of ``config.json``: what the layers here can be."""
+SIZES = {
+    "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+    "rms_norm_eps",
+}  # fmt: skip
+"""What a config has to say; where it leaves it to transformers, that reads it."""
 PLAIN_ROPE = ("default", None)
 ODD = (
     "use_dora", "use_rslora", "use_qalora", "fan_in_fan_out", "modules_to_save", "rank_pattern",
@@ -44,7 +49,11 @@ def plain_config(config: Mapping[str, Any]) -> SimpleNamespace | None:
     whole = set(values.get("layer_types") or ["full_attention"]) == {"full_attention"}
     rotary = rope.get("rope_type", rope.get("type")) in PLAIN_ROPE and "rope_theta" in rope
     turned = rope.get("partial_rotary_factor", values.get("partial_rotary_factor")) in (None, 1.0)
-    if values.get("model_type") not in KINDS or not (fixed and whole and rotary and turned):
+    if (
+        values.get("model_type") not in KINDS
+        or not values.keys() >= SIZES
+        or not (fixed and whole and rotary and turned)
+    ):
         return None
     heads = values["num_attention_heads"]
     values.setdefault("num_key_value_heads", heads)
@@ -231,10 +240,12 @@ def read_plain(folder: Path, adapter: Path | None, precision: str) -> PlainDecod
     with torch.device("meta"):
         model = PlainDecoder(config)
     tied = config.tie_word_embeddings and "lm_head.weight" not in stored.tensors
-    names = [name for name in model.state_dict() if not (tied and name == "lm_head.weight")]
-    if not set(names) <= set(stored.tensors):
+    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    if tied:
+        del wanted["lm_head.weight"]
+    if wanted != {name: stored.tensors[name].shape for name in wanted if name in stored.tensors}:
         return None
-    weights = {name: stored.read(name).to(dtype) for name in names}
+    weights = {name: stored.read(name).to(dtype) for name in wanted}
     if adapter is not None and not _add(adapter, weights):
         return None
     if tied:

@@ -189,13 +189,15 @@ def load_model(
 def _without_transformers(name: str, precision: str) -> tuple[Any, Any] | None:
     """A local model and its tokenizer, by what is written out here; ``None`` where transformers is needed."""
     from judge.models.plain import read_plain
-    from judge.prompting.stored_tokenizer import is_byte_level, read_stored
+    from judge.prompting.stored_tokenizer import read_stored, says_all
 
     base, adapter = (None if place is None else Path(place) for place in find_model(name))
     folder = base if adapter is None or not (adapter / "tokenizer_config.json").is_file() else adapter
-    if base is None or folder is None or not base.is_dir() or not is_byte_level(folder):
+    if base is None or folder is None or not base.is_dir():
         return None
     with stage(f"load {name}"):
         tokenizer = read_stored(folder)
-        model = None if tokenizer is None else read_plain(base, adapter, precision)
+        if tokenizer is None or not says_all(tokenizer, folder):
+            return None
+        model = read_plain(base, adapter, precision)
     return None if model is None else (model, tokenizer)

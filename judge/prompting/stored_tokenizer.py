@@ -50,6 +50,11 @@ class StoredTokenizer:
         return self._core.token_to_id(self._names["eos_token"]) if "eos_token" in self._names else None
 
     @property
+    def of_bytes(self) -> bool:
+        """Does it split texts into bytes?"""
+        return type(self._core.decoder).__name__ == "ByteLevel"
+
+    @property
     def pad_token_id(self) -> Any:
         """The token that fills rows up; ``None`` where there is none."""
         return self._core.token_to_id(self._names["pad_token"]) if "pad_token" in self._names else None
@@ -124,18 +129,13 @@ def read_stored(folder: Path) -> StoredTokenizer | None:
     )
 
 
-def is_byte_level(folder: Path) -> bool:
+def says_all(tokenizer: StoredTokenizer, folder: Path) -> bool:
     """Is the tokenizer of a folder one of bytes, whose files say all, whoever wrote them?
 
     Others (of SentencePiece) transformers changes as it reads them.
     """
-    try:
-        core = json.loads((folder / FILES[0]).read_text(encoding="utf-8"))
-        settings = json.loads((folder / FILES[1]).read_text(encoding="utf-8"))
-        adds = settings.get("add_bos_token") or settings.get("add_eos_token")
-        return core["decoder"]["type"] == "ByteLevel" and not adds
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
+    settings = json.loads((folder / FILES[1]).read_text(encoding="utf-8"))
+    return tokenizer.of_bytes and not (settings.get("add_bos_token") or settings.get("add_eos_token"))
 
 
 def _content(token: Any) -> str | None:

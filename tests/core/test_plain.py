@@ -113,6 +113,17 @@ def test_other_decoders_are_not_read(model_folder: Callable[[str], Path], change
     assert plain_config({**config, **change}) is None
 
 
+def test_what_a_config_leaves_out_is_left_to_transformers(
+    model_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(model_folder("chatml"), tmp_path / "model")
+    file = folder / "config.json"
+    config = json.loads(file.read_text())
+    for name in ("rms_norm_eps", "num_key_value_heads"):  # the second has another default in Qwen2
+        file.write_text(json.dumps({key: value for key, value in config.items() if key != name}))
+        assert read_plain(folder, None, "float32") is None
+
+
 def test_other_adapters_are_not_added(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
     adapter = shutil.copytree(model_folder("adapter"), tmp_path / "adapter")
     file = adapter / "adapter_config.json"
