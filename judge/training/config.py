@@ -124,6 +124,10 @@ class SFTRecipe(TrainingConfig):
     max_tokens: PositiveInt | None = None
     """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
     the same work."""
+    max_row_tokens: PositiveInt | None = None
+    """Only rows of at most so many tokens, prompt and reply together: a first stage of short documents."""
+    source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
+    """How often an epoch sees the documents of a source, as for encoders."""
     loss_mean: LossMean = "row"
     """``row`` weighs every row alike, ``token`` every completion token, as TRL does."""
 

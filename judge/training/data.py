@@ -1,7 +1,7 @@
 """Training rows as token ids: read, fitted, rendered exactly as judging renders them."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from judge.progress import track
 from judge.prompting.fitting import fit
 from judge.prompting.prompts import split_document
 from judge.prompting.rendering import Renderer, common_prefix
+from judge.training.drawing import times_taken
 from judge.types import Message
 
 IGNORED = -100  # label of a position without loss
@@ -25,6 +26,13 @@ class Example:
     prompt: tuple[int, ...]
     completions: tuple[tuple[int, ...], ...]
     cut_chars: int = 0
+    source: str = ""
+    """The data set that the row came from."""
+
+    @property
+    def length(self) -> int:
+        """Tokens of the prompt and the longest reply."""
+        return len(self.prompt) + max(map(len, self.completions))
 
 
 def check_messages(value: Any, *, file: Path, line: int, field: str) -> list[Message]:
@@ -102,11 +110,17 @@ def load_examples(path: Path, fields: Sequence[str], renderer: Renderer, max_len
                 prompt=tuple(pairs[0][0][:shared]),
                 completions=tuple((*ids[shared:], *reply) for ids, reply in pairs),
                 cut_chars=cut,
+                source=_source(row),
             )
         )
     if not examples:
         raise InputError("holds no row", file=path)
     return examples
+
+
+def _source(row: Mapping[str, Any]) -> str:
+    meta = row.get("meta")
+    return str(meta.get("source", "")) if isinstance(meta, Mapping) else ""
 
 
 def _longest_reply(renderer: Renderer, replies: Iterable[str]) -> int:
@@ -123,3 +137,40 @@ def check_cut_share(examples: Sequence[Example], limit: float, path: Path) -> No
             f"than max_cut_share={limit} allows; raise max_length, or allow more",
             file=path,
         )
+
+
+def choose_rows(
+    examples: Sequence[Example],
+    max_row_tokens: int | None,
+    weights: Mapping[str, float],
+    seed: int,
+    path: Path,
+) -> list[Example]:
+    """The rows that a stage of training is to see.
+
+    Args:
+        examples: all rows.
+        max_row_tokens: longer rows are left out; ``None`` leaves out none.
+        weights: how often the documents of a source are seen. The second time a document has a group of its
+            own, so that it trains in another sequence.
+        seed: decides which documents of a source are left out, or seen once more.
+        path: for the error message.
+
+    Raises:
+        InputError: no row is left, or a source is weighed that no row came from.
+    """
+    if weights:
+        source_of = {example.group: example.source for example in reversed(examples)}
+        times = times_taken([*source_of.values()], weights, seed)
+        taken = dict(zip(source_of, times, strict=True))
+        examples = [
+            replace(example, group=f"{example.group}#{turn}") if turn else example
+            for turn in range(max(taken.values(), default=0))
+            for example in examples
+            if turn < taken[example.group]
+        ]
+    if max_row_tokens is not None:
+        examples = [example for example in examples if example.length <= max_row_tokens]
+    if not examples:
+        raise InputError("holds no row that the recipe's max_row_tokens and source_weights leave", file=path)
+    return list(examples)

@@ -1,7 +1,7 @@
 """Training an encoder judge: answers about a document in one pass, with labels of answers and of tokens."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from judge.shipped import model_path
 from judge.training.arguments import precision_of, run_arguments
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
+from judge.training.drawing import times_taken
 from judge.training.models import data_file, time_limit
 from judge.training.run import train_and_save
 from judge.types import Sample, Verdict
@@ -64,7 +65,8 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
             file=file,
         )
     if recipe.source_weights:
-        train = weigh(train, recipe.source_weights, recipe.seed)
+        times = times_taken([one.source for one in train], recipe.source_weights, recipe.seed)
+        train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
     if recipe.max_document_tokens is not None:
         train = [one for one in train if sum(map(len, one.windows)) <= recipe.max_document_tokens]
     if not train:
@@ -104,28 +106,6 @@ def read_splits(file: Path) -> dict[str, list[Sample]]:
         if sample.label is not None and sample.language == "en" and split in splits:
             splits[split].append(sample)
     return splits
-
-
-def weigh(
-    documents: Sequence[DocumentExamples], weights: Mapping[str, float], seed: int
-) -> list[DocumentExamples]:
-    """Documents as often as their source weighs; what is left of a weight is the chance of once more.
-
-    Raises:
-        InputError: a weight is given to a source that no document came from.
-    """
-    sources = {one.source for one in documents}
-    if unknown := sorted(set(weights) - sources):
-        raise InputError(
-            f"names {unknown[0]}, which no document came from; sources are {', '.join(sorted(sources))}",
-            field="source_weights",
-        )
-    chance = random.Random(seed)
-    taken = []
-    for document in documents:
-        whole, rest = divmod(weights.get(document.source, 1.0), 1)
-        taken += [document] * (int(whole) + (chance.random() < rest))
-    return taken
 
 
 def draw(documents: Sequence[DocumentExamples], tokens: int, seed: int) -> list[DocumentExamples]:

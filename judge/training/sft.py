@@ -8,7 +8,7 @@ from judge.prompting.prompts import split_document
 from judge.prompting.rendering import Renderer
 from judge.training.arguments import common_arguments
 from judge.training.config import SFTRecipe
-from judge.training.data import IGNORED, Example, check_cut_share, load_examples
+from judge.training.data import IGNORED, Example, check_cut_share, choose_rows, load_examples
 from judge.training.models import (
     data_file,
     load_trainable,
@@ -47,6 +47,7 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
     renderer = Renderer(tokenizer)
     train = load_examples(train_file, ("completion",), renderer, recipe.max_length)
     check_cut_share(train, recipe.max_cut_share, train_file)
+    train = choose_rows(train, recipe.max_row_tokens, recipe.source_weights, recipe.seed, train_file)
     sharing = shares_prefixes(recipe, model)
     limit = recipe.sequence_tokens if sharing else 0  # no row fits beside another in 0 tokens
     if recipe.max_tokens is not None:
@@ -86,12 +87,14 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
 
 def summarize(examples: Sequence[Example], sequences: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Counts of a training set: rows, shortened documents, tokens with and without prefix sharing."""
+    tokens = sum(len(sequence["input_ids"]) for sequence in sequences)
     return {
         "rows": len(examples),
         "documents": len({example.group for example in examples}),
         "shortened": sum(example.cut_chars > 0 for example in examples),
         "sequences": len(sequences),
-        "tokens": sum(len(sequence["input_ids"]) for sequence in sequences),
+        "tokens": tokens,
+        "labels_per_1000_tokens": round(1000 * len(examples) / max(tokens, 1), 1),
         "tokens_unshared": sum(len(row.prompt) + len(row.completions[0]) for row in examples),
         "loss_tokens": sum(label != IGNORED for row in sequences for label in row["labels"]),
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
+from judge.errors import InputError
 from judge.models.prefix_tree import added_tokens, make_tree, pad_parents, tree_mask
 from judge.prompting.rendering import Renderer, common_prefix
-from judge.training.data import IGNORED, Example
+from judge.training.data import IGNORED, Example, choose_rows
 from judge.training.sharing import BatchCollator, SharedCollator, draw_documents, share, share_in_batches
 
 VOCABULARY = 256  # the tiny model has a few more
@@ -51,6 +53,44 @@ def test_a_token_budget_takes_whole_documents(budget: int, seed: int) -> None:
     assert drawn == [row for row in rows if row.group in {kept.group for kept in drawn}]
     assert computed <= max(budget, each) and (len(drawn) == len(rows) or computed + each > budget)
     assert drawn == draw_documents(rows[::-1], 64, budget, seed)[::-1]
+
+
+@given(
+    weights=st.dictionaries(st.sampled_from("ab"), st.sampled_from([0, 0.5, 1, 1.5, 3]), max_size=2),
+    longest=st.none() | st.integers(4, 12),
+    seed=st.integers(0, 3),
+)
+def test_a_stage_takes_whole_documents_by_source_and_short_rows(
+    weights: dict[str, float], longest: int | None, seed: int
+) -> None:
+    rows = [
+        replace(
+            example([group] * 2, [1] * size, f"{source}{group}", f"{source}{group}-{size}"), source=source
+        )
+        for source in "ab"
+        for group in range(6)
+        for size in (1, 9)
+    ]
+    try:
+        chosen = choose_rows(rows, longest, weights, seed, Path("train.jsonl"))
+    except InputError:
+        assert set(weights.values()) <= {0, 0.5} and len(weights) == 2
+        return
+    assert all(longest is None or row.length <= longest for row in chosen)
+    assert len({(row.id, row.group) for row in chosen}) == len(chosen)
+    for source in "ab":
+        weight = weights.get(source, 1)
+        seen = [sum(row.id == f"{source}{group}-1" for row in chosen) for group in range(6)]
+        assert set(seen) <= {int(weight), int(weight) + (weight % 1 > 0)}
+    assert chosen == choose_rows(rows, longest, weights, seed, Path("train.jsonl"))
+
+
+def test_a_stage_without_rows_is_an_error() -> None:
+    rows = [replace(example([1, 2], [3]), source="a")]
+    with pytest.raises(InputError, match="max_row_tokens and source_weights leave"):
+        choose_rows(rows, 2, {}, 0, Path("train.jsonl"))
+    with pytest.raises(InputError, match="names b, which no document came from; sources are a"):
+        choose_rows(rows, None, {"b": 1}, 0, Path("train.jsonl"))
 
 
 @pytest.fixture(scope="module")
