@@ -36,7 +36,7 @@ LEVELS = (
 )
 """Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
-MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "encoder", "lion", "trainer")}
+MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "clock", "encoder", "lion", "trainer")}
 MAY_LOAD |= {f"judge/encoder/{name}.py" for name in ("model", "bert", "attention", "deberta", "distances")}
 MAY_LOAD |= {f"judge/models/{name}.py" for name in ("blocked_attention", "int8", "plain")}
 MAY_LOAD |= {"judge/exports/onnx_file.py", "judge/backends/growing_cache.py"}

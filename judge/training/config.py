@@ -35,7 +35,7 @@ class RunConfig(StrictConfig):
     max_steps: int = -1
     """Optimizer steps; -1 goes by ``epochs``."""
     max_minutes: PositiveFloat | None = None
-    """Stop after this time, at a step's end, whatever is left."""
+    """Train for at most so long; the learning rate falls by then as if all steps had been made."""
     gradient_accumulation: PositiveInt = 1
     optimizer: Literal["adamw", "adamw_8bit", "paged_adamw_8bit", "lion", "paged_lion_8bit"] = "adamw"
     """The 8-bit ones need less memory; paged ones move their state to the host when the GPU is full; neither

@@ -12,13 +12,7 @@ from judge.prompting.rendering import Renderer
 from judge.training.arguments import common_arguments
 from judge.training.config import DPORecipe
 from judge.training.data import Example, check_cut_share, load_examples
-from judge.training.models import (
-    data_file,
-    load_trainable,
-    lora_config,
-    shares_prefixes,
-    time_limit,
-)
+from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
 from judge.training.pairs import SharedPairCollator, share_prompts
 from judge.training.run import train_and_save
 from judge.training.sft import show_row
@@ -104,7 +98,6 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
         eval_dataset=_dataset(validation) if validation else None,
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
-        callbacks=[time_limit(recipe.max_minutes)] if recipe.max_minutes else None,
     )
     summary = {
         "pairs": len(train),

@@ -25,7 +25,7 @@ from judge.training.arguments import precision_of, run_arguments
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
-from judge.training.models import data_file, time_limit
+from judge.training.models import data_file
 from judge.training.run import train_and_save
 from judge.types import Sample, Verdict
 
@@ -84,7 +84,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         data_collator=collate,
         tokenizer=tokenizer,
         token_weight=recipe.token_weight,
-        callbacks=[*callbacks, *([time_limit(recipe.max_minutes)] if recipe.max_minutes else [])],
+        callbacks=list(callbacks),
     )
     summary = {**counts(train), "cut": cut, "batches": len(rows)}
     judging = Layout(tokenizer, recipe.window_tokens)

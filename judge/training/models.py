@@ -1,6 +1,5 @@
 """What both trainers need: the model to train, LoRA settings, the files of a data set."""
 
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -156,21 +155,6 @@ def lora_config(recipe: TrainingConfig) -> Any:
         target_modules="all-linear",
         task_type="CAUSAL_LM",
     )
-
-
-def time_limit(minutes: float) -> Any:
-    """A trainer callback that ends training at the first step after ``minutes``."""
-    from transformers import TrainerCallback
-
-    class TimeLimit(TrainerCallback):
-        def __init__(self) -> None:
-            self.end = time.monotonic() + 60 * minutes
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
-            control.should_training_stop |= time.monotonic() > self.end
-            return control
-
-    return TimeLimit()
 
 
 def leave_casts_to_autocast(trainer: Any) -> None:

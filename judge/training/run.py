@@ -49,6 +49,7 @@ def train_and_save(
         JudgeError: the loss became no number, the disk is full, or the Hub refused the judge.
     """
     from judge.training.callbacks import Durability, Validation
+    from judge.training.clock import TimeLimit
 
     if sharding() and not (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
         raise InputError(
@@ -71,6 +72,8 @@ def train_and_save(
     validation = Validation(trainer, recipe, samples_to_judge(recipe, main), ask, best)
     with StopSignals() as signals:
         durability = Durability(trainer, recipe, run, start, signals, lambda: validation.best)
+        if recipe.max_minutes:  # before the evaluation, which belongs to the last step
+            trainer.add_callback(TimeLimit(recipe.max_minutes))
         trainer.add_callback(validation)
         trainer.add_callback(durability)
         try:

@@ -9,13 +9,7 @@ from judge.prompting.rendering import Renderer
 from judge.training.arguments import common_arguments
 from judge.training.config import SFTRecipe
 from judge.training.data import IGNORED, Example, check_cut_share, choose_rows, load_examples
-from judge.training.models import (
-    data_file,
-    load_trainable,
-    lora_config,
-    shares_prefixes,
-    time_limit,
-)
+from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
 from judge.training.run import train_and_save
 from judge.training.sharing import BatchCollator, SharedCollator, draw_documents, share, share_in_batches
 from judge.training.validation import judge_live
@@ -79,7 +73,7 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
         data_collator=(BatchCollator if by_rows else SharedCollator)(tokenizer.pad_token_id),
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
-        callbacks=[*callbacks, *([time_limit(recipe.max_minutes)] if recipe.max_minutes else [])],
+        callbacks=list(callbacks),
     )
     ask = partial(judge_live, trainer, tokenizer, recipe)
     return train_and_save(trainer, recipe, summary, "sft", ask)

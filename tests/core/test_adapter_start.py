@@ -17,7 +17,7 @@ from judge.errors import InputError, JudgeWarning
 from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.models.weights import load_model
-from judge.training import dpo
+from judge.training import clock, dpo
 from judge.training.checkpoints import complete_checkpoints
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
@@ -179,7 +179,7 @@ def test_a_stopped_run_goes_on(
 
     whole = train_dpo(recipe("whole"))
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
-        patch.setattr(dpo, "time_limit", lambda _: Stop())
+        patch.setattr(clock, "TimeLimit", lambda _: Stop())
         train_dpo(recipe("parts", max_minutes=60))
     kept = complete_checkpoints(tmp_path / "parts")[-1]
     assert kept.step == 3 and not [path for path in kept.folder.iterdir() if path.is_dir()]

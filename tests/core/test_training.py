@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 import yaml
 
 from judge.configs import load_config
@@ -17,6 +19,7 @@ from judge.errors import InputError, JudgeError
 from judge.files import sha256_file, write_jsonl
 from judge.load import load_judge
 from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
+from judge.training import clock
 from judge.training.card import taught_modes
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
@@ -259,6 +262,27 @@ def test_the_time_limit(data: Path, model_folder: ModelFolder, tmp_path: Path) -
     )
     assert train_sft(SFTRecipe.model_validate(changes))["steps"] == 1
     assert (tmp_path / "out" / "judge.json").is_file()
+
+
+def test_a_schedule_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that makes half of the steps in time goes through the whole schedule all the same."""
+    now = [0.0]
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / 100))
+    limit = clock.TimeLimit(minutes=1)
+    args, state = SimpleNamespace(device=torch.device("cpu")), SimpleNamespace(max_steps=100)
+    control = SimpleNamespace(should_training_stop=False)
+    limit.on_train_begin(args, state, control, lr_scheduler=SimpleNamespace(scheduler=scheduler))
+    rates = []
+    for _ in range(49):  # a step takes a fiftieth of the time
+        now[0] += 1.2
+        scheduler.step()
+        rates.append(scheduler.get_last_lr()[0])
+        assert not limit.on_step_end(args, state, control).should_training_stop
+    assert rates == pytest.approx([0.99, *(1 - 0.02 * step for step in range(1, 49))], abs=0.011)
+    now[0] += 1.2
+    assert limit.on_step_end(args, state, control).should_training_stop
 
 
 def test_shortened_documents(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
