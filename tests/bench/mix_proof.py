@@ -5,7 +5,8 @@
 
 Each data set is a built folder or a recipe, which is built first. For each set and seed a judge is trained on
 as many computed tokens (``--tokens``), and measured on RAGTruth's test split, HaluBench and FIB. A language
-model is trained with LoRA; ``--stage encoder`` trains an encoder, which learns more in a fifth of the time.
+model is trained with LoRA, from plain weights or from a judge's adapter; ``--stage encoder`` trains an
+encoder, which learns more in a fifth of the time.
 ``--without`` also trains without each kind of pair in turn, by the shares of a recipe's mix.
 What is finished is not made again, and an interrupted training goes on from its last checkpoint: call it
 again. Prints a Markdown table: balanced accuracy and AUROC with 95 % intervals over documents.
@@ -73,14 +74,13 @@ def train(data: Path, folder: Path, options: argparse.Namespace, seed: int) -> N
     run(options.stage, recipe)
 
 
-def measure(model: Path, out: Path, data_dir: Path) -> list[Report]:
+def measure(model: Path, out: Path, options: argparse.Namespace) -> list[Report]:
     """The reports of a judge on every benchmark."""
     reports = []
+    asked = ("--model", model, "--data-dir", options.data_dir, "--precision", options.precision)
     for name, limit in BENCHMARKS.items():
         drawn = ["--limit", limit] if limit else []
-        reports += measured(
-            out / name, "--model", model, "--benchmarks", name, "--data-dir", data_dir, *drawn
-        )
+        reports += measured(out / name, *asked, "--benchmarks", name, *drawn)
     return reports
 
 
@@ -99,18 +99,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/mix-proof"))
     parser.add_argument("--stage", choices=SETTINGS, default="sft")
     parser.add_argument("--tokens", type=int, default=1_000_000)
+    parser.add_argument("--precision", default="auto", help="number format of the measurements")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     options = parser.parse_args()
     rows = []
     if options.stage == "sft":  # an encoder judges nothing before it is trained
-        rows += [["base", "", *cells(measure(options.model, options.out / "base", options.data_dir))]]
+        rows += [["base", "", *cells(measure(options.model, options.out / "base", options))]]
     sets = [Data(name, Path(place)) for name, place in (item.split("=", 1) for item in options.sets)]
     sets += without_each_kind(options.without) if options.without else []
     for seed in options.seeds:
         for data in sets:
             folder = options.out / data.name
             train(data.build(options.out), folder / f"seed{seed}", options, seed)
-            reports = measure(folder / f"seed{seed}", folder / f"eval-seed{seed}", options.data_dir)
+            reports = measure(folder / f"seed{seed}", folder / f"eval-seed{seed}", options)
             rows.append([data.name, str(seed), *cells(reports)])
             print(f"\n| data | seed | {' | '.join(BENCHMARKS)} |\n| --- | ---: |{' --- |' * len(BENCHMARKS)}")
             for row in rows:
