@@ -82,8 +82,8 @@ def _measure_parity(
     from judge.load import load_judge
     from judge.models.hardware import this_device
 
-    if settings["backend"] != "transformers" or settings["claims"]:
-        raise InputError("--parity is for --backend transformers, without --claims")
+    if settings["backend"] != "transformers" or settings["claims"] or settings["first"]:
+        raise InputError("--parity is for --backend transformers, without --claims and --first")
     samples = [sample for _, found in sets for sample in found]
     data = ", ".join(f"{len(found)} of {benchmark.name}" for benchmark, found in sets)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from judge.cascade import CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError
 from judge.types import Mode
@@ -74,6 +75,8 @@ def load_judges(
         return [Replay(model)]
     if prefix not in METHODS:
         judge = load_judge(model, mode=mode, template=template, **options)
+        if isinstance(judge, CascadeJudge) and temperature:
+            raise InputError("--temperature is for one judge; leave --first away")
         if not isinstance(judge, Judge):
             return [judge]
         judge = replace(judge, temperature=temperature or 0.0, **among)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from judge.backends.load import Engine, load_backend
+from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
@@ -46,6 +47,8 @@ def load_judge(
     threshold: str | None = None,
     compiled: bool = False,
     claims: bool = False,
+    first: str | None = None,
+    sure: float = SURE,
     quick: bool = False,
 ) -> Checker:
     """Make a judge from the name of a model, or a floor from ``floor:NAME``; by default the reference judge.
@@ -75,12 +78,23 @@ def load_judge(
             the one that ``judge calibrate`` found.
         compiled: compile the model's layers (``torch.compile``); transformers only.
         claims: judge every sentence of an answer too (:class:`judge.claims.checker.ClaimsJudge`).
+        first: a cheaper judge that judges before this one, and alone what it is sure of
+            (:class:`judge.cascade.CascadeJudge`); loaded as it comes.
+        sure: probability from which on its label stands.
         quick: for a process of one verdict: where a CPU runs a Llama or a Qwen in verdict mode, start without
             transformers.
 
     Raises:
         InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
     """
+    if first is not None and claims:
+        raise InputError("claims are judged by one judge; leave --first or --claims away")
+
+    def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
+        if claims:
+            return _with_claims(judge, identity, model)
+        return judge if first is None else CascadeJudge(load_judge(first), judge, sure)
+
     if mode not in MODES:
         raise InputError(unknown("mode", mode, MODES))
     if backend not in get_args(Engine):
@@ -91,7 +105,7 @@ def load_judge(
         if threshold is not None:
             raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
         floor = make_floor(model, floor_data)
-        return _with_claims(floor, {}, model) if claims else floor
+        return finished(floor, {})
     if claims and threshold in ("precision", "recall"):
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
     identity = {} if backend == "openai" else read_identity(model, revision)
@@ -109,7 +123,7 @@ def load_judge(
         encoder = _load_encoder(
             model, revision, identity, precision, parity, max_length, batch_tokens, threshold
         )
-        return _with_claims(encoder, identity, model) if claims else encoder
+        return finished(encoder, identity)
     if mode == "reason" and exported(identity, "onnx"):
         raise InputError(f"{model} is an ONNX export, which has no mode reason; leave it away")
     released = None if template is None else TemplatePrompt(Path(template))
@@ -160,9 +174,7 @@ def load_judge(
         from judge.calibration.curve import threshold_named
 
         judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
-    if claims:
-        return _with_claims(judge, identity, model)
-    return judge
+    return finished(judge, identity)
 
 
 def _number_format(

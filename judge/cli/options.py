@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge.backends.load import Engine
+from judge.cascade import SURE
 from judge.errors import InputError, unknown
 from judge.judge import MAX_NEW_TOKENS
 from judge.models.identity import read_identity
@@ -80,6 +81,12 @@ def _settings(
     claims: Annotated[
         bool, _option("Judge every sentence of an answer too, and name what speaks for it.", "--claims")
     ] = False,
+    first: Annotated[
+        str | None, _option(f"A cheaper judge that judges alone what it is sure of, such as {REFERENCE}.")
+    ] = None,
+    sure: Annotated[
+        float, _option("Probability from which on the label of --first stands.", min=0.5, max=1)
+    ] = SURE,
     backend: Annotated[
         Engine, _option("The engine that runs the model; openai is any such server.")
     ] = "transformers",
@@ -113,6 +120,8 @@ def _settings(
         "long": long,
         "threshold": threshold,
         "claims": claims,
+        "first": first,
+        "sure": sure,
         "backend": backend,
         "precision": precision,
         "quantization": quantization,

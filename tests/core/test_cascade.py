@@ -1,0 +1,111 @@
+"""Two judges in a row: what the first is sure of stands, the rest is judged again, in order."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.cascade import CascadeJudge
+from judge.checker import Checker
+from judge.cli.main import main
+from judge.errors import InputError
+from judge.load import load_judge
+from judge.types import Label, Mode, Sample, Verdict
+
+
+@dataclass(frozen=True)
+class Told(Checker):
+    """A judge that finds a sample's verdict under its id, and notes how many samples came together."""
+
+    verdicts: dict[str, Verdict]
+    size: int = 4
+    calls: list[list[str]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return "told"
+
+    @property
+    def mode(self) -> Mode:
+        return "verdict"
+
+    @property
+    def chunk(self) -> int:
+        return self.size
+
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        self.calls.append([sample.id for sample in samples])
+        for sample in samples:
+            yield self.verdicts[sample.id]
+
+    def describe(self) -> dict[str, Any]:
+        return {"model": self.name, "mode": self.mode}
+
+
+def sample(name: str) -> Sample:
+    return Sample(id=name, document="The tower is 40 m high.", answer="It is high.")
+
+
+def verdict(p_fail: float, **more: Any) -> Verdict:
+    return Verdict(Label.FAIL if p_fail >= 0.5 else Label.PASS, p_fail, **more)
+
+
+@given(st.lists(st.floats(0, 1), max_size=20), st.sampled_from([0.5, 0.7, 0.9, 1.0]))
+def test_doubts_are_judged_again(chances: list[float], sure: float) -> None:
+    samples = [sample(str(place)) for place in range(len(chances))]
+    first = Told({one.id: verdict(chance) for one, chance in zip(samples, chances, strict=True)})
+    second = Told({one.id: verdict(0.25, reasoning="looked") for one in samples}, size=3)
+    judge = CascadeJudge(first, second, sure)
+    found = judge.check(samples)
+    stands = [max(chance, 1 - chance) >= sure for chance in chances]
+    assert [one.reasoning is None for one in found] == stands
+    assert [one.p_fail for one in found] == [
+        chance if stand else 0.25 for chance, stand in zip(chances, stands, strict=True)
+    ]
+    assert [*chain(*second.calls)] == [
+        one.id for one, stand in zip(samples, stands, strict=True) if not stand
+    ]
+    assert all(0 < len(call) <= 3 for call in second.calls) and all(len(call) <= 4 for call in first.calls)
+
+
+@pytest.mark.parametrize(
+    "unread",
+    [Verdict(None, error="does not read language 'zh'"), verdict(0.01, cut_chars=9), Verdict(Label.PASS)],
+)
+def test_what_the_first_could_not_read_whole_passes_on(unread: Verdict) -> None:
+    judge = CascadeJudge(Told({"a": unread}), Told({"a": verdict(0.75)}))
+    assert judge.check([sample("a")]) == [verdict(0.75)]
+
+
+def test_it_says_who_judges() -> None:
+    judge = load_judge("floor:always-fail", first="floor:always-pass", sure=0.8)
+    assert isinstance(judge, CascadeJudge) and judge.name == "floor:always-pass then floor:always-fail"
+    described = judge.describe()
+    assert described["first"]["sure"] == 0.8 and described["first"] != described
+    [found] = judge.check([sample("a")])
+    assert found.label is Label.PASS
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"sure": 0.4}, "from 0.5 to 1"),
+        ({"sure": float("nan")}, "from 0.5 to 1"),
+        ({"claims": True}, "--first or --claims"),
+    ],
+)
+def test_wrong_calls_are_refused(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_judge("floor:always-fail", first="floor:always-pass", **asked)
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["check", "--model", "floor:always-fail", "--document", "The tower is high.", "--answer", "It is."]
+    for more, label in (([], "FAIL"), (["--first", "floor:always-pass"], "PASS")):
+        with pytest.raises(SystemExit):
+            main([*call, *more])
+        assert capsys.readouterr().out.startswith(label)
