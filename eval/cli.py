@@ -260,16 +260,22 @@ def compare_command(
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON on stdout.")] = False,
+    cascade: Annotated[
+        bool, typer.Option("--cascade", help="Show what the second adds on what the first doubts (--first).")
+    ] = False,
 ) -> None:
     """Compare two judges sample by sample: McNemar's exact test, intervals of the differences."""
     from rich.console import Console
+    from rich.table import Table
 
+    from eval.cascade import cascade_curves
     from eval.comparison import compare_results
-    from eval.tables import comparison_table, print_table
+    from eval.tables import cascade_table, comparison_table, print_table
 
-    found = compare_results(first, second, bootstrap=bootstrap, seed=seed)
+    show: Callable[..., Table] = cascade_table if cascade else comparison_table
+    found = (cascade_curves if cascade else compare_results)(first, second, bootstrap=bootstrap, seed=seed)
     if as_json:
-        typer.echo(json.dumps([asdict(comparison) for comparison in found], ensure_ascii=False, indent=2))
+        typer.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
         return
-    for comparison in found:
-        print_table(Console(), comparison_table(comparison, str(first), str(second)))
+    for item in found:
+        print_table(Console(), show(item, str(first), str(second)))

@@ -6,7 +6,7 @@ in each draw. McNemar's test takes samples to be independent; where several belo
 the interval.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,35 @@ def compare_results(first: Path, second: Path, *, bootstrap: int = 1000, seed: i
     """Compare two result folders on every benchmark that both hold; of repeated runs, the first.
 
     Raises:
+        InputError: see :func:`same_samples`.
+    """
+    return [
+        compare(
+            both.benchmark,
+            *(
+                Resampled(both.labels, both.groups, judge, bootstrap, seed)
+                for judge in (both.first, both.second)
+            ),
+        )
+        for both in same_samples(first, second)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SameSamples:
+    """What two judges said on the same samples of a benchmark, in the same order."""
+
+    benchmark: str
+    labels: Sequence[Label]
+    groups: Sequence[str]
+    first: Sequence[Verdict]
+    second: Sequence[Verdict]
+
+
+def same_samples(first: Path, second: Path) -> Iterator[SameSamples]:
+    """The verdicts of two result folders, by benchmark that both hold; of repeated runs, the first.
+
+    Raises:
         InputError: a folder holds no verdicts, no benchmark is in both, or they judged different samples.
     """
     one, two = _read(first), _read(second)
@@ -148,7 +177,6 @@ def compare_results(first: Path, second: Path, *, bootstrap: int = 1000, seed: i
             f"has no benchmark in common with {second} ({', '.join(one)} there, {', '.join(two)} here)",
             file=first,
         )
-    found = []
     for name in track(names, "benchmarks compared", len(names)):
         mine, other = one[name], two[name]
         if mine.keys() != other.keys():
@@ -158,14 +186,12 @@ def compare_results(first: Path, second: Path, *, bootstrap: int = 1000, seed: i
                 "the same samples (same data, --limit and --seed)",
                 file=first,
             )
-        labels = [Label(row["label"]) for row in mine.values()]
-        groups = [row["group"] for row in mine.values()]
-        judges = (
-            Resampled(labels, groups, [verdict_from_row(rows[key]) for key in mine], bootstrap, seed)
-            for rows in (mine, other)
+        yield SameSamples(
+            name,
+            [Label(row["label"]) for row in mine.values()],
+            [row["group"] for row in mine.values()],
+            *([verdict_from_row(rows[key]) for key in mine] for rows in (mine, other)),
         )
-        found.append(compare(name, *judges))
-    return found
 
 
 def _read(folder: Path) -> dict[str, dict[tuple[str, str], dict[str, Any]]]:

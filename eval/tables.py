@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from eval.cascade import CascadeCurve
 from eval.comparison import Comparison
 from eval.published import OVERALL
 from eval.repeats import Spread
@@ -42,6 +43,21 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> "Table"
         table.add_row(
             row.figure, percent(row.first), percent(row.second), percent(row.difference, row.interval)
         )
+    return table
+
+
+def cascade_table(curve: CascadeCurve, first: str, second: str) -> "Table":
+    """What cascades of two judges on one benchmark do, by how sure the first has to be."""
+    table = _new_table(
+        f"{curve.benchmark}: {first}, then {second} on what it doubts",
+        "Percent, with 95 % intervals. --sure is what judge check, batch and eval take beside --first.",
+    )
+    for heading in ("--sure", "passed on", "balanced accuracy", "AUROC"):
+        table.add_column(heading, justify="right")
+    for step in curve.steps:
+        name = "second alone" if step.sure is None else f"{step.sure:g}"
+        accuracy = percent(step.balanced_accuracy, step.balanced_accuracy_ci)
+        table.add_row(name, percent(step.passed_on), accuracy, percent(step.auroc))
     return table
 
 

@@ -67,19 +67,20 @@ class CascadeJudge(Checker):
         """Judge some samples with the first judge, and those that it doubts with the second."""
         with self._working:  # the first may take one caller at a time
             verdicts = list(self.first.check_chunk(samples))
-        passed_on = [place for place, verdict in enumerate(verdicts) if not self.stands(verdict)]
+        passed_on = [place for place, verdict in enumerate(verdicts) if not stands(verdict, self.sure)]
         for places in in_chunks(passed_on, self.second.chunk):
             again = self.second.check_chunk([samples[place] for place in places])
             for place, verdict in zip(places, again, strict=True):
                 verdicts[place] = verdict
         yield from verdicts
 
-    def stands(self, verdict: Verdict) -> bool:
-        """Is this verdict of the first judge the last word?"""
-        if verdict.label is None or verdict.p_fail is None or verdict.cut_chars:
-            return False
-        return max(verdict.p_fail, 1 - verdict.p_fail) >= self.sure
-
     def describe(self) -> dict[str, Any]:
         """What identifies the second judge, and under ``first`` the other one."""
         return {**self.second.describe(), "first": {**self.first.describe(), "sure": self.sure}}
+
+
+def stands(verdict: Verdict, sure: float) -> bool:
+    """Is this verdict of a first judge the last word?"""
+    if verdict.label is None or verdict.p_fail is None or verdict.cut_chars:
+        return False
+    return max(verdict.p_fail, 1 - verdict.p_fail) >= sure

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
+from typer.testing import CliRunner
 
+from eval.cascade import cascade_curves
+from eval.cli import compare as compare_command_app
 from eval.comparison import Comparison, Resampled, compare, compare_results, mcnemar
 from eval.metrics import score
 from eval.verdicts import row_from_verdict
@@ -128,3 +131,25 @@ def test_results_that_cannot_be_compared(tmp_path: Path) -> None:
     (tmp_path / "other" / "verdicts.jsonl").write_text('{"benchmark": "b"}\n')
     with pytest.raises(InputError, match=r"verdicts\.jsonl:1: is no verdict"):
         compare_results(one, tmp_path / "other")
+
+
+def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
+    """Half of the answers are doubted, and the second judge has all of these right."""
+    items = samples(40)
+    right = [verdict(0.95 if item.label is F else 0.05) for item in items]
+    doubted = [
+        verdict(0.45 if item.label is F else 0.55) if place % 4 < 2 else sure
+        for place, (item, sure) in enumerate(zip(items, right, strict=True))
+    ]
+    folders = write(tmp_path / "one", items, doubted), write(tmp_path / "two", items, right)
+    (curve,) = cascade_curves(*folders, (0.5, 0.9, 1.0), bootstrap=20)
+    assert [step.passed_on for step in curve.steps] == [0, 0.5, 1, 1]
+    assert [step.balanced_accuracy for step in curve.steps] == [0.5, 1, 1, 1]
+    assert curve.steps[0].auroc and curve.steps[0].auroc < curve.steps[1].auroc == 1.0
+    result = CliRunner().invoke(
+        compare_command_app, [*map(str, folders), "--cascade", "--json", "--bootstrap", "0"]
+    )
+    (told,) = json.loads(result.stdout)
+    assert [step["sure"] for step in told["steps"]] == [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, None]
+    shown = CliRunner().invoke(compare_command_app, [*map(str, folders), "--cascade"])
+    assert "passed on" in shown.stdout and "second alone" in shown.stdout

@@ -1,0 +1,62 @@
+"""Two judges in a row: how many answers pass on to the second, and how good both are together.
+
+Both judged the same samples; what a cascade of them (:mod:`judge.cascade`) would have said is put together
+from their verdicts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eval.comparison import SameSamples, same_samples
+from eval.resampling import Interval, Outcomes, interval
+from judge.cascade import stands
+
+SURES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A cascade at one value of ``sure``, or where that is ``None`` the second judge by itself.
+
+    ``passed_on`` is the share of answers that the second judge judges too.
+    """
+
+    sure: float | None
+    passed_on: float
+    balanced_accuracy: float | None
+    balanced_accuracy_ci: Interval | None
+    auroc: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeCurve:
+    """Cascades of two judges on one benchmark; last, the second judge alone."""
+
+    benchmark: str
+    steps: tuple[Step, ...]
+
+
+def cascade_curves(
+    first: Path, second: Path, sures: Sequence[float] = SURES, *, bootstrap: int = 1000, seed: int = 0
+) -> list[CascadeCurve]:
+    """What cascades of two judges would do on each benchmark that both result folders hold.
+
+    Raises:
+        InputError: see :func:`eval.comparison.same_samples`.
+    """
+    return [
+        CascadeCurve(both.benchmark, tuple(_step(both, sure, bootstrap, seed) for sure in (*sures, None)))
+        for both in same_samples(first, second)
+    ]
+
+
+def _step(both: SameSamples, sure: float | None, bootstrap: int, seed: int) -> Step:
+    keep = [sure is not None and stands(verdict, sure) for verdict in both.first]
+    verdicts = [one if kept else two for kept, one, two in zip(keep, both.first, both.second, strict=True)]
+    outcomes = Outcomes(both.labels, both.groups, verdicts)
+    figures = outcomes.figures()
+    drawn = outcomes.resampled(bootstrap, seed) if bootstrap and outcomes.groups > 1 else {}
+    between = interval(drawn["balanced_accuracy"]) if drawn else None
+    passed_on = 1 - sum(keep) / len(keep)
+    return Step(sure, passed_on, figures["balanced_accuracy"], between, figures["auroc"])
