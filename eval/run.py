@@ -11,6 +11,7 @@ from eval.calibration import calibration
 from eval.judging import Progress, describe_judge, run_judge
 from eval.metrics import Metrics, check_labelled, score
 from eval.published import beside
+from eval.quotes import quote_figures
 from eval.repeats import Measured, repeats
 from eval.report import Latency, Report, hardware, this_command, versions
 from eval.sampling import take
@@ -53,7 +54,7 @@ class _Scorer:
         }
 
     def figures(self, verdicts: Sequence[Verdict]) -> Figures:
-        return self.benchmark.figures(self.samples, verdicts)
+        return {**self.benchmark.figures(self.samples, verdicts), **quote_figures(self.samples, verdicts)}
 
 
 def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -> Latency | None:

@@ -11,6 +11,7 @@ import pytest
 
 from eval.benchmarks.base import Benchmark
 from eval.judging import describe_run
+from eval.quotes import quote_figures
 from eval.report import Report, as_json, decoding_text, read_reports, write_reports
 from eval.run import evaluate
 from eval.tables import print_table, report_tables
@@ -155,6 +156,23 @@ def test_own_tables_figures_and_floors_of_a_benchmark() -> None:
     assert report.tables["both"]["y"].n == 20
     assert report.figures == report.floor_figures["floor:own"] == {"own": {"all": {"right": 20}}}
     assert report.floors["floor:own"].accuracy == 0.5 and report.notes == ("A note.",)
+
+
+def test_quotes_of_reasonings_are_looked_up() -> None:
+    sample = Sample(id="1", document="The tower is 40 m high.", answer="It is 50 m high.", label=Label.FAIL)
+    told = ["It says \"50 m high\", the document 'is 40 m high' and 'made of stone'.", "No quotes.", None]
+    verdicts = [Verdict(Label.FAIL, 0.9, reasoning=reasoning) for reasoning in told]
+    assert quote_figures([sample] * 3, verdicts) == {
+        "quotes of the reasonings": {
+            "all": {
+                "reasonings": 2, "quote the document": 0.5, "quotes": 3,
+                "in the document": 1 / 3, "in the answer": 1 / 3, "nowhere": 1 / 3,
+            }
+        }
+    }  # fmt: skip
+    assert quote_figures([sample], verdicts[2:]) == {}
+    empty = quote_figures([sample], verdicts[1:2])["quotes of the reasonings"]["all"]
+    assert empty["quotes"] == 0 and empty["nowhere"] is None
 
 
 def test_floor_that_cannot_be_fitted_is_named() -> None:
