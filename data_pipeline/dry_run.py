@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
 from data_pipeline.build import build
-from data_pipeline.config import CallsConfig, DataConfig, TeacherConfig
+from data_pipeline.config import DataConfig
 from data_pipeline.perturb import Perturbation
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.prompts import judgement_prompt, paraphrase_prompt, perturbation_prompt
 from data_pipeline.teachers.base import Ask, Judgement, Teacher
+from data_pipeline.teachers.config import CallsConfig, TeacherConfig
 from data_pipeline.teachers.room import ChatModels, Run, Teachers
 from judge.remote.budget import Estimate
 from judge.remote.cache import CallCache, call_key

@@ -6,9 +6,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from data_pipeline.config import CallsConfig, DataConfig, TeacherConfig
+from data_pipeline.config import DataConfig
 from data_pipeline.perturb import RulePerturber
 from data_pipeline.teachers.base import Ask, Teacher
+from data_pipeline.teachers.config import CallsConfig, TeacherConfig
 from data_pipeline.teachers.llm import LLMTeacher, asking
 from data_pipeline.teachers.local import LocalClient
 from data_pipeline.teachers.rules import RulesTeacher

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.config import ORIGINS, DataConfig, TeacherConfig
+from data_pipeline.config import DataConfig
+from data_pipeline.teachers.config import ORIGINS, TeacherConfig
 from judge.configs import load_config
 from judge.errors import InputError
 

@@ -1,0 +1,99 @@
+"""The keys of a recipe that name teachers, and limit the calls to them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
+
+from judge.configs import StrictConfig
+from judge.errors import unknown
+from judge.models.weights import Precision
+from judge.remote.config import EndpointConfig
+
+ORIGINS = ("rules", "gold", "composed", "model")
+"""Where rows say that a judgement comes from, beside chat models: no teacher may have such a name."""
+
+
+class TeacherConfig(StrictConfig):
+    """A teacher by name; ``rules``, the embedded one, needs no entry."""
+
+    name: str = Field(min_length=1)
+    kind: Literal["openai", "local"]
+    """``openai``: a model behind an OpenAI-compatible endpoint. ``local``: one that runs in this process."""
+    endpoint: EndpointConfig | None = None
+    """``openai``: address, model, key variable, concurrency, retries, prices."""
+    model: str | None = None
+    """``local``: Hub id or folder."""
+    precision: Precision = "auto"
+    """``local``: number format of the weights."""
+    engine: Literal["transformers", "vllm"] = "transformers"
+    """``local``: what runs it. vLLM holds replies to their JSON schema, and samples a batch at a time."""
+    temperature: float = Field(default=0.0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    """Above temperature 0: from the likeliest tokens that hold this share of the probability."""
+    top_k: NonNegativeInt | None = None
+    """Above temperature 0: from so many tokens; 0 is all. ``local``: all by default. ``openai``: sent where
+    it is given; else the server's own holds, which vLLM takes from the model's generation config."""
+    max_tokens: PositiveInt = 512
+
+    def sampling(self) -> dict[str, float | int | str]:
+        """How it is sampled, for the manifest; at temperature 0 it is not."""
+        if not self.temperature:
+            return {"temperature": 0.0}
+        own: int | str = 0 if self.kind == "local" else "the server's own"
+        top_k = own if self.top_k is None else self.top_k
+        return {"temperature": self.temperature, "top_p": self.top_p, "top_k": top_k}
+
+    @property
+    def model_name(self) -> str:
+        """What files call the model: its name at the endpoint, its Hub id, or the name of its folder."""
+        if self.endpoint is not None:
+            return self.endpoint.model
+        model = self.model or self.name
+        return Path(model).name if Path(model).is_dir() else model
+
+    @model_validator(mode="after")
+    def _keys_fit_the_kind(self) -> Self:
+        wanted, other = ("endpoint", "model") if self.kind == "openai" else ("model", "endpoint")
+        if getattr(self, wanted) is None:
+            raise ValueError(f"kind {self.kind} needs {wanted}")
+        if getattr(self, other) is not None:
+            raise ValueError(f"kind {self.kind} takes no {other}")
+        if not self.temperature and (self.top_p < 1 or self.top_k):
+            raise ValueError("top_p and top_k are for sampling; give a temperature, or leave them away")
+        if self.kind == "openai" and self.engine != "transformers":
+            raise ValueError("kind openai takes no engine")
+        if self.name in ORIGINS:
+            raise ValueError(f"the name {self.name!r} has a meaning of its own in rows; take another")
+        return self
+
+
+def need_teachers(teachers: Sequence[TeacherConfig], named: Sequence[str | None], *others: str) -> None:
+    """Every name that is given has a teacher of its own.
+
+    Args:
+        teachers: those of a recipe.
+        named: what its keys name; ``None`` where one names nobody.
+        others: names that need no entry.
+
+    Raises:
+        ValueError: a name is unknown, or two teachers have it.
+    """
+    names = [*others, *(teacher.name for teacher in teachers)]
+    if len(set(names)) < len(names):
+        raise ValueError("two teachers have the same name")
+    for name in named:
+        if name is not None and name not in names:
+            raise ValueError(unknown("teacher", name, names))
+
+
+class CallsConfig(StrictConfig):
+    """Calls to teachers."""
+
+    cache: str = "runs/calls.sqlite"
+    """Every answer is kept here and never asked for twice, by whatever recipe."""
+    money: NonNegativeFloat | None = None
+    """At most so much a run, in the currency of the teachers' prices."""
+    tokens: PositiveInt | None = None
+    """At most so many tokens a run, of prompts and replies together."""
