@@ -14,7 +14,8 @@ from typing import Any
 
 from data_pipeline.audit.gate import audit_build
 from data_pipeline.borne import only_borne
-from data_pipeline.config import KEYS, CounterfactualConfig, DataConfig
+from data_pipeline.checks import check_labels, check_splits
+from data_pipeline.config import CounterfactualConfig, DataConfig
 from data_pipeline.counterfactual import counterfactuals
 from data_pipeline.engines import Engine, Stage, make_engine
 from data_pipeline.gating import LeakGate
@@ -38,11 +39,10 @@ from data_pipeline.twins.together import Plan, twins_together
 from data_pipeline.unfinished import MANIFEST, in_place_of
 from data_pipeline.workers import Workers
 from data_pipeline.write import write_bianbench, write_files
-from judge.errors import InputError
 from judge.files import write_json, write_jsonl, write_text
 from judge.progress import track
 from judge.samples import write_samples
-from judge.types import Label, Sample
+from judge.types import Sample
 
 Say = Callable[[str], None]
 
@@ -179,18 +179,6 @@ def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> N
     gate.check_losses([source.path or source.kind for source in config.sources], listed)
 
 
-def check_labels(golds: SampleStore, store: SampleStore) -> None:
-    """Gold answers are none that are labelled FAIL, and what is taken as it is has labels.
-
-    Raises:
-        InputError: it is not so; names the first sample at fault.
-    """
-    for sample in golds.samples("label = 'FAIL'"):
-        raise InputError(f"sample {sample.id!r} is labelled FAIL; only gold answers can be perturbed")
-    for sample in store.samples("label IS NULL"):
-        raise InputError(f"sample {sample.id!r} has no label; with 'perturb: false' every sample needs one")
-
-
 def add_twins(
     config: DataConfig,
     golds: SampleStore,
@@ -278,33 +266,3 @@ def _rules_stage(
 ) -> Stage[Sample, Perturbation | Rejected]:
     """The rule perturber as a stage; a function of the module, since it may run on another machine."""
     return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb
-
-
-def check_splits(store: SampleStore, config: DataConfig) -> None:
-    """Refuse sets and splits that cannot be trained on or validated with. Raises ``InputError``."""
-    labels = store.counts("label")
-    for label in Label:
-        if label not in labels:
-            count = sum(labels.values())
-            raise InputError(
-                f"none of the {count} samples is labelled {label}, and a judge needs both labels; "
-                + _how_to_get_pairs(config)
-            )
-    for split in ("train", "validation"):
-        if store.labels(split) != set(Label):
-            raise InputError(
-                f"the {split} split holds {store.count('split = ?', (split,))} samples and not both labels; "
-                "more documents, or another share in 'splits', are needed"
-            )
-
-
-def _how_to_get_pairs(config: DataConfig) -> str:
-    """What to do where no gold answer got a pair."""
-    if not any(source.perturb is not False for source in config.sources) or (
-        not config.perturb and not any(source.perturb for source in config.sources)
-    ):
-        return "take sources with both labels, or let gold answers be perturbed ('perturb: true')"
-    if not any(config.shares.values()):
-        keys = ", ".join(repr(key) for key in KEYS.values())
-        return f"no pairs are asked for: set one of {keys} above 0"
-    return "no gold answer got a pair: ask for more kinds of pairs or edits, or take longer answers"
