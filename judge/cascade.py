@@ -1,6 +1,6 @@
 """Two judges in a row: a cheap one says what it is sure of, a better one judges the rest.
 
-    judge batch answers.jsonl -o verdicts.jsonl --model ./big --first reference --sure 0.9
+    judge batch answers.jsonl -o verdicts.jsonl --model ./big --first reference --sure 0.8
 
 What passes on is what the first judge doubts, what it could not read (a language, an empty reply), and what
 it did not read whole. Both have to be calibrated, or ``sure`` means little, and probabilities of the two do
@@ -16,7 +16,7 @@ from judge.checker import Checker, in_chunks
 from judge.errors import InputError
 from judge.types import Mode, Sample, Verdict
 
-SURE = 0.9
+SURE = 0.8
 """By default a first verdict stands if its label has this probability."""
 
 

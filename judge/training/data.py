@@ -160,7 +160,7 @@ def choose_rows(
         InputError: no row is left, or a source is weighed that no row came from.
     """
     if weights:
-        source_of = {example.group: example.source for example in reversed(examples)}
+        source_of = {example.group: example.source for example in reversed(examples)}  # its first row's
         times = times_taken([*source_of.values()], weights, seed)
         taken = dict(zip(source_of, times, strict=True))
         examples = [
