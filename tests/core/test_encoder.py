@@ -329,16 +329,19 @@ def test_what_cannot_be_trained_is_told(
 
 def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
     """2 is twice, 0.5 about half, 0 never, a source that is not named once; the same for the same seed."""
-    from judge.encoder.examples import DocumentExamples
-    from judge.training.encoder import train_encoder, weigh
+    from judge.training.drawing import times_taken
+    from judge.training.encoder import train_encoder
 
-    documents = [DocumentExamples((), (), name) for name in "abcd" for _ in range(200)]
+    sources = [name for name in "abcd" for _ in range(200)]
     weights = {"a": 2, "b": 0.5, "d": 0}
-    taken = weigh(documents, weights, 0)
-    counts = [sum(one.source == name for one in taken) for name in "abcd"]
+    taken = list(times_taken(sources, weights, 0))
+    counts = [sum(taken[start : start + 200]) for start in range(0, 800, 200)]
     assert counts[0] == 400 and 60 < counts[1] < 140 and counts[2:] == [200, 0]
-    assert taken == weigh(documents, weights, 0)
+    assert taken == list(times_taken(sources, weights, 0))
     data = build_towers(tmp_path, 4, 0)
+    once = train_encoder(recipe(bert, data, tmp_path / "once"))
+    twice = train_encoder(recipe(bert, data, tmp_path / "twice", source_weights={"samples": 2}))
+    assert twice["rows"] == 2 * once["rows"]
     with pytest.raises(InputError, match="names moon, which no document came from; sources are"):
         train_encoder(recipe(bert, data, tmp_path / "out", source_weights={"moon": 2}))
 
