@@ -11,6 +11,7 @@ from typing import Any
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.errors import InputError
+from judge.models.batching import CPU_PADDING, by_length
 from judge.models.identity import read_identity
 from judge.models.runtimes import EXPORT, export_file, onnx_session
 from judge.models.weights import load_tokenizer
@@ -73,7 +74,7 @@ class OnnxBackend:
         continuations = [(stem, tail) for stem, tails in split for tail in tails]
         rows = rows_to_read(continuations)
         scores = [0.0] * len(continuations)
-        for batch in self._batches([len(row.tokens) for row in rows]):
+        for batch in by_length([len(row.tokens) for row in rows], self.batch_tokens, CPU_PADDING):
             steps = [
                 (line, len(continuations[index][0]) - 1 + at, token, index)
                 for line, number in enumerate(batch)
@@ -84,15 +85,6 @@ class OnnxBackend:
             for step, score in zip(steps, found, strict=True):
                 scores[step[3]] += score
         return [(scores[2 * index], scores[2 * index + 1]) for index in range(len(requests))]
-
-    def _batches(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Rows of like length together, the longest first."""
-        found: list[list[int]] = []
-        for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-            if not found or lengths[found[-1][0]] * (len(found[-1]) + 1) > self.batch_tokens:
-                found.append([])
-            found[-1].append(index)
-        return found
 
     def _read(self, rows: Sequence[Sequence[int]], steps: Sequence[tuple[int, int, int]]) -> list[float]:
         """Log-probability of each token that is named by the row and the place before it."""

@@ -4,7 +4,7 @@ A label is a sequence of tokens, of any length, and two labels may share their f
 scored exactly. Prompts that begin alike, as those about one document do, run as one prefix tree.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
@@ -13,6 +13,7 @@ from judge.backends.decoding import BATCH_ROWS, Decoder
 from judge.backends.held import can_hold
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.attention import tree_attention
+from judge.models.batching import CPU_PADDING, by_length
 from judge.models.heads import read_logits
 from judge.models.prefix_tree import (
     TREE_TOKENS,
@@ -68,11 +69,12 @@ class TransformersBackend:
         if compiled:
             compile_layers(self.model)
         self.renderer = Renderer(loaded.tokenizer, chat)
-        prefill = CPU_PREFILL_TOKENS if self.model.device.type == "cpu" else BATCH_TOKENS
+        on_cpu = self.model.device.type == "cpu"
         self.batch_tokens = batch_tokens or BATCH_TOKENS
-        self.prefill_tokens = batch_tokens or prefill
+        self.prefill_tokens = batch_tokens or (CPU_PREFILL_TOKENS if on_cpu else BATCH_TOKENS)
+        self.prefill_padding = CPU_PADDING if on_cpu else None
         self.decoder = Decoder(loaded, batch_tokens)
-        self.replies_together = 1 if self.model.device.type == "cpu" else BATCH_ROWS
+        self.replies_together = 1 if on_cpu else BATCH_ROWS
         self.shares = can_share(self.model)
         self.takes_patterns = can_hold(loaded.tokenizer)
         self.context_length = min(loaded.context_length, max_length or loaded.context_length)
@@ -119,17 +121,6 @@ class TransformersBackend:
             replies.append(Generation(text, truncated=length == len(row), completion_tokens=length))
         return replies
 
-    def _batches(self, lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-        """Indices in batches of like length, longest first, so that padding stays small."""
-        batch: list[int] = []
-        for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-            if batch and lengths[batch[0]] * (len(batch) + 1) > tokens:
-                yield batch
-                batch = []
-            batch.append(index)
-        if batch:
-            yield batch
-
     def _score(self, continuations: "Sequence[tuple[tuple[int, ...], tuple[int, ...]]]") -> list[float]:
         """Log-probability of each tail after its stem. Rows run as prefix trees, several trees a batch."""
         rows = rows_to_read(continuations)
@@ -137,7 +128,8 @@ class TransformersBackend:
         groups = self._trees(tokens, own)
         trees = [make_tree([tokens[i] for i in group], [own[i] for i in group]) for group in groups]
         scores = [0.0] * len(continuations)
-        for batch in self._batches([len(tree.ids) for tree in trees], self.prefill_tokens):
+        sizes = [len(tree.ids) for tree in trees]
+        for batch in by_length(sizes, self.prefill_tokens, self.prefill_padding):
             steps: list[tuple[int, int, int, int]] = []  # line, column, token to read there, continuation
             for line, index in enumerate(batch):
                 for row, end in zip(groups[index], trees[index].ends, strict=True):

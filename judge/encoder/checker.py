@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.checker import Checker
-from judge.encoder.layout import QUESTION_TOKENS, RUNS, Answer, Layout, batches, pages
+from judge.encoder.layout import QUESTION_TOKENS, RUNS, Answer, Layout, Page, pages
 from judge.errors import InputError
+from judge.models.batching import CPU_PADDING, by_length
 from judge.models.hardware import this_device
 from judge.models.identity import ENCODER
 from judge.prompting.finishing import finish
@@ -130,7 +131,9 @@ class EncoderJudge(Checker):
         calibration = self.calibration()
         curve = None if calibration is None else calibration.curve
         read: list[_Read | None] = [None] * len(samples)
-        for batch in batches(pages(documents, PAGE_TOKENS), self.batch_tokens):
+        laid = list(pages(documents, PAGE_TOKENS))
+        for indices in by_length([len(page) for page in laid], self.batch_tokens, self._most_padding()):
+            batch = [laid[index] for index in indices]
             by_answer, by_token = map(iter, self._scores(batch))
             for page in batch:
                 for place, answer in zip(page.names, page.answers, strict=True):
@@ -175,7 +178,10 @@ class EncoderJudge(Checker):
             **({"parity": self.parity.model_dump()} if self.parity else {}),
         }
 
-    def _scores(self, batch: Sequence[Any]) -> tuple[list[float], list[float]]:
+    def _most_padding(self) -> int | None:
+        return CPU_PADDING if self.network.device.type == "cpu" else None
+
+    def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
         """Probability of FAIL of each answer of some pages, and of each of their tokens."""
         import torch
 

@@ -176,13 +176,3 @@ def _page(windows: Sequence[Sequence[int]], answers: Sequence[tuple[Any, Answer]
         tuple(answer for _, answer in answers),
         tuple(name for name, _ in answers),
     )
-
-
-def batches(some: Iterable[Page], batch_tokens: int) -> list[list[Page]]:
-    """Pages of like length together, at most so many padded tokens in a batch, the shortest first."""
-    found: list[list[Page]] = []
-    for page in sorted(some, key=len):
-        if not found or (len(found[-1]) + 1) * len(page) > batch_tokens:
-            found.append([])
-        found[-1].append(page)
-    return found

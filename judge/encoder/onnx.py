@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.encoder.checker import BATCH_TOKENS, EncoderJudge, describe_layout
 from judge.encoder.layout import Layout, Page
+from judge.models.batching import CPU_PADDING
 from judge.models.identity import ENCODER
 from judge.models.runtimes import EXPORT, export_file, onnx_session
 
@@ -72,6 +73,9 @@ class OnnxEncoderJudge(EncoderJudge):
             "device": "cpu",
             **describe_layout(self.layout),
         }
+
+    def _most_padding(self) -> int:
+        return CPU_PADDING
 
     def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
         import numpy as np

@@ -13,11 +13,12 @@ from transformers import Trainer, TrainingArguments, set_seed
 
 from judge.encoder.checker import EncoderJudge, describe_layout
 from judge.encoder.examples import DocumentExamples, Example, by_document, counts
-from judge.encoder.layout import Layout, Page, batches, pages
+from judge.encoder.layout import Layout, Page, pages
 from judge.encoder.model import EncoderNetwork, PageBatch, load_network, start_network
 from judge.encoder.packing import WEIGHTS
 from judge.encoder.reading import TOKENIZER
 from judge.errors import InputError
+from judge.models.batching import by_length
 from judge.models.identity import ENCODER, read_identity
 from judge.samples import read_samples
 from judge.shipped import model_path
@@ -128,10 +129,11 @@ def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) 
         for document in shuffled
     )
     laid = list(pages(named, recipe.page_tokens))
+    pools = [laid[start : start + POOL] for start in range(0, len(laid), POOL)]
     return [
-        batch
-        for start in range(0, len(laid), POOL)
-        for batch in batches(laid[start : start + POOL], recipe.batch_tokens)
+        [pool[index] for index in batch]
+        for pool in pools
+        for batch in by_length([len(page) for page in pool], recipe.batch_tokens)
     ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from judge.encoder.checker import EncoderJudge, stretches
 from judge.encoder.examples import by_document, example, wrong_stretches
-from judge.encoder.layout import RUNS, Layout, batches, pages, runs
+from judge.encoder.layout import RUNS, Layout, pages, runs
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
 from judge.types import Label, Sample, Span
@@ -166,9 +166,9 @@ def test_paged_attention_is_dense_attention(make_judge: Callable[..., EncoderJud
     judge = make_judge()
     some = [sample("it is 21 m high", question="how high ?"), sample("a red tower ."), sample("low", "blue")]
     documents, _ = by_document([replace(one, label=Label.FAIL) for one in some], judge.layout)
-    laid = pages(((d.windows, [(e, e.answer) for e in d.examples]) for d in documents), 512)
-    [batch] = batches(laid, 4096)
-    tensors = PageBatch.of(batch)
+    laid = list(pages(((d.windows, [(e, e.answer) for e in d.examples]) for d in documents), 512))
+    assert len(laid) > 1
+    tensors = PageBatch.of(laid)
     dense = EncoderNetwork(read_bert(bert)[0], dense=True).eval()
     dense.load_state_dict(judge.network.state_dict())
     assert not judge.network.dense
