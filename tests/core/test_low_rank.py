@@ -1,0 +1,110 @@
+"""LoRA judges in smaller files."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.cli.main import main
+from judge.errors import InputError
+from judge.load import load_judge
+from judge.types import Sample
+
+ModelFolder = Callable[[str], Path]
+ASKED = [
+    Sample(id=str(at), document="The tower is red.", answer=text) for at, text in enumerate(("red", "low"))
+]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 8), st.integers(1, 8), st.integers(1, 7), st.integers(0, 99))
+def test_no_product_of_that_rank_is_nearer(
+    rank: int, inputs: int, outputs: int, wanted: int, seed: int
+) -> None:
+    import torch
+
+    from judge.models.low_rank import nearest
+
+    chance = torch.Generator().manual_seed(seed)
+    down, up = torch.randn(rank, inputs, generator=chance), torch.randn(outputs, rank, generator=chance)
+    smaller, wider, squares = nearest(down, up, wanted)
+    values = torch.linalg.svdvals(up @ down)
+    assert smaller.shape[0] == wider.shape[1] == wanted
+    assert torch.allclose(squares[: len(values)].sqrt(), values[: len(squares)], atol=1e-4)
+    lost = torch.linalg.norm(up @ down - wider @ smaller)
+    assert float(lost) == pytest.approx(float(values[wanted:].norm()), abs=1e-4)
+
+
+def test_a_judge_of_a_lower_rank(model_folder: ModelFolder, tmp_path: Path) -> None:
+    judge, same = model_folder("adapter"), tmp_path / "same"
+    before = json.loads((judge / "adapter_config.json").read_text())
+    main_ends(["pack", str(judge), "--out", str(same), "--rank", str(before["r"])])
+    whole, packed = (load_judge(str(folder)).check(ASKED) for folder in (judge, same))
+    assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=1e-3)
+    main_ends(["pack", str(judge), "--out", str(tmp_path / "one"), "--rank", "1"])
+    after = json.loads((tmp_path / "one" / "adapter_config.json").read_text())
+    assert after["r"] == 1 and after["lora_alpha"] / 1 == before["lora_alpha"] / before["r"]
+    sizes = [folder / "adapter_model.safetensors" for folder in (tmp_path / "one", same, judge)]
+    assert sizes[0].stat().st_size < sizes[1].stat().st_size < sizes[2].stat().st_size
+    identity = json.loads((tmp_path / "one" / "judge.json").read_text())
+    assert identity["packed"]["rank"] == 1 and 0 < identity["packed"]["kept"] < 1
+    assert load_judge(str(tmp_path / "one")).check(ASKED)[0].label
+
+
+def main_ends(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert not caught.value.code
+
+
+def test_what_cannot_be_made_smaller(
+    model_folder: ModelFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from judge.models.low_rank import lower_rank
+
+    with pytest.raises(InputError, match="is no LoRA judge"):
+        lower_rank(model_folder("chatml"), tmp_path / "out", 1)
+    with pytest.raises(InputError, match="exists already"):
+        lower_rank(model_folder("adapter"), tmp_path, 1)
+    odd = tmp_path / "odd"
+    shutil.copytree(model_folder("adapter"), odd)
+    config = json.loads((odd / "adapter_config.json").read_text())
+    (odd / "adapter_config.json").write_text(json.dumps({**config, "use_dora": True}))
+    with pytest.raises(InputError, match="use_dora"):
+        lower_rank(odd, tmp_path / "out", 1)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(SystemExit) as caught:
+        main(["pack", str(odd), "--out", str(tmp_path / "out")])
+    assert caught.value.code == 2 and "--rank 16" in capsys.readouterr().err
+
+
+def test_a_base_from_a_wheel_is_brought_again(
+    model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its place on the machine that trained is no matter then; only known wheels are asked for."""
+    from judge.files import write_json
+    from judge.models import base, bundled
+    from judge.models.low_rank import lower_rank
+
+    own = tmp_path / "base"
+    shutil.copytree(model_folder("chatml"), own)
+    write_json(own / bundled.ORIGIN_FILE, {"model": "org/base", "wheel": "some-wheel==1"})
+    judge = tmp_path / "judge"
+    shutil.copytree(model_folder("adapter"), judge)
+    config = json.loads((judge / "adapter_config.json").read_text())
+    write_json(judge / "adapter_config.json", {**config, "base_model_name_or_path": str(own)})
+    write_json(judge / "judge.json", {"base": base.describe_base(str(own), judge)})
+    lower_rank(judge, tmp_path / "packed", 2)
+    kept = json.loads((tmp_path / "packed" / "judge.json").read_text())["base"]
+    assert kept == {"name": "org/base", "wheel": "some-wheel==1"}
+    assert {path.name for path in (tmp_path / "packed").iterdir()} == {
+        "adapter_model.safetensors", "adapter_config.json", "judge.json",
+    }  # fmt: skip  # the tokenizer is the base's
+    with pytest.raises(InputError, match="unknown wheel 'some-wheel==1'"):
+        load_judge(str(tmp_path / "packed"))
+    monkeypatch.setattr(base, "bring_wheel", lambda _: own)
+    assert load_judge(str(tmp_path / "packed")).check(ASKED)[0].label
