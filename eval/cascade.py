@@ -10,7 +10,8 @@ from pathlib import Path
 
 from eval.comparison import SameSamples, same_samples
 from eval.resampling import Interval, Outcomes, interval
-from judge.cascade import stands
+from judge.cascade import pooled, stands
+from judge.types import Verdict
 
 SURES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
@@ -31,29 +32,42 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class CascadeCurve:
-    """Cascades of two judges on one benchmark; last, the second judge alone."""
+    """Cascades of two judges on one benchmark; last, the second judge alone.
+
+    ``first_weight`` is what the first weighs in what it passes on.
+    """
 
     benchmark: str
+    first_weight: float
     steps: tuple[Step, ...]
 
 
 def cascade_curves(
-    first: Path, second: Path, sures: Sequence[float] = SURES, *, bootstrap: int = 1000, seed: int = 0
+    first: Path,
+    second: Path,
+    sures: Sequence[float] = SURES,
+    *,
+    first_weight: float = 0.0,
+    bootstrap: int = 1000,
+    seed: int = 0,
 ) -> list[CascadeCurve]:
     """What cascades of two judges would do on each benchmark that both result folders hold.
 
     Raises:
         InputError: see :func:`eval.comparison.same_samples`.
     """
-    return [
-        CascadeCurve(both.benchmark, tuple(_step(both, sure, bootstrap, seed) for sure in (*sures, None)))
-        for both in same_samples(first, second)
-    ]
+    found = []
+    for both in same_samples(first, second):
+        pool = [pooled(*pair, first_weight) for pair in zip(both.first, both.second, strict=True)]
+        steps = [_step(both, pool, sure, bootstrap, seed) for sure in sures]
+        alone = _step(both, both.second, None, bootstrap, seed)
+        found.append(CascadeCurve(both.benchmark, first_weight, (*steps, alone)))
+    return found
 
 
-def _step(both: SameSamples, sure: float | None, bootstrap: int, seed: int) -> Step:
+def _step(both: SameSamples, again: Sequence[Verdict], sure: float | None, bootstrap: int, seed: int) -> Step:
     keep = [sure is not None and stands(verdict, sure) for verdict in both.first]
-    verdicts = [one if kept else two for kept, one, two in zip(keep, both.first, both.second, strict=True)]
+    verdicts = [one if kept else two for kept, one, two in zip(keep, both.first, again, strict=True)]
     outcomes = Outcomes(both.labels, both.groups, verdicts)
     figures = outcomes.figures()
     drawn = outcomes.resampled(bootstrap, seed) if bootstrap and outcomes.groups > 1 else {}

@@ -263,6 +263,9 @@ def compare_command(
     cascade: Annotated[
         bool, typer.Option("--cascade", help="Show what the second adds on what the first doubts (--first).")
     ] = False,
+    first_weight: Annotated[
+        float, typer.Option(min=0, max=1, help="With --cascade: what the first weighs in what it doubts.")
+    ] = 0.0,
 ) -> None:
     """Compare two judges sample by sample: McNemar's exact test, intervals of the differences."""
     from rich.console import Console
@@ -272,8 +275,14 @@ def compare_command(
     from eval.comparison import compare_results
     from eval.tables import cascade_table, comparison_table, print_table
 
+    if first_weight and not cascade:
+        raise InputError("--first-weight is for --cascade; add it, or leave the weight away")
     show: Callable[..., Table] = cascade_table if cascade else comparison_table
-    found = (cascade_curves if cascade else compare_results)(first, second, bootstrap=bootstrap, seed=seed)
+    found: Sequence[Any] = (
+        cascade_curves(first, second, first_weight=first_weight, bootstrap=bootstrap, seed=seed)
+        if cascade
+        else compare_results(first, second, bootstrap=bootstrap, seed=seed)
+    )
     if as_json:
         typer.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
         return

@@ -4,20 +4,24 @@
 
 What passes on is what the first judge doubts, what it could not read (a language, an empty reply), and what
 it did not read whole. Both have to be calibrated, or ``sure`` means little, and probabilities of the two do
-not rank in one list.
+not rank in one list. With a weight the first judge has a say in what passes on too: two judges that err in
+different places are better together (logarithmic opinion pool: Genest and Zidek, 1986, section 3).
 """
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
 from judge.checker import Checker, in_chunks
 from judge.errors import InputError
-from judge.types import Mode, Sample, Verdict
+from judge.types import Label, Mode, Sample, Verdict
 
 SURE = 0.8
 """By default a first verdict stands if its label has this probability."""
+NEVER = 1e-6
+"""Probabilities below this, and above 1 less this, count as this: so no judge outweighs another for ever."""
 
 
 @dataclass(frozen=True)
@@ -29,19 +33,30 @@ class CascadeJudge(Checker):
         second: the better one; its mode is the cascade's.
         sure: probability that the first judge's label needs, from 0.5 (all of its verdicts stand) to 1 (only
             those that it has no doubt of).
+        first_weight: what its log-odds weigh in what is passed on, from 0 (the second judge alone) to 1.
+        threshold: from which common probability of FAIL on the label is ``FAIL``.
 
     Raises:
-        InputError: ``sure`` is no such number.
+        InputError: ``sure`` or ``first_weight`` is no such number, or a weight is given in reason mode,
+            where the label is what the reasoning says.
     """
 
     first: Checker
     second: Checker
     sure: float = SURE
+    first_weight: float = 0.0
+    threshold: float | None = None
     _working: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.sure <= 1:
             raise InputError(f"is {self.sure}, a probability from 0.5 to 1 is wanted", field="sure")
+        if not 0 <= self.first_weight <= 1:
+            raise InputError(f"is {self.first_weight}, a number from 0 to 1 is wanted", field="first_weight")
+        if self.first_weight and self.mode == "reason":
+            raise InputError(
+                "weighs verdicts, and a reasoning has one of its own; leave it at 0", field="first_weight"
+            )
 
     @property
     def name(self) -> str:
@@ -71,12 +86,13 @@ class CascadeJudge(Checker):
         for places in in_chunks(passed_on, self.second.chunk):
             again = self.second.check_chunk([samples[place] for place in places])
             for place, verdict in zip(places, again, strict=True):
-                verdicts[place] = verdict
+                verdicts[place] = pooled(verdicts[place], verdict, self.first_weight, self.threshold)
         yield from verdicts
 
     def describe(self) -> dict[str, Any]:
         """What identifies the second judge, and under ``first`` the other one."""
-        return {**self.second.describe(), "first": {**self.first.describe(), "sure": self.sure}}
+        weight = {"weight": self.first_weight} if self.first_weight else {}
+        return {**self.second.describe(), "first": {**self.first.describe(), "sure": self.sure, **weight}}
 
 
 def stands(verdict: Verdict, sure: float) -> bool:
@@ -84,3 +100,22 @@ def stands(verdict: Verdict, sure: float) -> bool:
     if verdict.label is None or verdict.p_fail is None or verdict.cut_chars:
         return False
     return max(verdict.p_fail, 1 - verdict.p_fail) >= sure
+
+
+def pooled(first: Verdict, second: Verdict, weight: float, threshold: float | None = None) -> Verdict:
+    """The second verdict, with the mean of both log-odds as its own where the first has a weight.
+
+    Where one of them has no probability, or the first did not read all of the document, the second stands.
+    """
+    if not weight or first.p_fail is None or second.p_fail is None or first.cut_chars:
+        return second
+    odds = weight * _log_odds(first.p_fail) + (1 - weight) * _log_odds(second.p_fail)
+    p_fail = 1 / (1 + math.exp(-odds))
+    label = Label.FAIL if p_fail >= (0.5 if threshold is None else threshold) else Label.PASS
+    unsupported = second.unsupported or first.unsupported if label is Label.FAIL else ()
+    return replace(second, label=label, p_fail=p_fail, unsupported=unsupported)
+
+
+def _log_odds(chance: float) -> float:
+    chance = min(max(chance, NEVER), 1 - NEVER)
+    return math.log(chance / (1 - chance))

@@ -49,6 +49,7 @@ def load_judge(
     claims: bool = False,
     first: str | None = None,
     sure: float = SURE,
+    first_weight: float = 0.0,
     quick: bool = False,
 ) -> Checker:
     """Make a judge from the name of a model, or a floor from ``floor:NAME``; by default the reference judge.
@@ -81,6 +82,7 @@ def load_judge(
         first: a cheaper judge that judges before this one, and alone what it is sure of
             (:class:`judge.cascade.CascadeJudge`); loaded as it comes.
         sure: probability from which on its label stands.
+        first_weight: what its opinion weighs in the rest, from 0 to 1.
         quick: for a process of one verdict: where a CPU runs a Llama or a Qwen in verdict mode, start without
             transformers.
 
@@ -93,7 +95,10 @@ def load_judge(
     def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
         if claims:
             return _with_claims(judge, identity, model)
-        return judge if first is None else CascadeJudge(load_judge(first), judge, sure)
+        if first is None:
+            return judge
+        at = getattr(judge, "threshold", None)
+        return CascadeJudge(load_judge(first), judge, sure, first_weight, at)
 
     if mode not in MODES:
         raise InputError(unknown("mode", mode, MODES))

@@ -1,7 +1,7 @@
-"""The recipes, launch configs and judge that come with the toolkit, in a checkout and in an installed wheel.
+"""The recipes, launch configs and judges that come with the toolkit, in a checkout and in an installed wheel.
 
 A checkout has recipes and configs at its top; the wheel carries the same folders inside this package (see
-``setup.py``). The reference judge lies in this package.
+``setup.py``). The judges lie in this package.
 """
 
 import shutil
@@ -21,12 +21,16 @@ RECIPES = _folder("recipes")
 LAUNCH_CONFIGS = _folder("accelerate_configs")
 
 REFERENCE = "reference"
-"""The name of the judge that comes with the toolkit, wherever a model is asked for."""
+"""The encoder that comes with the toolkit: its name wherever a model is asked for."""
+REFERENCE_LM = "reference-lm"
+"""The language model that comes with the toolkit."""
+JUDGES = {REFERENCE: "reference", REFERENCE_LM: "reference_lm"}
+"""Folders in this package, by the names of the judges."""
 
 
 def model_path(name: str) -> str:
-    """The folder of the reference judge for its name; every other name as it is."""
-    return str(PACKAGE / REFERENCE) if name == REFERENCE else name
+    """The folder of a judge that comes with the toolkit, for its name; every other name as it is."""
+    return str(PACKAGE / JUDGES[name]) if name in JUDGES else name
 
 
 def recipe_names() -> list[str]:

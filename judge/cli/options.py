@@ -12,11 +12,11 @@ from judge.backends.load import Engine
 from judge.cascade import SURE
 from judge.errors import InputError, unknown
 from judge.judge import MAX_NEW_TOKENS
-from judge.models.identity import read_identity
+from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import JudgingPrecision
 from judge.prompting.windows import Long
-from judge.shipped import REFERENCE
+from judge.shipped import JUDGES, REFERENCE
 from judge.types import Mode
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 MODEL = Annotated[
     str,
     typer.Option(
-        help=f"A Hub id, a local folder, floor:NAME, a server's name for it, or {REFERENCE} (the toolkit's)."
+        help="A Hub id, a local folder, floor:NAME, a server's name for it, or the toolkit's: "
+        f"{', '.join(JUDGES)}."
     ),
 ]
 
@@ -87,6 +88,9 @@ def _settings(
     sure: Annotated[
         float, _option("Probability from which on the label of --first stands.", min=0.5, max=1)
     ] = SURE,
+    first_weight: Annotated[
+        float, _option("What --first weighs in the rest: 0 nothing, 0.5 as much as --model.", min=0, max=1)
+    ] = 0.0,
     backend: Annotated[
         Engine, _option("The engine that runs the model; openai is any such server.")
     ] = "transformers",
@@ -122,6 +126,7 @@ def _settings(
         "claims": claims,
         "first": first,
         "sure": sure,
+        "first_weight": first_weight,
         "backend": backend,
         "precision": precision,
         "quantization": quantization,
@@ -153,13 +158,13 @@ DEFAULTS = _settings()
 
 
 def introduce(model: str) -> None:
-    """Say on standard error what the reference judge is and how good, where it is the model."""
-    if model != REFERENCE:
+    """Say on standard error what a judge of the toolkit is and how good, where it is the model."""
+    if model not in JUDGES:
         return
     found = read_identity(model)
-    measured = found["measured"]
+    measured, kind = found["measured"], "an encoder" if found["stage"] == ENCODER else "a language model"
     typer.echo(
-        f"judge: {model}, an encoder of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "
+        f"judge: {model}, {kind} of {found['parameters'] / 1e6:.0f}M parameters; balanced accuracy "
         f"{measured['balanced_accuracy']:.1f} % on {measured['on']}",
         err=True,
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError, unknown, warn
+from judge.errors import InputError, JudgeError, unknown, warn
 from judge.models.bundled import ORIGIN_FILE, bring_wheel
 from judge.models.fingerprint import fingerprint
 from judge.models.identity import read_identity
@@ -125,9 +125,10 @@ def places_of_base(judge: Path, base: Mapping[str, Any]) -> list[Path]:
 
 def model_fingerprint(model: str) -> str | None:
     """Fingerprint of a local model, an adapter's with that of its base; ``None`` for a name on the Hub."""
+    model = model_path(model)
     try:
         base = fingerprint(find_base(Path(model)))
-    except (OSError, InputError):  # no adapter, or one whose base is gone
+    except (OSError, JudgeError):  # no adapter, or one whose base is gone
         base = None
     return fingerprint(model, base)
 

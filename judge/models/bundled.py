@@ -134,7 +134,10 @@ def _save_checkpoint(gguf: Path, folder: Path) -> None:
     """Dequantize a GGUF file to bfloat16 safetensors with its tokenizer."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
+    disable_progress_bar()
+    set_verbosity_error()  # it advises to compute in the file's own 4 bits
     tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
     model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16)
     # Loading marks the weights as quantized; they are not any more.

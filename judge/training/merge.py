@@ -80,14 +80,14 @@ def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged
     quantization = trained_quantization(identity)
     try:
         source, beside = find_checkpoint(base)
-        tokenizer = tokenizer_of(base, adapter)
+        tokenizer = tokenizer_of(base, found)
         skeleton = _skeleton(base)
     except OSError as error:
         raise unknown_model(adapter, base, found, error) from error
     stored = _stored_names(skeleton, source)
     rounded = quantized_layers(_skeleton(base)) if quantization else {}
-    factors = _factors(Path(adapter))
-    layers = adapted_layers(Path(adapter), skeleton, factors)
+    factors = _factors(Path(found))
+    layers = adapted_layers(Path(found), skeleton, factors)
     if missing := sorted(set(layers) - set(stored)):
         raise InputError(f"{adapter} adapts {missing[0]}, which {base} does not hold as a tensor of its own")
     with appearing(output) as folder:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.cascade import CascadeJudge
+from judge.cascade import CascadeJudge, pooled
 from judge.checker import Checker
 from judge.cli.main import main
 from judge.errors import InputError
 from judge.load import load_judge
-from judge.types import Label, Mode, Sample, Verdict
+from judge.types import Label, Mode, Sample, Span, Verdict
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,37 @@ def test_what_the_first_could_not_read_whole_passes_on(unread: Verdict) -> None:
     assert judge.check([sample("a")]) == [verdict(0.75)]
 
 
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_a_pool_lies_between_and_knows_no_order(one: float, two: float, weight: float) -> None:
+    first, second = verdict(one), verdict(two)
+    found = pooled(first, second, weight)
+    assert min(one, two) - 1e-5 <= (found.p_fail or 0) <= max(one, two) + 1e-5
+    assert found.label is (Label.FAIL if (found.p_fail or 0) >= 0.5 else Label.PASS)
+    assert pooled(second, first, 1 - weight).p_fail == pytest.approx(found.p_fail, abs=1e-5)
+    assert pooled(first, second, 0) is second
+    assert pooled(first, second, 0.5, threshold=1.01).label is Label.PASS
+
+
+def test_what_cannot_be_pooled_is_the_second_judges() -> None:
+    second = verdict(0.75)
+    for first in (Verdict(None, error="unread"), Verdict(Label.PASS), verdict(0.01, cut_chars=9)):
+        assert pooled(first, second, 0.5) is second
+    marked = verdict(0.9, unsupported=(Span(0, 2),))
+    assert pooled(marked, second, 0.5).unsupported == (Span(0, 2),)
+    assert pooled(marked, verdict(0.01), 0.5).unsupported == ()
+
+
+def test_what_the_first_doubts_is_judged_by_both() -> None:
+    first, second = (
+        Told({"a": verdict(0.6), "b": verdict(0.99)}),
+        Told({"a": verdict(0.2), "b": verdict(0.2)}),
+    )
+    judge = CascadeJudge(first, second, 0.8, first_weight=0.5)
+    together, alone = judge.check([sample("a"), sample("b")])
+    assert together.label is Label.PASS and together.p_fail == pytest.approx(0.3798, abs=1e-4)
+    assert alone == verdict(0.99) and judge.describe()["first"]["weight"] == 0.5
+
+
 def test_it_says_who_judges() -> None:
     judge = load_judge("floor:always-fail", first="floor:always-pass", sure=0.8)
     assert isinstance(judge, CascadeJudge) and judge.name == "floor:always-pass then floor:always-fail"
@@ -95,6 +126,7 @@ def test_it_says_who_judges() -> None:
     [
         ({"sure": 0.4}, "from 0.5 to 1"),
         ({"sure": float("nan")}, "from 0.5 to 1"),
+        ({"first_weight": 2}, "first_weight.: is 2, a number from 0 to 1"),
         ({"claims": True}, "--first or --claims"),
     ],
 )

@@ -153,3 +153,7 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
     assert [step["sure"] for step in told["steps"]] == [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, None]
     shown = CliRunner().invoke(compare_command_app, [*map(str, folders), "--cascade"])
     assert "passed on" in shown.stdout and "second alone" in shown.stdout
+    (both,) = cascade_curves(*folders, (0.5, 1.0), first_weight=1.0, bootstrap=0)
+    assert [step.balanced_accuracy for step in both.steps] == [0.5, 0.5, 1], "the first has all the say"
+    refused = CliRunner().invoke(compare_command_app, [*map(str, folders), "--first-weight", "0.5"])
+    assert isinstance(refused.exception, InputError) and "--cascade" in str(refused.exception)

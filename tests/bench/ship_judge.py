@@ -1,9 +1,10 @@
 """Put a trained judge into the package: its adapter, what it is, how good, and from what it was made.
 
-    python -m tests.bench.ship_reference runs/reference-encoder/seed0
+    python -m tests.bench.ship_judge reference runs/reference-encoder/seed0
+    python -m tests.bench.ship_judge reference-lm runs/smollm2-judge/seed0
 
-Takes the folder of a run of recipes/reference-encoder/Makefile: the calibrated adapter in ``judge``, its
-result on RAGTruth in ``eval``. Places on the machine that trained it are left out.
+Takes the folder of a run of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth
+in ``eval``. Places on the machine that trained it are left out.
 """
 
 import argparse
@@ -13,18 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from eval.report import Report, read_reports
-from judge.encoder.packing import ADAPTER
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
+from judge.models.bundled import SMOLLM2
 from judge.models.identity import read_identity
-from judge.shipped import REFERENCE, model_path
+from judge.models.low_rank import CONFIG
+from judge.shipped import REFERENCE, REFERENCE_LM, model_path
 from judge.training.card import model_card
 
-RECIPE = "recipes/reference-encoder"
+RECIPES = {REFERENCE: "reference-encoder", REFERENCE_LM: "smollm2-judge"}
+BASES = {REFERENCE: "all-MiniLM-L6-v2", REFERENCE_LM: "SmolLM2-135M-Instruct"}
 LICENCES = {
     "MIT": "RAGTruth, PubMedQA, Citation-Integrity, FactCG, Quintd-1, FEVER-Symmetric, Check-COVID, MuFaME, "
     "FacEval, BUMP",
-    "Apache-2.0": "all-MiniLM-L6-v2, COVID-QA, Fool Me Twice, the starter corpus",
+    "Apache-2.0": "COVID-QA, Fool Me Twice, the starter corpus",
     "CC BY-SA 3.0 and 4.0": "SQuAD 2.0, XQuAD, BoolQ, FEVER (the DocNLI form BSD-3)",
     "ODC-BY": "WiCE",
     "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
@@ -46,29 +49,27 @@ def measured(report: Report) -> dict[str, Any]:
     }
 
 
-def without_places(identity: dict[str, Any]) -> dict[str, Any]:
+def without_places(name: str, identity: dict[str, Any]) -> dict[str, Any]:
     """The content of judge.json as anybody's machine may read it."""
-    recipe = {
-        **identity["recipe"],
-        "model": "runs/reference-encoder/short",
-        "data": "runs/reference-encoder/data",
-    }
-    training = {name: value for name, value in identity["training"].items() if name != "losses"}
-    return {
-        **identity,
-        "data": RECIPE.rpartition("/")[2],
-        "recipe": {**recipe, "output": "runs/reference-encoder/judge"},
-        "training": training,
-    }
+    recipe = RECIPES[name]
+    stages = ("reference-encoder/short", "judge") if name == REFERENCE else ("smollm2-judge/short", "judge")
+    places = {"model": f"runs/{stages[0]}", "data": f"runs/{recipe}/data", "output": f"runs/{recipe}/judge"}
+    training = {key: value for key, value in identity["training"].items() if key != "losses"}
+    found = {**identity, "data": recipe, "recipe": {**identity["recipe"], **places}, "training": training}
+    if name == REFERENCE_LM:
+        found |= {"base": {"name": SMOLLM2.hub_id, "wheel": SMOLLM2.wheel}, "base_model": SMOLLM2.hub_id}
+        found["started_from"] = places["model"]
+    return found
 
 
-def card(identity: dict[str, Any]) -> str:
+def card(name: str, identity: dict[str, Any]) -> str:
     """The model card, with figures, licences and limits."""
     found = identity["measured"]
     figures = (
         f"balanced accuracy {found['balanced_accuracy']}, AUROC {found['auroc']}, F1 of FAIL {found['f1']}"
     )
-    licences = "\n".join(f"| {licence} | {names} |" for licence, names in LICENCES.items())
+    made_of = {**LICENCES, "Apache-2.0": f"{BASES[name]}, {LICENCES['Apache-2.0']}"}
+    licences = "\n".join(f"| {licence} | {names} |" for licence, names in made_of.items())
     more = f"""## Figures
 
 On {found["on"]}, calibrated, threshold 0.5, percent: {figures}.
@@ -86,7 +87,7 @@ Floors, intervals and other benchmarks: docs/judges.md.
 
 """
     before, mark, after = (
-        model_card(identity).replace("--model PATH", f"--model {REFERENCE}").partition("## Training")
+        model_card(identity).replace("--model PATH", f"--model {name}").partition("## Training")
     )
     return before + more + mark + after
 
@@ -94,18 +95,24 @@ Floors, intervals and other benchmarks: docs/judges.md.
 def main() -> None:
     """Copy and describe."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("name", choices=RECIPES)
     parser.add_argument("run", type=Path)
     options = parser.parse_args()
     [report] = [one for one in read_reports(options.run / "eval") if one.benchmark == "ragtruth"]
-    judge = options.run / "judge"
-    network = load_judge(str(judge)).describe()
-    identity = without_places(read_identity(str(judge)))
-    identity |= {"parameters": network["parameters"], "measured": measured(report)}
-    folder = Path(model_path(REFERENCE))
+    judge, folder = options.run / "judge", Path(model_path(options.name))
+    identity = without_places(options.name, read_identity(str(judge)))
+    identity |= {
+        "parameters": load_judge(str(judge)).describe()["parameters"],
+        "measured": measured(report),
+    }
     folder.mkdir(exist_ok=True)
-    shutil.copyfile(judge / ADAPTER, folder / ADAPTER)
+    [weights] = judge.glob("*.safetensors")
+    shutil.copyfile(weights, folder / weights.name)
+    if (judge / CONFIG).is_file():
+        config = json.loads((judge / CONFIG).read_text(encoding="utf-8"))
+        write_json(folder / CONFIG, {**config, "base_model_name_or_path": SMOLLM2.hub_id})
     write_json(folder / JUDGE_FILE, identity)
-    write_text(folder / "README.md", card(identity))
+    write_text(folder / "README.md", card(options.name, identity))
     print(json.dumps(identity["measured"], indent=2))
 
 
