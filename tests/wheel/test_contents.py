@@ -30,9 +30,12 @@ def test_the_wheel_is_the_packages(wheel: Path) -> None:
     here = {f"{inside}/{name}" for folder, inside in PLACES.items() for name in files(folder)}
     assert {"data_pipeline/audit/page.html.jinja", "judge/py.typed", "judge/recipes/demo/sft.yaml"} <= here
     assert shipped == here
-    # The reference judge alone: a run's weights, put into a package by mistake, would be shipped too.
-    assert {n for n in shipped if n.endswith(WEIGHTS)} == {"judge/reference/adapter.safetensors"}
-    assert wheel.stat().st_size < 14e6
+    # The toolkit's judges alone: a run's weights, put into a package by mistake, would be shipped too.
+    assert {n for n in shipped if n.endswith(WEIGHTS)} == {
+        "judge/reference/adapter.safetensors",
+        "judge/reference_lm/adapter_model.safetensors",
+    }
+    assert wheel.stat().st_size < 24e6
 
 
 def test_the_sdist_is_what_the_wheel_is_built_from(sdist: Path) -> None:
