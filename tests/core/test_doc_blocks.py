@@ -34,7 +34,7 @@ __all__ = ["bert"]  # the fixture
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path
-    for pattern in ("*.md", "docs/*.md", "recipes/*/README.md", "judge/reference/README.md")
+    for pattern in ("*.md", "docs/*.md", "recipes/*/README.md", "judge/reference*/README.md")
     for path in ROOT.glob(pattern)
 )
 SHELL = re.compile(
@@ -148,7 +148,7 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shipped = json.loads((ROOT / "judge" / "reference" / "judge.json").read_text())
     kept = {key: shipped[key] for key in ("stage", "modes", "languages", "measured", "parameters")}
     write_json(model / "judge.json", {**kept, **describe_layout(Layout(tokenizer, 32, 4))})
-    for name in ("JUDGE", "MODEL", "M", "ckpt", "runs/own-domain/encoder", "runs/demo/sft", "runs/demo/dpo"):
+    for name in ("reference_lm", "JUDGE", "MODEL", "M", "ckpt", "runs/own-domain/encoder", "runs/demo/sft", "runs/demo/dpo"):
         shutil.copytree(model, world / name)
 
     for name in ("FILE", "document.txt", "bridge.txt"):
