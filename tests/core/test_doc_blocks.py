@@ -148,7 +148,8 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shipped = json.loads((ROOT / "judge" / "reference" / "judge.json").read_text())
     kept = {key: shipped[key] for key in ("stage", "modes", "languages", "measured", "parameters")}
     write_json(model / "judge.json", {**kept, **describe_layout(Layout(tokenizer, 32, 4))})
-    for name in ("reference_lm", "JUDGE", "MODEL", "M", "ckpt", "runs/own-domain/encoder", "runs/demo/sft", "runs/demo/dpo"):
+    copies = ("reference_lm", "JUDGE", "MODEL", "M", "ckpt", "runs/own-domain/encoder", "runs/demo/sft")
+    for name in (*copies, "runs/demo/dpo"):
         shutil.copytree(model, world / name)
 
     for name in ("FILE", "document.txt", "bridge.txt"):
