@@ -55,8 +55,9 @@ def load_judge(
     """Make a judge from the name of a model, or a floor from ``floor:NAME``; by default the reference judge.
 
     Args:
-        model: ``reference``, the encoder judge that comes with the toolkit; a Hub id; a local folder (full
-            weights or a LoRA adapter); ``floor:NAME``; or what a server calls it.
+        model: ``reference`` or ``reference-lm``, the encoder and the language model that come with the
+            toolkit; a Hub id; a local folder (full weights or a LoRA adapter); ``floor:NAME``; or what a
+            server calls it.
         mode: how it answers, see :class:`Judge`.
         template: a file with a Jinja prompt, or with several in YAML, to use instead of the project's own
             (:mod:`judge.prompting.templates`).
