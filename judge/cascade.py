@@ -5,7 +5,7 @@
 What passes on is what the first judge doubts, what it could not read (a language, an empty reply), and what
 it did not read whole. Both have to be calibrated, or ``sure`` means little, and probabilities of the two do
 not rank in one list. With a weight the first judge has a say in what passes on too: two judges that err in
-different places are better together (logarithmic opinion pool: Genest and Zidek, 1986, section 3).
+different places are better together (a logarithmic opinion pool: Genest and Zidek, 1986).
 """
 
 import math

