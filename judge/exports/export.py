@@ -26,7 +26,6 @@ from judge.models.parity import FIELD
 from judge.models.runtimes import EXPORT
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.prompting.rendering import Renderer
-from judge.shipped import model_path
 from judge.types import Sample
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def _write_decoder(model: str, folder: Path, to: str, kind: str) -> dict[str, An
 @contextmanager
 def _plain_weights(model: str) -> Iterator[Path]:
     """A folder with a model's plain weights and tokenizer: its own, or that of an adapter merged in."""
-    base, adapter = find_model(model_path(model))
+    base, adapter = find_model(model)
     if adapter is not None:
         from judge.models.weights import load_weights
 

@@ -53,9 +53,10 @@ def find_model(name: str) -> tuple[str, str | None]:
     Raises:
         InputError: ``name`` looks like a path and is no model folder, or its base is not there any more.
     """
-    folder = Path(model_path(name))
+    place = model_path(name)
+    folder = Path(place)
     if (folder / "adapter_config.json").is_file():
-        return find_base(folder), model_path(name)
+        return find_base(folder), place
     if (folder / "config.json").is_file():
         return name, None
     if folder.is_dir():

@@ -187,7 +187,7 @@ def adapted_layers(adapter: Path, skeleton: Any, factors: Checkpoint) -> dict[st
             f"began as {config.init_lora_weights!r}, which changes the base too; merge it with PEFT",
             file=adapter,
         )
-    config.base_model_name_or_path = None  # find_base has told it; PEFT would warn of another place
+    config.base_model_name_or_path = None  # the base is at hand; PEFT would warn that it lies elsewhere
     names = {id(module): name for name, module in skeleton.named_modules()}
     model = get_peft_model(skeleton, config)
     layers, known = {}, set()

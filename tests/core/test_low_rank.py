@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.cli.main import main
 from judge.errors import InputError
 from judge.load import load_judge
 from judge.types import Sample
+from tests.calling import call
 
 ModelFolder = Callable[[str], Path]
 ASKED = [
@@ -42,10 +42,10 @@ def test_no_product_of_that_rank_is_nearer(
 def test_a_judge_of_a_lower_rank(model_folder: ModelFolder, tmp_path: Path) -> None:
     judge, same = model_folder("adapter"), tmp_path / "same"
     before = json.loads((judge / "adapter_config.json").read_text())
-    main_ends(["pack", str(judge), "--out", str(same), "--rank", str(before["r"])])
+    assert call("pack", judge, "--out", same, "--rank", before["r"]) == 0
     whole, packed = (load_judge(str(folder)).check(ASKED) for folder in (judge, same))
     assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=1e-3)
-    main_ends(["pack", str(judge), "--out", str(tmp_path / "one"), "--rank", "1"])
+    assert call("pack", judge, "--out", tmp_path / "one", "--rank", 1) == 0
     after = json.loads((tmp_path / "one" / "adapter_config.json").read_text())
     assert after["r"] == 1 and after["lora_alpha"] / 1 == before["lora_alpha"] / before["r"]
     sizes = [folder / "adapter_model.safetensors" for folder in (tmp_path / "one", same, judge)]
@@ -53,12 +53,6 @@ def test_a_judge_of_a_lower_rank(model_folder: ModelFolder, tmp_path: Path) -> N
     identity = json.loads((tmp_path / "one" / "judge.json").read_text())
     assert identity["packed"]["rank"] == 1 and 0 < identity["packed"]["kept"] < 1
     assert load_judge(str(tmp_path / "one")).check(ASKED)[0].label
-
-
-def main_ends(words: list[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(words)
-    assert not caught.value.code
 
 
 def test_what_cannot_be_made_smaller(
@@ -77,9 +71,8 @@ def test_what_cannot_be_made_smaller(
     with pytest.raises(InputError, match="use_dora"):
         lower_rank(odd, tmp_path / "out", 1)
     assert not (tmp_path / "out").exists()
-    with pytest.raises(SystemExit) as caught:
-        main(["pack", str(odd), "--out", str(tmp_path / "out")])
-    assert caught.value.code == 2 and "--rank 16" in capsys.readouterr().err
+    assert call("pack", odd, "--out", tmp_path / "out") == 2
+    assert "--rank 16" in capsys.readouterr().err
 
 
 def test_a_base_from_a_wheel_is_brought_again(
