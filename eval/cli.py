@@ -25,7 +25,7 @@ app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
 
 OPEN_FACTUAL = "open_factual_bench"
-JUDGING = ("mode", "template", "long", "threshold", "claims", "max_new_tokens")
+JUDGING = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
 """Settings of a judge that say how it is asked, and nothing of the engine."""
 
 
@@ -90,7 +90,8 @@ def _measure_parity(
     def load(precision: str) -> object:
         with warnings.catch_warnings():  # measured is whether the calibration holds
             warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
-            asked = {} if precision == "float32" else {"threshold": None}  # a named one may be set aside, too
+            # These may ask for a calibration that is set aside, too.
+            asked = {} if precision == "float32" else {"threshold": None, "fail_rate": None}
             return load_judge(model, **{**settings, **asked, "precision": precision})
 
     measured = measure(load, samples, data, say)

@@ -49,8 +49,9 @@ def load_judges(
     prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
     if prefix and (template is not None or mode != "verdict"):
         raise InputError(f"{model} judges in a way of its own; leave --template and --mode away")
-    if prefix and options.get("threshold") is not None:
-        raise InputError(f"{model} judges in a way of its own; leave --threshold away")
+    for name, option in (("threshold", "--threshold"), ("fail_rate", "--fail-rate")):
+        if prefix and options.get(name) is not None:
+            raise InputError(f"{model} judges in a way of its own; leave {option} away")
     if prefix != "floor" and prefix and options.get("claims"):
         raise InputError(f"{model} judges in a way of its own; leave --claims away")
     if temperature and options.get("claims"):

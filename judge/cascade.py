@@ -99,7 +99,7 @@ def stands(verdict: Verdict, sure: float) -> bool:
     """Is this verdict of a first judge the last word?"""
     if verdict.label is None or verdict.p_fail is None or verdict.cut_chars:
         return False
-    return max(verdict.p_fail, 1 - verdict.p_fail) >= sure
+    return (verdict.p_fail if verdict.label is Label.FAIL else 1 - verdict.p_fail) >= sure
 
 
 def pooled(first: Verdict, second: Verdict, weight: float, threshold: float | None = None) -> Verdict:

@@ -23,6 +23,7 @@ from judge.types import MODES, Mode, Sample
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
+    from judge.encoder.checker import EncoderJudge
     from judge.models.parity import FormatParity
     from judge.remote import EndpointConfig
 
@@ -45,6 +46,7 @@ def load_judge(
     call_cache: Path | str | None = None,
     long: Long = "fit",
     threshold: str | None = None,
+    fail_rate: float | None = None,
     compiled: bool = False,
     claims: bool = False,
     first: str | None = None,
@@ -78,6 +80,8 @@ def load_judge(
         long: what becomes of a document that is too long, see :class:`Judge`.
         threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for
             the one that ``judge calibrate`` found.
+        fail_rate: the share of answers that is hallucinated where the judge is used, if it is known. The
+            calibrated probabilities are then for that share; labels stay as they are without it.
         compiled: compile the model's layers (``torch.compile``); transformers only.
         claims: judge every sentence of an answer too (:class:`judge.claims.checker.ClaimsJudge`).
         first: a cheaper judge that judges before this one, and alone what it is sure of
@@ -88,10 +92,13 @@ def load_judge(
             transformers.
 
     Raises:
-        InputError: unknown model, mode, backend or floor, a template that cannot be read, or no vLLM here.
+        InputError: unknown model, mode, backend or floor, a template that cannot be read, no vLLM here, or a
+            ``fail_rate`` for a judge that is not calibrated.
     """
     if first is not None and claims:
         raise InputError("claims are judged by one judge; leave --first or --claims away")
+    if claims and fail_rate is not None:
+        raise InputError("claims have a calibration of their own; leave --fail-rate or --claims away")
 
     def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
         if claims:
@@ -99,7 +106,7 @@ def load_judge(
         if first is None:
             return judge
         at = getattr(judge, "threshold", None)
-        return CascadeJudge(load_judge(first), judge, sure, first_weight, at)
+        return CascadeJudge(load_judge(first, fail_rate=fail_rate), judge, sure, first_weight, at)
 
     if mode not in MODES:
         raise InputError(unknown("mode", mode, MODES))
@@ -108,12 +115,15 @@ def load_judge(
     if model.startswith("floor:"):
         from judge.floors.rules import make_floor
 
-        if threshold is not None:
-            raise InputError(f"{model} is a rule without a threshold; leave --threshold away")
+        if threshold is not None or fail_rate is not None:
+            option = "threshold" if threshold is not None else "fail-rate"
+            raise InputError(f"{model} is a rule without a {option}; leave --{option} away")
         floor = make_floor(model, floor_data)
         return finished(floor, {})
     if claims and threshold in ("precision", "recall"):
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
+    from judge.calibration.threshold import deciding
+
     identity = {} if backend == "openai" else read_identity(model, revision)
     if identity.get("stage") == ENCODER:
         for option, given in (
@@ -126,10 +136,9 @@ def load_judge(
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
         precision, parity = _number_format(model, identity, mode, identity["prompt_hash"], precision, claims)
-        encoder = _load_encoder(
-            model, revision, identity, precision, parity, max_length, batch_tokens, threshold
-        )
-        return finished(encoder, identity)
+        encoder = _load_encoder(model, revision, identity, precision, parity, max_length, batch_tokens)
+        decided = deciding("verdict", encoder.calibrations, encoder.calibration(), threshold, fail_rate)
+        return finished(replace(encoder, **decided), identity)
     if mode == "reason" and exported(identity, "onnx"):
         raise InputError(f"{model} is an ONNX export, which has no mode reason; leave it away")
     released = None if template is None else TemplatePrompt(Path(template))
@@ -176,11 +185,8 @@ def load_judge(
                 f"{model}: its calibration for mode {mode} is set aside, because it was fitted to {why}; "
                 "judge calibrate fits another"
             )
-    if threshold is not None:
-        from judge.calibration.curve import threshold_named
-
-        judge = replace(judge, threshold=threshold_named(threshold, judge.calibration()))
-    return finished(judge, identity)
+    decided = deciding(mode, judge.calibrations, judge.calibration(), threshold, fail_rate)
+    return finished(replace(judge, **decided), identity)
 
 
 def _number_format(
@@ -222,10 +228,8 @@ def _load_encoder(
     parity: "FormatParity | None",
     max_length: int | None,
     batch_tokens: int | None,
-    threshold: str | None,
-) -> Checker:
+) -> "EncoderJudge":
     """An encoder judge, on the device that is there."""
-    from judge.calibration.curve import threshold_named
     from judge.encoder.checker import load_encoder
 
     folder = Path(model_path(model))
@@ -240,7 +244,7 @@ def _load_encoder(
         if precision != "auto":
             raise InputError(f"{model} is an export, which takes no --precision; leave it away")
         found = load_onnx_encoder(folder, identity, max_length=max_length, batch_tokens=batch_tokens)
-        return replace(found, model=model, threshold=threshold_named(threshold, found.calibration()))
+        return replace(found, model=model)
     judge = load_encoder(
         folder,
         identity,
@@ -249,5 +253,4 @@ def _load_encoder(
         max_length=max_length,
         batch_tokens=batch_tokens,
     )
-    judge = replace(judge, model=model, parity=parity)
-    return replace(judge, threshold=threshold_named(threshold, judge.calibration()))
+    return replace(judge, model=model, parity=parity)

@@ -24,7 +24,19 @@ def names(given: str) -> list[str]:
 
 
 @app.command()
-@loads_judge(without=("mode", "template", "long", "threshold", "claims", "first", "sure", "max_new_tokens"))
+@loads_judge(
+    without=(
+        "mode",
+        "template",
+        "long",
+        "threshold",
+        "fail_rate",
+        "claims",
+        "first",
+        "sure",
+        "max_new_tokens",
+    )
+)
 def open_factual_command(
     settings: Settings,
     model: Annotated[

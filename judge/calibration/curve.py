@@ -31,12 +31,14 @@ class Curve(StrictConfig):
 
     ``temperature`` divides the log-odds (Guo et al., 2017); ``platt`` also shifts them by ``bias`` (Platt,
     1999), which a judge needs that says one label too readily; ``isotonic`` is linear between ``points``.
+    ``shift`` moves the log-odds of what comes out, to another share of FAIL; no fit makes one.
     """
 
     method: Method
     temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     bias: float = Field(default=0.0, allow_inf_nan=False)
     points: tuple[tuple[float, float], ...] = ()
+    shift: float = Field(default=0.0, allow_inf_nan=False, exclude_if=lambda shift: shift == 0)
 
     @model_validator(mode="after")
     def _check_points(self) -> "Curve":
@@ -49,9 +51,9 @@ class Curve(StrictConfig):
     def __call__(self, p_fail: float) -> float:
         """The calibrated probability of a raw one."""
         if self.method == "isotonic":
-            return self._between_points(p_fail)
-        odds = log_odds(p_fail) / self.temperature + self.bias
-        return 1 / (1 + math.exp(min(-odds, 700)))
+            found = self._between_points(p_fail)
+            return _moved(found, self.shift) if self.shift else found
+        return _chance(log_odds(p_fail) / self.temperature + self.bias + self.shift)
 
     def _between_points(self, p_fail: float) -> float:
         after = bisect_right(self.points, (p_fail, math.inf))
@@ -93,6 +95,28 @@ class Calibration(StrictConfig):
     ece_before: float
     ece_after: float
 
+    def at_rate(self, fail_rate: float) -> "Calibration":
+        """This calibration where another share of the answers is FAIL than of those that it was fitted on.
+
+        Probabilities and thresholds move together (Saerens et al., 2002), so labels stay as they were. What
+        thresholds gave is said of the answers fitted on, as before.
+        """
+        by = self._to_rate(fail_rate)
+        thresholds = {
+            target: found.model_copy(update={"threshold": _moved(found.threshold, by)})
+            for target, found in self.thresholds.items()
+        }
+        return self.model_copy(
+            update={"curve": self.curve.model_copy(update={"shift": by}), "thresholds": thresholds}
+        )
+
+    def half_at_rate(self, fail_rate: float) -> float:
+        """What becomes of a probability of one half, :meth:`at_rate`."""
+        return _moved(0.5, self._to_rate(fail_rate))
+
+    def _to_rate(self, fail_rate: float) -> float:
+        return log_odds(fail_rate) - log_odds(self.fail / self.samples)
+
     def misfit(self, description: Mapping[str, Any]) -> str | None:
         """Why it does not hold for a judge, by what the judge's ``describe`` says; ``None`` where it does."""
         if self.prompt_hash != description["prompt_hash"]:
@@ -122,6 +146,16 @@ def log_odds(p: float) -> float:
     """Natural logarithm of the odds of a probability; finite for 0 and 1 too."""
     p = min(max(p, _SURE), 1 - _SURE)
     return math.log(p / (1 - p))
+
+
+def _chance(odds: float) -> float:
+    """The probability with these log-odds."""
+    return 1 / (1 + math.exp(min(-odds, 700)))
+
+
+def _moved(p: float, by: float) -> float:
+    """A probability with so much added to its log-odds."""
+    return _chance(log_odds(p) + by)
 
 
 def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Calibration]:

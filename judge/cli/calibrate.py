@@ -25,7 +25,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("calibrate")
-@loads_judge(without=("threshold", "first", "sure", "first_weight", "base_url", "call_cache"))
+@loads_judge(without=("threshold", "fail_rate", "first", "sure", "first_weight", "base_url", "call_cache"))
 def calibrate_command(
     model: MODEL,
     settings: Settings,

@@ -79,6 +79,10 @@ def _settings(
         str | None,
         _option("p(FAIL) from which on to say FAIL; precision or recall: as judge calibrate found it."),
     ] = None,
+    fail_rate: Annotated[
+        float | None,
+        _option("Share of your answers that is hallucinated, if you know it: p(FAIL) is then for that."),
+    ] = None,
     claims: Annotated[
         bool, _option("Judge every sentence of an answer too, and name what speaks for it.", "--claims")
     ] = False,
@@ -123,6 +127,7 @@ def _settings(
         "template": template,
         "long": long,
         "threshold": threshold,
+        "fail_rate": fail_rate,
         "claims": claims,
         "first": first,
         "sure": sure,

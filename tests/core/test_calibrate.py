@@ -204,6 +204,43 @@ def test_no_threshold(said: str) -> None:
         threshold_named("recall", None)
 
 
+# --- another share of hallucinated answers ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_probabilities_for_another_rate(method: Method) -> None:
+    """Most of the bad answers are dropped: what was calibrated is so again, once it knows the rate."""
+    p_fail, fails, groups = drawn(6000, 4.0, 0.0)
+    made, _ = fit_calibration(method, p_fail, fails, groups, {}, prompt_hash="p", data_sha256="d")
+    draw = random.Random(1)
+    kept = [(p, fail) for p, fail in zip(p_fail, fails, strict=True) if not fail or draw.random() < 0.1]
+    rare, rate = [fail for _, fail in kept], sum(fail for _, fail in kept) / len(kept)
+    before = calibration_error([made.curve(p) for p, _ in kept], rare)
+    after = calibration_error([made.at_rate(rate).curve(p) for p, _ in kept], rare)
+    assert before is not None and after is not None and before > 0.1 > 0.03 > after
+
+
+@given(
+    curve=st.sampled_from(
+        [
+            Curve(method="platt", temperature=2.0, bias=1.0),
+            Curve(method="temperature", temperature=0.5),
+            Curve(method="isotonic", points=((0.1, 0.2), (0.5, 0.5), (0.9, 0.95))),
+        ]
+    ),
+    rate=st.floats(0.001, 0.999),
+)
+def test_a_rate_changes_no_label(curve: Curve, rate: float) -> None:
+    thresholds = {"recall": {"wanted": 0.9, "threshold": 0.3, "precision": 0.5, "recall": 0.95}}
+    plain = stored(curve=curve, fail=30, thresholds=thresholds)
+    moved = plain.at_rate(rate)
+    chances = [(number + 0.5) / 101 for number in range(101)]
+    for before, after in ((0.5, plain.half_at_rate(rate)), (0.3, moved.thresholds["recall"].threshold)):
+        sure = [p for p in chances if abs(curve(p) - before) > 1e-9]
+        assert [curve(p) > before for p in sure] == [moved.curve(p) > after for p in sure]
+    assert plain.at_rate(0.3).curve(0.7) == pytest.approx(curve(0.7))
+
+
 # --- verdicts -----------------------------------------------------------------------------------------------
 
 
@@ -410,6 +447,8 @@ def test_wrong_calls(
     assert (folder / "judge.json").read_bytes() == before
     with pytest.raises(InputError, match="a rule without a threshold"):
         load_judge("floor:length", threshold="0.3")
+    with pytest.raises(InputError, match="a rule without a fail-rate; leave --fail-rate away"):
+        load_judge("floor:length", fail_rate=0.3)
 
 
 @pytest.mark.parametrize("model", ["floor:length", "selfcheck:judge", "replay:verdicts.jsonl"])
@@ -418,6 +457,46 @@ def test_what_has_no_threshold_refuses_one(
 ) -> None:
     assert call("eval", "--model", model, "--samples", judged[1], "--threshold", "0.3") == 2
     assert "leave --threshold away" in capsys.readouterr().err
+
+
+def test_a_rate_moves_probabilities_and_leaves_labels(
+    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, data, samples = judged
+    assert call("calibrate", "--model", folder, "--data", data) == 0
+    kept = read_calibrations(str(folder))["verdict"]
+    plain, rare = load_judge(str(folder)), load_judge(str(folder), fail_rate=0.05)
+    for before, after in zip(plain.check(samples), rare.check(samples), strict=True):
+        assert before.label is after.label and (before.p_fail or 0) > (after.p_fail or 1)
+    assert rare.describe()["calibration"]["curve"] != plain.describe()["calibration"]["curve"]
+    assert load_judge(str(folder), fail_rate=0.05, threshold="0.5").describe()["threshold"] == 0.5
+    by_name = load_judge(str(folder), fail_rate=0.05, threshold="recall").describe()["threshold"]
+    assert by_name == kept.at_rate(0.05).thresholds["recall"].threshold
+
+    first = load_judge(str(folder), first=str(folder), sure=1.0, first_weight=0.5, fail_rate=0.05)
+    for alone, pooled in zip(rare.check(samples), first.check(samples), strict=True):
+        assert alone.label is pooled.label and alone.p_fail == pytest.approx(pooled.p_fail)
+
+    out = tmp_path / "verdicts.jsonl"
+    assert call("batch", data, "-o", out, "--model", folder, "--fail-rate", 0.05) == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["p_fail"] for row in rows] == pytest.approx(
+        [one.p_fail for one in rare.check(samples)], abs=1e-4
+    )
+    capsys.readouterr()
+    raw = tmp_path / "raw"
+    shutil.copytree(folder, raw)
+    (raw / "judge.json").write_text('{"stage": "sft"}')
+    for model, rate, message in [
+        (folder, 1.5, "is 1.5, a share between 0 and 1"),
+        (raw, 0.1, "this judge has no calibration that holds here; judge calibrate fits one"),
+        ("selfcheck:judge", 0.1, "leave --fail-rate away"),
+    ]:
+        assert call("eval", "--model", model, "--samples", data, "--fail-rate", rate) == 2
+        assert message in capsys.readouterr().err
+    other = ("-o", tmp_path / "claims.jsonl", "--claims")
+    assert call("batch", data, *other, "--model", folder, "--fail-rate", 0.05) == 2
+    assert "leave --fail-rate or --claims away" in capsys.readouterr().err
 
 
 def test_commands_take_a_threshold(

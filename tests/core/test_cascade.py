@@ -72,6 +72,14 @@ def test_doubts_are_judged_again(chances: list[float], sure: float) -> None:
     assert all(0 < len(call) <= 3 for call in second.calls) and all(len(call) <= 4 for call in first.calls)
 
 
+def test_a_first_judge_is_sure_of_its_own_label() -> None:
+    """With a threshold below one half a FAIL may be likelier wrong than right."""
+    doubted = Verdict(Label.FAIL, 0.15)
+    judge = CascadeJudge(Told({"a": doubted}), Told({"a": verdict(0.25)}), sure=0.8)
+    [found] = judge.check([sample("a")])
+    assert found.p_fail == 0.25
+
+
 @pytest.mark.parametrize(
     "unread",
     [Verdict(None, error="does not read language 'zh'"), verdict(0.01, cut_chars=9), Verdict(Label.PASS)],
