@@ -3,35 +3,61 @@
     python -m tests.bench.leave_out runs/all/data --model BERT --out runs/leave-out \\
         --without squad2+xquad,attributionbench --without ragtruth_qa,factcg
 
-Each ``--without`` is a judge trained without these sources, in the two stages of recipes/reference-encoder;
-what stands behind a ``+`` is kin of the source before it, leaves with it and is not measured. Of each source
-``--limit`` samples are measured, labelled ones as they came and no twins made by rule. What is finished is
-not made again. Prints a Markdown table: balanced accuracy and AUROC with 95 % intervals over documents, and
-floors that were fitted on other documents of the very source.
+Each ``--without`` is a judge trained without these sources, in the two stages of recipes/reference-encoder
+(``--kind lm``: recipes/smollm2-judge); what stands behind a ``+`` is kin of the source before it, leaves with
+it and is not measured. Of each source ``--limit`` samples are measured, labelled ones as they came and no
+twins made by rule. What is finished is not made again. Prints a Markdown table: balanced accuracy and AUROC
+with 95 % intervals over documents, and floors that were fitted on other documents of the very source.
+
+    ... --calibrate JUDGE
+
+calibrates a judge on what these judges said of the sources that they never saw, since that is what it will
+meet; the errors that it prints are of each source by a curve that was fitted to others.
 """
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
+
+from eval.verdicts import VERDICTS, verdict_from_row
+from judge.calibration.curve import number_format
+from judge.calibration.fit import fit_calibration
+from judge.files import JUDGE_FILE, read_jsonl, sha256_text, write_json
+from judge.load import load_judge
+from judge.models.identity import read_identity
 from judge.samples import read_samples, write_samples
 from tests.bench.commands import measured, percent, run
 
-RECIPES = Path(__file__).parents[2] / "recipes" / "reference-encoder"
+RECIPES = Path(__file__).parents[2] / "recipes"
+STAGES = {
+    "encoder": (
+        ("encoder", "reference-encoder/encoder-short.yaml"),
+        ("encoder", "reference-encoder/encoder.yaml"),
+    ),
+    "lm": (("sft", "smollm2-judge/sft-short.yaml"), ("sft", "smollm2-judge/sft.yaml")),
+}
+"""By kind of judge: the command and the recipe of each stage."""
 
 
-def train(data: Path, folder: Path, left_out: Sequence[str], options: argparse.Namespace) -> Path:
+def train(folder: Path, left_out: Sequence[str], options: argparse.Namespace) -> Path:
     """The folder of a judge trained without some sources."""
-    weights = "{" + ", ".join(f"{name}: 0" for name in left_out) + "}"
     model: object = options.model
-    for stage, tokens in (("encoder-short", options.short_tokens), ("encoder", options.tokens)):
-        output = folder / stage
+    long_data = options.long_data or options.data
+    stages = zip(
+        STAGES[options.kind], (options.data, long_data), (options.short_tokens, options.tokens), strict=True
+    )
+    for (command, name), data, tokens in stages:
+        recipe = RECIPES / name
+        output = folder / recipe.stem
         if not (output / "judge.json").exists():
+            kept = yaml.safe_load(recipe.read_text(encoding="utf-8")).get("source_weights", {})
+            weights = json.dumps({**kept, **dict.fromkeys(left_out, 0)})
             places = (f"model={model}", f"data={data}", f"output={output}", f"seed={options.seed}")
             drawn = (f"source_weights={weights}", f"max_tokens={tokens}", "without_leak_gate=true")
-            run(
-                "encoder", RECIPES / f"{stage}.yaml", *places, *drawn, "resume=true", "without_leak_gate=true"
-            )
+            run(command, recipe, *places, *drawn, "resume=true")
         model = output
     return output
 
@@ -46,28 +72,59 @@ def samples_of(source: str, data: Path, folder: Path) -> Path:
     return file
 
 
+def calibrate(judge: Path, folders: Sequence[Path]) -> None:
+    """Fit a judge's curve to verdicts of other judges on sources that they never saw; keep it beside it."""
+    rows = [row for folder in folders for _, row in read_jsonl(folder / VERDICTS)]
+    told = [(row, chance) for row in rows if (chance := verdict_from_row(row).p_fail) is not None]
+    described = load_judge(str(judge), precision="float32").describe()
+    fitted, _ = fit_calibration(
+        "platt",
+        [chance for _, chance in told],
+        [row["label"] == "FAIL" for row, _ in told],
+        [row["benchmark"] for row, _ in told],  # a source is on one side of a fold
+        {"precision": 0.9, "recall": 0.9},
+        prompt_hash=described["prompt_hash"],
+        precision=number_format(described),
+        data_sha256=sha256_text("".join(row["sample"] for row in rows)),
+    )
+    identity = read_identity(str(judge))
+    identity["calibration"] = {
+        **identity.get("calibration", {}),
+        "verdict": fitted.model_dump(mode="json"),
+    }
+    write_json(judge / JUDGE_FILE, identity)
+    print(
+        f"\n{judge}: temperature {fitted.curve.temperature:.2f}, bias {fitted.curve.bias:.2f}; calibration "
+        f"error before {fitted.ece_before:.3f}, after {fitted.ece_after:.3f}"
+    )
+
+
 def main() -> None:
     """Train without, measure on."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("data", type=Path, help="a built data set with all sources")
     parser.add_argument("--without", action="append", required=True, metavar="SOURCE[+KIN...],...")
-    parser.add_argument("--model", required=True, help="folder or Hub id of a BERT to start from")
+    parser.add_argument("--kind", choices=list(STAGES), default="encoder")
+    parser.add_argument("--long-data", type=Path, help="for the second stage; the same by default")
+    parser.add_argument("--model", required=True, help="folder or Hub id to start from")
     parser.add_argument("--out", type=Path, default=Path("runs/leave-out"))
     parser.add_argument("--short-tokens", type=int, default=2_200_000)
     parser.add_argument("--tokens", type=int, default=3_000_000)
     parser.add_argument("--limit", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--calibrate", type=Path, metavar="JUDGE", help="a folder")
     options = parser.parse_args()
     print("| source | n | balanced accuracy | AUROC | AUROC of overlap | best other floor |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
-    means = []
+    means, folders = [], []
     for number, families in enumerate(text.split(",") for text in options.without):
         left_out = [source for family in families for source in family.split("+")]
-        judge = train(options.data, options.out / f"without-{number}", left_out, options)
+        judge = train(options.out / f"without-{number}", left_out, options)
         for source in (family.split("+")[0] for family in families):
             file = samples_of(source, options.data, options.out / "samples")
             asked = ("--model", judge, "--samples", file, "--limit", options.limit)
-            [report] = measured(options.out / f"eval-{number}" / source, *asked)
+            folders.append(options.out / f"eval-{number}" / source)
+            [report] = measured(folders[-1], *asked)
             floors = {name: found.auroc or 0.5 for name, found in report.floors.items()}
             overlap = floors.pop("floor:overlap")
             best = max(floors, key=lambda name: floors[name])
@@ -77,6 +134,8 @@ def main() -> None:
             print(f"| {source} | {report.counts['all']} | {figures} | {beside} |", flush=True)
     auroc, overlap, other = (100 * sum(column) / len(means) for column in zip(*means, strict=True))
     print(f"| mean | | | {auroc:.1f} | {overlap:.1f} | {other:.1f} |")
+    if options.calibrate:
+        calibrate(options.calibrate, folders)
 
 
 if __name__ == "__main__":
