@@ -171,6 +171,8 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("answers.jsonl", "mine.jsonl", "marked.jsonl", "DATA/validation.jsonl",
                  "runs/own-domain/data/validation.jsonl"):  # fmt: skip
         write_jsonl(world / name, rows)
+    for name in ("reference", "reference_lm"):  # what comes with the toolkit is calibrated
+        assert call("calibrate", "--model", world / name, "--data", world / "DATA" / "validation.jsonl") == 0
     for annotator in ("Ada", "Ben"):
         said = [
             {"label": row["label"], "annotator": annotator, "id": row["id"], "source": "towers",
