@@ -131,7 +131,7 @@ def main() -> None:
             means.append((report.metrics.auroc or 0.5, overlap, floors[best]))
             figures = f"{percent(report, 'balanced_accuracy')} | {percent(report, 'auroc')}"
             beside = f"{100 * overlap:.1f} | {100 * floors[best]:.1f} ({best.removeprefix('floor:')})"
-            print(f"| {source} | {report.counts['all']} | {figures} | {beside} |", flush=True)
+            print(f"| {source} | {report.metrics.n} | {figures} | {beside} |", flush=True)
     auroc, overlap, other = (100 * sum(column) / len(means) for column in zip(*means, strict=True))
     print(f"| mean | | | {auroc:.1f} | {overlap:.1f} | {other:.1f} |")
     if options.calibrate:
