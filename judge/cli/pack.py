@@ -10,7 +10,12 @@ app = typer.Typer(add_completion=False)
 
 @app.command("pack")
 def pack_command(
-    judge: Annotated[Path, typer.Argument(help="Folder of an encoder judge, or of a LoRA judge.")],
+    judges: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="JUDGE...", help="Folder of an encoder judge, or of a LoRA judge; several are averaged."
+        ),
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the smaller judge.")],
     base: Annotated[
         Path | None,
@@ -19,6 +24,8 @@ def pack_command(
     rank: Annotated[int | None, typer.Option(min=1, help="LoRA: rank of the smaller adapters.")] = None,
 ) -> None:
     """Write what training changed, smaller: of an encoder in 8 bits, of a LoRA judge in a lower rank.
+
+    LoRA judges that were trained from one start with several seeds become their mean.
 
     Calibrate the smaller judge, not the one before it: judge calibrate --model OUT.
     """
@@ -31,17 +38,20 @@ def pack_command(
         from judge.encoder.packing import pack
         from judge.models.bundled import bring_minilm
 
-        if (judge / "adapter_config.json").is_file():
-            raise InputError(
-                "is a LoRA judge; say of which rank the smaller one is to be: --rank 16", file=judge
-            )
-        found = f"{pack(judge, base or bring_minilm(), out) / 1e6:.1f} MB"
+        for judge in judges:
+            if (judge / "adapter_config.json").is_file():
+                raise InputError(
+                    "is a LoRA judge; say of which rank the smaller one is to be: --rank 16", file=judge
+                )
+        if len(judges) > 1:
+            raise InputError("is one of several; an average is made of LoRA judges alone", file=judges[1])
+        found = f"{pack(judges[0], base or bring_minilm(), out) / 1e6:.1f} MB"
     else:
         from judge.models.low_rank import lower_rank
 
         if base is not None:
             raise InputError("a LoRA judge knows its base; leave --base away")
-        lowered = lower_rank(judge, out, rank)
+        lowered = lower_rank(judges, out, rank)
         found = f"{lowered.size / 1e6:.1f} MB, {100 * lowered.kept:.1f} % of the squared changes"
     identity = read_identity(str(out))
     if "training" in identity:  # not in an adapter from elsewhere

@@ -3,18 +3,23 @@
 What an adapter adds to a weight is a product of two thin matrices. The nearest product of a lower rank keeps
 its largest singular values (Eckart and Young, 1936). Those come from a small square matrix between two QR
 decompositions, so the whole product is never formed.
+
+Judges that were trained from one start with several seeds are one judge in the same way: the mean of their
+changes is a product too, of their matrices side by side (model soups: Wortsman et al., 2022).
 """
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
 from judge.models.base import describe_base, find_model
 from judge.models.checkpoint import Checkpoint
+from judge.models.fingerprint import fingerprint
 from judge.models.identity import read_identity
 from judge.models.plain import more_than_a_product
 from judge.progress import track
@@ -36,37 +41,60 @@ class Lowered:
     kept: float
 
 
-def lower_rank(judge: Path, out: Path, rank: int) -> Lowered:
-    """Write a LoRA judge with adapters of a lower rank, in float16.
+@dataclass(frozen=True, slots=True)
+class _Adapter:
+    """One LoRA judge as it lies on the disk."""
+
+    folder: Path
+    base: str
+    config: dict[str, Any]
+    factors: Checkpoint
+
+    @property
+    def targets(self) -> list[str]:
+        """The layers that it changes."""
+        return [name.removesuffix(DOWN) for name in self.factors.tensors if name.endswith(DOWN)]
+
+    @property
+    def scale(self) -> float:
+        """What its products are multiplied with."""
+        return float(self.config["lora_alpha"] / self.config["r"])
+
+
+def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
+    """Write a LoRA judge, or the mean of several, with adapters of a lower rank, in float16.
 
     Args:
-        judge: folder of the judge.
+        judges: folder of the judge, or folders of judges on one base that change the same layers.
         out: folder for the smaller one; it gets judge.json too, without calibration and parity, which would
             be those of the weights before. Its tokenizer only where the base's is another.
         rank: of each adapter, if theirs is not lower already.
 
     Raises:
-        InputError: ``judge`` is no LoRA judge, or of a variant that is more than a product; or ``out`` is
-            there already.
+        InputError: one of ``judges`` is no LoRA judge, of a variant that is more than a product, or of
+            another base, prompt or set of layers than the first; or ``out`` is there already.
     """
     import torch
     from safetensors.torch import save_file
 
-    base, adapter = find_model(str(judge))
-    if adapter is None:
-        raise InputError(f"is no LoRA judge with {CONFIG}", file=judge)
+    adapters = [_read(judge) for judge in judges]
+    for other in adapters[1:]:
+        _check_alike(adapters[0], other)
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
-    config = json.loads((judge / CONFIG).read_text(encoding="utf-8"))
-    if odd := more_than_a_product(config):
-        raise InputError(f"has {odd}, which is more than a product of two matrices", file=judge / CONFIG)
-    rank = min(rank, config["r"])
-    factors = Checkpoint([judge / WEIGHTS])
+    judge, base, config = judges[0], adapters[0].base, adapters[0].config
+    rank = min(rank, sum(adapter.config["r"] for adapter in adapters))
     lowered: dict[str, torch.Tensor] = {}
     kept = whole = 0.0
-    targets = [name.removesuffix(DOWN) for name in factors.tensors if name.endswith(DOWN)]
+    targets = adapters[0].targets
     for target in track(targets, f"pack {judge}", len(targets)):
-        down, up, squares = nearest(factors.read(target + DOWN), factors.read(target + UP), rank)
+        downs = [adapter.factors.read(target + DOWN).float() for adapter in adapters]
+        shares = [adapter.scale / adapters[0].scale / len(adapters) for adapter in adapters]
+        ups = [
+            share * adapter.factors.read(target + UP).float()
+            for share, adapter in zip(shares, adapters, strict=True)
+        ]
+        down, up, squares = nearest(torch.cat(downs), torch.cat(ups, dim=1), rank)
         lowered |= {target + DOWN: down.half(), target + UP: up.half()}
         kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())
     identity = read_identity(str(judge))
@@ -76,6 +104,8 @@ def lower_rank(judge: Path, out: Path, rank: int) -> Lowered:
     # What a wheel brings again needs no place.
     identity["base"] = {name: place[name] for name in ("name", "wheel")} if "wheel" in place else place
     identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4) if whole else 1.0}
+    if len(judges) > 1:
+        identity["packed"]["mean_of"] = [_told(read_identity(str(one))) for one in judges]
     config |= {"r": rank, "lora_alpha": config["lora_alpha"] * rank / config["r"]}
     config["base_model_name_or_path"] = place["name"] if "wheel" in place else base
     with appearing(out) as folder:
@@ -87,6 +117,38 @@ def lower_rank(judge: Path, out: Path, rank: int) -> Lowered:
             for file in own:
                 shutil.copyfile(file, folder / file.name)
     return Lowered((out / WEIGHTS).stat().st_size, identity["packed"]["kept"])
+
+
+def _read(judge: Path) -> _Adapter:
+    """The adapter of a LoRA judge; raises ``InputError`` where there is none that can be made smaller."""
+    base, adapter = find_model(str(judge))
+    if adapter is None:
+        raise InputError(f"is no LoRA judge with {CONFIG}", file=judge)
+    config = json.loads((judge / CONFIG).read_text(encoding="utf-8"))
+    if odd := more_than_a_product(config):
+        raise InputError(f"has {odd}, which is more than a product of two matrices", file=judge / CONFIG)
+    return _Adapter(judge, base, config, Checkpoint([judge / WEIGHTS]))
+
+
+def _check_alike(one: _Adapter, other: _Adapter) -> None:
+    """Changes have a mean if they are of the same weights; raises ``InputError`` where they are not."""
+    asked = [read_identity(str(each.folder)).get("prompt_hash") for each in (one, other)]
+    for what, first, second in (
+        ("base", fingerprint(one.base), fingerprint(other.base)),
+        ("prompt", *asked),
+        ("set of trained layers", sorted(one.targets), sorted(other.targets)),
+    ):
+        if first != second:
+            raise InputError(f"has another {what} than {one.folder}: they have no mean", file=other.folder)
+
+
+def _told(identity: dict[str, Any]) -> dict[str, Any]:
+    """What tells one of several averaged judges from the others."""
+    training = identity.get("training", {})
+    return {
+        "seed": identity.get("recipe", {}).get("seed"),
+        **{name: training[name] for name in ("steps", "tokens", "seconds") if name in training},
+    }
 
 
 def nearest(

@@ -55,21 +55,55 @@ def test_a_judge_of_a_lower_rank(model_folder: ModelFolder, tmp_path: Path) -> N
     assert load_judge(str(tmp_path / "one")).check(ASKED)[0].label
 
 
+def test_the_mean_of_several_judges(model_folder: ModelFolder, tmp_path: Path) -> None:
+    """Two judges whose changes are three times and once those of one: their mean changes twice as much."""
+    from safetensors.torch import load_file, save_file
+
+    judge, threefold, double = model_folder("adapter"), tmp_path / "threefold", tmp_path / "double"
+    factors = load_file(judge / "adapter_model.safetensors")
+    config = json.loads((judge / "adapter_config.json").read_text())
+    # Half the scale and factors of six are three times the change.
+    for folder, times, scale in ((threefold, 6, 0.5), (double, 2, 1)):
+        shutil.copytree(judge, folder)
+        changed = {name: value * (times if "lora_B" in name else 1) for name, value in factors.items()}
+        save_file(changed, folder / "adapter_model.safetensors")
+        scaled = {**config, "lora_alpha": config["lora_alpha"] * scale}
+        (folder / "adapter_config.json").write_text(json.dumps(scaled))
+    assert call("pack", judge, threefold, "-o", tmp_path / "mean", "--rank", 2 * config["r"]) == 0
+    found, wanted = (load_judge(str(folder)).check(ASKED) for folder in (tmp_path / "mean", double))
+    assert [one.p_fail for one in found] == pytest.approx([one.p_fail for one in wanted], abs=1e-3)
+    packed = json.loads((tmp_path / "mean" / "judge.json").read_text())["packed"]
+    assert len(packed["mean_of"]) == 2 and packed["kept"] == 1
+
+
+def test_what_has_no_mean(
+    model_folder: ModelFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge, other = model_folder("adapter"), tmp_path / "other"
+    shutil.copytree(judge, other)
+    (other / "judge.json").write_text('{"prompt_hash": "of another"}')
+    assert call("pack", judge, other, "-o", tmp_path / "out", "--rank", 2) == 2
+    assert "has another prompt than" in capsys.readouterr().err
+    assert call("pack", model_folder("chatml"), other, "-o", tmp_path / "out") == 2
+    assert "--rank 16" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_cannot_be_made_smaller(
     model_folder: ModelFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from judge.models.low_rank import lower_rank
 
     with pytest.raises(InputError, match="is no LoRA judge"):
-        lower_rank(model_folder("chatml"), tmp_path / "out", 1)
+        lower_rank([model_folder("chatml")], tmp_path / "out", 1)
     with pytest.raises(InputError, match="exists already"):
-        lower_rank(model_folder("adapter"), tmp_path, 1)
+        lower_rank([model_folder("adapter")], tmp_path, 1)
     odd = tmp_path / "odd"
     shutil.copytree(model_folder("adapter"), odd)
     config = json.loads((odd / "adapter_config.json").read_text())
     (odd / "adapter_config.json").write_text(json.dumps({**config, "use_dora": True}))
     with pytest.raises(InputError, match="use_dora"):
-        lower_rank(odd, tmp_path / "out", 1)
+        lower_rank([odd], tmp_path / "out", 1)
     assert not (tmp_path / "out").exists()
     assert call("pack", odd, "--out", tmp_path / "out") == 2
     assert "--rank 16" in capsys.readouterr().err
@@ -91,7 +125,7 @@ def test_a_base_from_a_wheel_is_brought_again(
     config = json.loads((judge / "adapter_config.json").read_text())
     write_json(judge / "adapter_config.json", {**config, "base_model_name_or_path": str(own)})
     write_json(judge / "judge.json", {"base": base.describe_base(str(own), judge)})
-    lower_rank(judge, tmp_path / "packed", 2)
+    lower_rank([judge], tmp_path / "packed", 2)
     kept = json.loads((tmp_path / "packed" / "judge.json").read_text())["base"]
     assert kept == {"name": "org/base", "wheel": "some-wheel==1"}
     assert {path.name for path in (tmp_path / "packed").iterdir()} == {
