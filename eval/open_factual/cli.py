@@ -23,20 +23,15 @@ def names(given: str) -> list[str]:
     return list(dict.fromkeys(filter(None, (part.strip() for part in given.split(",")))))
 
 
-@app.command()
-@loads_judge(
-    without=(
-        "mode",
-        "template",
-        "long",
-        "threshold",
-        "fail_rate",
-        "claims",
-        "first",
-        "sure",
-        "max_new_tokens",
-    )
+_OF_VERDICTS = (
+    *("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens"),
+    *("first", "sure", "first_weight"),
 )
+"""Options that say how a judge judges; here the model answers."""
+
+
+@app.command()
+@loads_judge(without=_OF_VERDICTS)
 def open_factual_command(
     settings: Settings,
     model: Annotated[
