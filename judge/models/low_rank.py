@@ -134,7 +134,7 @@ def _check_alike(one: _Adapter, other: _Adapter) -> None:
     """Changes have a mean if they are of the same weights; raises ``InputError`` where they are not."""
     asked = [read_identity(str(each.folder)).get("prompt_hash") for each in (one, other)]
     for what, first, second in (
-        ("base", fingerprint(one.base), fingerprint(other.base)),
+        ("base", *(fingerprint(each.base) or each.base for each in (one, other))),
         ("prompt", *asked),
         ("set of trained layers", sorted(one.targets), sorted(other.targets)),
     ):

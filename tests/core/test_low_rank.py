@@ -84,6 +84,14 @@ def test_what_has_no_mean(
     (other / "judge.json").write_text('{"prompt_hash": "of another"}')
     assert call("pack", judge, other, "-o", tmp_path / "out", "--rank", 2) == 2
     assert "has another prompt than" in capsys.readouterr().err
+    hub = [tmp_path / "one", tmp_path / "two"]
+    for folder in hub:  # on models of the Hub, which have no files here to tell them apart
+        shutil.copytree(judge, folder)
+        config = json.loads((folder / "adapter_config.json").read_text())
+        config["base_model_name_or_path"] = f"owner/{folder.name}"
+        (folder / "adapter_config.json").write_text(json.dumps(config))
+    assert call("pack", *hub, "-o", tmp_path / "out", "--rank", 2) == 2
+    assert "has another base than" in capsys.readouterr().err
     assert call("pack", model_folder("chatml"), other, "-o", tmp_path / "out") == 2
     assert "--rank 16" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
