@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from judge.cli.options import COLUMNS, DEFAULTS, Settings, loads_judge, parse_columns
+from judge.cli.options import COLUMNS, DEFAULTS, JUDGING, Settings, loads_judge, parse_columns
 from judge.errors import InputError
 from judge.progress import say, stage
 from judge.types import Sample
@@ -25,8 +25,6 @@ app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
 
 OPEN_FACTUAL = "open_factual_bench"
-JUDGING = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
-"""Settings of a judge that say how it is asked, and nothing of the engine."""
 
 
 def _sets(

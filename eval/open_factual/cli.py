@@ -11,7 +11,7 @@ from eval.open_factual.answers import MAX_NEW_TOKENS
 from eval.open_factual.scoring import TOLERANCE
 from eval.open_factual.tasks import BENCHMARK
 from judge.checker import Checker
-from judge.cli.options import Settings, loads_judge
+from judge.cli.options import CASCADE, JUDGING, Settings, loads_judge
 from judge.errors import InputError
 from judge.progress import stage
 
@@ -23,15 +23,8 @@ def names(given: str) -> list[str]:
     return list(dict.fromkeys(filter(None, (part.strip() for part in given.split(",")))))
 
 
-_OF_VERDICTS = (
-    *("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens"),
-    *("first", "sure", "first_weight"),
-)
-"""Options that say how a judge judges; here the model answers."""
-
-
 @app.command()
-@loads_judge(without=_OF_VERDICTS)
+@loads_judge(without=(*JUDGING, *CASCADE))  # here the model answers
 def open_factual_command(
     settings: Settings,
     model: Annotated[

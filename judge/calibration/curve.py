@@ -53,7 +53,7 @@ class Curve(StrictConfig):
         if self.method == "isotonic":
             found = self._between_points(p_fail)
             return _moved(found, self.shift) if self.shift else found
-        return _chance(log_odds(p_fail) / self.temperature + self.bias + self.shift)
+        return chance(log_odds(p_fail) / self.temperature + self.bias + self.shift)
 
     def _between_points(self, p_fail: float) -> float:
         after = bisect_right(self.points, (p_fail, math.inf))
@@ -101,7 +101,7 @@ class Calibration(StrictConfig):
         Probabilities and thresholds move together (Saerens et al., 2002), so labels stay as they were. What
         thresholds gave is said of the answers fitted on, as before.
         """
-        by = self._to_rate(fail_rate)
+        by = log_odds(fail_rate) - log_odds(self.fail / self.samples)
         thresholds = {
             target: found.model_copy(update={"threshold": _moved(found.threshold, by)})
             for target, found in self.thresholds.items()
@@ -110,12 +110,10 @@ class Calibration(StrictConfig):
             update={"curve": self.curve.model_copy(update={"shift": by}), "thresholds": thresholds}
         )
 
-    def half_at_rate(self, fail_rate: float) -> float:
-        """What becomes of a probability of one half, :meth:`at_rate`."""
-        return _moved(0.5, self._to_rate(fail_rate))
-
-    def _to_rate(self, fail_rate: float) -> float:
-        return log_odds(fail_rate) - log_odds(self.fail / self.samples)
+    @property
+    def half(self) -> float:
+        """Where a probability of one half lies, which :meth:`at_rate` moved."""
+        return chance(self.curve.shift)
 
     def misfit(self, description: Mapping[str, Any]) -> str | None:
         """Why it does not hold for a judge, by what the judge's ``describe`` says; ``None`` where it does."""
@@ -148,14 +146,14 @@ def log_odds(p: float) -> float:
     return math.log(p / (1 - p))
 
 
-def _chance(odds: float) -> float:
+def chance(odds: float) -> float:
     """The probability with these log-odds."""
     return 1 / (1 + math.exp(min(-odds, 700)))
 
 
 def _moved(p: float, by: float) -> float:
     """A probability with so much added to its log-odds."""
-    return _chance(log_odds(p) + by)
+    return chance(log_odds(p) + by)
 
 
 def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Calibration]:

@@ -43,6 +43,6 @@ def deciding(
         )
     moved = calibration.at_rate(fail_rate)
     # In reason mode the label is what was written, unless a threshold is asked for.
-    own = calibration.half_at_rate(fail_rate) if mode == "verdict" else None
+    own = moved.half if mode == "verdict" else None
     at = own if threshold is None else threshold_named(threshold, moved)
     return {"calibrations": {**calibrations, mode: moved}, "threshold": at}

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge.calibration.curve import Curve, log_odds, number_format
+from judge.calibration.curve import Curve, chance, log_odds, number_format
 from judge.configs import StrictConfig
 from judge.models.quantization import Quantization
 
@@ -61,5 +61,4 @@ def combine(p_wrong: Sequence[float], whole: float) -> float:
         p_wrong: of each of its sentences, at least one.
         whole: what the judge says of the answer as a whole.
     """
-    odds = (log_odds(any_wrong(p_wrong)) + log_odds(whole)) / 2
-    return 1 / (1 + math.exp(-odds))
+    return chance((log_odds(any_wrong(p_wrong)) + log_odds(whole)) / 2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.calibration.curve import Calibration, Method, Target, number_format
-from judge.cli.options import COLUMNS, MODEL, Settings, loads_judge, parse_columns
+from judge.cli.options import CASCADE, COLUMNS, MODEL, Settings, loads_judge, parse_columns
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
@@ -25,7 +25,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("calibrate")
-@loads_judge(without=("threshold", "fail_rate", "first", "sure", "first_weight", "base_url", "call_cache"))
+@loads_judge(without=("threshold", "fail_rate", *CASCADE, "base_url", "call_cache"))
 def calibrate_command(
     model: MODEL,
     settings: Settings,

@@ -22,6 +22,11 @@ from judge.types import Mode
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
 
+JUDGING = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
+"""Options that say how a judge is asked, and nothing of the engine."""
+CASCADE = ("first", "sure", "first_weight")
+"""Options of a second judge beside it."""
+
 MODEL = Annotated[
     str,
     typer.Option(

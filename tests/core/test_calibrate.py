@@ -235,7 +235,7 @@ def test_a_rate_changes_no_label(curve: Curve, rate: float) -> None:
     plain = stored(curve=curve, fail=30, thresholds=thresholds)
     moved = plain.at_rate(rate)
     chances = [(number + 0.5) / 101 for number in range(101)]
-    for before, after in ((0.5, plain.half_at_rate(rate)), (0.3, moved.thresholds["recall"].threshold)):
+    for before, after in ((0.5, moved.half), (0.3, moved.thresholds["recall"].threshold)):
         sure = [p for p in chances if abs(curve(p) - before) > 1e-9]
         assert [curve(p) > before for p in sure] == [moved.curve(p) > after for p in sure]
     assert plain.at_rate(0.3).curve(0.7) == pytest.approx(curve(0.7))
