@@ -72,6 +72,20 @@ class Threshold(StrictConfig):
     recall: float
 
 
+class NeverSeen(StrictConfig):
+    """How sure a judge may be on sources that it never saw: measured on judges trained without some sources.
+
+    ``temperature`` fits the log-odds of those judges on those sources; the two errors are of each source by a
+    curve of the other sources.
+    """
+
+    temperature: float = Field(gt=0, allow_inf_nan=False)
+    samples: int
+    sources: int
+    ece_before: float
+    ece_after: float
+
+
 class Calibration(StrictConfig):
     """A curve, thresholds, and what they were fitted on.
 
@@ -80,7 +94,8 @@ class Calibration(StrictConfig):
     not known, and their weights were plain unless somebody asked for others.
 
     The two errors are of probabilities out of fold: each sample's by a curve that saw no sample about its
-    document.
+    document. Where ``never_seen`` is there, the curve was made as flat as that says after the fit, and these
+    two are from before.
     """
 
     curve: Curve
@@ -94,6 +109,24 @@ class Calibration(StrictConfig):
     groups: int
     ece_before: float
     ece_after: float
+    never_seen: NeverSeen | None = Field(default=None, exclude_if=lambda found: found is None)
+
+    def for_never_seen(self, found: NeverSeen) -> "Calibration":
+        """This calibration, as sure as a judge may be on sources that it never saw; labels stay as they were.
+
+        Raises:
+            ValueError: the curve has steps, and no temperature.
+        """
+        if self.curve.method == "isotonic":
+            raise ValueError("an isotonic curve has no temperature")
+        by = self.curve.temperature / found.temperature
+        changed = {"temperature": found.temperature, "bias": by * self.curve.bias}
+        thresholds = {
+            target: kept.model_copy(update={"threshold": chance(by * log_odds(kept.threshold))})
+            for target, kept in self.thresholds.items()
+        }
+        curve = self.curve.model_copy(update=changed)
+        return self.model_copy(update={"curve": curve, "thresholds": thresholds, "never_seen": found})
 
     def at_rate(self, fail_rate: float) -> "Calibration":
         """This calibration where another share of the answers is FAIL than of those that it was fitted on.

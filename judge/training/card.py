@@ -120,7 +120,7 @@ Scores belong beside their floors: `judge eval --model PATH --benchmarks haluben
 
 Started from `{identity.get("started_from", identity["base_model"])}` on the data set `{identity["data"]}`
 (manifest SHA-256 `{identity["data_manifest_sha256"]}`), prompt version {identity["prompt_version"]}
-(hash `{identity["prompt_hash"]}`).{_merged(identity)}
+(hash `{identity["prompt_hash"]}`).{_merged(identity)}{_averaged(identity)}
 
 {_table(training)}
 
@@ -143,6 +143,17 @@ def _merged(identity: dict[str, Any]) -> str:
     if "merged_dtype" not in identity:
         return ""
     return f" Adapter and base were merged in float32, and stored in {identity['merged_dtype']}."
+
+
+def _averaged(identity: dict[str, Any]) -> str:
+    """Of how many judges the weights are the mean; empty for others."""
+    averaged = identity.get("packed", {}).get("mean_of")
+    if averaged is None:
+        return ""
+    seeds = ", ".join(str(one["seed"]) for one in averaged)
+    return (
+        f"\nThe weights are the mean of {len(averaged)} judges (seeds {seeds}); the figures are of the first."
+    )
 
 
 def _validation(best: dict[str, Any] | None) -> str:

@@ -11,8 +11,9 @@ with 95 % intervals over documents, and floors that were fitted on other documen
 
     ... --calibrate JUDGE
 
-calibrates a judge on what these judges said of the sources that they never saw, since that is what it will
-meet; the errors that it prints are of each source by a curve that was fitted to others.
+makes a calibrated judge as sure as these judges may be on the sources that they never saw, since that is what
+it will meet; its labels stay. The errors that it prints are of each source by a curve that was fitted to
+other sources.
 """
 
 import argparse
@@ -23,10 +24,10 @@ from pathlib import Path
 import yaml
 
 from eval.verdicts import VERDICTS, verdict_from_row
-from judge.calibration.curve import number_format
-from judge.calibration.fit import fit_calibration
-from judge.files import JUDGE_FILE, read_jsonl, sha256_text, write_json
-from judge.load import load_judge
+from judge.calibration.curve import NeverSeen, read_calibrations
+from judge.calibration.fit import cross_fitted, fit_curve
+from judge.calibration.reliability import calibration_error
+from judge.files import JUDGE_FILE, read_jsonl, write_json
 from judge.models.identity import read_identity
 from judge.samples import read_samples, write_samples
 from tests.bench.commands import measured, percent, run
@@ -72,30 +73,35 @@ def samples_of(source: str, data: Path, folder: Path) -> Path:
     return file
 
 
-def calibrate(judge: Path, folders: Sequence[Path]) -> None:
-    """Fit a judge's curve to verdicts of other judges on sources that they never saw; keep it beside it."""
+def found_without(folders: Sequence[Path]) -> NeverSeen:
+    """How sure judges may be on what they never saw, of their verdicts in result folders, a source each."""
     rows = [row for folder in folders for _, row in read_jsonl(folder / VERDICTS)]
     told = [(row, chance) for row in rows if (chance := verdict_from_row(row).p_fail) is not None]
-    described = load_judge(str(judge), precision="float32").describe()
-    fitted, _ = fit_calibration(
-        "platt",
-        [chance for _, chance in told],
-        [row["label"] == "FAIL" for row, _ in told],
-        [row["benchmark"] for row, _ in told],  # a source is on one side of a fold
-        {"precision": 0.9, "recall": 0.9},
-        prompt_hash=described["prompt_hash"],
-        precision=number_format(described),
-        data_sha256=sha256_text("".join(row["sample"] for row in rows)),
+    chances, fails = [chance for _, chance in told], [row["label"] == "FAIL" for row, _ in told]
+    held_out = cross_fitted("platt", chances, fails, [row["benchmark"] for row, _ in told])
+    return NeverSeen(
+        temperature=fit_curve("platt", chances, fails).temperature,
+        samples=len(told),
+        sources=len(folders),
+        ece_before=calibration_error(chances, fails) or 0.0,
+        ece_after=calibration_error(held_out, fails) or 0.0,
     )
+
+
+def calibrate(judge: Path, found: NeverSeen) -> None:
+    """Keep that in the judge.json of a calibrated judge."""
+    calibrations = read_calibrations(str(judge))
+    if "verdict" not in calibrations:
+        raise SystemExit(
+            f"{judge} has no calibration; judge calibrate fits one, which says where FAIL begins"
+        )
+    kept = calibrations["verdict"].for_never_seen(found)
     identity = read_identity(str(judge))
-    identity["calibration"] = {
-        **identity.get("calibration", {}),
-        "verdict": fitted.model_dump(mode="json"),
-    }
+    identity["calibration"]["verdict"] = kept.model_dump(mode="json")
     write_json(judge / JUDGE_FILE, identity)
     print(
-        f"\n{judge}: temperature {fitted.curve.temperature:.2f}, bias {fitted.curve.bias:.2f}; calibration "
-        f"error before {fitted.ece_before:.3f}, after {fitted.ece_after:.3f}"
+        f"\n{judge}: temperature {found.temperature:.2f}; calibration error before {found.ece_before:.3f}, "
+        f"after {found.ece_after:.3f}"
     )
 
 
@@ -111,6 +117,7 @@ def main() -> None:
     parser.add_argument("--short-tokens", type=int, default=2_200_000)
     parser.add_argument("--tokens", type=int, default=3_000_000)
     parser.add_argument("--limit", type=int, default=300)
+    parser.add_argument("--precision", default="float32", help="of judging")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--calibrate", type=Path, metavar="JUDGE", help="a folder")
     options = parser.parse_args()
@@ -122,9 +129,9 @@ def main() -> None:
         judge = train(options.out / f"without-{number}", left_out, options)
         for source in (family.split("+")[0] for family in families):
             file = samples_of(source, options.data, options.out / "samples")
-            asked = ("--model", judge, "--samples", file, "--limit", options.limit)
+            asked = ("--samples", file, "--limit", options.limit, "--precision", options.precision)
             folders.append(options.out / f"eval-{number}" / source)
-            [report] = measured(folders[-1], *asked)
+            [report] = measured(folders[-1], "--model", judge, *asked)
             floors = {name: found.auroc or 0.5 for name, found in report.floors.items()}
             overlap = floors.pop("floor:overlap")
             best = max(floors, key=lambda name: floors[name])
@@ -135,7 +142,7 @@ def main() -> None:
     auroc, overlap, other = (100 * sum(column) / len(means) for column in zip(*means, strict=True))
     print(f"| mean | | | {auroc:.1f} | {overlap:.1f} | {other:.1f} |")
     if options.calibrate:
-        calibrate(options.calibrate, folders)
+        calibrate(options.calibrate, found_without(folders))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Put a trained judge into the package: its adapter, what it is, how good, and from what it was made.
 
     python -m tests.bench.ship_judge reference runs/reference-encoder/seed0
-    python -m tests.bench.ship_judge reference-lm runs/smollm2-judge/seed0
+    python -m tests.bench.ship_judge reference-lm runs/smollm2-judge
 
 Takes the folder of a run of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth
 in ``eval``. Places on the machine that trained it are left out.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.report import Report, read_reports
+from judge.calibration.curve import Calibration
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
 from judge.models.identity import read_identity
@@ -58,6 +59,19 @@ def without_places(name: str, identity: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def confidence(identity: dict[str, Any]) -> str:
+    """What the probabilities are worth on sources that training left out; empty where nobody measured it."""
+    found = Calibration.model_validate(identity["calibration"]["verdict"]).never_seen
+    if found is None:
+        return ""
+    before, after = found.ece_before, found.ece_after
+    return f"""
+Its probabilities are as sure as judges of its kind may be on sources that training left out:
+{found.samples} answers of {found.sources} sources, calibration error {before:.3f} before, {after:.3f} after
+(each source by the others). Where fewer than half of the answers are hallucinated, say so: --fail-rate 0.1.
+"""
+
+
 def card(name: str, identity: dict[str, Any]) -> str:
     """The model card, with figures, licences and limits."""
     found = identity["measured"]
@@ -70,7 +84,7 @@ def card(name: str, identity: dict[str, Any]) -> str:
 
 On {found["on"]}, calibrated, threshold 0.5, percent: {figures}.
 Floors, intervals and other benchmarks: docs/judges.md.
-
+{confidence(identity)}
 ## Limits
 
 {LIMITS}

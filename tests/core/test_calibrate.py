@@ -15,7 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.calibration.curve import Calibration, Curve, Method, read_calibrations, threshold_named
+from judge.calibration.curve import (
+    Calibration,
+    Curve,
+    Method,
+    NeverSeen,
+    log_odds,
+    read_calibrations,
+    threshold_named,
+)
 from judge.calibration.fit import FOLDS, cross_fitted, find_threshold, fit_calibration, fit_curve
 from judge.calibration.reliability import bins, calibration_error, chance_error
 from judge.cli.main import main
@@ -239,6 +247,28 @@ def test_a_rate_changes_no_label(curve: Curve, rate: float) -> None:
         sure = [p for p in chances if abs(curve(p) - before) > 1e-9]
         assert [curve(p) > before for p in sure] == [moved.curve(p) > after for p in sure]
     assert plain.at_rate(0.3).curve(0.7) == pytest.approx(curve(0.7))
+
+
+@given(temperature=st.floats(0.5, 50), bias=st.floats(-3, 3), flat=st.floats(0.5, 50))
+def test_less_sure_changes_no_label(temperature: float, bias: float, flat: float) -> None:
+    thresholds = {"recall": {"wanted": 0.9, "threshold": 0.3, "precision": 0.5, "recall": 0.95}}
+    curve = Curve(method="platt", temperature=temperature, bias=bias)
+    found = NeverSeen(temperature=flat, samples=9, sources=8, ece_before=0.2, ece_after=0.1)
+    plain = stored(curve=curve, thresholds=thresholds)
+    moved = plain.for_never_seen(found)
+    assert Calibration.model_validate(moved.model_dump(mode="json")) == moved and moved.never_seen == found
+    for before, after in ((0.5, 0.5), (0.3, moved.thresholds["recall"].threshold)):
+        sure = [
+            p for p in (n / 101 for n in range(1, 101)) if abs(log_odds(curve(p)) - log_odds(before)) > 1e-6
+        ]
+        assert [curve(p) > before for p in sure] == [moved.curve(p) > after for p in sure]
+    assert moved.curve.temperature == flat
+
+
+def test_steps_have_no_temperature() -> None:
+    steps = stored(curve=Curve(method="isotonic", points=((0.1, 0.2), (0.9, 0.95))))
+    with pytest.raises(ValueError, match="no temperature"):
+        steps.for_never_seen(NeverSeen(temperature=2, samples=9, sources=8, ece_before=0.2, ece_after=0.1))
 
 
 # --- verdicts -----------------------------------------------------------------------------------------------
