@@ -1,34 +1,29 @@
 """The judge: a backend, a prompt and a mode; samples in, verdicts out, in order."""
 
 import asyncio
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
+from judge.backends.asking import Fitted, read_replies, read_verdicts, reply_form
 from judge.backends.base import (
     WORD_TOKENS,
     Backend,
     BatchesItself,
     Decoding,
-    Generation,
     Guide,
     KnowsWhatFits,
-    LabelRequest,
     ReadsAhead,
     WritesTogether,
 )
 from judge.checker import Checker, ahead, in_chunks
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
-from judge.prompting.parsing import parse
 from judge.prompting.prompts import BuiltinPrompt, Prompt
-from judge.prompting.replies import DEFAULT, ReplyForm
-from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import Long, check_in_windows
-from judge.types import Label, Message, Mode, Sample, Span, Usage, Verdict
+from judge.types import Message, Mode, Sample, Span, Verdict
 
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
@@ -37,16 +32,6 @@ if TYPE_CHECKING:
 MAX_NEW_TOKENS = 512
 CHUNK = {"verdict": 256, "reason": 32}
 """Samples that are sorted into batches together, by mode; verdicts stream out after each chunk."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitted:
-    """One sample's messages, made to fit, or the reason why they cannot."""
-
-    sample: Sample
-    messages: Sequence[Message] = ()
-    cut_chars: int = 0
-    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -151,19 +136,23 @@ class Judge(Checker):
         for fitted in ahead(self._prepare, in_chunks(samples, self.chunk)):
             yield from self._judge(fitted)
 
-    def _prepare(self, samples: Sequence[Sample]) -> list[_Fitted]:
+    def _prepare(self, samples: Sequence[Sample]) -> list[Fitted]:
         """The prompts of some samples, tokenized together; the engine keeps their tokens."""
         whole = [self.prompt.messages(sample, self.mode, sample.document_text) for sample in samples]
         if isinstance(self.backend, ReadsAhead):
             self.backend.read_ahead(whole)
         return [self._fit(*pair) for pair in zip(samples, whole, strict=True)]
 
-    def _judge(self, fitted: Sequence[_Fitted]) -> Iterator[Verdict]:
+    def _judge(self, fitted: Sequence[Fitted]) -> Iterator[Verdict]:
         """The verdicts on some samples, computed together."""
         calibration = self.calibration()
         curve = None if calibration is None else calibration.curve
         able = [item for item in fitted if item.error is None]
-        verdicts = self._verdicts(able) if self.mode == "verdict" else self._reasons(able)
+        if self.mode == "verdict":
+            verdicts = read_verdicts(self.backend, self.prompt, able)
+        else:
+            decoding = self.decoding(self.max_new_tokens, self.guide)
+            verdicts = read_replies(self.backend, self.prompt, able, decoding)
         for item in fitted:
             if item.error is not None:
                 yield Verdict(None, error=item.error)
@@ -199,18 +188,16 @@ class Judge(Checker):
         """How replies of this judge are decoded."""
         return Decoding(max_new_tokens, self.temperature, self.seed, guide, self.top_p, self.top_k)
 
-    def _form(self, sample: Sample) -> ReplyForm:
-        """How replies about a sample look: those of released judges as their file says."""
-        return self.prompt.form(sample) if isinstance(self.prompt, TemplatePrompt) else DEFAULT
-
-    def _fit(self, sample: Sample, whole: Sequence[Message] | None = None) -> _Fitted:
+    def _fit(self, sample: Sample, whole: Sequence[Message] | None = None) -> Fitted:
         """A sample's messages, made to fit; ``whole`` are those with all of its document, if made."""
         if whole is None:
             whole = self.prompt.messages(sample, self.mode, sample.document_text)
-        word = WORD_TOKENS + len(self._form(sample).before)  # each of its characters is a token at most
+        word = WORD_TOKENS + len(
+            reply_form(self.prompt, sample).before
+        )  # each of its characters is a token at most
         limit = self.backend.context_length - (self.max_new_tokens if self.mode == "reason" else word)
         if isinstance(self.backend, KnowsWhatFits) and self.backend.surely_fits(whole, limit):
-            return _Fitted(sample, whole)
+            return Fitted(sample, whole)
         try:
             messages, cut = fit(
                 sample.document_text,
@@ -221,89 +208,5 @@ class Judge(Checker):
                 limit,
             )
         except TooLong as error:
-            return _Fitted(sample, error=str(error))
-        return _Fitted(sample, messages, cut)
-
-    def _verdicts(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
-        forms = [self._form(item.sample) for item in items]
-        words = [form.pair(item.sample.language) for form, item in zip(forms, items, strict=True)]
-        scores = self._p_fail(items, [form.before for form in forms], words)
-        untold = [item for item, p_fail in zip(items, scores, strict=True) if p_fail is None]
-        replies = self._replies(untold, Decoding(WORD_TOKENS)) if untold else iter(())
-        for item, p_fail, (passes, fails) in zip(items, scores, words, strict=True):
-            if p_fail is None:  # a server that tells no probabilities: what it replies is the verdict
-                yield next(replies)
-                continue
-            label = Label.FAIL if p_fail >= 0.5 else Label.PASS
-            yield Verdict(
-                label,
-                p_fail,
-                raw=fails if label is Label.FAIL else passes,
-                cut_chars=item.cut_chars,
-                usage=Usage(self.backend.count_tokens(item.messages), 0),
-            )
-
-    def _reasons(self, items: Sequence[_Fitted]) -> Iterator[Verdict]:
-        return self._replies(items, self.decoding(self.max_new_tokens, self.guide))
-
-    def _replies(self, items: Sequence[_Fitted], decoding: Decoding) -> Iterator[Verdict]:
-        """Verdicts that are read from the text of a reply."""
-        replies = self.backend.generate([item.messages for item in items], decoding)
-        forms = [self._form(item.sample) for item in items]
-        parsed = [
-            parse(reply.text, item.sample, form)
-            for item, reply, form in zip(items, replies, forms, strict=True)
-        ]
-        # The label's own probability: that of the two words where the reply holds one of them.
-        placed = [index for index, found in enumerate(parsed) if found.label_start is not None]
-        scores = dict(
-            zip(
-                placed,
-                self._p_fail(
-                    [items[index] for index in placed],
-                    [replies[index].text[: parsed[index].label_start] for index in placed],
-                    [
-                        forms[index].pair(
-                            items[index].sample.language, replies[index].text[parsed[index].label_start :]
-                        )
-                        for index in placed
-                    ],
-                ),
-                strict=True,
-            )
-        )
-        for index, (item, reply, found) in enumerate(zip(items, replies, parsed, strict=True)):
-            yield Verdict(
-                found.label,
-                scores.get(index) if found.label is not None else None,
-                reasoning=found.reasoning,
-                raw=reply.text,
-                error=_why(found.error, reply),
-                truncated=reply.truncated,
-                cut_chars=item.cut_chars,
-                usage=Usage(self.backend.count_tokens(item.messages), reply.completion_tokens),
-            )
-
-    def _p_fail(
-        self, items: Sequence[_Fitted], prefixes: Sequence[str], words: Sequence[tuple[str, str]]
-    ) -> list[float | None]:
-        """Probability of the word for FAIL against that for PASS, after each prefix of a reply.
-
-        ``None`` where the engine does not tell.
-        """
-        requests = [
-            LabelRequest(item.messages, pair, prefix)
-            for item, prefix, pair in zip(items, prefixes, words, strict=True)
-        ]
-        return [
-            None if pair is None else 1 / (1 + math.exp(min(pair[0] - pair[1], 700)))
-            for pair in self.backend.label_logprobs(requests)
-        ]
-
-
-def _why(error: str | None, reply: Generation) -> str | None:
-    if reply.error is not None:
-        return reply.error
-    if error is not None and reply.truncated:
-        return f"{error} (cut off after {reply.completion_tokens} tokens)"
-    return error
+            return Fitted(sample, error=str(error))
+        return Fitted(sample, messages, cut)

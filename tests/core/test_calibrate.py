@@ -26,7 +26,6 @@ from judge.calibration.curve import (
 )
 from judge.calibration.fit import FOLDS, cross_fitted, find_threshold, fit_calibration, fit_curve
 from judge.calibration.reliability import bins, calibration_error, chance_error
-from judge.cli.main import main
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.judge import Judge
 from judge.load import load_judge
@@ -35,6 +34,7 @@ from judge.prompting.prompts import prompt_hash
 from judge.prompting.templates import TemplatePrompt
 from judge.samples import write_samples
 from judge.types import Label, Sample, Verdict
+from tests.calling import call
 
 METHODS: tuple[Method, ...] = ("platt", "temperature", "isotonic")
 ModelFolder = Callable[[str], Path]
@@ -347,14 +347,6 @@ def test_no_file_no_calibration(tmp_path: Path) -> None:
     (tmp_path / "judge.json").write_text('{"prompt_version": "1"}')
     assert read_calibrations(str(tmp_path)) == {}
     assert read_calibrations("nobody/no-such-model") == {}
-
-
-def call(*arguments: object) -> int:
-    try:
-        main([str(argument) for argument in arguments])
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
 
 
 @pytest.fixture(scope="module")
