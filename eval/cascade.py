@@ -4,16 +4,18 @@ Both judged the same samples; what a cascade of them (:mod:`judge.cascade`) woul
 from their verdicts.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from eval.comparison import SameSamples, same_samples
 from eval.resampling import Interval, Outcomes, interval
-from judge.cascade import pooled, stands
+from judge.cascade import certainty, pooled, stands
 from judge.types import Verdict
 
-SURES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+PASSED_ON = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""About these shares of the answers pass on, between none and all, unless values of ``sure`` are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class CascadeCurve:
 def cascade_curves(
     first: Path,
     second: Path,
-    sures: Sequence[float] = SURES,
+    sures: Sequence[float] | None = None,
     *,
     first_weight: float = 0.0,
     bootstrap: int = 1000,
@@ -59,10 +61,18 @@ def cascade_curves(
     found = []
     for both in same_samples(first, second):
         pool = [pooled(*pair, first_weight) for pair in zip(both.first, both.second, strict=True)]
-        steps = [_step(both, pool, sure, bootstrap, seed) for sure in sures]
+        asked = sures_of(both.first) if sures is None else sures
+        steps = [_step(both, pool, sure, bootstrap, seed) for sure in asked]
         alone = _step(both, both.second, None, bootstrap, seed)
         found.append(CascadeCurve(both.benchmark, first_weight, (*steps, alone)))
     return found
+
+
+def sures_of(verdicts: Sequence[Verdict]) -> list[float]:
+    """Values of ``sure`` at which a first judge passes on nothing, shares of :data:`PASSED_ON`, and all."""
+    ranked = sorted(certainty(verdict) for verdict in verdicts)
+    found = (ranked[int(share * len(ranked))] for share in PASSED_ON)
+    return sorted({0.5, 1.0, *(math.floor(1000 * sure) / 1000 for sure in found if sure > 0.5)})
 
 
 def _step(both: SameSamples, again: Sequence[Verdict], sure: float | None, bootstrap: int, seed: int) -> Step:

@@ -97,9 +97,14 @@ class CascadeJudge(Checker):
 
 def stands(verdict: Verdict, sure: float) -> bool:
     """Is this verdict of a first judge the last word?"""
+    return certainty(verdict) >= sure
+
+
+def certainty(verdict: Verdict) -> float:
+    """Probability of a first verdict's own label; 0 where it cannot stand, for it is none, or of a part."""
     if verdict.label is None or verdict.p_fail is None or verdict.cut_chars:
-        return False
-    return (verdict.p_fail if verdict.label is Label.FAIL else 1 - verdict.p_fail) >= sure
+        return 0.0
+    return verdict.p_fail if verdict.label is Label.FAIL else 1 - verdict.p_fail
 
 
 def pooled(first: Verdict, second: Verdict, weight: float, threshold: float | None = None) -> Verdict:

@@ -150,7 +150,10 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
         compare_command_app, [*map(str, folders), "--cascade", "--json", "--bootstrap", "0"]
     )
     (told,) = json.loads(result.stdout)
-    assert [step["sure"] for step in told["steps"]] == [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, None]
+    assert [step["sure"] for step in told["steps"]] == [0.5, 0.55, 0.95, 1.0, None]
+    spread = [verdict(0.5 + 0.4 * place / 40) for place in range(40)]
+    (shares,) = cascade_curves(write(tmp_path / "spread", items, spread), folders[1], bootstrap=0)
+    assert [step.passed_on for step in shares.steps] == pytest.approx([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1, 1])
     shown = CliRunner().invoke(compare_command_app, [*map(str, folders), "--cascade"])
     assert "passed on" in shown.stdout and "second alone" in shown.stdout
     (both,) = cascade_curves(*folders, (0.5, 1.0), first_weight=1.0, bootstrap=0)
