@@ -24,8 +24,8 @@ from pathlib import Path
 import yaml
 
 from eval.verdicts import VERDICTS, verdict_from_row
-from judge.calibration.curve import NeverSeen, read_calibrations
-from judge.calibration.fit import cross_fitted, fit_curve
+from judge.calibration.curve import Curve, NeverSeen, read_calibrations
+from judge.calibration.fit import fit_curve
 from judge.calibration.reliability import calibration_error
 from judge.files import JUDGE_FILE, read_jsonl, write_json
 from judge.models.identity import read_identity
@@ -41,6 +41,8 @@ STAGES = {
     "lm": (("sft", "smollm2-judge/sft-short.yaml"), ("sft", "smollm2-judge/sft.yaml")),
 }
 """By kind of judge: the command and the recipe of each stage."""
+Told = tuple[list[float], list[bool]]
+"""Raw probabilities of FAIL, and whether it was FAIL."""
 
 
 def train(folder: Path, left_out: Sequence[str], options: argparse.Namespace) -> Path:
@@ -75,17 +77,36 @@ def samples_of(source: str, data: Path, folder: Path) -> Path:
 
 def found_without(folders: Sequence[Path]) -> NeverSeen:
     """How sure judges may be on what they never saw, of their verdicts in result folders, a source each."""
-    rows = [row for folder in folders for _, row in read_jsonl(folder / VERDICTS)]
-    told = [(row, chance) for row in rows if (chance := verdict_from_row(row).p_fail) is not None]
-    chances, fails = [chance for _, chance in told], [row["label"] == "FAIL" for row, _ in told]
-    held_out = cross_fitted("platt", chances, fails, [row["benchmark"] for row, _ in told])
+    told = [of_source(folder) for folder in folders]
+    held_out = []
+    for number, (chances, _) in enumerate(told):
+        curve = curve_of([source for place, source in enumerate(told) if place != number])
+        held_out += [curve(chance) for chance in chances]
+    raw, fails = pooled(told)
     return NeverSeen(
-        temperature=fit_curve("platt", chances, fails).temperature,
-        samples=len(told),
+        temperature=curve_of(told).temperature,
+        samples=len(raw),
         sources=len(folders),
-        ece_before=calibration_error(chances, fails) or 0.0,
+        ece_before=calibration_error(raw, fails) or 0.0,
         ece_after=calibration_error(held_out, fails) or 0.0,
     )
+
+
+def curve_of(told: Sequence[Told]) -> Curve:
+    """The curve of some sources together."""
+    return fit_curve("platt", *pooled(told))
+
+
+def pooled(told: Sequence[Told]) -> Told:
+    """Some sources as one."""
+    return [p for chances, _ in told for p in chances], [fail for _, fails in told for fail in fails]
+
+
+def of_source(folder: Path) -> Told:
+    """What a result folder tells of a source."""
+    rows = [row for _, row in read_jsonl(folder / VERDICTS)]
+    told = [(chance, row) for row in rows if (chance := verdict_from_row(row).p_fail) is not None]
+    return [chance for chance, _ in told], [row["label"] == "FAIL" for _, row in told]
 
 
 def calibrate(judge: Path, found: NeverSeen) -> None:
