@@ -1,6 +1,6 @@
 """Two judges in a row: a cheap one says what it is sure of, a better one judges the rest.
 
-    judge batch answers.jsonl -o verdicts.jsonl --model ./big --first reference --sure 0.8
+    judge batch answers.jsonl -o verdicts.jsonl --model ./big --first reference --sure 0.6
 
 What passes on is what the first judge doubts, what it could not read (a language, an empty reply), and what
 it did not read whole. Both have to be calibrated, or ``sure`` means little, and probabilities of the two do
@@ -18,7 +18,7 @@ from judge.checker import Checker, in_chunks
 from judge.errors import InputError
 from judge.types import Label, Mode, Sample, Verdict
 
-SURE = 0.8
+SURE = 0.6
 """By default a first verdict stands if its label has this probability."""
 NEVER = 1e-6
 """Probabilities below this, and above 1 less this, count as this: so no judge outweighs another for ever."""
