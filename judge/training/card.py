@@ -151,9 +151,7 @@ def _averaged(identity: dict[str, Any]) -> str:
     if averaged is None:
         return ""
     seeds = ", ".join(str(one["seed"]) for one in averaged)
-    return (
-        f"\nThe weights are the mean of {len(averaged)} judges (seeds {seeds}); the figures are of the first."
-    )
+    return f"\nThe weights are the mean of {len(averaged)} judges (seeds {seeds}); the table is of the first."
 
 
 def _validation(best: dict[str, Any] | None) -> str:
