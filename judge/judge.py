@@ -192,9 +192,8 @@ class Judge(Checker):
         """A sample's messages, made to fit; ``whole`` are those with all of its document, if made."""
         if whole is None:
             whole = self.prompt.messages(sample, self.mode, sample.document_text)
-        word = WORD_TOKENS + len(
-            reply_form(self.prompt, sample).before
-        )  # each of its characters is a token at most
+        before = reply_form(self.prompt, sample).before  # each of its characters is a token at most
+        word = WORD_TOKENS + len(before)
         limit = self.backend.context_length - (self.max_new_tokens if self.mode == "reason" else word)
         if isinstance(self.backend, KnowsWhatFits) and self.backend.surely_fits(whole, limit):
             return Fitted(sample, whole)

@@ -39,7 +39,7 @@ def read_verdicts(backend: Backend, prompt: Prompt, items: Sequence[Fitted]) -> 
     untold = [item for item, p_fail in zip(items, scores, strict=True) if p_fail is None]
     replies = read_replies(backend, prompt, untold, Decoding(WORD_TOKENS)) if untold else iter(())
     for item, p_fail, (passes, fails) in zip(items, scores, words, strict=True):
-        if p_fail is None:
+        if p_fail is None:  # a server that tells no probabilities: what it replies is the verdict
             yield next(replies)
             continue
         label = Label.FAIL if p_fail >= 0.5 else Label.PASS
