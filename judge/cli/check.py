@@ -24,8 +24,11 @@ UNUSED = ("sklearn", "scipy")
 
 
 def _document(value: str) -> str:
-    """A document from a file, from standard input for ``-``, or the text itself; a text has several words."""
-    if len(value.split()) > 1 and not _is_file(value):
+    """A document from a file, from standard input for ``-``, or the text itself; a text has several words.
+
+    Nothing at all is no file's name either.
+    """
+    if len(value.split()) != 1 and not _is_file(value):
         return value
     return _text(value if value == "-" else f"@{value}", "the document")
 

@@ -30,7 +30,7 @@ COMMANDS = {
     "encoder": ("judge.cli.train:encoder", "Train an encoder to a judge."),
     "recipes": ("judge.cli.recipes:app", "List the recipes that come with the toolkit, or copy them."),
     "serve": ("judge.cli.serve:app", "Judge over HTTP."),
-    "pack": ("judge.cli.pack:app", "Write an encoder judge as an adapter of its encoder."),
+    "pack": ("judge.cli.pack:app", "Write what training changed, smaller; several seeds as their mean."),
     "merge": ("judge.cli.merge:app", "Merge a LoRA adapter into its base model."),
     "export": ("judge.cli.export:app", "Write a judge for llama.cpp, Ollama or ONNX Runtime."),
     "doctor": ("judge.cli.doctor:app", "Does a training recipe fit the device?"),

@@ -218,6 +218,7 @@ def test_check_reads_files_and_standard_input(
         (("--document", "none.txt"), "none.txt: the document could not be read"),
         (("--answer", "@none.txt"), "none.txt: the answer could not be read"),
         (("--answer", " "), "field 'answer': is empty"),
+        (("--document", ""), "field 'document': is empty"),
         (("--model", "./none"), "unknown model './none'"),
         (("--model", "floor:lenght"), "did you mean 'floor:length'?"),
         (("--model", "floor:length"), "labelled"),
