@@ -17,7 +17,7 @@ NAME_WORDS = 6
 """A longer line is no name but a remark."""
 FACT_WORDS = (3, 25)
 KNOWN_SHARE = 0.65
-"""Share of a fact's content words that its description must have. Chosen on the release (docs/data-teachers.md)."""
+"""Share of a fact's content words that its description must have. Chosen on the released files."""
 CONTEXT_WORDS = (5, 60)
 MIN_DESCRIPTION = 8
 """Words of a description from which a fact may come."""
