@@ -114,12 +114,12 @@ def pooled(first: Verdict, second: Verdict, weight: float, threshold: float | No
     """
     if not weight or first.p_fail is None or second.p_fail is None or first.cut_chars:
         return second
-    odds = weight * _bounded(first.p_fail) + (1 - weight) * _bounded(second.p_fail)
+    odds = weight * _bounded_odds(first.p_fail) + (1 - weight) * _bounded_odds(second.p_fail)
     p_fail = chance(odds)
     label = Label.FAIL if p_fail >= (0.5 if threshold is None else threshold) else Label.PASS
     unsupported = second.unsupported or first.unsupported if label is Label.FAIL else ()
     return replace(second, label=label, p_fail=p_fail, unsupported=unsupported)
 
 
-def _bounded(p_fail: float) -> float:
+def _bounded_odds(p_fail: float) -> float:
     return log_odds(min(max(p_fail, NEVER), 1 - NEVER))
