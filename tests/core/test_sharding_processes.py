@@ -1,5 +1,6 @@
 """Training in several processes: Lion on shards, broken shards, and what is refused."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def three_steps(model: nn.Module, rows: torch.Tensor) -> nn.Module:
 
 def shard(rank: int, port: int, folder: str) -> None:
     """One of two processes: Lion on FSDP2's shards, then a weight that breaks in the second process alone."""
-    from torch.distributed import destroy_process_group, init_process_group
+    from torch.distributed import barrier, destroy_process_group, init_process_group
     from torch.distributed.fsdp import fully_shard
 
     init_process_group("gloo", f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
@@ -72,7 +73,10 @@ def shard(rank: int, port: int, folder: str) -> None:
         own_part(weight).fill_(float("nan"))
     finite = bool(own_part(weight).isfinite().all())
     torch.save({"weights": whole, "finite": finite}, Path(folder) / f"{rank}.pt")
+    barrier()  # nobody leaves while the other process still waits for a message
     destroy_process_group()
+    # A thread of gloo that frees a tensor while the interpreter shuts down aborts the whole process.
+    os._exit(0)
 
 
 def test_lion_and_the_check_of_weights_on_shards(tmp_path: Path) -> None:
