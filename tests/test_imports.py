@@ -39,7 +39,7 @@ LEVELS = (
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
 MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "clock", "encoder", "lion", "trainer")}
 MAY_LOAD |= {f"judge/encoder/{name}.py" for name in ("model", "bert", "attention", "deberta", "distances")}
-MAY_LOAD |= {f"judge/models/{name}.py" for name in ("blocked_attention", "int8", "plain")}
+MAY_LOAD |= {f"judge/models/{name}.py" for name in ("blocked_attention", "float32_linear", "int8", "plain")}
 MAY_LOAD |= {"judge/exports/onnx_file.py", "judge/backends/growing_cache.py"}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 

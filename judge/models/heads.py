@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-CHUNK = 16_384
-"""Rows of the vocabulary that are copied to float32 at once, so that memory stays small."""
-
 
 @contextmanager
 def float32_head(model: Any, kept: "torch.Tensor | None" = None) -> Iterator[None]:
@@ -28,28 +25,16 @@ def float32_head(model: Any, kept: "torch.Tensor | None" = None) -> Iterator[Non
             logits are then of shape ``(kept, vocabulary)``.
     """
     import torch
-    from torch.utils.checkpoint import checkpoint
+
+    from judge.models.float32_linear import float32_linear
 
     head = model.get_output_embeddings()
     if not isinstance(head, torch.nn.Linear) or not head.weight.is_floating_point():
         yield
         return
 
-    def project(hidden: "torch.Tensor", rows: "torch.Tensor") -> "torch.Tensor":
-        return torch.nn.functional.linear(hidden.float(), rows.float())
-
     def forward(hidden: "torch.Tensor") -> "torch.Tensor":
-        hidden = hidden if kept is None else hidden[kept]
-        with torch.autocast(hidden.device.type, enabled=False):
-            # Made again in the backward pass: kept, the copies of a head's rows would be twice its size.
-            parts = [
-                checkpoint(project, hidden, rows, use_reentrant=False, preserve_rng_state=False)
-                if torch.is_grad_enabled()
-                else project(hidden, rows)
-                for rows in head.weight.split(CHUNK)
-            ]
-            logits = torch.cat(parts, dim=-1)
-            return logits if head.bias is None else logits + head.bias.float()
+        return float32_linear(hidden if kept is None else hidden[kept], head.weight, head.bias)
 
     head.forward = forward
     try:
