@@ -275,6 +275,32 @@ def test_an_ablation_is_one_command(name: str) -> None:
     assert {f"data=runs/bian-ablations-7b/{name}/data", "recipes/bian-qwen2.5-7b/sft.yaml"} <= set(train)
 
 
+@pytest.mark.parametrize("name", ["smollm2-judge", "qwen-judge"])
+def test_a_judge_in_two_stages_is_one_command(name: str) -> None:
+    """Every step takes what a step before it made, and the judge is measured on held-out rows."""
+    makefile = f"recipes/{name}/Makefile"
+    planned = subprocess.run(
+        ["make", "--no-print-directory", "-n", "-B", "-f", makefile, "SETS=sets/*.jsonl"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    steps = [shlex.split(line) for line in planned.stdout.splitlines()]
+    judge = [words for words in steps if words[0] == "judge"]
+    for words in judge:
+        check_judge(words[1:])
+    assert measures_on_held_out(judge[-1])
+    made = {words[words.index("--out") + 1] for words in judge if "--out" in words}
+    for words in judge:
+        settings = dict(word.split("=", 1) for word in words if re.match("(model|data|output)=", word))
+        if settings:
+            assert settings["data"] in made
+            assert settings["model"] in made or words[2].endswith("short.yaml")
+            assert words[2].startswith(f"recipes/{name}/")
+            made.add(settings["output"])
+    assert f"runs/{name}/short" in made and f"runs/{name}/seed0" in made
+
+
 @pytest.mark.parametrize("page", DOCS, ids=lambda path: path.stem)
 def test_pages_name_what_is_there(page: Path) -> None:
     """Scripts, tests and configs that a page names."""
