@@ -5,7 +5,8 @@
 
 Trains two copies of a small random model with one thread a core, one with torch's defaults and one with
 ``OMP_WAIT_POLICY=active``: alone, and beside a process of the lowest priority (``nice -n 19``) that only
-computes. The two take turns of a few steps, stopped (SIGSTOP) while the other trains, so that whatever else
+computes, started by the same terminal session and by another (Linux shares the cores between sessions first,
+and ``nice`` counts within one alone). The two take turns of a few steps, stopped (SIGSTOP) while the other trains, so that whatever else
 the machine does falls on both. Prints seconds a step, the ratio in each turn, and the machine's load before;
 with others at work it is their share that is measured. Then the CPU that a process takes which has computed
 and has nothing to do, as a server between two requests. A minute or two on a quiet machine.
@@ -25,7 +26,8 @@ SIDES = {
     # The first is read by GNU's OpenMP, which torch's wheels bring; the other by Intel's and LLVM's.
     "active": {"OMP_WAIT_POLICY": "active", "KMP_BLOCKTIME": "infinite"},
 }
-BUSY = "while True: pass"
+BUSY = ["nice", "-n", "19", sys.executable, "-c", "while True: pass"]
+BESIDE = ("alone", "beside a niced process", "beside one of another session")
 
 
 def train() -> None:
@@ -91,23 +93,28 @@ class Training:
         return seconds / done
 
 
-def compare(turns: int, steps: int) -> dict[tuple[bool, str], list[float]]:
-    """Seconds a step in each turn, by whether the busy process is at work, and by side."""
-    found: dict[tuple[bool, str], list[float]] = {}
-    busy = subprocess.Popen(["nice", "-n", "19", sys.executable, "-c", BUSY])
-    busy.send_signal(signal.SIGSTOP)
+def compare(turns: int, steps: int) -> dict[tuple[str, str], list[float]]:
+    """Seconds a step in each turn, by what is at work beside the training, and by side."""
+    found: dict[tuple[str, str], list[float]] = {}
+    busy = [subprocess.Popen(BUSY), subprocess.Popen(BUSY, start_new_session=True)]
+    at_work = dict(zip(BESIDE, (None, *busy), strict=True))
+    for process in busy:
+        process.send_signal(signal.SIGSTOP)
     sides: dict[str, Training] = {}
     try:
         for side in SIDES:
             sides[side] = Training(side)
             sides[side].turn(3)  # to warm up
         for _ in range(turns):
-            for beside in (False, True):
-                busy.send_signal(signal.SIGCONT if beside else signal.SIGSTOP)
+            for beside, busy_one in at_work.items():
+                if busy_one:
+                    busy_one.send_signal(signal.SIGCONT)
                 for side, training in sides.items():
                     found.setdefault((beside, side), []).append(training.turn(steps))
+                if busy_one:
+                    busy_one.send_signal(signal.SIGSTOP)
     finally:
-        for process in (busy, *(one.process for one in sides.values())):
+        for process in (*busy, *(one.process for one in sides.values())):
             process.kill()
             process.wait()
     return found
@@ -132,12 +139,12 @@ def main() -> None:
         found = compare(given.turns, given.steps)
         print("| | default | active | default / active | in each turn |")
         print("| --- | ---: | ---: | ---: | --- |")
-        for beside, name in ((False, "alone"), (True, "beside a niced process")):
+        for beside in BESIDE:
             one, two = (found[beside, side] for side in SIDES)
             turns = ", ".join(f"{a / b:.2f}" for a, b in zip(one, two, strict=True))
             means = [statistics.mean(times) for times in (one, two)]
             cells = (f"{means[0]:.3f} s a step", f"{means[1]:.3f} s a step", f"{means[0] / means[1]:.2f}")
-            print(f"| {name} | {' | '.join(cells)} | {turns} |")
+            print(f"| {beside} | {' | '.join(cells)} | {turns} |")
     for side in SIDES:
         command = [sys.executable, "-m", "tests.bench.waiting", "--idle"]
         run = subprocess.run(command, env=environment(side), capture_output=True, text=True, check=True)
