@@ -6,10 +6,11 @@
 Trains two copies of a small random model with one thread a core, one with torch's defaults and one with
 ``OMP_WAIT_POLICY=active``: alone, and beside a process of the lowest priority (``nice -n 19``) that only
 computes, started by the same terminal session and by another (Linux shares the cores between sessions first,
-and ``nice`` counts within one alone). The two take turns of a few steps, stopped (SIGSTOP) while the other trains, so that whatever else
-the machine does falls on both. Prints seconds a step, the ratio in each turn, and the machine's load before;
-with others at work it is their share that is measured. Then the CPU that a process takes which has computed
-and has nothing to do, as a server between two requests. A minute or two on a quiet machine.
+and ``nice`` counts within one alone). The two take turns of a few steps, stopped (SIGSTOP) while the other
+trains, so that whatever else the machine does falls on both. Prints seconds a step, the ratio in each turn,
+and the machine's load before; with others at work it is their share that is measured. Then the CPU that a
+process takes which has computed and has nothing to do, as a server between two requests. A minute or two on
+a quiet machine; several when a process of another session slows it.
 """
 
 import argparse
