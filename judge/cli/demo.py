@@ -41,7 +41,7 @@ def demo_command(
     """
     if from_reference and model is not None:
         raise InputError("--from-reference starts from the toolkit's judge; leave --model away")
-    from judge.models.bundled import bring_minilm, bring_model
+    from judge.models.bundled import bring_encoder, bring_model
     from judge.models.hardware import this_device
 
     out = out or Path("runs/demo-reference" if from_reference else "runs/demo")
@@ -53,7 +53,7 @@ def demo_command(
         forkserver.ensure_running()
     say("step 0: bring the model")
     if from_reference:
-        bring_minilm()
+        bring_encoder()
         plan = adapting_steps(out)
     else:
         plan = steps(out, model or str(bring_model(out / "model")))

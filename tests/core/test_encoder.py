@@ -17,6 +17,7 @@ from judge.encoder.layout import RUNS, Layout, pages, runs
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
 from judge.types import Label, Sample, Span
+from tests.calling import call
 from tests.towers import build_towers
 
 WORDS = ["the", "a", "tower", "is", "was", "high", "m", "low", "red", "blue", "it", "built", "by", "king"]
@@ -380,6 +381,47 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
         pack(bert, bert, tmp_path / "other")
 
 
+def test_an_adapter_of_a_lower_rank(
+    bert: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
+    import torch
+
+    from judge.encoder.packing import ADAPTER, changed, rounded, thinner
+    from judge.models.checkpoint import header
+    from judge.models.identity import read_identity
+
+    asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
+    wanted = [one.p_fail for one in load_judge(str(trained)).check(asked)]
+    off = {}
+    for rank in (1, 15):
+        folder = tmp_path / str(rank)
+        assert call("pack", trained, "--out", folder, "--base", bert, "--rank", rank) == 0
+        found = [one.p_fail for one in load_judge(str(folder)).check(asked)]
+        off[rank] = max(abs(one - other) for one, other in zip(found, wanted, strict=True))
+        packed = read_identity(str(folder))["packed"]
+        assert packed["rank"] == rank and 0 < packed["kept"] <= 1
+        stored = header(folder / ADAPTER)
+        layer = next(
+            name for name in changed(dict.fromkeys(stored)) if name.endswith("layer.0.output.dense.weight")
+        )
+        assert {f"{layer}.up", f"{layer}.down"} <= set(stored) and layer not in stored
+        assert stored[f"{layer}.up"].shape[0] == rank
+    assert off[15] < 2e-3
+    assert (
+        read_identity(str(tmp_path / "1"))["packed"]["kept"]
+        < read_identity(str(tmp_path / "15"))["packed"]["kept"]
+    )
+    assert call("pack", trained, trained, "--out", tmp_path / "mean", "--rank", 2) == 2
+    assert "made of LoRA judges alone" in capsys.readouterr().err
+
+    change = torch.arange(12.0).reshape(3, 4)  # of rank 2
+    down, up, squares = thinner(change, 2)
+    assert torch.allclose(up.T @ down, change, atol=1e-4) and squares[2] < 1e-6
+    whole, scale = rounded(down)
+    assert torch.allclose(whole * scale, down, atol=float(down.abs().max()) / 127)
+
+
 def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: Path) -> None:
     """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
     from judge.encoder.packing import pack
@@ -397,6 +439,28 @@ def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: P
     assert f"Started from `{start}`" in (out / "README.md").read_text()
 
 
+def test_new_weights_learn_at_a_rate_of_their_own(bert: Path, trained: Path, tmp_path: Path) -> None:
+    """Adam's first step moves a weight by its rate, whatever the gradient."""
+    from safetensors.torch import load_file
+
+    from judge.training.encoder import train_encoder
+
+    data = build_towers(tmp_path, 8, 0)
+    given = {
+        "max_steps": 1,
+        "learning_rate": 1e-4,
+        "warmup_steps": 0,
+        "weight_decay": 0,
+        "new_weights_rate": 10,
+    }
+    train_encoder(recipe(bert, data, tmp_path / "judge", model=str(trained), **given))
+    before, after = (load_file(folder / "model.safetensors") for folder in (trained, tmp_path / "judge"))
+    moved = {name: float((after[name] - value).abs().max()) for name, value in before.items()}
+    assert moved["backbone.encoder.layer.0.output.dense.weight"] == pytest.approx(1e-4, rel=0.05)
+    assert moved["answer.0.weight"] == pytest.approx(1e-3, rel=0.05)
+    assert moved["levels.weight"] == pytest.approx(1e-3, rel=0.05)
+
+
 def test_an_adapter_fits_its_own_base_alone(
     bert: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,6 +469,7 @@ def test_an_adapter_fits_its_own_base_alone(
     from judge.encoder import packing
     from judge.files import write_json
     from judge.models.base import ORIGIN_FILE
+    from judge.models.bundled import MINILM
 
     base, other = shutil.copytree(bert, tmp_path / "base"), shutil.copytree(bert, tmp_path / "other")
     weights = load_file(other / "model.safetensors")
@@ -417,11 +482,11 @@ def test_an_adapter_fits_its_own_base_alone(
     with pytest.raises(InputError, match="is not there any more"):
         load_judge(str(tmp_path / "adapter"))
     # One that can be brought is looked for nowhere else, and must be the one that was trained from.
-    write_json(tmp_path / "gone" / ORIGIN_FILE, {"model": packing.MINILM.hub_id})
+    write_json(tmp_path / "gone" / ORIGIN_FILE, {"model": MINILM.hub_id})
     packing.pack(trained, tmp_path / "gone", tmp_path / "known")
     assert str(tmp_path) not in (tmp_path / "known" / "judge.json").read_text().split('"recipe"')[0]
     brought: list[Path] = [tmp_path / "gone"]
-    monkeypatch.setattr(packing, "bring_minilm", lambda: brought[0])
+    monkeypatch.setattr(packing, "bring_encoder", lambda name: brought[0])
     assert load_judge(str(tmp_path / "known")).check([sample("it is low .")])[0].p_fail is not None
     key = next(
         name for name, value in weights.items() if name.startswith("encoder.layer.0") and value.ndim == 2
