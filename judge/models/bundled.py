@@ -61,7 +61,7 @@ MPNET = Bundled(
     "model.safetensors",
     "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
 )
-"""The encoder that the large reference judge is made of."""
+"""The encoder of recipe ``mpnet-encoder``."""
 
 ENCODERS = {model.hub_id: model for model in (MINILM, MPNET)}
 
