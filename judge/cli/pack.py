@@ -40,11 +40,11 @@ def pack_command(
 
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
-        from judge.encoder.packing import find_base, pack
+        from judge.encoder.packing import pack
 
         if len(judges) > 1:
             raise InputError("is one of several; an average is made of LoRA judges alone", file=judges[1])
-        found = f"{pack(judges[0], base or find_base(judges[0]), out, rank) / 1e6:.1f} MB"
+        found = f"{pack(judges[0], base, out, rank) / 1e6:.1f} MB"
     elif rank is None:
         raise InputError(
             "is a LoRA judge; say of which rank the smaller one is to be: --rank 16",

@@ -39,12 +39,12 @@ So both have a row for each rank, and whole numbers of a row share its scale.
 """
 
 
-def pack(judge: Path, base: Path, out: Path, rank: int | None = None) -> int:
+def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> int:
     """Write an encoder judge as an adapter of the encoder that it was trained from.
 
     Args:
         judge: folder of the judge, with weights of its own.
-        base: folder of the pretrained encoder.
+        base: folder of the pretrained encoder; by default what ``judge.json`` names.
         out: folder for the adapter; it gets judge.json too, without calibration and parity, which would be
             those of the unrounded weights.
         rank: of the changes of the layers' matrices; all of it by default.
@@ -53,17 +53,19 @@ def pack(judge: Path, base: Path, out: Path, rank: int | None = None) -> int:
         Bytes of the adapter's weights.
 
     Raises:
-        InputError: ``judge`` is no encoder judge of this base, or ``out`` is there already.
+        InputError: ``judge`` is no encoder judge of this base, no base is there, or ``out`` is already.
     """
     from safetensors.torch import load_file, save_file
 
     from judge.encoder.bert import stored_weights
+    from judge.models.low_rank import halves
 
     identity = read_identity(str(judge))
     if identity.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
         raise InputError(f"is no encoder judge with {WEIGHTS}", file=judge)
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
+    base = base or find_base(judge)
     trained, before = load_file(judge / WEIGHTS), stored_weights(base)
     packed: Weights = {}
     kept = whole = 0.0
@@ -79,9 +81,9 @@ def pack(judge: Path, base: Path, out: Path, rank: int | None = None) -> int:
         elif rank is None or rank >= min(value.shape) or LAYERS not in name:
             packed[name], packed[name + SCALE] = rounded(value - was.float())
         else:
-            down, up, squares = thinner(value - was.float(), rank)
-            packed[name + DOWN], packed[name + DOWN + SCALE] = rounded(down)
-            packed[name + UP], packed[name + UP + SCALE] = rounded(up)
+            down, up, squares = halves(value - was.float(), rank)
+            for half, thin in ((DOWN, down), (UP, up.T)):
+                packed[name + half], packed[name + half + SCALE] = rounded(thin.contiguous())
             kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())
     part = out.with_name(out.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
@@ -107,19 +109,6 @@ def rounded(change: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:
 
     scale = change.abs().amax(1, keepdim=True) / 127
     return (change / scale.clamp(min=1e-12)).round().to(torch.int8), scale
-
-
-def thinner(change: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
-    """The nearest product of a rank to a change: its two factors, and all squared singular values.
-
-    The factors are ``(rank, inputs)`` and ``(rank, outputs)``, row by row of the same size.
-    """
-    import torch
-
-    left, values, right = torch.linalg.svd(change, full_matrices=False)
-    root = values[:rank].sqrt()
-    up = root[:, None] * left[:, :rank].T.contiguous()
-    return root[:, None] * right[:rank].contiguous(), up, values**2
 
 
 def unpacked(folder: Path, base: Path) -> "Weights":

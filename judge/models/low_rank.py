@@ -169,11 +169,21 @@ def nearest(
 
     inner, right = torch.linalg.qr(down.float().T)
     outer, left = torch.linalg.qr(up.float())
-    u, values, v = torch.linalg.svd(left @ right.T, full_matrices=False)
+    thin_down, thin_up, squares = halves(left @ right.T, rank)
+    missing = rank - len(thin_down)  # a narrow layer has no more of them
+    return pad(thin_down @ inner.T, (0, 0, 0, missing)), pad(outer @ thin_up, (0, missing)), squares
+
+
+def halves(matrix: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
+    """The nearest product of a rank to a matrix: ``down``, ``up``, and all squared singular values.
+
+    ``up @ down`` is that product, and a column of ``up`` has the size of its row of ``down``.
+    """
+    import torch
+
+    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
     root = values[:rank].sqrt()
-    filled = (0, 0, 0, rank - len(root)), (0, rank - len(root))  # a narrow layer has no more of them
-    smaller = pad((root[:, None] * v[:rank]) @ inner.T, filled[0])
-    return smaller, pad(outer @ (u[:, :rank] * root), filled[1]), values**2
+    return root[:, None] * right[:rank], left[:, :rank] * root, values**2
 
 
 def _differs(file: Path, other: Path) -> bool:

@@ -387,9 +387,10 @@ def test_an_adapter_of_a_lower_rank(
     """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
     import torch
 
-    from judge.encoder.packing import ADAPTER, changed, rounded, thinner
+    from judge.encoder.packing import ADAPTER, changed, rounded
     from judge.models.checkpoint import header
     from judge.models.identity import read_identity
+    from judge.models.low_rank import halves
 
     asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
     wanted = [one.p_fail for one in load_judge(str(trained)).check(asked)]
@@ -414,10 +415,12 @@ def test_an_adapter_of_a_lower_rank(
     )
     assert call("pack", trained, trained, "--out", tmp_path / "mean", "--rank", 2) == 2
     assert "made of LoRA judges alone" in capsys.readouterr().err
+    assert call("pack", tmp_path, "--out", tmp_path / "none") == 2
+    assert "is no encoder judge with model.safetensors" in capsys.readouterr().err
 
     change = torch.arange(12.0).reshape(3, 4)  # of rank 2
-    down, up, squares = thinner(change, 2)
-    assert torch.allclose(up.T @ down, change, atol=1e-4) and squares[2] < 1e-6
+    down, up, squares = halves(change, 2)
+    assert torch.allclose(up @ down, change, atol=1e-4) and squares[2] < 1e-6
     whole, scale = rounded(down)
     assert torch.allclose(whole * scale, down, atol=float(down.abs().max()) / 127)
 
