@@ -4,10 +4,11 @@
         --without squad2+xquad,attributionbench --without ragtruth_qa,factcg
 
 Each ``--without`` is a judge trained without these sources, in the two stages of recipes/reference-encoder
-(``--kind lm``: recipes/smollm2-judge); what stands behind a ``+`` is kin of the source before it, leaves with
-it and is not measured. Of each source ``--limit`` samples are measured, labelled ones as they came and no
-twins made by rule. What is finished is not made again. Prints a Markdown table: balanced accuracy and AUROC
-with 95 % intervals over documents, and floors that were fitted on other documents of the very source.
+(``--kind lm``: recipes/smollm2-judge, ``qwen``: recipes/qwen-judge); what stands behind a ``+`` is kin of the
+source before it, leaves with it and is not measured. Of each source ``--limit`` samples are measured,
+labelled ones as they came and no twins made by rule. What is finished is not made again. Prints a Markdown
+table: balanced accuracy and AUROC with 95 % intervals over documents, and floors that were fitted on other
+documents of the very source.
 
     ... --calibrate JUDGE
 
@@ -39,6 +40,7 @@ STAGES = {
         ("encoder", "reference-encoder/encoder.yaml"),
     ),
     "lm": (("sft", "smollm2-judge/sft-short.yaml"), ("sft", "smollm2-judge/sft.yaml")),
+    "qwen": (("sft", "qwen-judge/sft-short.yaml"), ("sft", "qwen-judge/sft.yaml")),
 }
 """By kind of judge: the command and the recipe of each stage."""
 Told = tuple[list[float], list[bool]]
