@@ -191,7 +191,6 @@ def evaluate_command(
     from eval.judging import describe_run
     from eval.open_factual.cli import answer_beside
     from eval.run import evaluate
-    from eval.sampling import take
     from eval.tables import print_table, report_tables
     from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.floors.rules import FLOORS, make_floor
@@ -201,7 +200,7 @@ def evaluate_command(
     read = _sets(names, samples or [], parse_columns(columns), data_dir, say)
     if corpus is not None:
         read = [(benchmark, retrieval.searchable(benchmark, found)) for benchmark, found in read]
-    sets = [(benchmark, take(found, limit, seed)) for benchmark, found in read]
+    sets = [(benchmark, benchmark.draw(found, limit, seed)) for benchmark, found in read]
     if corpus is not None:
         sets = [retrieval.retrieve(benchmark, chosen, corpus, passages) for benchmark, chosen in sets]
     if attack:

@@ -10,11 +10,10 @@ from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
-from judge.models.identity import ENCODER, read_identity, trained_quantization
+from judge.models.identity import read_identity, trained_quantization
 from judge.models.quantization import QuantizationChoice
 from judge.models.runtimes import exported
 from judge.models.weights import JudgingPrecision
-from judge.progress import stage
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import Long
@@ -23,7 +22,6 @@ from judge.types import MODES, Mode, Sample
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
-    from judge.encoder.checker import EncoderJudge
     from judge.models.parity import FormatParity
     from judge.remote import EndpointConfig
 
@@ -53,6 +51,8 @@ def load_judge(
     sure: float = SURE,
     first_weight: float = 0.0,
     quick: bool = False,
+    labels: str | None = None,
+    pair: Sequence[str] | None = None,
 ) -> Checker:
     """Make a judge from the name of a model, or a floor from ``floor:NAME``; by default the reference judge.
 
@@ -88,6 +88,9 @@ def load_judge(
             (:class:`judge.cascade.CascadeJudge`); loaded as it comes.
         sure: probability from which on its label stands.
         first_weight: what its opinion weighs in the rest, from 0 to 1.
+        labels: what an encoder's classes mean where their names do not say it, as ``PASS=entailment``.
+        pair: how samples are put to an encoder, where its ``judge.json`` does not say it or says something
+            else: fields of :class:`judge.encoder.Form`, as ``question=hypothesis``.
         quick: for a process of one verdict: where a CPU runs a Llama or a Qwen in verdict mode, start without
             transformers.
 
@@ -123,22 +126,43 @@ def load_judge(
     if claims and threshold in ("precision", "recall"):
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
     from judge.calibration.threshold import deciding
+    from judge.encoder.load import is_encoder, load_encoder
+    from judge.encoder.network import find_folder
+    from judge.pages.load import load_pages, reads_pages
 
     identity = {} if backend == "openai" else read_identity(model, revision)
-    if identity.get("stage") == ENCODER:
+    if backend != "openai" and is_encoder(model, identity, revision):
         for option, given in (
             ("mode reason", mode != "verdict"),
-            ("template", template),
+            ("template", reads_pages(identity) and template),
             ("backend vllm", backend == "vllm"),
             ("quantization nf4", quantization == "nf4"),
             ("--compile", compiled),
         ):
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
-        precision, parity = _number_format(model, identity, mode, identity["prompt_hash"], precision, claims)
-        encoder = _load_encoder(model, revision, identity, precision, parity, max_length, batch_tokens)
+        encoder: Any
+        if reads_pages(identity):
+            wanted, parity = _number_format(model, identity, mode, identity["prompt_hash"], precision, claims)
+            encoder = load_pages(model, revision, identity, wanted, parity, max_length, batch_tokens)
+        else:
+            encoder = load_encoder(
+                find_folder(model_path(model), revision),
+                identity,
+                name=model,
+                # Small enough for float32 anywhere; a calibration then holds on every machine.
+                precision="float32" if precision == "auto" else precision,
+                max_length=max_length,
+                batch_tokens=batch_tokens,
+                labels=labels,
+                pair=pair,
+                template=None if template is None else TemplatePrompt(Path(template)),
+            )
         decided = deciding("verdict", encoder.calibrations, encoder.calibration(), threshold, fail_rate)
         return finished(replace(encoder, **decided), identity)
+    for option, chosen in (("--labels", labels), ("--pair", pair)):
+        if chosen:
+            raise InputError(f"{model} is not an encoder; {option} does not apply to it")
     if mode == "reason" and exported(identity, "onnx"):
         raise InputError(f"{model} is an ONNX export, which has no mode reason; leave it away")
     released = None if template is None else TemplatePrompt(Path(template))
@@ -218,39 +242,3 @@ def _with_claims(judge: Checker, identity: dict[str, Any], model: str) -> Checke
     from judge.claims.load import with_claims
 
     return with_claims(judge, identity, model)
-
-
-def _load_encoder(
-    model: str,
-    revision: str | None,
-    identity: dict[str, Any],
-    precision: JudgingPrecision,
-    parity: "FormatParity | None",
-    max_length: int | None,
-    batch_tokens: int | None,
-) -> "EncoderJudge":
-    """An encoder judge, on the device that is there."""
-    from judge.encoder.checker import load_encoder
-
-    folder = Path(model_path(model))
-    if not folder.is_dir():
-        from huggingface_hub import snapshot_download
-
-        with stage(f"bring {model}"):
-            folder = Path(snapshot_download(model, revision=revision))
-    if exported(identity, "onnx"):
-        from judge.encoder.onnx import load_onnx_encoder
-
-        if precision != "auto":
-            raise InputError(f"{model} is an export, which takes no --precision; leave it away")
-        found = load_onnx_encoder(folder, identity, max_length=max_length, batch_tokens=batch_tokens)
-        return replace(found, model=model)
-    judge = load_encoder(
-        folder,
-        identity,
-        # Small enough for float32 anywhere; a calibration then holds on every machine.
-        precision="float32" if precision == "auto" else precision,
-        max_length=max_length,
-        batch_tokens=batch_tokens,
-    )
-    return replace(judge, model=model, parity=parity)

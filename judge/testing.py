@@ -76,10 +76,10 @@ def _load(model: str) -> "Checker":
 def _failure(name: str, verdict: Verdict, answer: str, document: str, question: str) -> str:
     """What a person reads when the assertion fails."""
     chance = "" if verdict.p_fail is None else f", p(FAIL) = {verdict.p_fail:.2f}"
-    doubted = [answer[span.start : span.end] for span in verdict.unsupported]
+    doubted = [words.text for words in verdict.unsupported]
     short = document if len(document) <= SHOWN else f"{document[:SHOWN]}..."
     lines = [f"the answer is not faithful to its document (judge {name}{chance})", f"  answer: {answer}"]
-    lines += [f"  not borne: {text}" for text in doubted]
+    lines += [f"  not supported: {text}" for text in doubted]
     lines += [f"  question: {question}"] if question else []
     lines += [f"  why: {verdict.reasoning}"] if verdict.reasoning else []
     return "\n".join([*lines, f"  document: {short}"])

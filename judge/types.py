@@ -105,6 +105,24 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Unsupported:
+    """Words of an answer that the document does not support: their text, and their place in the answer.
+
+    ``p`` is the probability that they are wrong, where the judge tells.
+    """
+
+    text: str
+    start: int
+    end: int
+    p: float | None = None
+
+    @classmethod
+    def of(cls, answer: str, span: Span, p: float | None = None) -> "Unsupported":
+        """The words of an answer at a place."""
+        return cls(answer[span.start : span.end], span.start, span.end, p)
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One sentence of an answer, judged by itself.
 
@@ -143,7 +161,7 @@ class Verdict:
     cut_chars: int = 0
     usage: Usage = Usage()
     evidence: tuple[Span, ...] = ()
-    unsupported: tuple[Span, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
     windows: tuple[Span, ...] = ()
     claims: tuple[Claim, ...] = ()
 
@@ -161,8 +179,9 @@ def verdict_from_json(values: Mapping[str, Any]) -> Verdict:
     """The verdict that :func:`verdict_to_json` made these of."""
     row = dict(values)
     label = row.pop("label")
-    for name in ("evidence", "unsupported", "windows"):
+    for name in ("evidence", "windows"):
         row[name] = tuple(Span(**span) for span in row.get(name, ()))
+    row["unsupported"] = tuple(Unsupported(**words) for words in row.get("unsupported", ()))
     row["claims"] = tuple(
         Claim(
             Span(**claim["span"]),

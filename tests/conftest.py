@@ -219,3 +219,11 @@ def tiny_backend(model_folder: Callable[[str], Path]) -> Callable[..., Any]:
         return TransformersBackend(loaded[name], **settings)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT without a head."""
+    from tests.encoders import save_model
+
+    return save_model(tmp_path_factory.mktemp("bert"), "bert", "Model")

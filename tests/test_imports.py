@@ -29,6 +29,7 @@ LEVELS = (
     {"calibration"},
     {"backends", "cascade"},
     {"judge", "encoder", "claims"},
+    {"pages"},
     {"load"},
     {"batch", "serving", "training", "adapters"},
     {"exports"},
@@ -37,8 +38,11 @@ LEVELS = (
 )
 """Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
-MAY_LOAD = {f"judge/training/{name}.py" for name in ("callbacks", "clock", "encoder", "lion", "trainer")}
-MAY_LOAD |= {f"judge/encoder/{name}.py" for name in ("model", "bert", "attention", "deberta", "distances")}
+MAY_LOAD = {
+    f"judge/training/{name}.py" for name in ("callbacks", "clock", "encoder", "lion", "pages", "trainer")
+}
+MAY_LOAD |= {f"judge/pages/{name}.py" for name in ("model", "bert", "attention")}
+MAY_LOAD |= {"judge/encoder/network.py"}
 MAY_LOAD |= {f"judge/models/{name}.py" for name in ("blocked_attention", "float32_linear", "int8", "plain")}
 MAY_LOAD |= {"judge/exports/onnx_file.py", "judge/backends/growing_cache.py"}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]

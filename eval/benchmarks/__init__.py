@@ -38,6 +38,7 @@ BENCHMARKS = {
     "onioneval_few_shot_evidence": "onioneval:ONIONEVAL_FEW_SHOT_EVIDENCE",
     "onioneval_retrieval": "onioneval:ONIONEVAL_RETRIEVAL",
     "injection": "injection:INJECTION",
+    "probes": "probes:PROBES",
 }
 """Name of a benchmark to where it is defined, as ``module:constant`` of this package."""
 
@@ -46,7 +47,8 @@ WHOLE = (
     "bianbench_cf", "fib_held_out", "conflictqa", "diahalu", "onioneval",
 )  # fmt: skip
 """What ``all`` stands for: every benchmark, and no part of one a second time, as far as it is at hand. Of
-sets that recipes train on too, the part that is held out, so that ``all`` fits every judge."""
+sets that recipes train on too, the part that is held out, so that ``all`` fits every judge. The bundled
+``probes`` are left out: their data is always there, and ``all`` has to tell of a wrong data folder."""
 
 
 def check_name(name: str) -> None:

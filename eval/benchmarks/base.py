@@ -2,7 +2,7 @@
 
 A runner needs no more than this::
 
-    samples = take(benchmark.load(data_dir), limit, seed)
+    samples = benchmark.draw(benchmark.load(data_dir), limit, seed)
     asked = benchmark.judge(judge)                    # the benchmark's own prompt, where it has one
     verdicts = list(asked.iter_check(samples))
     for table, rows in benchmark.tables(samples).items():
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval.sampling import take
 from judge.checker import Checker
 from judge.errors import InputError
 from judge.formats.files import resolve_data_dir
@@ -55,6 +56,7 @@ class Benchmark:
             stand in several rows of a table, or in none.
         figures: measures of its own, from samples and their verdicts in the same order.
         ask: how it puts its samples to a language model, where the common prompt would not do.
+        draw: what ``--limit`` draws, from samples, limit and seed.
         floors: trivial judges beside the common ones.
         query: what to search a corpus for (``--corpus``), empty where a search makes no sense; ``None`` for a
             benchmark whose samples have documents.
@@ -69,6 +71,7 @@ class Benchmark:
     rows: Callable[[Sample], Mapping[str, Sequence[str]]] = by_source
     figures: Callable[[Sequence[Sample], Sequence[Verdict]], Figures] = no_figures
     ask: Callable[[Judge], Checker] | None = None
+    draw: Callable[[Sequence[Sample], int | None, int], list[Sample]] = take
     floors: tuple[Checker, ...] = ()
     query: Callable[[Sample], str] | None = None
     size: int | None = None

@@ -79,13 +79,8 @@ class FaithfulnessGuardrail(Guardrail):
         [verdict] = self.judge.iter_check([sample])
         unjudged = verdict.label is None
         spans = [
-            SpanResult(
-                start=span.start,
-                end=span.end,
-                text=input_text[span.start : span.end],
-                label=HALLUCINATION.value,
-            )
-            for span in verdict.unsupported
+            SpanResult(start=words.start, end=words.end, text=words.text, label=HALLUCINATION.value)
+            for words in verdict.unsupported
         ]
         wrong = None if unjudged else verdict.label is Label.FAIL
         risk = None if unjudged else verdict.p_fail

@@ -7,8 +7,8 @@ from typing import Any
 from judge.checker import Checker
 from judge.claims.passages import nearest, passages
 from judge.claims.rule import ClaimsCalibration, combine
-from judge.claims.sentences import claim_spans
-from judge.types import Claim, Label, Mode, Sample, Span, Verdict
+from judge.prompting.sentences import claim_spans
+from judge.types import Claim, Label, Mode, Sample, Span, Unsupported, Verdict
 
 ANSWERS = 8
 """A chunk has this times fewer answers than the judge takes; their sentences take the place of the rest."""
@@ -79,7 +79,7 @@ class ClaimsJudge(Checker):
         texts = [sample.answer[span.start : span.end] for span in sentences]
         places = nearest(document, windows, texts, sample.language)
         claims = tuple(map(self._claim, sentences, places, parts))
-        return replace(self._answer(whole, claims), windows=windows, claims=claims)
+        return replace(self._answer(sample.answer, whole, claims), windows=windows, claims=claims)
 
     def _claim(self, span: Span, window: int, found: Verdict) -> Claim:
         p_fail, label = found.p_fail, found.label
@@ -88,7 +88,7 @@ class ClaimsJudge(Checker):
             label = Label.FAIL if p_fail >= 0.5 else Label.PASS
         return Claim(span, window, label, p_fail)
 
-    def _answer(self, whole: Verdict, claims: Sequence[Claim]) -> Verdict:
+    def _answer(self, answer: str, whole: Verdict, claims: Sequence[Claim]) -> Verdict:
         """The answer's probability and label, by the rule where it is fitted and all has probabilities."""
         known = [claim.p_fail for claim in claims if claim.p_fail is not None]
         if self.calibration is None or whole.p_fail is None or not known or len(known) < len(claims):
@@ -96,7 +96,9 @@ class ClaimsJudge(Checker):
         p_fail = self.calibration.answers(combine(known, whole.p_fail))
         if p_fail < self.threshold:
             return replace(whole, p_fail=p_fail, label=Label.PASS, unsupported=())
-        failed = tuple(claim.span for claim in claims if claim.label is Label.FAIL)
+        failed = tuple(
+            Unsupported.of(answer, claim.span, claim.p_fail) for claim in claims if claim.label is Label.FAIL
+        )
         return replace(whole, p_fail=p_fail, label=Label.FAIL, unsupported=whole.unsupported or failed)
 
 

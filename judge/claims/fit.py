@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from judge.calibration.fit import cross_fitted, fit_curve
 from judge.calibration.reliability import calibration_error
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
-from judge.claims.sentences import claim_spans
 from judge.errors import InputError
 from judge.formats.stretches import wrong_stretches
 from judge.models.quantization import Quantization
+from judge.prompting.sentences import claim_spans
 from judge.types import Label, Sample, Verdict
 
 

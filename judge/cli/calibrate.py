@@ -55,6 +55,7 @@ def calibrate_command(
     from judge.files import sha256_file, write_json
     from judge.judge import Judge
     from judge.load import load_judge
+    from judge.pages.checker import EncoderJudge as PagesJudge
     from judge.samples import read_samples
 
     folder = Path(model)
@@ -71,7 +72,7 @@ def calibrate_command(
     with warnings.catch_warnings():  # a calibration that does not hold is what this one replaces
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         judge = load_judge(model, **settings)
-    if not isinstance(judge, Judge | EncoderJudge):
+    if not isinstance(judge, Judge | EncoderJudge | PagesJudge):
         raise InputError(f"{model} is no model with probabilities of its own")
     raw, loaded = replace(judge, calibrations={}), judge.describe()
     verdicts = track(raw.iter_check(samples), data.name, len(samples))
@@ -115,11 +116,12 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
     from judge.files import sha256_file, write_json
     from judge.judge import Judge
     from judge.load import load_judge
+    from judge.pages.checker import EncoderJudge as PagesJudge
 
     if settings["mode"] != "verdict":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; leave --mode away")
     judge = load_judge(model, **{**settings, "claims": False})
-    if not isinstance(judge, Judge | EncoderJudge):
+    if not isinstance(judge, Judge | EncoderJudge | PagesJudge):
         raise InputError(f"{model} is no model with probabilities of its own")
     raw = ClaimsJudge(replace(judge, calibrations={}))
     verdicts = track(raw.iter_check(samples), data.name, len(samples))

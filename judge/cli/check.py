@@ -128,7 +128,8 @@ def _readable(verdict: Verdict, sample: Sample, claims: bool) -> str:
     lines = [f"{label} ({meaning[label]}{chance})"]
     if verdict.reasoning:
         lines.append(verdict.reasoning)
-    lines += [f"unsupported: {answer[span.start : span.end]!r}" for span in verdict.unsupported]
+    for words in verdict.unsupported:
+        lines.append(f"unsupported: {words.text!r}" + ("" if words.p is None else f" ({words.p:.2f})"))
     for claim in verdict.claims if claims else ():
         chance = "" if claim.p_fail is None else f" {claim.p_fail:.3f}"
         window = verdict.windows[claim.window]

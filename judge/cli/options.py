@@ -115,6 +115,14 @@ def _settings(
     max_length: Annotated[int | None, _option("Upper bound on the context, in tokens.", min=1)] = None,
     max_new_tokens: Annotated[int, _option("Limit of a reason-mode reply.", min=1)] = MAX_NEW_TOKENS,
     batch_tokens: Annotated[int | None, _option("Tokens that run in one batch.", min=1)] = None,
+    labels: Annotated[
+        str | None,
+        _option("An encoder's class that means supported, if its name is unclear.", metavar="PASS=CLASS"),
+    ] = None,
+    pair: Annotated[
+        list[str] | None,
+        _option("How an encoder reads samples: question=hypothesis; repeatable.", metavar="KEY=VALUE"),
+    ] = None,
     vllm: Annotated[
         list[str] | None,
         _option("A setting of vLLM, such as tensor_parallel_size=2; repeatable.", metavar="KEY=VALUE"),
@@ -144,6 +152,8 @@ def _settings(
         "max_length": max_length,
         "max_new_tokens": max_new_tokens,
         "batch_tokens": batch_tokens,
+        "labels": labels,
+        "pair": pair,
         "vllm": _vllm_settings(vllm),
         "endpoint": base_url,
         "call_cache": call_cache,

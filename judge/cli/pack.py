@@ -36,12 +36,15 @@ def pack_command(
     from judge.errors import InputError
     from judge.files import write_text
     from judge.models.identity import read_identity
+    from judge.pages.load import reads_pages
     from judge.training.card import model_card
 
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
-        from judge.encoder.packing import pack
-
+        if reads_pages(read_identity(str(judges[0]))):
+            from judge.pages.packing import pack
+        else:
+            from judge.encoder.packing import pack
         if len(judges) > 1:
             raise InputError("is one of several; an average is made of LoRA judges alone", file=judges[1])
         found = f"{pack(judges[0], base, out, rank) / 1e6:.1f} MB"

@@ -1,10 +1,11 @@
-"""Encoder judges: a document's windows are computed once, and each answer looks at them all.
+"""Encoder judges: cross-encoders that read a window of the document and an answer, and score the pair.
 
-``layout`` says what is read, ``model`` and ``attention`` how, ``checker`` judges, ``examples`` says what is
-learned; :mod:`judge.training.encoder` trains.
+``heads`` says what a checkpoint's classes mean, ``pairs`` what is read, ``network`` how, ``checker`` judges,
+``spans`` names the wrong words, ``examples`` says what is learned; :mod:`judge.training.encoder` trains.
 """
 
-from judge.encoder.checker import EncoderJudge, load_encoder
-from judge.encoder.layout import Layout
+from judge.encoder.checker import EncoderJudge
+from judge.encoder.load import load_encoder
+from judge.encoder.pairs import Form
 
-__all__ = ["EncoderJudge", "Layout", "load_encoder"]
+__all__ = ["EncoderJudge", "Form", "load_encoder"]

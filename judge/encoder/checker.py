@@ -1,90 +1,78 @@
-"""The encoder judge: all answers about a document in one pass, with the places that it doubts."""
+"""The encoder judge: p(FAIL) of an answer from pairs of document windows and parts of the answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.checker import Checker
-from judge.encoder.layout import QUESTION_TOKENS, RUNS, Answer, Layout, Page, pages
-from judge.errors import InputError
+from judge.encoder.pairs import Pairing, Pairs, Row
+from judge.encoder.spans import unsupported_words
 from judge.models.batching import CPU_PADDING, by_length
-from judge.models.hardware import this_device
 from judge.models.identity import ENCODER
 from judge.prompting.finishing import finish
-from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
+from judge.types import Claim, Label, Language, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
-    from judge.calibration.curve import Calibration
-    from judge.encoder.model import EncoderNetwork
-    from judge.models.parity import FormatParity
+    from judge.calibration.curve import Calibration, Curve
+    from judge.encoder.network import EncoderNetwork
+    from judge.encoder.onnx import OnnxNetwork
 
-LAYOUT_VERSION = 1
+    Network = EncoderNetwork | OnnxNetwork
+
 BATCH_TOKENS = 4096
-PAGE_TOKENS = 1024
-CHUNK = 256
+CHUNK = 64
 DOUBT = 0.5
-"""From which probability on a token counts as unsupported."""
-
-
-def describe_layout(layout: Layout) -> dict[str, Any]:
-    """What decides how a sample is read, as ``judge.json`` and reports keep it."""
-    values = [LAYOUT_VERSION, layout.window_tokens, layout.max_windows, QUESTION_TOKENS, *RUNS]
-    return {
-        "window_tokens": layout.window_tokens,
-        "max_windows": layout.max_windows,
-        "prompt_version": LAYOUT_VERSION,
-        "prompt_hash": sha256(repr(values).encode()).hexdigest()[:12],
-    }
-
-
 WORST = 3
-"""A sentence is doubted like so many of its most doubted tokens: one alone may be a slip."""
+"""Tokens of a sentence whose mean doubt is the sentence's: one alone may be a slip."""
+
+Scores = tuple[list[float], list[list[float]] | None]
+"""p(FAIL) of rows, and of the answer's tokens of each where the network tells."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A verdict, and the place in the answer and the doubt of each token that was read."""
+class _Scored:
+    """What the network says of a sample: of each unit in the window that supports it best, and of tokens."""
 
-    verdict: Verdict
-    doubts: tuple[tuple[tuple[int, int], float], ...] = ()
+    pairs: Pairs
+    by_unit: tuple[float, ...]
+    windows: tuple[int, ...]
+    tokens: Mapping[tuple[int, int], float] | None
 
-    def sentence(self, span: Span) -> Verdict:
-        """What the tokens of a sentence say."""
-        own = sorted(doubt for (start, end), doubt in self.doubts if start < span.end and end > span.start)
-        if not own:
-            return Verdict(None, error="this sentence was not read")
-        p_fail = sum(own[-WORST:]) / len(own[-WORST:])
-        return Verdict(Label.FAIL if p_fail >= DOUBT else Label.PASS, p_fail)
+    def whole(self, rule: str) -> float:
+        """The raw probability of FAIL of the answer, by the rule of the form."""
+        if rule == "mean":
+            return sum(self.by_unit) / len(self.by_unit)
+        return max(self.by_unit)
 
 
 @dataclass(frozen=True)
 class EncoderJudge(Checker):
-    """Says whether answers are faithful to their documents, by one pass of an encoder.
+    """Says whether answers are faithful to their documents, by passes of an encoder.
+
+    An answer that is longer than the encoder reads is judged in parts, and a long document in windows: a part
+    is as faithful as the window says that supports it best, an answer as its least faithful part.
 
     Args:
-        network: the encoder with its heads, see :class:`judge.encoder.model.EncoderNetwork`.
-        layout: how samples become tokens.
+        network: the encoder, see :class:`judge.encoder.network.EncoderNetwork`.
+        pairing: how samples become pairs.
         model: the judge's name.
-        precision: number format that the network computes in: of ``int8`` the layers' products, in which the
-            network's own are (:func:`judge.models.int8.to_int8`), and all else float32.
-        languages: languages that it was trained on; other samples get no verdict.
+        precision: number format that the network computes in.
+        languages: languages that it was trained on; other samples get no verdict. Empty: any.
         batch_tokens: padded tokens that run in one batch.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
-        threshold: from which ``p_fail`` on the label is ``FAIL``; 0.5 by default.
-        parity: how the number format does beside float32, where it may stand for it.
+        threshold: the label is ``FAIL`` at or above this ``p_fail``; 0.5 by default.
+        identity: its ``judge.json``.
     """
 
-    network: "EncoderNetwork"
-    layout: Layout
+    network: "Network"
+    pairing: Pairing
     model: str = ENCODER
     precision: str = "float32"
     languages: tuple[Language, ...] = ("en",)
     batch_tokens: int = BATCH_TOKENS
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
-    parity: "FormatParity | None" = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -102,55 +90,84 @@ class EncoderJudge(Checker):
         return CHUNK
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """Judge some samples together; those about one document share its computation."""
-        for found in self._read(samples):
-            yield found.verdict
+        """Judge some samples together."""
+        curve = self._curve()
+        for sample, found in zip(samples, self._scored(samples), strict=True):
+            yield self._verdict(sample, found, curve)
 
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
-        """Judge answers and each of their sentences, from one reading of the answer.
+        """Judge answers and each of their sentences.
 
-        A sentence's probability is the mean of those of its :data:`WORST` most doubted tokens, read among
-        the sentences around it. ``None`` for one that the judge did not read: the answer was too long.
+        Where the network marks tokens, a sentence's probability is the mean of those of its :data:`WORST`
+        most doubted tokens, read among the sentences around it; else the sentence is judged by itself.
         """
-        for found, spans in zip(self._read(samples), sentences, strict=True):
-            yield found.verdict, tuple(map(found.sentence, spans))
+        curve, scored = self._curve(), self._scored(samples)
+        if self.network.marks_tokens:
+            parts = [
+                tuple(_by_tokens(found, span) for span in spans)
+                for found, spans in zip(scored, sentences, strict=True)
+            ]
+        else:
+            alone = self._scored(samples, sentences)
+            parts = [
+                tuple(_labelled(p) for p in found.by_unit)
+                if found
+                else tuple(Verdict(None, error="not read") for _ in spans)
+                for found, spans in zip(alone, sentences, strict=True)
+            ]
+        for sample, found, some in zip(samples, scored, parts, strict=True):
+            yield self._verdict(sample, found, curve), some
 
-    def _read(self, samples: Sequence[Sample]) -> "list[_Read]":
-        """Every sample's verdict, and what its tokens say."""
-        places: dict[str, list[int]] = {}
-        for place, sample in enumerate(samples):
-            if sample.language in self.languages:
-                places.setdefault(sample.document_text, []).append(place)
-        documents, cut = [], {}
-        for text, about in places.items():
-            windows, lost = self.layout.windows(text)
-            documents.append((windows, [(place, self.layout.answer(samples[place])) for place in about]))
-            cut.update(dict.fromkeys(about, lost))
+    def _curve(self) -> "Curve | None":
         calibration = self.calibration()
-        curve = None if calibration is None else calibration.curve
-        read: list[_Read | None] = [None] * len(samples)
-        laid = list(pages(documents, PAGE_TOKENS))
-        for indices in by_length([len(page) for page in laid], self.batch_tokens, self._most_padding()):
-            batch = [laid[index] for index in indices]
-            by_answer, by_token = map(iter, self._scores(batch))
-            for page in batch:
-                for place, answer in zip(page.names, page.answers, strict=True):
-                    usage = Usage(len(answer.ids) + sum(map(len, page.windows)))
-                    raw = Verdict(None, next(by_answer), cut_chars=cut[place], usage=usage)
-                    verdict = finish(raw, samples[place], self.mode, curve, self.threshold)
-                    doubts = [next(by_token) for _ in answer.own]
-                    if verdict.label is Label.FAIL:
-                        verdict = replace(verdict, unsupported=stretches(answer, doubts))
-                    read[place] = _Read(verdict, tuple(zip(answer.spans, doubts, strict=True)))
-        return [
-            found or _Read(Verdict(None, error=f"this judge does not read language {sample.language!r}"))
-            for sample, found in zip(samples, read, strict=True)
+        return None if calibration is None else calibration.curve
+
+    def _verdict(self, sample: Sample, found: _Scored | None, curve: "Curve | None") -> Verdict:
+        if found is None:
+            return Verdict(None, error=f"this judge does not read language {sample.language!r}")
+        form, pairs = self.pairing.form, found.pairs
+        usage = Usage(sum(map(len, pairs.rows)))
+        raw = Verdict(None, found.whole(form.sentences), cut_chars=pairs.cut_chars, usage=usage)
+        verdict = finish(raw, sample, self.mode, curve, self.threshold)
+        if verdict.label is Label.FAIL and found.tokens is not None:
+            verdict = replace(verdict, unsupported=unsupported_words(sample.answer, found.tokens.items()))
+        if len(pairs.windows) == 1 and len(pairs.units) == 1:
+            return verdict
+        claims = (
+            Claim(span, window, _labelled(p).label, p)
+            for span, window, p in zip(pairs.units, found.windows, found.by_unit, strict=True)
+        )
+        return replace(verdict, windows=pairs.windows, claims=tuple(claims))
+
+    def _scored(
+        self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]] | None = None
+    ) -> list[_Scored | None]:
+        """What the network says of some samples; ``None`` for one in a language that it does not know."""
+        laid: list[Pairs | None] = [
+            self.pairing.pairs(sample, None if sentences is None else sentences[at] or None)
+            if not self.languages or sample.language in self.languages
+            else None
+            for at, sample in enumerate(samples)
         ]
+        rows = [row for pairs in laid if pairs for row in pairs.rows]
+        scores: list[float] = [0.0] * len(rows)
+        tokens: list[list[float] | None] = [None] * len(rows)
+        for indices in by_length([len(row) for row in rows], self.batch_tokens, self._most_padding()):
+            p_fail, marked = self._scores([rows[at] for at in indices])
+            for place, at in enumerate(indices):
+                scores[at], tokens[at] = p_fail[place], marked[place] if marked else None
+        found: list[_Scored | None] = []
+        first = 0
+        for pairs in laid:
+            stop = first + len(pairs.rows) if pairs else first
+            found.append(_combined(pairs, scores[first:stop], tokens[first:stop]) if pairs else None)
+            first = stop
+        return found
 
     def calibration(self) -> "Calibration | None":
-        """The calibration that holds for this layout and number format, if there is one."""
+        """The calibration that holds for this form and number format, if there is one."""
         found = self.calibrations.get(self.mode)
         return found if found and self.misfit(found) is None else None
 
@@ -168,91 +185,56 @@ class EncoderJudge(Checker):
         return found
 
     def _model(self) -> dict[str, Any]:
+        head = self.network.head
         return {
             "backend": ENCODER,
             "model": self.model,
-            "parameters": sum(value.numel() for value in self.network.parameters()),
+            "parameters": self.network.size,
             "dtype": self.precision,
             "device": str(self.network.device),
-            **describe_layout(self.layout),
-            **({"parity": self.parity.model_dump()} if self.parity else {}),
+            "head": {"kind": head.kind, "fail": [head.names[at] for at in head.fail]},
+            **self.pairing.describe(),
         }
 
     def _most_padding(self) -> int | None:
         return CPU_PADDING if self.network.device.type == "cpu" else None
 
-    def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
-        """Probability of FAIL of each answer of some pages, and of each of their tokens."""
-        import torch
-
-        from judge.encoder.model import PageBatch
-
-        device = self.network.device
-        half = getattr(torch, self.precision) if self.precision in ("bfloat16", "float16") else None
-        with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
-            by_answer, by_token = self.network(PageBatch.of(batch))
-        return torch.sigmoid(by_answer.double()).tolist(), torch.sigmoid(by_token.double()).tolist()
+    def _scores(self, rows: Sequence[Row]) -> Scores:
+        return self.network.probabilities(rows, self.precision)
 
 
-def stretches(answer: Answer, doubts: Sequence[float]) -> tuple[Span, ...]:
-    """The places of an answer whose tokens are doubted; neighbours are one."""
-    found: list[Span] = []
-    last = None
-    for place, ((start, end), doubt) in enumerate(zip(answer.spans, doubts, strict=True)):
-        if doubt < DOUBT:
-            continue
-        if last == place - 1:
-            found[-1] = Span(found[-1].start, end)
-        else:
-            found.append(Span(start, end))
-        last = place
-    return tuple(found)
-
-
-def load_encoder(
-    folder: Path,
-    identity: Mapping[str, Any],
-    *,
-    precision: str = "float32",
-    max_length: int | None = None,
-    batch_tokens: int | None = None,
-) -> EncoderJudge:
-    """The encoder judge of a local folder.
-
-    Args:
-        folder: what ``judge encoder`` wrote.
-        identity: its ``judge.json``.
-        precision: number format to compute in.
-        max_length: tokens of a document at most; what is longer is cut off.
-        batch_tokens: padded tokens that run in one batch.
-
-    Raises:
-        InputError: the folder holds no such judge.
-        JudgeError: the weights are not those of an encoder judge.
-    """
-    import torch
-
-    from judge.calibration.curve import read_calibrations
-    from judge.encoder.model import load_network
-    from judge.encoder.packing import ADAPTER, WEIGHTS
-
-    if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
-        raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is no encoder judge", file=folder)
-    network, tokenizer = load_network(folder)
-    this_device().check_judging(precision)
-    if precision == "int8":
-        from judge.models.int8 import to_int8
-
-        to_int8(network.backbone.encoder)
-    layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
-    layout.limit(max_length)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return EncoderJudge(
-        network.to(device).eval(),
-        layout,
-        str(folder),
-        precision,
-        tuple(identity.get("languages", ("en",))),
-        batch_tokens or BATCH_TOKENS,
-        read_calibrations(str(folder)),
+def _combined(pairs: Pairs, scores: Sequence[float], tokens: Sequence[list[float] | None]) -> _Scored:
+    """The best window for each part of an answer, the worst part of each unit."""
+    width = len(pairs.windows)
+    by_unit = [-1.0] * len(pairs.units)
+    windows = [0] * len(pairs.units)
+    doubts: dict[tuple[int, int], float] = {}
+    for number, owner in enumerate(pairs.owners):
+        column = scores[number * width : (number + 1) * width]
+        best = min(range(width), key=lambda window, column=column: column[window])  # type: ignore[misc]
+        if column[best] > by_unit[owner]:
+            by_unit[owner], windows[owner] = column[best], best
+        for window in range(width):
+            at = number * width + window
+            marked = tokens[at]
+            for span, doubt in zip(pairs.rows[at].spans, marked or (), strict=bool(marked)):
+                doubts[span] = min(doubt, doubts.get(span, 1.0))
+    return _Scored(
+        pairs,
+        tuple(by_unit),
+        tuple(windows),
+        doubts if any(marked is not None for marked in tokens) else None,
     )
+
+
+def _by_tokens(found: _Scored | None, span: Span) -> Verdict:
+    """What the tokens of a sentence say."""
+    known = found.tokens if found is not None and found.tokens is not None else {}
+    own = sorted(doubt for (start, end), doubt in known.items() if start < span.end and end > span.start)
+    if not own:
+        return Verdict(None, error="this sentence was not read")
+    return _labelled(sum(own[-WORST:]) / len(own[-WORST:]))
+
+
+def _labelled(p_fail: float) -> Verdict:
+    return Verdict(Label.FAIL if p_fail >= DOUBT else Label.PASS, p_fail)

@@ -1,90 +1,74 @@
-"""What an encoder learns from: labels of answers, and of their tokens where the wrong stretches are known."""
+"""What an encoder learns from: labels of answers, and of their tokens where the wrong words are known."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.encoder.layout import Answer, Layout
+from judge.encoder.pairs import Pairing, Row
 from judge.formats.stretches import wrong_stretches
 from judge.progress import track
 from judge.types import Label, Sample
 
 SHORT = 6
-"""An answer to a question with at most so many tokens is wrong or right as a whole."""
+"""An answer to a question with at most this many tokens is wrong or right as a whole."""
+UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """One labelled answer.
+class Item:
+    """A labelled sample and what it costs: tokens of its longest pair, and how many pairs it has."""
 
-    ``fail`` is 1 for FAIL. ``tokens`` has a 1 for each token of the answer within a wrong stretch and a 0 for
-    the others; ``None`` where the stretches are not known.
-    """
-
-    id: str
-    group: str
-    answer: Answer
-    fail: int
-    tokens: tuple[int, ...] | None
-
-
-def example(sample: Sample, layout: Layout) -> Example:
-    """A labelled sample as tokens."""
-    answer = layout.answer(sample)
-    stretches = wrong_stretches(sample)
-    tokens: tuple[int, ...] | None = None
-    if stretches is not None:
-        tokens = tuple(
-            int(any(start < stop and end > begin for begin, stop in stretches)) for start, end in answer.spans
-        )
-    elif sample.question and len(answer.spans) <= SHORT:
-        tokens = (int(sample.label is Label.FAIL),) * len(answer.spans)
-    return Example(sample.id, sample.group, answer, int(sample.label is Label.FAIL), tokens)
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentExamples:
-    """A document's windows, the examples about it, and the data set that its first example came from."""
-
-    windows: tuple[tuple[int, ...], ...]
-    examples: tuple[Example, ...]
-    source: str = ""
+    sample: Sample
+    longest: int
+    pairs: int
+    tokens: int
 
     @property
-    def tokens(self) -> int:
-        """What it costs to compute all of them once, in tokens."""
-        return sum(map(len, self.windows)) + sum(len(one.answer.ids) for one in self.examples)
+    def padded(self) -> int:
+        """Tokens that it takes in a batch of its own."""
+        return self.longest * self.pairs
 
 
-def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[DocumentExamples], int]:
-    """Labelled samples, those about one document together, in the order in which documents first come.
+def items(samples: Iterable[Sample], pairing: Pairing, max_pairs: int) -> tuple[list[Item], int]:
+    """Labelled samples with what they cost, and how many were left out because they need more pairs.
 
-    Returns:
-        The documents, and how many of them were longer than the layout takes.
+    Args:
+        samples: labelled ones.
+        pairing: how they become pairs.
+        max_pairs: windows of the document times parts of the answer, at most.
     """
-    found: dict[str, list[Sample]] = {}
-    for sample in samples:
-        found.setdefault(sample.document_text, []).append(sample)
-    documents, cut = [], 0
-    for text, some in track(found.items(), "tokenize documents", len(found)):
-        windows, lost = layout.windows(text)
-        cut += lost > 0
-        examples = tuple(example(sample, layout) for sample in some)
-        documents.append(DocumentExamples(windows, examples, some[0].source))
-    return documents, cut
+    found, left_out = [], 0
+    some = list(samples)
+    for sample in track(some, "tokenize", len(some)):
+        rows = pairing.pairs(sample).rows
+        if len(rows) > max_pairs:
+            left_out += 1
+            continue
+        lengths = [len(row) for row in rows]
+        found.append(Item(sample, max(lengths), len(rows), sum(lengths)))
+    return found, left_out
 
 
-def counts(documents: Sequence[DocumentExamples]) -> dict[str, Any]:
-    """Counts of a training set, and its labels for each thousand computed tokens."""
-    examples = [one for document in documents for one in document.examples]
-    tokens = sum(document.tokens for document in documents)
-    known = [one.tokens for one in examples if one.tokens is not None]
+def token_labels(sample: Sample, row: Row) -> tuple[int, ...]:
+    """1 for each token of the answer that stands in a wrong part, 0 for others, -1 where nobody knows."""
+    places = wrong_stretches(sample)
+    if places is not None:
+        return tuple(
+            int(any(start < stop and end > begin for begin, stop in places)) for start, end in row.spans
+        )
+    if sample.question and len(row.spans) <= SHORT:
+        return (int(sample.label is Label.FAIL),) * len(row.spans)
+    return (UNKNOWN,) * len(row.spans)
+
+
+def counts(train: Sequence[Item]) -> dict[str, Any]:
+    """Counts of a training set."""
+    labels = Counter(item.sample.label for item in train)
     return {
-        "rows": len(examples),
-        "fail": sum(one.fail for one in examples),
-        "documents": len(documents),
-        "tokens": tokens,
-        "labels_per_1000_tokens": round(1000 * len(examples) / max(tokens, 1), 1),
-        "labelled_tokens": sum(map(len, known)),
-        "wrong_tokens": sum(map(sum, known)),
+        "rows": len(train),
+        "fail": labels[Label.FAIL],
+        "documents": len({item.sample.document_text for item in train}),
+        "pairs": sum(item.pairs for item in train),
+        "tokens": sum(item.tokens for item in train),
     }

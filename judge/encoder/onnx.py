@@ -1,121 +1,63 @@
-"""An encoder judge in ONNX Runtime: NumPy and tokenizers beside it, and no torch.
+"""An exported encoder judge in ONNX Runtime: NumPy and tokenizers beside it, and no torch.
 
-The graph (:mod:`judge.exports.onnx_file`) takes five tables of whole numbers, ``(pages, tokens)``, and gives
-two of log-odds, of the same shape. What is read where is said by :func:`page_arrays`.
+The graph (:mod:`judge.exports.onnx_file`) takes tokens, mask and segments, ``(rows, tokens)``, and gives the
+logits of pairs and, where the judge has a token head, the log-odds of tokens.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from judge.encoder.checker import BATCH_TOKENS, EncoderJudge, describe_layout
-from judge.encoder.layout import Layout, Page
-from judge.models.batching import CPU_PADDING
-from judge.models.identity import ENCODER
+from judge.encoder.heads import Head, read_outputs
+from judge.encoder.pairs import Row, padded
 from judge.models.runtimes import EXPORT, export_file, onnx_session
 
-if TYPE_CHECKING:
-    import numpy as np
-
-INPUTS = ("ids", "positions", "kinds", "levels", "parts")
-PADDING = -1
-"""The part that padding belongs to."""
+INPUTS = ("ids", "mask", "types")
 
 
-def page_arrays(pages: Sequence[Page]) -> "dict[str, np.ndarray[Any, Any]]":
-    """Some pages as the graph's inputs, padded to the longest.
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Where an exported judge runs."""
 
-    Returns:
-        ``ids``: tokens. ``positions``: of each in its window or answer, from 0. ``kinds``: 0 for windows and
-        padding, 1 for answers. ``levels``: of an answer's tokens, see :func:`judge.encoder.layout.runs`.
-        ``parts``: the number of the window or answer, from 0 in each page, -1 for padding. A token looks at
-        its own part, one of an answer at all windows too.
-    """
-    import numpy as np
+    type: str = "cpu"
 
-    shape = (len(pages), max(map(len, pages)))
-    found = {name: np.zeros(shape, dtype=np.int64) for name in INPUTS}
-    found["parts"][:] = PADDING
-    for row, page in enumerate(pages):
-        at = 0
-        sequences = [*page.windows, *(answer.ids for answer in page.answers)]
-        for part, ids in enumerate(sequences):
-            here = (row, slice(at, at + len(ids)))
-            found["ids"][here] = ids
-            found["positions"][here] = range(len(ids))
-            found["parts"][here] = part
-            if part >= len(page.windows):
-                found["kinds"][here] = 1
-                found["levels"][here] = page.answers[part - len(page.windows)].levels
-            at += len(ids)
-    return found
+    def __str__(self) -> str:
+        return self.type
 
 
 @dataclass(frozen=True)
-class OnnxEncoderJudge(EncoderJudge):
-    """Verdicts of an exported encoder judge.
+class OnnxNetwork:
+    """The graph in the place of :class:`judge.encoder.network.EncoderNetwork`."""
 
-    Args:
-        network: the ONNX Runtime session.
-        identity: the export's ``judge.json``.
-    """
+    session: Any
+    head: Head
+    pad_id: int
+    marks_tokens: bool
+    size: int
+    device: Device = Device()
 
-    network: Any
-    identity: Mapping[str, Any] = field(default_factory=dict)
+    @classmethod
+    def open(cls, folder: Path, identity: Mapping[str, Any], head: Head) -> "OnnxNetwork":
+        """The network of a folder that ``judge export --to onnx`` wrote.
 
-    def _model(self) -> dict[str, Any]:
-        return {
-            "backend": "onnxruntime",
-            "model": self.model,
-            "parameters": self.identity[EXPORT]["parameters"],
-            "dtype": self.precision,
-            "device": "cpu",
-            **describe_layout(self.layout),
-        }
+        Raises:
+            InputError: ONNX Runtime is not installed, or the file is missing.
+            JudgeError: it cannot be run.
+        """
+        session = onnx_session(export_file(folder, identity))
+        told = identity[EXPORT]
+        marks = head.kind == "tokens" or len(session.get_outputs()) > 1
+        return cls(session, head, told["pad_id"], marks, told["parameters"])
 
-    def _most_padding(self) -> int:
-        return CPU_PADDING
+    def probabilities(
+        self, rows: Sequence[Row], precision: str = "float32"
+    ) -> tuple[list[float], list[list[float]] | None]:
+        """p(FAIL) of each pair, and of each of its answer's tokens where the graph tells.
 
-    def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
-        import numpy as np
-
-        answers, tokens = self.network.run(None, page_arrays(batch))
-        by_answer, by_token = [], []
-        for row, page in enumerate(batch):
-            at = sum(map(len, page.windows))
-            for answer in page.answers:
-                by_answer.append(answers[row, at])
-                by_token.extend(tokens[row, at + answer.own.start : at + answer.own.stop])
-                at += len(answer.ids)
-        odds = (np.asarray(part, dtype=np.float64) for part in (by_answer, by_token))
-        first, second = ((1 / (1 + np.exp(-part))).tolist() for part in odds)
-        return first, second
-
-
-def load_onnx_encoder(
-    folder: Path,
-    identity: Mapping[str, Any],
-    *,
-    max_length: int | None = None,
-    batch_tokens: int | None = None,
-) -> OnnxEncoderJudge:
-    """The encoder judge of a folder that ``judge export --to onnx`` wrote.
-
-    Args and errors as for :func:`judge.encoder.checker.load_encoder`.
-    """
-    from judge.calibration.curve import read_calibrations
-    from judge.encoder.reading import read_tokenizer
-
-    layout = Layout(read_tokenizer(folder), identity["window_tokens"], identity["max_windows"])
-    layout.limit(max_length)
-    return OnnxEncoderJudge(
-        onnx_session(export_file(folder, identity)),
-        layout,
-        str(folder) or ENCODER,
-        identity[EXPORT]["type"],
-        tuple(identity.get("languages", ("en",))),
-        batch_tokens or BATCH_TOKENS,
-        read_calibrations(str(folder)),
-        identity=identity,
-    )
+        ``precision`` is that of the file, whatever is said.
+        """
+        wanted = {one.name for one in self.session.get_inputs()}
+        batch = {name: table for name, table in padded(rows, self.pad_id).items() if name in wanted}
+        logits, *by_token = self.session.run(None, batch)
+        return read_outputs(self.head, logits, by_token[0] if by_token else None, [row.own for row in rows])

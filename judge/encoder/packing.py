@@ -1,9 +1,9 @@
-"""An encoder judge as an adapter: what training changed of a pretrained encoder, in 8 bits.
+"""An encoder judge as an adapter: what training changed of a public encoder, in 8 bits.
 
 Training leaves the word embeddings alone and moves the other weights little, so the changes fit in bytes: an
 eighth of the file, and a rounding error of a thousandth of the weights' own size. A large encoder's changes
-are also cut to the nearest product of two thin matrices (Eckart and Young, 1936). The pretrained encoder is
-brought once for all such judges.
+are also cut to the nearest product of two thin matrices (Eckart and Young, 1936). The public encoder is
+downloaded once for all such judges.
 """
 
 import json
@@ -12,10 +12,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge.encoder.heads import CONFIG, Head
+from judge.encoder.network import TOKEN_HEAD, WEIGHTS, EncoderNetwork, find_folder, read_token_head
 from judge.errors import InputError, JudgeError
 from judge.files import JUDGE_FILE, write_json
 from judge.models.base import describe_base, places_of_base
-from judge.models.bundled import ENCODERS, bring_encoder
+from judge.models.bundled import ENCODERS
 from judge.models.identity import ENCODER, read_identity
 from judge.progress import track
 
@@ -24,19 +26,12 @@ if TYPE_CHECKING:
 
     Weights = dict[str, torch.Tensor]
 
-WEIGHTS = "model.safetensors"
 ADAPTER = "adapter.safetensors"
 """In place of the weights: what training changed."""
-BACKBONE = "backbone."
-WORDS = "embeddings.word_embeddings.weight"
-LAYERS = ".encoder.layer."
 SCALE = ".scale"
 """A matrix ``NAME`` is stored as whole numbers; ``NAME.scale`` has what each of its rows is multiplied by."""
 DOWN, UP = ".down", ".up"
-"""In place of a matrix ``NAME``, where its rank was lowered: ``NAME.up``, transposed, times ``NAME.down``.
-
-So both have a row for each rank, and whole numbers of a row share its scale.
-"""
+"""In place of a matrix ``NAME`` whose rank was lowered: ``NAME.up``, transposed, times ``NAME.down``."""
 
 
 def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> int:
@@ -44,44 +39,43 @@ def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> 
 
     Args:
         judge: folder of the judge, with weights of its own.
-        base: folder of the pretrained encoder; by default what ``judge.json`` names.
-        out: folder for the adapter; it gets judge.json too, without calibration and parity, which would be
-            those of the unrounded weights.
+        base: folder of the public encoder; by default what ``judge.json`` names.
+        out: folder for the adapter; it gets judge.json too, without the calibration, which would be that of
+            the unrounded weights.
         rank: of the changes of the layers' matrices; all of it by default.
 
     Returns:
         Bytes of the adapter's weights.
 
     Raises:
-        InputError: ``judge`` is no encoder judge of this base, no base is there, or ``out`` is already.
+        InputError: ``judge`` is no encoder judge of this base, the base is missing, or ``out`` exists.
     """
     from safetensors.torch import load_file, save_file
 
-    from judge.encoder.bert import stored_weights
     from judge.models.low_rank import halves
 
     identity = read_identity(str(judge))
     if identity.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
-        raise InputError(f"is no encoder judge with {WEIGHTS}", file=judge)
+        raise InputError(f"expected an encoder judge with {WEIGHTS}", file=judge)
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
     base = base or find_base(judge)
-    trained, before = load_file(judge / WEIGHTS), stored_weights(base)
+    trained, before = load_file(judge / WEIGHTS), base_weights(base)
     packed: Weights = {}
     kept = whole = 0.0
     for name, value in track(trained.items(), f"pack {judge}", len(trained)):
-        was = before.get(name.removeprefix(BACKBONE))
+        was = before.get(name)
         if was is not None and was.shape != value.shape:
             raise InputError(f"is not the base of {judge}: {name} has another shape", file=base)
-        if name == BACKBONE + WORDS:
-            if was is None or not value.equal(was.float()):
-                raise InputError(f"is not the base of {judge}: its word embeddings are others", file=base)
-        elif was is None or value.ndim < 2:
-            packed[name] = value if was is None else value - was.float()
-        elif rank is None or rank >= min(value.shape) or LAYERS not in name:
-            packed[name], packed[name + SCALE] = rounded(value - was.float())
+        change = value.float() if was is None else value.float() - was
+        if was is not None and not change.any():
+            continue
+        if was is None or value.ndim < 2:
+            packed[name] = change
+        elif rank is None or rank >= min(value.shape):
+            packed[name], packed[name + SCALE] = rounded(change)
         else:
-            down, up, squares = halves(value - was.float(), rank)
+            down, up, squares = halves(change, rank)
             for half, thin in ((DOWN, down), (UP, up.T)):
                 packed[name + half], packed[name + half + SCALE] = rounded(thin.contiguous())
             kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())
@@ -89,11 +83,13 @@ def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> 
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     save_file(packed, part / ADAPTER)
+    for file in (CONFIG, TOKEN_HEAD):
+        if (judge / file).is_file():
+            shutil.copyfile(judge / file, part / file)
     identity.pop("calibration", None)
-    identity.pop("parity", None)
     place = describe_base(str(base), out)
     known = place["name"] in ENCODERS
-    identity["base"] = {"name": place["name"]} if known else place  # what can be brought needs no place
+    identity["base"] = {"name": place["name"]} if known else place  # a known one is downloaded again
     identity["base_model"] = place["name"]
     identity["base_weights_sha256"] = digest(before, packed)
     if whole:
@@ -103,38 +99,61 @@ def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> 
     return (out / ADAPTER).stat().st_size
 
 
-def rounded(change: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:
-    """A matrix in whole numbers from -127 to 127, and the scale of each row."""
+def base_weights(base: Path) -> "Weights":
+    """Weights of a public encoder by the names that they have in a judge made of it, in float32.
+
+    Raises:
+        InputError: the folder holds no weights in safetensors.
+    """
     import torch
+    from transformers import AutoModel
+    from transformers.utils import logging
 
-    scale = change.abs().amax(1, keepdim=True) / 127
-    return (change / scale.clamp(min=1e-12)).round().to(torch.int8), scale
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        model = AutoModel.from_pretrained(base, dtype=torch.float32, use_safetensors=True)
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"holds no weights of an encoder ({reason:.160})", file=base) from None
+    return {f"{model.base_model_prefix}.{name}": value for name, value in model.state_dict().items()}
 
 
-def unpacked(folder: Path, base: Path) -> "Weights":
-    """The weights of a judge from its adapter and its base.
+def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> EncoderNetwork:
+    """The network of an adapter and its base, in float32.
 
     Raises:
         JudgeError: a file is damaged, or the base is another than the judge was trained from.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
-
-    from judge.encoder.bert import stored_weights
+    from transformers import AutoConfig, AutoModelForSequenceClassification
 
     try:
-        before, packed = stored_weights(base), load_file(folder / ADAPTER)
+        packed, weights = load_file(folder / ADAPTER), base_weights(base)
     except (OSError, SafetensorError, InputError) as error:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder}: adapter or base {base} cannot be read ({reason:.200})") from error
-    if digest(before, packed) != read_identity(str(folder)).get("base_weights_sha256"):
+    if digest(weights, packed) != read_identity(str(folder)).get("base_weights_sha256"):
         raise JudgeError(f"{folder}: {base} is not the encoder that this judge was trained from")
-    weights: Weights = {BACKBONE + WORDS: before[WORDS].float()}
     for name in changed(packed):
         change = _change(packed, name)
-        was = before.get(name.removeprefix(BACKBONE))
-        weights[name] = change if was is None else was.float() + change
-    return weights
+        weights[name] = weights[name] + change if name in weights else change
+    attention = {name: settings.pop(name) for name in ("attn_implementation",) if name in settings}
+    config = AutoConfig.from_pretrained(folder, **settings)
+    model = AutoModelForSequenceClassification.from_config(config, **attention)
+    missing, _ = model.load_state_dict(weights, strict=False)
+    if missing:
+        raise JudgeError(f"{folder}: {missing[0]} is neither in the adapter nor in its base")
+    return EncoderNetwork(model, head, read_token_head(folder))
+
+
+def rounded(change: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:
+    """A matrix in whole numbers from -127 to 127, and the scale of each row."""
+    import torch
+
+    scale = change.abs().amax(1, keepdim=True) / 127
+    return (change / scale.clamp(min=1e-12)).round().to(torch.int8), scale
 
 
 def changed(packed: "Weights") -> list[str]:
@@ -154,25 +173,24 @@ def digest(base: "Weights", packed: "Weights") -> str:
     """A short SHA-256 of the weights that an adapter changes."""
     found = sha256()
     for name in changed(packed):
-        was = base.get(name.removeprefix(BACKBONE))
-        if was is not None:
-            found.update(was.float().numpy().data)
+        if name in base:
+            found.update(base[name].numpy().data)
     return found.hexdigest()[:16]
 
 
 def find_base(folder: Path) -> Path:
-    """The pretrained encoder of an adapter: where it lay, else from the Hub or a wheel, kept for next time.
+    """The public encoder of an adapter: where it lay, else downloaded and kept for next time.
 
     Raises:
-        InputError: it lay in a folder that is gone, and is none that can be brought.
-        JudgeError: it cannot be brought.
+        InputError: it lay in a folder that is gone, and cannot be downloaded.
+        JudgeError: the download failed.
     """
     base: dict[str, Any] = read_identity(str(folder)).get("base", {})
     places = places_of_base(folder, base)
     for place in places:
-        if (place / WEIGHTS).is_file():
+        if (place / CONFIG).is_file():
             return place
-    if base.get("name") not in ENCODERS:
+    if "name" not in base:
         tried = ", ".join(map(str, places)) or json.dumps(base)
-        raise InputError(f"the encoder that it was trained from is not there any more ({tried})", file=folder)
-    return bring_encoder(base["name"])
+        raise InputError(f"the encoder that it was trained from is gone ({tried})", file=folder)
+    return find_folder(base["name"])

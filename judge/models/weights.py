@@ -1,6 +1,7 @@
 """Loading a causal language model: from a local folder, a LoRA adapter on its base, or the Hub."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -105,15 +106,17 @@ def load_weights(
     try:
         with stage(f"load {name}"):
             tokenizer = tokenizer_of(base, adapter, revision)
-            model = AutoModelForCausalLM.from_pretrained(
+            model, told = AutoModelForCausalLM.from_pretrained(
                 # PEFT keeps this name in adapters.
                 str(Path(base).absolute()) if Path(base).is_dir() else base,
                 revision=revision,
                 dtype=getattr(torch, precision),
                 use_safetensors=True,
                 trust_remote_code=False,
+                output_loading_info=True,
                 **settings,
             )
+            refuse_missing(name, told)
             keep_4_bit_layout(model)
             if quantization is not None and dequantize:
                 model = model.dequantize()
@@ -129,6 +132,17 @@ def load_weights(
     except (ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise JudgeError(f"{name}: the weights could not be loaded ({error})") from error
     return model, tokenizer
+
+
+def refuse_missing(name: str, told: Mapping[str, Any]) -> None:
+    """Raise ``JudgeError`` where transformers filled weights of a model with random numbers."""
+    missing = [*map(str, told["missing_keys"]), *(str(one[0]) for one in told["mismatched_keys"])]
+    if missing:
+        more = ", ..." if len(missing) > 3 else ""
+        raise JudgeError(
+            f"{name}: {len(missing)} weights are not in the checkpoint "
+            f"({', '.join(sorted(missing)[:3])}{more}), so its verdicts would be random"
+        )
 
 
 def load_model(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from judge.prompting.evidence import cite
-from judge.types import Label, Mode, Sample, Verdict
+from judge.types import Label, Mode, Sample, Unsupported, Verdict
 
 
 def finish(
@@ -29,5 +29,6 @@ def finish(
         p_fail = p_fail if curve is None else curve(p_fail)
         if threshold is not None or mode == "verdict":
             label = Label.FAIL if p_fail >= (0.5 if threshold is None else threshold) else Label.PASS
-    evidence, unsupported = cite(sample.document_text, sample.answer, label, verdict.reasoning)
+    evidence, quoted = cite(sample.document_text, sample.answer, label, verdict.reasoning)
+    unsupported = tuple(Unsupported.of(sample.answer, span) for span in quoted)
     return replace(verdict, label=label, p_fail=p_fail, evidence=evidence, unsupported=unsupported)

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Literal
 
 from judge.prompting.sentences import sentence_spans
-from judge.types import Claim, Label, Sample, Span, Usage, Verdict
+from judge.types import Claim, Label, Sample, Span, Unsupported, Usage, Verdict
 
 Long = Literal["fit", "chunk"]
 """What becomes of a document that is too long: it is shortened, or judged in windows."""
@@ -79,7 +79,11 @@ class Parts:
                 sum(verdict.usage.completion_tokens for verdict in verdicts),
             ),
             evidence=tuple(sorted(set(evidence), key=lambda quote: (quote.start, quote.end))),
-            unsupported=tuple(claim.span for claim in claims if claim.label is Label.FAIL),
+            unsupported=tuple(
+                Unsupported.of(self.sample.answer, claim.span, claim.p_fail)
+                for claim in claims
+                if claim.label is Label.FAIL
+            ),
             windows=self.windows,
             claims=tuple(claims),
         )

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.types import Claim, Label, Language, Mode, Sample, Span, Task, Usage, Verdict
+from judge.types import Claim, Label, Language, Mode, Sample, Span, Task, Unsupported, Usage, Verdict
 
 # A character that is white space neither for Python nor in a regular expression of JSON Schema.
 Text = Annotated[str, Field(min_length=1, pattern=r"[^\s\x1c-\x1f\x85]")]
@@ -71,7 +71,8 @@ class VerdictOut(_Message):
     """Characters of the document that did not fit into the judge's context."""
     usage: Usage
     evidence: tuple[Span, ...]
-    unsupported: tuple[Span, ...]
+    unsupported: tuple[Unsupported, ...]
+    """Words of the answer that the document does not support, with the probability that they are wrong."""
     windows: tuple[Span, ...]
     claims: tuple[Claim, ...]
 

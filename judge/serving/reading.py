@@ -8,7 +8,7 @@ from fastapi import HTTPException, Request
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from judge.claims.sentences import claim_spans
+from judge.prompting.sentences import claim_spans
 from judge.serving.limits import Limits
 from judge.serving.models import JudgeRequest
 

@@ -90,29 +90,23 @@ class TrainingConfig(RunConfig):
 
 
 class EncoderRecipe(RunConfig):
-    """Training of an encoder: all of its weights but the word embeddings."""
+    """Training of an encoder: all of its weights but the word embeddings, or LoRA adapters."""
 
     window_tokens: PositiveInt = 512
-    """Longest window of a document, and longest answer with its question; at most the encoder's positions."""
-    max_windows: PositiveInt = 4
-    """Windows of a document that are trained on; the rest of it is cut off. Judging takes up to 16."""
-    max_document_tokens: PositiveInt | None = None
-    """Only documents of at most so many tokens: a first stage of short ones."""
-    page_tokens: PositiveInt = 1024
-    """A document and answers about it that are computed together; other answers take another page."""
+    """Longest pair of a document's window with question and answer; at most what the encoder reads."""
+    sentences: Literal["whole", "worst"] = "whole"
+    """An answer is read as a whole, or sentence by sentence and judged by its worst one."""
+    max_pairs: PositiveInt = 4
+    """Windows of the document times parts of the answer; samples that need more are left out."""
     batch_tokens: PositiveInt = 4096
     """Padded tokens of a batch."""
-    max_tokens: PositiveInt | None = None
-    """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
-    the same work."""
     source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
-    """How often an epoch sees the documents of a source: 2 is twice, 0.5 half of them, drawn by the seed, 0
+    """How often an epoch sees the samples of a source: 2 is twice, 0.5 half of them, drawn by the seed, 0
     leaves them out; 1 where a source is not named."""
     token_weight: float = Field(default=0.5, ge=0)
     """Weight of the loss on the answers' tokens beside that on answers; 0 learns from answers alone."""
-    new_weights_rate: PositiveFloat = 1.0
-    """Multiple of the rate for what a pretrained encoder does not have: heads and levels, which begin at
-    random. A large encoder bears a small rate alone, at which they would hardly move."""
+    lora: LoraSettings | None = None
+    """Adapters on every linear layer of the encoder; they are merged when the judge is saved."""
 
 
 class SFTRecipe(TrainingConfig):

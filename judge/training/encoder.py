@@ -1,5 +1,6 @@
-"""Training an encoder judge: answers about a document in one pass, with labels of answers and of tokens."""
+"""Training an encoder judge: a cross-encoder with one logit for a pair, and doubts of the answer's tokens."""
 
+import copy
 import random
 from collections.abc import Sequence
 from functools import partial
@@ -7,187 +8,243 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import Trainer, TrainingArguments, set_seed
 
-from judge.encoder.checker import EncoderJudge, describe_layout
-from judge.encoder.examples import DocumentExamples, Example, by_document, counts
-from judge.encoder.layout import Layout, Page, pages
-from judge.encoder.model import EncoderNetwork, PageBatch, load_network, start_network
-from judge.encoder.packing import WEIGHTS
-from judge.encoder.reading import TOKENIZER
+from judge.encoder.checker import EncoderJudge
+from judge.encoder.examples import UNKNOWN, Item, counts, items, token_labels
+from judge.encoder.heads import read_config, read_head
+from judge.encoder.network import (
+    EncoderNetwork,
+    find_folder,
+    longest_pair,
+    read_tokenizer,
+    start_network,
+    training_settings,
+)
+from judge.encoder.pairs import Form, Pairing, padded
 from judge.errors import InputError
-from judge.models.batching import by_length
 from judge.models.identity import ENCODER, read_identity
+from judge.pages.load import reads_pages
 from judge.samples import read_samples
 from judge.shipped import model_path
 from judge.training.arguments import precision_of, run_arguments
 from judge.training.card import run_identity
-from judge.training.config import EncoderRecipe, RunConfig
+from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
 from judge.training.models import data_file
 from judge.training.run import train_and_save
-from judge.types import Sample, Verdict
+from judge.types import Label, Sample, Verdict
 
-POOL = 400
-"""Pages that are sorted by length together, so that batches need little padding and still are mixed."""
+POOL = 600
+"""Documents that are sorted by length together, so that batches need little padding and still are mixed."""
+STATE = "state.safetensors"
+"""All weights of a run with LoRA, in its checkpoints."""
 
 
 def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
     """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
 
     Args:
-        recipe: what to train, on what, how. ``model`` is a BERT, or an encoder judge to train on.
+        recipe: what to train, on what, how. ``model`` is an encoder, a classifier, or an encoder judge.
         callbacks: further callbacks of transformers' trainer.
 
     Returns:
         What happened, in numbers: rows, labels, tokens, steps, seconds, last losses.
 
     Raises:
-        InputError: model, data set or a sample is wrong, or too many documents would be cut.
+        InputError: model, data set or a sample is wrong, or too many samples would be left out.
         JudgeError: the loss became no number.
     """
+    if reads_pages(read_identity(model_path(recipe.model))):
+        from judge.training.pages import train_pages
+
+        return train_pages(recipe, callbacks)
     set_seed(recipe.seed)
     file = data_file(recipe, "samples.jsonl")
-    model = model_path(recipe.model)
-    started = read_identity(model).get("stage") == ENCODER
-    network, tokenizer = load_network(Path(model)) if started else start_network(model)
-    positions = network.backbone.config.max_position_embeddings
-    if 0 < positions < recipe.window_tokens:  # a DeBERTa has distances in place of positions
-        raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
-    layout = Layout(tokenizer, recipe.window_tokens, recipe.max_windows)
+    network, folder, form = start(recipe)
+    pairing = Pairing(read_tokenizer(folder), form)
     splits = read_splits(file)
-    train, cut = by_document(splits["train"], layout)
-    if cut > recipe.max_cut_share * len(train):
+    train, left_out = items(splits["train"], pairing, recipe.max_pairs)
+    if left_out > recipe.max_cut_share * len(splits["train"]):
         raise InputError(
-            f"{cut} of {len(train)} documents are longer than {recipe.max_windows} windows and would be cut, "
-            f"more than max_cut_share={recipe.max_cut_share} allows; raise max_windows, or allow more",
+            f"{left_out} of {len(splits['train'])} samples need more than {recipe.max_pairs} pairs of "
+            f"{form.window_tokens} tokens, more than max_cut_share={recipe.max_cut_share} allows; raise "
+            "max_pairs, or allow more",
             file=file,
         )
     if recipe.source_weights:
-        times = times_taken([one.source for one in train], recipe.source_weights, recipe.seed)
+        times = times_taken([item.sample.source for item in train], recipe.source_weights, recipe.seed)
         train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
-    if recipe.max_document_tokens is not None:
-        train = [one for one in train if sum(map(len, one.windows)) <= recipe.max_document_tokens]
     if not train:
         raise InputError("holds no labelled sample to train on", file=file)
-    if recipe.max_tokens is not None:
-        train = draw(train, recipe.max_tokens, recipe.seed)
     rows = mixed_batches(train, recipe)
-    kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
-    held_out = mixed_batches(kept_out, recipe)
+    kept_out = items(splits["validation"], pairing, recipe.max_pairs)[0] if recipe.evaluations else []
     trainer = EncoderTrainer(
         model=network,
         args=TrainingArguments(**run_arguments(recipe, len(rows), 1), label_names=["fail"]),
         train_dataset=rows,
-        eval_dataset=held_out or None,
-        data_collator=collate,
-        tokenizer=tokenizer,
+        eval_dataset=mixed_batches(kept_out, recipe) if kept_out else None,
+        data_collator=partial(collate, pairing=pairing, pad_id=network.pad_id),
+        tokenizer_folder=folder,
         token_weight=recipe.token_weight,
-        new_weights_rate=recipe.new_weights_rate,
         callbacks=list(callbacks),
     )
-    summary = {**counts(train), "cut": cut, "batches": len(rows)}
-    judging = Layout(tokenizer, recipe.window_tokens)
+    languages = sorted({item.sample.language for item in train})
     return train_and_save(
         trainer,
         recipe,
-        summary,
+        {**counts(train), "left_out": left_out, "batches": len(rows)},
         ENCODER,
-        partial(judge_live, network, judging, precision_of(recipe)),
-        partial(encoder_identity, judging),
+        partial(judge_live, network, pairing, precision_of(recipe)),
+        partial(encoder_identity, pairing, languages),
     )
 
 
+def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
+    """The network that a recipe starts from, the folder of its tokenizer, and how it reads samples.
+
+    Raises:
+        InputError: there is no such model, or it is no encoder.
+    """
+    model = model_path(recipe.model)
+    identity = read_identity(model)
+    if identity.get("stage") == ENCODER:
+        from judge.encoder.load import stored_network
+
+        folder = find_folder(model)
+        head = read_head(read_config(folder), model)
+        network, tokenizer = stored_network(folder, head, **training_settings(read_config(folder)))
+        network.model.get_input_embeddings().weight.requires_grad_(False)
+        form = Form.model_validate(identity["form"])
+    else:
+        network, tokenizer = start_network(model, token_head=recipe.token_weight > 0)
+        form = Form(sentences=recipe.sentences, window_tokens=recipe.window_tokens)
+    most = longest_pair(network.model.config.to_dict(), form.window_tokens)
+    if recipe.lora is not None:
+        network.model = with_lora(network.model, recipe.lora)
+    return network, tokenizer, form.model_copy(update={"window_tokens": most})
+
+
+def with_lora(model: Any, settings: LoraSettings) -> Any:
+    """Low-rank adapters on all linear layers of the encoder; its head is trained whole."""
+    from peft import LoraConfig, get_peft_model
+
+    inner = f"{model.base_model_prefix}."
+    layers = [
+        name
+        for name, layer in model.named_modules()
+        if isinstance(layer, torch.nn.Linear) and name.startswith(inner)
+    ]
+    heads = [
+        name for name, _ in model.named_children() if name != model.base_model_prefix and name != "dropout"
+    ]
+    config = LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        target_modules=layers,
+        modules_to_save=heads,
+    )
+    return get_peft_model(model, config)
+
+
 def read_splits(file: Path) -> dict[str, list[Sample]]:
-    """The labelled English samples of a data set, by split."""
+    """The labelled samples of a data set, by split."""
     splits: dict[str, list[Sample]] = {"train": [], "validation": []}
     for sample in read_samples(file, check_ids=False):
         split = str(sample.meta.get("split", "train"))
-        if sample.label is not None and sample.language == "en" and split in splits:
+        if sample.label is not None and split in splits:
             splits[split].append(sample)
     return splits
 
 
-def draw(documents: Sequence[DocumentExamples], tokens: int, seed: int) -> list[DocumentExamples]:
-    """Whole documents, drawn by the seed, that are computed in ``tokens``; one at least."""
-    order = random.Random(seed).sample(documents, len(documents))
-    taken, spent = order[:1], order[0].tokens
-    for document in order[1:]:
-        spent += document.tokens
-        if spent > tokens:
-            break
-        taken.append(document)
-    return taken
+def mixed_batches(train: Sequence[Item], recipe: EncoderRecipe) -> list[list[Sample]]:
+    """Batches of samples of like length, in a random order; the same for the same seed.
+
+    Samples about one document stay together as far as they fit: a right and a wrong answer in one batch show
+    what the difference is.
+    """
+    draw = random.Random(recipe.seed)
+    by_document: dict[str, list[Item]] = {}
+    for item in train:
+        by_document.setdefault(item.sample.document_text, []).append(item)
+    documents = draw.sample([*by_document.values()], len(by_document))
+    batches: list[list[Sample]] = []
+    for start in range(0, len(documents), POOL):
+        pool = documents[start : start + POOL]
+        batch: list[Sample] = []
+        pairs = longest = 0
+        for about in sorted(pool, key=lambda about: max(item.longest for item in about)):
+            for item in about:
+                longest = max(longest, item.longest)
+                if batch and (pairs + item.pairs) * longest > recipe.batch_tokens:
+                    batches.append(batch)
+                    batch, pairs, longest = [], 0, item.longest
+                batch.append(item.sample)
+                pairs += item.pairs
+        batches.append(batch)
+    draw.shuffle(batches)
+    return batches
 
 
-def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) -> list[list[Page]]:
-    """Batches of pages of like length, made of documents in a random order; the same for the same seed."""
-    shuffled = random.Random(recipe.seed).sample(documents, len(documents))
-    named = (
-        (document.windows, [(example, example.answer) for example in document.examples])
-        for document in shuffled
-    )
-    laid = list(pages(named, recipe.page_tokens))
-    pools = [laid[start : start + POOL] for start in range(0, len(laid), POOL)]
-    return [
-        [pool[index] for index in batch]
-        for pool in pools
-        for batch in by_length([len(page) for page in pool], recipe.batch_tokens)
-    ]
+def collate(rows: Sequence[Sequence[Sample]], pairing: Pairing, pad_id: int) -> dict[str, Any]:
+    """One batch as tensors.
 
-
-def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
-    """One batch as tensors: ``fail`` has a label an answer, ``wrong`` one a token, -1 if unknown."""
+    ``part`` has for each row the part of an answer that it is about, ``owner`` for each part its sample;
+    ``fail`` has a label for each sample. ``wrong`` has one for each token, -1 where it is unknown.
+    """
     [batch] = rows
-    examples: list[Example] = [example for page in batch for example in page.names]
-    wrong = [
-        label for one in examples for label in (one.tokens or (-1,) * len(one.answer.spans))
-    ]  # of no token: an answer without any
+    pairs = [pairing.pairs(sample) for sample in batch]
+    flat = [row for found in pairs for row in found.rows]
+    arrays = padded(flat, pad_id)
+    wrong = torch.full(arrays["ids"].shape, float(UNKNOWN))
+    part: list[int] = []
+    owner: list[int] = []
+    for number, (sample, found) in enumerate(zip(batch, pairs, strict=True)):
+        for _ in found.owners:
+            part += [len(owner)] * len(found.windows)
+            owner.append(number)
+        if len(found.rows) == 1:  # with several windows nobody knows which one a word is missing from
+            [row] = found.rows
+            wrong[len(part) - 1, row.start : row.own.stop] = torch.tensor(
+                token_labels(sample, row), dtype=torch.float32
+            )
     return {
-        "batch": PageBatch.of(batch),
-        "fail": torch.tensor([one.fail for one in examples], dtype=torch.float32),
-        "wrong": torch.tensor(wrong, dtype=torch.float32),
+        **{name: torch.from_numpy(table) for name, table in arrays.items()},
+        "part": torch.tensor(part),
+        "owner": torch.tensor(owner),
+        "fail": torch.tensor([float(sample.label is Label.FAIL) for sample in batch]),
+        "wrong": wrong,
     }
 
 
 class EncoderTrainer(Trainer):
-    """transformers' trainer with the loss of an encoder judge; a row of its data sets is a batch of pages."""
+    """transformers' trainer with the loss of an encoder judge; each row of its data is a batch of samples."""
 
-    def __init__(
-        self, *, tokenizer: Tokenizer, token_weight: float, new_weights_rate: float, **settings: Any
-    ):
+    def __init__(self, *, tokenizer_folder: Path, token_weight: float, **settings: Any):
         super().__init__(**settings)
-        self.tokenizer = tokenizer
+        self.tokenizer_folder = tokenizer_folder
         self.token_weight = token_weight
-        self.new_weights_rate = new_weights_rate
-
-    def create_optimizer(self, *given: Any) -> Any:
-        """transformers' optimizer; weights that no pretrained encoder has get groups with their own rate."""
-        made = self.optimizer is None
-        optimizer = super().create_optimizer(*given)
-        if made and self.new_weights_rate != 1:
-            network = self.accelerator.unwrap_model(self.model)
-            known = {id(weight) for weight in network.backbone.parameters()}
-            for group in list(optimizer.param_groups):
-                new = [weight for weight in group["params"] if id(weight) not in known]
-                group["params"] = [weight for weight in group["params"] if id(weight) in known]
-                if new:
-                    rate = group["lr"] * self.new_weights_rate
-                    optimizer.add_param_group({**group, "params": new, "lr": rate})
-        return optimizer
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
-        """Mean loss over answers, and over the tokens whose labels are known."""
-        by_answer, by_token = model(inputs["batch"])
-        loss = binary_cross_entropy_with_logits(by_answer, inputs["fail"])
-        known = inputs["wrong"] >= 0
-        if self.token_weight and known.any():
-            loss = loss + self.token_weight * binary_cross_entropy_with_logits(
-                by_token[known], inputs["wrong"][known]
-            )
-        return (loss, (by_answer, by_token)) if return_outputs else loss
+        """Mean loss over samples, and over the tokens whose labels are known.
+
+        A sample's logit is the one that judging takes: of each part of the answer the lowest over the
+        windows of the document, of the parts the highest.
+        """
+        logits, by_token = model(inputs["ids"], inputs["mask"], inputs["types"])
+        part, owner, fail = inputs["part"], inputs["owner"], inputs["fail"]
+        by_part = logits.new_zeros(len(owner)).scatter_reduce(
+            0, part, logits[:, 0], "amin", include_self=False
+        )
+        scores = logits.new_zeros(len(fail)).scatter_reduce(0, owner, by_part, "amax", include_self=False)
+        loss = binary_cross_entropy_with_logits(scores, fail)
+        wrong = inputs["wrong"]
+        known = wrong != UNKNOWN
+        if self.token_weight and by_token is not None and known.any():
+            loss = loss + self.token_weight * binary_cross_entropy_with_logits(by_token[known], wrong[known])
+        return (loss, scores) if return_outputs else loss
 
     def prediction_step(
         self, model: Any, inputs: dict[str, Any], prediction_loss_only: bool, ignore_keys: Any = None
@@ -198,40 +255,53 @@ class EncoderTrainer(Trainer):
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
         from safetensors.torch import save_file
+        from transformers import AutoTokenizer
 
         folder = Path(output_dir or str(self.args.output_dir))
         folder.mkdir(parents=True, exist_ok=True)
         network = self.accelerator.unwrap_model(self.model)
-        weights = network.state_dict() if state_dict is None else state_dict
-        save_file({name: value.contiguous() for name, value in weights.items()}, folder / WEIGHTS)
-        network.backbone.config.save(folder)
-        self.tokenizer.save(str(folder / TOKENIZER))
+        if hasattr(network.model, "merge_and_unload"):
+            if folder.name.startswith("checkpoint-"):
+                weights = {name: value.contiguous() for name, value in network.state_dict().items()}
+                save_file(weights, folder / STATE)
+                return
+            merged = copy.deepcopy(network.model).merge_and_unload()
+            network = EncoderNetwork(merged, network.head, network.token_head)
+        network.save(folder)
+        AutoTokenizer.from_pretrained(self.tokenizer_folder).save_pretrained(folder)
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
         from safetensors.torch import load_file
 
         network = self.accelerator.unwrap_model(self.model if model is None else model)
-        network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
+        folder = Path(resume_from_checkpoint)
+        if (folder / STATE).is_file():
+            network.load_state_dict(load_file(folder / STATE))
+            return
+        network.restore(folder)
 
 
 def judge_live(
-    network: EncoderNetwork, layout: Layout, precision: str, samples: Sequence[Sample]
+    network: EncoderNetwork, pairing: Pairing, precision: str, samples: Sequence[Sample]
 ) -> list[Verdict]:
     """Verdicts of the network as it stands; training goes on as if it had not been asked."""
     training = network.training
-    judge = EncoderJudge(network.eval(), layout, precision=precision)
-    verdicts = judge.check(samples)
+    verdicts = EncoderJudge(network.eval(), pairing, precision=precision, languages=()).check(samples)
     network.train(training)
     return verdicts
 
 
 def encoder_identity(
-    layout: Layout, recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
+    pairing: Pairing,
+    languages: Sequence[str],
+    recipe: RunConfig,
+    summary: dict[str, Any],
+    run: dict[str, Any],
 ) -> dict[str, Any]:
     """The content of ``judge.json``: how this judge reads, and where it comes from."""
     return {
-        **describe_layout(layout),
+        **pairing.describe(),
         "modes": ["verdict"],
-        "languages": ["en"],
+        "languages": list(languages),
         **run_identity(recipe, summary, run),
     }

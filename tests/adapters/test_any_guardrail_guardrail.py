@@ -16,7 +16,7 @@ from any_guardrail.types import GuardrailOutput
 from judge import InputError, Judge, Label, Sample, Task, Verdict
 from judge.adapters import make_sample
 from judge.adapters.any_guardrail_guardrail import FaithfulnessGuardrail
-from judge.types import Span, Usage
+from judge.types import Unsupported, Usage
 
 
 def test_outputs() -> None:
@@ -46,7 +46,9 @@ class Naming(ScriptedJudge):
     """Names a stretch of the answer, as an encoder does."""
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        return iter([Verdict(Label.FAIL, 0.9, usage=Usage(12, 1), unsupported=(Span(6, 11),))])
+        return iter(
+            [Verdict(Label.FAIL, 0.9, usage=Usage(12, 1), unsupported=(Unsupported("500 m", 6, 11),))]
+        )
 
 
 def test_unsupported_stretches_are_spans() -> None:

@@ -27,10 +27,10 @@ from judge.claims.checker import ClaimsJudge
 from judge.claims.fit import Labelled, wrong_sentences
 from judge.claims.passages import nearest, passages
 from judge.claims.rule import any_wrong, combine
-from judge.claims.sentences import claim_spans
 from judge.floors.rules import make_floor
 from judge.formats.ragtruth import load
 from judge.load import load_judge
+from judge.prompting.sentences import claim_spans
 from judge.types import Label, Sample
 
 FLOORS = ("floor:length", "floor:overlap", "floor:answer-only")

@@ -14,7 +14,7 @@ from judge.checker import Checker
 from judge.cli.main import main
 from judge.errors import InputError
 from judge.load import load_judge
-from judge.types import Label, Mode, Sample, Span, Verdict
+from judge.types import Label, Mode, Sample, Unsupported, Verdict
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def test_what_cannot_be_pooled_is_the_second_judges() -> None:
     second = verdict(0.75)
     for first in (Verdict(None, error="unread"), Verdict(Label.PASS), verdict(0.01, cut_chars=9)):
         assert pooled(first, second, 0.5) is second
-    marked = verdict(0.9, unsupported=(Span(0, 2),))
-    assert pooled(marked, second, 0.5).unsupported == (Span(0, 2),)
+    marked = verdict(0.9, unsupported=(Unsupported("It", 0, 2),))
+    assert pooled(marked, second, 0.5).unsupported == (Unsupported("It", 0, 2),)
     assert pooled(marked, verdict(0.01), 0.5).unsupported == ()
 
 

@@ -19,7 +19,6 @@ from judge.claims.fit import Labelled, compare, fit_claims, wrong_sentences
 from judge.claims.load import read_claims, with_claims
 from judge.claims.passages import LONGEST, nearest, passages
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
-from judge.claims.sentences import claim_spans
 from judge.cli.main import main
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
@@ -27,6 +26,7 @@ from judge.floors.overlap import units
 from judge.floors.rules import make_floor
 from judge.judge import Judge
 from judge.load import load_judge
+from judge.prompting.sentences import claim_spans
 from judge.samples import write_samples
 from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
 
@@ -175,7 +175,11 @@ def test_a_calibrated_answer_follows_its_sentences() -> None:
     raised = [Curve(method="platt", bias=2.0)(claim.p_fail or 0) for claim in plain.claims]
     assert [claim.p_fail for claim in found.claims] == pytest.approx(raised)
     assert found.p_fail == pytest.approx(combine(raised, plain.p_fail or 0)) and found.label is Label.FAIL
-    assert found.unsupported == tuple(claim.span for claim in found.claims if claim.label is Label.FAIL)
+    failed = [claim for claim in found.claims if claim.label is Label.FAIL]
+    assert [(words.start, words.end, words.p) for words in found.unsupported] == [
+        (claim.span.start, claim.span.end, claim.p_fail) for claim in failed
+    ]
+    assert all(ANSWER[words.start : words.end] == words.text for words in found.unsupported)
     [strict] = replace(judge, threshold=1.0).check([sample])
     assert strict.label is Label.PASS and strict.unsupported == ()
     assert judge.describe()["claims"] != replace(judge, calibration=None).describe()["claims"]

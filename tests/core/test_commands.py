@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from judge.cli.main import COMMANDS
-from judge.types import Label, Sample, Span, Verdict
+from judge.types import Label, Sample, Unsupported, Verdict
 from tests.calling import call
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -183,9 +183,9 @@ def test_check_in_reason_mode(
     assert call(*command) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["PASS (faithful, p(FAIL) = 0.250)", "It says so."] and "7 characters" in lines[2]
-    verdict = Verdict(Label.FAIL, 0.75, unsupported=(Span(0, 3),))
+    verdict = Verdict(Label.FAIL, 0.75, unsupported=(Unsupported("Yes", 0, 3, 0.8),))
     assert call(*command) == 0
-    assert capsys.readouterr().out.splitlines()[1] == "unsupported: 'Yes'"
+    assert capsys.readouterr().out.splitlines()[1] == "unsupported: 'Yes' (0.80)"
 
 
 def test_check_without_a_verdict(

@@ -29,9 +29,7 @@ from judge.models import bundled
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
 from tests.calling import call
-from tests.core.test_encoder import bert
-
-__all__ = ["bert"]  # the fixture
+from tests.encoders import save_judge
 
 OUT = Path("somewhere") / "demo"
 PLAN = demo.steps(OUT, "somewhere/model")
@@ -175,7 +173,7 @@ def test_the_reference_judge_before_and_after(
     """The commands themselves, each made short, with a tiny encoder for the one that is shipped."""
     shorter = {
         "data": ("--set", "sources.0.limit=30", "--set", "audit=off", "--set", "splits.test=0.5"),
-        "encoder": ("window_tokens=64", "max_steps=2", "max_cut_share=1"),
+        "encoder": ("max_pairs=1000", "max_steps=2", "max_cut_share=1"),
     }
     monkeypatch.setattr(shipped, "PACKAGE", tiny_reference(bert, tmp_path / "package"))
     for step in adapting_steps(tmp_path):
@@ -199,21 +197,11 @@ def test_the_reference_judge_before_and_after(
 
 def tiny_reference(bert: Path, package: Path) -> Path:
     """In place of the package: the folder of an untrained encoder judge, packed as the shipped one is."""
-    from safetensors.torch import save_file
+    from judge.encoder.packing import pack
 
-    from judge.encoder.checker import describe_layout
-    from judge.encoder.layout import Layout
-    from judge.encoder.model import start_network
-    from judge.encoder.packing import WEIGHTS, pack
-    from judge.files import write_json
-
-    network, tokenizer = start_network(str(bert))
-    whole = package / "whole"
-    whole.mkdir(parents=True)
-    save_file(network.state_dict(), whole / WEIGHTS)
     known = json.loads((shipped.PACKAGE / shipped.REFERENCE / "judge.json").read_text())
-    write_json(whole / "judge.json", {**known, **describe_layout(Layout(tokenizer, 64, 4))})
-    pack(whole, bert, package / shipped.REFERENCE)
+    known.pop("calibration", None)
+    pack(save_judge(package / "whole", known), bert, package / shipped.REFERENCE)
     return package
 
 

@@ -21,15 +21,13 @@ import pytest
 
 import judge
 import judge.shipped
-from judge.files import write_json, write_jsonl
+from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.types import Sample
 from tests.bench.screenshots import LARGEST
 from tests.calling import call
-from tests.core.test_encoder import bert
+from tests.encoders import save_judge
 from tests.towers import build_towers
-
-__all__ = ["bert"]  # the fixture
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -130,24 +128,10 @@ def test_marks_give_a_reason(block: Block) -> None:
 @pytest.fixture(scope="module")
 def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with all that the pages name: documents, answers, judges, results. The judges are tiny."""
-    from safetensors.torch import save_file
-
-    from judge.encoder.checker import describe_layout
-    from judge.encoder.layout import Layout
-    from judge.encoder.model import TOKENIZER, start_network
-
     world = tmp_path_factory.mktemp("world")
-    model = world / "reference"
-    network, tokenizer = start_network(str(bert))
-    for weights in network.backbone.parameters():  # so that answers differ, as a trained one's do
-        weights.data *= 20 if weights.ndim == 2 else 1
-    model.mkdir()
-    save_file(network.state_dict(), model / "model.safetensors")
-    network.backbone.config.save(model)
-    tokenizer.save(str(model / TOKENIZER))
     shipped = json.loads((ROOT / "judge" / "reference" / "judge.json").read_text())
-    kept = {key: shipped[key] for key in ("stage", "modes", "languages", "measured", "parameters")}
-    write_json(model / "judge.json", {**kept, **describe_layout(Layout(tokenizer, 32, 4))})
+    kept = {key: shipped[key] for key in ("modes", "measured", "parameters")}
+    model = save_judge(world / "reference", kept)
     copies = ("reference_lm", "JUDGE", "MODEL", "M", "ckpt", "runs/own-domain/encoder", "runs/demo/sft")
     for name in (*copies, "runs/demo/dpo"):
         shutil.copytree(model, world / name)

@@ -1,250 +1,386 @@
-"""Encoder judges: what is computed together changes no verdict, what is wrong is marked, runs resume."""
+"""Encoder judges: classifiers of the Hub read as they are, and judges trained here."""
 
-import shutil
+import json
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.encoder.checker import EncoderJudge, stretches
-from judge.encoder.examples import by_document, example, wrong_stretches
-from judge.encoder.layout import RUNS, Layout, pages, runs
+from judge.encoder.checker import EncoderJudge
+from judge.encoder.examples import token_labels
+from judge.encoder.heads import parse_labels, read_head
+from judge.encoder.load import load_encoder
+from judge.encoder.pairs import Form, Pairing
+from judge.encoder.spans import unsupported_words
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
 from judge.types import Label, Sample, Span
 from tests.calling import call
+from tests.encoders import ARCHITECTURES, NLI, WORDS, save_model, save_tokenizer
 from tests.towers import build_towers
 
-WORDS = ["the", "a", "tower", "is", "was", "high", "m", "low", "red", "blue", "it", "built", "by", "king"]
-WORDS += ["20", "21", "22", "23", "24", "not", "how", "?", ".", ",", "anna"]
+
+@pytest.fixture(scope="module", params=list(ARCHITECTURES))
+def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny encoder without a head."""
+    return save_model(tmp_path_factory.mktemp(request.param), request.param, "Model")
 
 
-@pytest.fixture(scope="module", params=["bert", "mpnet", "deberta"])
-def bert(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny BERT with random weights, and its tokenizer; or an MPNet, or a DeBERTa v3."""
-    import torch
-    from transformers import (
-        BertConfig,
-        BertModel,
-        BertTokenizerFast,
-        DebertaV2Config,
-        DebertaV2Model,
-        MPNetConfig,
-        MPNetModel,
+def sample(answer: str, document: str = "the tower is 22 m high .", **more: Any) -> Sample:
+    return Sample("1", document, answer, **{"question": "how high is it ?", **more})
+
+
+# --- what classes mean --------------------------------------------------------------------------------------
+
+
+def config_of(names: dict[int, str] | None, task: str = "ForSequenceClassification") -> dict[str, Any]:
+    named = {} if names is None else {"id2label": {str(at): name for at, name in names.items()}}
+    return {"architectures": [f"Bert{task}"], **named}
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "fail"),
+    [
+        (NLI, "classes", (0, 2)),
+        ({0: "ENTAILMENT", 1: "NOT_ENTAILMENT"}, "classes", (1,)),
+        ({0: "unsupported", 1: "Supported"}, "classes", (0,)),
+        ({0: "not-hallucinated", 1: "hallucinated"}, "classes", (1,)),
+        ({0: "LABEL_0"}, "score", ()),
+        ({0: "hallucinated"}, "score", (0,)),
+    ],
+)
+def test_classes_are_read_by_their_names(names: dict[int, str], kind: str, fail: tuple[int, ...]) -> None:
+    head = read_head(config_of(names), "m")
+    assert (head.kind, head.fail) == (kind, fail)
+
+
+@pytest.mark.parametrize(
+    ("names", "labels", "fail"),
+    [
+        ({0: "LABEL_0", 1: "LABEL_1"}, "PASS=LABEL_1", (0,)),
+        ({0: "LABEL_0", 1: "LABEL_1"}, "fail=LABEL_1", (1,)),
+        ({0: "a", 1: "b", 2: "c"}, "PASS=a,PASS=b", (2,)),
+        ({0: "relevance"}, "PASS=relevance", ()),
+    ],
+)
+def test_labels_say_what_names_do_not(names: dict[int, str], labels: str, fail: tuple[int, ...]) -> None:
+    assert read_head(config_of(names), "m", parse_labels(labels)).fail == fail
+
+
+def test_token_classes() -> None:
+    task = "ForTokenClassification"
+    assert read_head(config_of(None, task), "m").fail == (1,)  # LettuceDetect's form
+    assert read_head(config_of({0: "hallucinated", 1: "supported"}, task), "m").fail == (0,)
+    with pytest.raises(InputError, match="--labels PASS=O"):
+        read_head(config_of({0: "O", 1: "B-PER", 2: "I-PER"}, task), "m")
+
+
+@pytest.mark.parametrize(
+    ("names", "labels", "error"),
+    [
+        ({0: "LABEL_0", 1: "LABEL_1"}, None, "--labels PASS=LABEL_0"),
+        ({0: "positive", 1: "negative"}, None, "which does not say"),
+        (NLI, "PASS=entails", "no class 'entails'"),
+        (NLI, "PASS=entailment,PASS=neutral,PASS=contradiction", "mean the same"),
+        (NLI, "PASS=entailment,FAIL=neutral", "say what 'contradiction'"),
+    ],
+)
+def test_unclear_classes_are_an_error(names: dict[int, str], labels: str | None, error: str) -> None:
+    with pytest.raises(InputError, match=error):
+        read_head(config_of(names), "m", parse_labels(labels))
+
+
+# --- what is read -------------------------------------------------------------------------------------------
+
+
+def pairing_of(folder: Path, **form: Any) -> Pairing:
+    from judge.encoder.network import read_tokenizer
+
+    return Pairing(read_tokenizer(folder), Form.model_validate(form))
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_pairs_are_those_of_transformers(tmp_path: Path, kind: str) -> None:
+    from transformers import AutoTokenizer
+
+    save_tokenizer(tmp_path, kind == "roberta")
+    found = pairing_of(tmp_path, question="none").pairs(sample("it is 22 m high ."))
+    [row] = found.rows
+    load = AutoTokenizer.from_pretrained(tmp_path)
+    theirs = load("the tower is 22 m high .", "it is 22 m high .", return_token_type_ids=True)
+    assert list(row.ids) == theirs["input_ids"]
+    if kind == "bert":
+        assert list(row.types) == theirs["token_type_ids"]
+    assert [row.ids[at] for at in row.own] == list(row.ids[row.start : row.start + 6])
+
+
+def test_special_tokens_in_a_text_stay_text(bert: Path) -> None:
+    """A document that says [SEP] opens no field."""
+    pairing = pairing_of(bert)
+    separator = pairing.tokenizer.token_to_id("[SEP]")
+    [row] = pairing.pairs(sample("it is [SEP] high", "the [SEP] [CLS] tower")).rows
+    assert row.ids.count(separator) == 3  # document, question, answer
+
+
+@settings(max_examples=60)
+@given(
+    document=st.lists(st.sampled_from(WORDS), max_size=150),
+    answer=st.lists(st.sampled_from(WORDS), min_size=1, max_size=120),
+    question=st.lists(st.sampled_from(WORDS), max_size=40),
+    form=st.sampled_from(["whole", "worst"]),
+    first=st.sampled_from(["document", "answer"]),
+)
+def test_everything_is_read_or_counted(
+    bert: Path, document: list[str], answer: list[str], question: list[str], form: str, first: str
+) -> None:
+    """Windows cover the document, parts cover the answer, no pair is longer than the encoder reads."""
+    pairing = pairing_of(bert, sentences=form, first=first, window_tokens=128)
+    one = sample(" ".join(answer), " ".join(document), question=" ".join(question))
+    found = pairing.pairs(one)
+    assert all(len(row) <= 128 for row in found.rows)
+    assert len(found.rows) == len(found.windows) * len(found.owners)
+    covered = {at for row in found.rows for start, end in row.spans for at in range(start, end)}
+    units = {at for unit in found.units for at in range(unit.start, unit.end)}
+    assert units - covered <= {at for at, letter in enumerate(one.answer) if letter == " "}
+    text = one.document_text
+    seen = {at for window in found.windows for at in range(window.start, window.end)}
+    assert all(letter == " " for at, letter in enumerate(text) if at not in seen)
+    asked = len(pairing.tokenizer.encode(one.question, add_special_tokens=False).ids)
+    assert (found.cut_chars > 0) == (asked > 31)  # with its separator a quarter of a pair
+
+
+def test_what_is_not_read_is_counted(bert: Path) -> None:
+    pairing = replace(pairing_of(bert, window_tokens=128), max_document_tokens=10)
+    found = pairing.pairs(sample("it is high", "the tower is 22 m high . " * 4))
+    assert found.cut_chars == len("the tower is 22 m high . " * 4) - len(
+        "the tower is 22 m high . the tower is "
     )
 
-    folder = tmp_path_factory.mktemp("bert")
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    letters = [prefix + letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789" for prefix in ("", "##")]
-    vocabulary = {word: at for at, word in enumerate(dict.fromkeys([*special, *WORDS, *letters]))}
-    tokenizer = BertTokenizerFast(vocab=vocabulary)
-    sizes = {
-        "vocab_size": len(vocabulary), "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
-        "intermediate_size": 32,
-    }  # fmt: skip
-    torch.manual_seed(0)
-    if request.param == "bert":
-        model = BertModel(BertConfig(**sizes, max_position_embeddings=64), add_pooling_layer=False)
-    elif request.param == "deberta":
-        distances = {"relative_attention": True, "position_buckets": 4, "max_relative_positions": -1}
-        built = {"share_att_key": True, "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"]}
-        more = {"position_biased_input": False, "type_vocab_size": 0, "max_position_embeddings": 32}
-        model = DebertaV2Model(DebertaV2Config(**sizes, **distances, **built, **more))
-    else:
-        model = MPNetModel(MPNetConfig(**sizes, max_position_embeddings=66), add_pooling_layer=False)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+
+def test_windows_end_with_sentences(bert: Path) -> None:
+    pairing = pairing_of(bert, window_tokens=64, question="none")
+    document = "The tower is 22 m high. " * 12
+    found = pairing.pairs(sample("it is high", document.strip()))
+    assert len(found.windows) > 1
+    assert all(document[window.end - 1] == "." for window in found.windows)
 
 
-@pytest.fixture(scope="module")
-def make_judge(bert: Path) -> Callable[..., EncoderJudge]:
-    """An untrained encoder judge."""
-    from judge.encoder.model import start_network
-
-    network, tokenizer = start_network(str(bert))
-    network.eval()
-
-    def make(window_tokens: int = 16, **more: Any) -> EncoderJudge:
-        return EncoderJudge(network, Layout(tokenizer, window_tokens), **more)
-
-    return make
+# --- judging ------------------------------------------------------------------------------------------------
 
 
-def sample(
-    answer: str, document: str = "the tower is 20 m high . it was built by king anna .", **more: Any
-) -> Sample:
-    return Sample("s", document, answer, **more)
+@pytest.mark.parametrize("kind", list(ARCHITECTURES))
+def test_a_classifier_of_the_hub_is_a_judge(kind: str, tmp_path: Path) -> None:
+    """p(FAIL) is 1 less entailment, as transformers' own model and tokenizer give it."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    save_model(tmp_path, kind, "ForSequenceClassification", NLI)
+    judge = load_judge(str(tmp_path))
+    one = sample("it is 23 m high .")
+    [verdict] = judge.check([one])
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
+    text = AutoTokenizer.from_pretrained(tmp_path)(
+        one.document_text, one.answer, return_tensors="pt", return_token_type_ids=kind in ("bert", "nomic")
+    )
+    with torch.inference_mode():
+        p = model(**text).logits.softmax(-1)[0, 1]
+    assert verdict.p_fail == pytest.approx(1 - float(p), abs=1e-5)
+    assert verdict.label is (Label.FAIL if verdict.p_fail >= 0.5 else Label.PASS)
+    assert judge.describe()["head"] == {"kind": "classes", "fail": ["contradiction", "neutral"]}
 
 
-texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join)
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.tuples(texts, texts, texts), min_size=2, max_size=6), st.sampled_from([64, 4096]))
-def test_a_verdict_does_not_depend_on_its_neighbours(
-    make_judge: Callable[..., EncoderJudge], rows: list[tuple[str, str, str]], batch_tokens: int
-) -> None:
-    """One answer or many about a document, in whatever batch: the same probability."""
-    some = [
-        sample(answer, rows[at // 2 * 2][0], question=question)
-        for at, (_, question, answer) in enumerate(rows)
-    ]
-    judge = make_judge(batch_tokens=batch_tokens)
+def test_a_verdict_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
+    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
+    judge = load_judge(str(tmp_path))
+    some = [sample("it is high . " * times, "the tower . " * (7 * times)) for times in (1, 5, 2, 9)]
     together = judge.check(some)
-    for one, verdict in zip(some, together, strict=True):
-        [alone] = judge.check([one])
-        assert verdict.p_fail == pytest.approx(alone.p_fail, abs=1e-5)
-        assert verdict.usage == alone.usage and verdict.label is alone.label
+    alone = [judge.check([one])[0] for one in some]
+    assert [a.p_fail for a in together] == pytest.approx([b.p_fail for b in alone], abs=1e-5)
 
 
-@pytest.mark.parametrize("precision", ["int8", "bfloat16"])
-def test_other_number_formats_do_not_depend_on_neighbours_either(
-    make_judge: Callable[..., EncoderJudge], precision: str
-) -> None:
-    """... but for roundings: a last bit of float32 may turn one of 8 or 16 bits up or down."""
-    from judge.models.int8 import to_int8
-
-    plain = make_judge(64)
-    judge = replace(plain, precision=precision, network=deepcopy(plain.network))
-    if precision == "int8":
-        to_int8(judge.network.backbone.encoder)
-    some = [sample(f"it is 2{at} m high . " * (at + 1), "a red tower . " * (at // 2 + 1)) for at in range(5)]
-    found, exact = ([verdict.p_fail for verdict in one.check(some)] for one in (judge, plain))
-    assert found == pytest.approx([judge.check([one])[0].p_fail for one in some], abs=2e-3)
-    assert found == pytest.approx(exact, abs=0.02) and found != exact
-
-
-def key_weights(network: Any) -> Any:
-    return network.get_parameter("backbone.encoder.layer.0.attention.self.key.weight")
-
-
-def test_the_encoder_is_that_of_transformers(bert: Path) -> None:
-    """Hidden states are those of transformers' model with the same weights."""
-    import torch
-    from transformers import AutoModel
-
-    from judge.encoder.attention import Blocks
-    from judge.encoder.bert import read_bert
-
-    theirs = AutoModel.from_pretrained(bert).eval()
-    ours, stored = read_bert(bert)
-    assert set(ours.state_dict()) == set(stored)
-    ids = torch.arange(2, 26).reshape(2, 12)  # 1 is MPNet's padding
-    place = torch.arange(12).repeat(2, 1)
-    whole = [Blocks((0, 12), 12, torch.zeros(0, 12))] * 2
-    hidden = ours(ids, place, torch.zeros_like(ids), torch.zeros(2, 12, 16), whole)
-    assert torch.allclose(hidden, theirs(ids).last_hidden_state, atol=1e-5)
+def test_the_best_window_and_the_worst_sentence_decide(tmp_path: Path) -> None:
+    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
+    judge = load_judge(str(tmp_path))
+    assert isinstance(judge, EncoderJudge)
+    answer = "The tower is red. It was built by Anna."
+    windows = ["The tower is blue and 22 m high. " * 5, "King Anna was not high. " * 5]
+    one = sample(answer, "".join(windows).strip())
+    [verdict] = judge.check([one])
+    assert len(verdict.windows) > 1 and len(verdict.claims) == 2
+    text = one.document_text
+    by_sentence = []
+    for claim in verdict.claims:
+        alone = [
+            judge.check([sample(answer[claim.span.start : claim.span.end], text[window.start : window.end])])[
+                0
+            ]
+            for window in verdict.windows
+        ]
+        by_sentence.append(min(found.p_fail or 0.0 for found in alone))
+        assert claim.p_fail == pytest.approx(by_sentence[-1], abs=1e-5)
+    assert verdict.p_fail == pytest.approx(max(by_sentence), abs=1e-5)
+    mean = load_judge(str(tmp_path), pair=["sentences=mean"]).check([one])[0]
+    assert mean.p_fail == pytest.approx(sum(by_sentence) / 2, abs=1e-5)
 
 
-def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., EncoderJudge]) -> None:
-    """One reading of the answer tells both; what did not fit into a window has no probability."""
-    judge = make_judge()
-    some = [sample("it is 21 m high . king anna was red .", question="how high ?"), sample("low . " * 20)]
-    spans = [(Span(0, 17), Span(18, 37)), (Span(0, 3), Span(112, 117))]
-    (first, parts), (second, ends) = judge.check_sentences(some, spans)
-    assert [first, second] == judge.check(some)
-    tokens = [doubt for _, doubt in judge._read(some)[0].doubts]
-    assert parts[0].p_fail == pytest.approx(sum(sorted(tokens[:6])[-3:]) / 3, abs=1e-6)
-    assert parts[1].p_fail == pytest.approx(sum(sorted(tokens[6:])[-3:]) / 3, abs=1e-6)
-    assert ends[0].p_fail is not None and ends[1].p_fail is None and ends[1].label is None
-    [(foreign, untold)] = judge.check_sentences([sample("x", language="zh")], [(Span(0, 1),)])
-    assert foreign.label is None and untold[0].label is None
+def test_the_end_of_a_long_answer_is_read(tmp_path: Path) -> None:
+    """Of an answer beyond the encoder's limit each part is judged; the worst one decides."""
+    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
+    judge = load_judge(str(tmp_path), pair=["sentences=whole"])
+    assert isinstance(judge, EncoderJudge)
+    one = sample("the tower is 22 m high " * 12 + "red king anna not blue low " * 12)
+    found = judge.pairing.pairs(one)
+    by_part = judge.network.probabilities(found.rows)[0]
+    assert len(found.owners) > 4 and len(found.windows) == 1
+    [verdict] = judge.check([one])
+    assert verdict.p_fail == pytest.approx(max(by_part), abs=1e-6) and verdict.cut_chars == 0
 
 
-def test_paged_attention_is_dense_attention(make_judge: Callable[..., EncoderJudge], bert: Path) -> None:
-    """Scores and gradients are those of PyTorch's kernel with the whole mask."""
-    import torch
-
-    from judge.encoder.bert import read_bert
-    from judge.encoder.model import EncoderNetwork, PageBatch
-
-    judge = make_judge()
-    some = [sample("it is 21 m high", question="how high ?"), sample("a red tower ."), sample("low", "blue")]
-    documents, _ = by_document([replace(one, label=Label.FAIL) for one in some], judge.layout)
-    laid = list(pages(((d.windows, [(e, e.answer) for e in d.examples]) for d in documents), 512))
-    assert len(laid) > 1
-    tensors = PageBatch.of(laid)
-    dense = EncoderNetwork(read_bert(bert)[0], dense=True).eval()
-    dense.load_state_dict(judge.network.state_dict())
-    assert not judge.network.dense
-
-    found = []
-    for network, weight in (
-        (judge.network, key_weights(judge.network)),
-        (dense, key_weights(dense)),
-    ):
-        by_answer, by_token = network(tensors)
-        (by_answer.sum() + by_token.square().sum()).backward()
-        found.append((by_answer.detach(), by_token.detach(), weight.grad))
-        network.zero_grad()
-    for ours, theirs in zip(*found, strict=True):
-        assert torch.allclose(ours, theirs, atol=1e-6)
-
-
-@given(st.lists(st.integers(0, 4), max_size=20), st.lists(st.integers(0, 4), max_size=20))
-def test_levels_are_the_longest_runs(ids: list[int], document: list[int]) -> None:
-    grams = [frozenset(zip(*(document[at:] for at in range(n)), strict=False)) for n in RUNS]
-    known = {tuple(document[a:b]) for a in range(len(document)) for b in range(a + 1, len(document) + 1)}
-    for place, level in enumerate(runs(ids, grams)):
-        longest = max(
-            (
-                b - a
-                for a in range(place + 1)
-                for b in range(place + 1, len(ids) + 1)
-                if tuple(ids[a:b]) in known
-            ),
-            default=0,
-        )
-        assert level == sum(length <= longest for length in RUNS)
-
-
-def test_a_long_document_is_cut_only_beyond_the_last_window(make_judge: Callable[..., EncoderJudge]) -> None:
-    judge = make_judge(window_tokens=10)
-    text = " ".join(["tower"] * 40)
-    windows, cut = judge.layout.windows(text)
-    assert [len(window) for window in windows] == [10] * 5 and cut == 0
-    judge.layout.max_windows = 2
-    judge.layout._last = None
-    assert judge.layout.windows(text)[1] == len(" ".join(["tower"] * 24))
-    [verdict] = judge.check([sample("tower", text)])
-    assert verdict.cut_chars == 143 and verdict.label is not None
-    judge.layout.max_windows = 16
-
-
-def test_wrong_stretches() -> None:
-    fail = sample("it is 21 m high and red", label=Label.FAIL)
-    spans = [{"start": 6, "end": 10}]
-    assert wrong_stretches(replace(fail, meta={"spans": spans})) == [(6, 10)]
-    assert wrong_stretches(replace(fail, meta={"errors": spans})) == [(6, 10)]
-    assert wrong_stretches(replace(fail, meta={"pair": "p", "inserted": "21 m"})) == [(6, 10)]
-    assert wrong_stretches(replace(fail, meta={"pair": "p", "inserted": "i"})) is None  # stands there twice
-    assert wrong_stretches(replace(fail, meta={"spans": [{"text": "21 m"}]})) is None
-    assert wrong_stretches(fail) is None
-    faithful = replace(fail, label=Label.PASS)
-    assert wrong_stretches(faithful) is None and wrong_stretches(replace(faithful, meta={"pair": "p"})) == []
-
-
-def test_tokens_of_an_example(make_judge: Callable[..., EncoderJudge]) -> None:
-    layout = make_judge(32).layout
-    fail = sample("it is 21 m high", label=Label.FAIL, meta={"spans": [{"start": 6, "end": 10}]})
-    assert example(fail, layout).tokens == (0, 0, 1, 1, 0)
-    short = sample("21 m", label=Label.FAIL, question="how high ?")
+@pytest.mark.parametrize("kind", ["bert", "modernbert", "roberta"])
+def test_a_token_classifier_marks_words(kind: str, tmp_path: Path) -> None:
+    """p(FAIL) is that of the most doubted token of the answer; the document's tokens do not count."""
+    save_model(tmp_path, kind, "ForTokenClassification", {0: "supported", 1: "hallucinated"})
+    judge = load_judge(str(tmp_path))
+    assert isinstance(judge, EncoderJudge)
+    one = sample("the tower is 23 m high , built by anna")
+    [verdict] = judge.check([one])
+    [row] = judge.pairing.pairs(one).rows
+    [whole], [tokens] = judge.network.probabilities([row])
     assert (
-        example(short, layout).tokens == (1, 1)
-        and example(replace(short, question=""), layout).tokens is None
+        len(tokens) == len(row.spans) == 10
+        and verdict.p_fail == pytest.approx(max(tokens), abs=1e-6) == whole
+    )
+    known = dict(zip(row.spans, tokens, strict=True))
+    assert verdict.unsupported == (unsupported_words(one.answer, known.items()) if whole >= 0.5 else ())
+    premise = judge.pairing.tokenizer.encode("how high is it ?\n\nthe tower is 22 m high .").ids
+    assert list(row.ids[: len(premise)])[1:-1] == premise[1:-1]
+
+
+def test_a_template_renders_the_premise(tmp_path: Path) -> None:
+    (tmp_path / "p.jinja").write_text("the king : {{ document }} . {{ question }}")
+    save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
+    judge = load_judge(str(tmp_path), template=tmp_path / "p.jinja")
+    assert isinstance(judge, EncoderJudge)
+    [row] = judge.pairing.pairs(sample("low")).rows
+    wanted = judge.pairing.tokenizer.encode("the king : the tower is 22 m high . . how high is it ?", "low")
+    assert list(row.ids) == wanted.ids and judge.describe()["prompt_version"] == 2
+    assert judge.describe()["prompt_hash"] != load_judge(str(tmp_path)).describe()["prompt_hash"]
+
+
+def test_one_logit_and_the_order_of_a_reranker(tmp_path: Path) -> None:
+    save_model(tmp_path, "roberta", "ForSequenceClassification", {0: "LABEL_0"})
+    one = sample("it is 23 m high .")
+    plain = load_judge(str(tmp_path)).check([one])[0]
+    turned = load_judge(str(tmp_path), labels="FAIL=LABEL_0").check([one])[0]
+    assert plain.p_fail == pytest.approx(1 - (turned.p_fail or 0))
+    other = load_judge(str(tmp_path), pair=["first=answer"])
+    assert isinstance(other, EncoderJudge)
+    [row] = other.pairing.pairs(one).rows
+    assert row.start == 1 and other.check([one])[0].p_fail != plain.p_fail
+
+
+def test_settings_lie_in_judge_json(tmp_path: Path) -> None:
+    save_model(tmp_path, "bert", "ForSequenceClassification", {0: "LABEL_0", 1: "LABEL_1"})
+    with pytest.raises(InputError, match="--labels PASS=LABEL_0"):
+        load_judge(str(tmp_path))
+    settings = {"labels": {"PASS": "LABEL_1"}, "form": {"question": "hypothesis", "sentences": "mean"}}
+    (tmp_path / "judge.json").write_text(json.dumps(settings))
+    judge = load_judge(str(tmp_path))
+    assert isinstance(judge, EncoderJudge)
+    assert judge.network.head.fail == (0,) and judge.pairing.form.sentences == "mean"
+    (tmp_path / "judge.json").write_text(json.dumps({**settings, "form": {"sentences": "best"}}))
+    with pytest.raises(InputError, match=r"judge.json.*sentences"):
+        load_judge(str(tmp_path))
+
+
+# --- no weights that were not read may ever judge -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["Model", "ForMaskedLM", "ForQuestionAnswering"])
+def test_an_encoder_without_a_head_is_refused(
+    tmp_path: Path, task: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A causal language model of random weights would hand out verdicts."""
+    save_model(tmp_path, "bert", task)
+    code = call("check", "--model", tmp_path, "--document", "the tower is high .", "--answer", "it is high .")
+    error = capsys.readouterr().err
+    assert code == 2 and "Traceback" not in error and "judge encoder" in error
+
+
+def test_a_missing_weight_is_an_error(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["classifier.bias"]
+    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
+    with pytest.raises(JudgeError, match=r"1 weights are not in the checkpoint \(classifier.bias\)"):
+        load_judge(str(tmp_path))
+
+
+def test_a_decoder_with_missing_weights_is_an_error(
+    model_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    import shutil
+
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(model_folder("chatml"), tmp_path / "m")
+    file = tmp_path / "m" / "model.safetensors"
+    weights = load_file(file)
+    del weights[next(name for name in sorted(weights) if "mlp" in name)]
+    save_file(weights, file, {"format": "pt"})
+    with pytest.raises(JudgeError, match="not in the checkpoint"):
+        load_judge(str(tmp_path / "m"))
+
+
+def test_what_encoders_do_not_take(tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
+    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
+    for options in ({"mode": "reason"}, {"backend": "vllm"}, {"compiled": True}):
+        with pytest.raises(InputError, match="encoder"):
+            load_judge(str(tmp_path), **options)
+    with pytest.raises(InputError, match="--labels does not apply"):
+        load_judge(str(model_folder("chatml")), labels="PASS=yes")
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+
+def test_doubted_tokens_become_words() -> None:
+    answer = "Ada Lovelace wrote 12.5 % more, in 1843 (see notes)."
+    doubts = [((0, 1), 0.1), ((1, 3), 0.7), ((4, 8), 0.2), ((8, 12), 0.9), ((13, 18), 0.1), ((19, 21), 0.6)]
+    doubts += [((21, 22), 0.1), ((22, 23), 0.1), ((24, 25), 0.9), ((30, 31), 0.99), ((35, 39), 0.8)]
+    found = unsupported_words(answer, doubts)
+    assert [(one.text, one.p) for one in found] == [("Ada Lovelace", 0.9), ("12.5", 0.6), ("1843", 0.8)]
+    assert all(answer[one.start : one.end] == one.text for one in found)
+    assert (
+        unsupported_words("他在北京出生。", [((2, 3), 0.9), ((3, 4), 0.8), ((4, 5), 0.1)])[0].text == "北京"
     )
 
 
-def test_doubted_tokens_become_stretches(make_judge: Callable[..., EncoderJudge]) -> None:
-    answer = make_judge(32).layout.answer(sample("it is 21 m high"))
-    assert stretches(answer, [0.1, 0.2, 0.9, 0.5, 0.4]) == (Span(6, 10),)
-    assert stretches(answer, [0.9, 0.2, 0.9, 0.1, 0.1]) == (Span(0, 2), Span(6, 8))
+@given(
+    st.text(max_size=60),
+    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 5), st.floats(0, 1)), max_size=20),
+)
+def test_spans_are_whole_words(answer: str, tokens: list[tuple[int, int, float]]) -> None:
+    doubts = [
+        ((start, min(start + size, len(answer))), p) for start, size, p in tokens if start < len(answer)
+    ]
+    last = -1
+    for found in unsupported_words(answer, doubts):
+        assert found.start > last and answer[found.start : found.end] == found.text.strip() != ""
+        last = found.end
+        if answer.isascii():
+            before, after = answer[: found.start][-1:], answer[found.end :][:1]
+            assert not (before.isalnum() and found.text[0].isalnum())
+            assert not (after.isalnum() and found.text[-1].isalnum())
+
+
+# --- training -----------------------------------------------------------------------------------------------
 
 
 def recipe(bert: Path, data: Path, output: Path, **more: Any) -> Any:
@@ -258,33 +394,63 @@ def recipe(bert: Path, data: Path, output: Path, **more: Any) -> Any:
     return EncoderRecipe.model_validate({**values, **more})
 
 
-def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:
-    """Heights that are not in the document are told within seconds; what is saved is that judge."""
+@pytest.fixture(scope="module")
+def towers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data set of 16 short documents."""
+    return build_towers(tmp_path_factory.mktemp("towers"), 16, 0)
+
+
+def test_labels_of_tokens(bert: Path) -> None:
+    pairing = pairing_of(bert)
+    wrong = sample("it is 23 m high .", label=Label.FAIL, meta={"spans": [{"start": 6, "end": 8}]})
+    [row] = pairing.pairs(wrong).rows
+    assert token_labels(wrong, row) == (0, 0, 1, 0, 0, 0)
+    short = sample("23", label=Label.FAIL)
+    assert token_labels(short, pairing.pairs(short).rows[0]) == (1,)
+    unknown = sample("it is low and not high , king anna", label=Label.FAIL)
+    assert set(token_labels(unknown, pairing.pairs(unknown).rows[0])) == {-1}
+
+
+def test_each_architecture_learns_is_saved_and_judges(base: Path, towers: Path, tmp_path: Path) -> None:
+    """What is saved is the network that was trained, a classifier that transformers reads too."""
+    from transformers import AutoModelForSequenceClassification
+
     from judge.training.encoder import train_encoder
 
-    data, out = build_towers(tmp_path, 24, 0), tmp_path / "judge"
-    summary = train_encoder(recipe(bert, data, out, epochs=12, evaluations=1, judged_samples=50))
-    assert summary["best"]["auroc"] > 0.9 and summary["labels_per_1000_tokens"] > 20
+    out = tmp_path / "judge"
+    summary = train_encoder(recipe(base, towers, out, learning_rate=3e-3, evaluations=1, judged_samples=10))
+    assert summary["losses"][0]["loss"] < 3 and summary["best"]["auroc"] is not None
     judge = load_judge(str(out))
-    assert isinstance(judge, EncoderJudge) and judge.describe()["prompt_hash"]
-    right, wrong = judge.check(
-        [
-            sample(f"it is {height} m high .", "tower 5 is 22 m high .", question="how high is it ?")
-            for height in (22, 23)
-        ]
-    )
-    assert right.p_fail is not None and wrong.p_fail is not None and right.p_fail < wrong.p_fail
+    assert isinstance(judge, EncoderJudge) and judge.network.marks_tokens
+    one = sample("it is 23 m high .")
+    [verdict] = judge.check([one])
+    model = AutoModelForSequenceClassification.from_pretrained(out).eval()
+    assert model.config.id2label == {0: "hallucinated"}
+    [row] = judge.pairing.pairs(one).rows
+    inputs = {"input_ids": torch.tensor([row.ids])}
+    if judge.network.segments:
+        inputs["token_type_ids"] = torch.tensor([row.types])
+    with torch.inference_mode():
+        assert verdict.p_fail == pytest.approx(float(torch.sigmoid(model(**inputs).logits[0, 0])), abs=1e-5)
+    again = load_encoder(out, json.loads((out / "judge.json").read_text()))
+    assert again.describe() == {**judge.describe(), "model": str(out)}
     [foreign] = judge.check([sample("x", language="zh")])
     assert foreign.label is None and "zh" in str(foreign.error)
-    for options in ({"mode": "reason"}, {"backend": "vllm"}, {"compiled": True}):
-        with pytest.raises(InputError, match="encoder"):
-            load_judge(str(out), **options)
-    (out / "model.safetensors").write_bytes(b"0" * 64)
-    with pytest.raises(JudgeError, match="no encoder judge"):
-        load_judge(str(out))
 
 
-def test_a_stopped_run_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -> None:
+def test_an_encoder_learns(bert: Path, towers: Path, tmp_path: Path) -> None:
+    """A tiny network learns some answers by heart."""
+    from judge.training.encoder import train_encoder
+
+    summary = train_encoder(recipe(bert, towers, tmp_path / "out", epochs=40, learning_rate=5e-3))
+    losses = [one["loss"] for one in summary["losses"]]
+    assert sum(losses[-5:]) < 0.8 * sum(losses[:5])
+
+
+@pytest.mark.parametrize("more", [{}, {"lora": {"rank": 4}}], ids=["weights", "lora"])
+def test_a_stopped_run_resumes_to_the_same_weights(
+    bert: Path, towers: Path, tmp_path: Path, more: dict[str, Any]
+) -> None:
     from safetensors.torch import load_file
     from transformers import TrainerCallback
 
@@ -301,221 +467,181 @@ def test_a_stopped_run_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -
 
                 os.kill(os.getpid(), signal.SIGTERM)
 
-    data = build_towers(tmp_path, 12, 0)
-    whole = train_encoder(recipe(bert, data, tmp_path / "whole"))
+    whole = train_encoder(recipe(bert, towers, tmp_path / "whole", **more))
     assert whole["steps"] > 3
-    parted = recipe(bert, data, tmp_path / "parted", resume=True, loader_workers=2)
+    parted = recipe(bert, towers, tmp_path / "parted", resume=True, loader_workers=2, **more)
     with pytest.raises(Interrupted):
         train_encoder(parted, [Stop()])
     train_encoder(parted)
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "parted"))
     assert all(bool((first[name] == second[name]).all()) for name in first)
+    before = load_file(bert / "model.safetensors")
+    words = "embeddings.word_embeddings.weight"
+    assert bool((before[words] == first[f"bert.{words}"]).all())  # which training leaves alone
+    layer = "encoder.layer.0.attention.self.query.weight"
+    assert not bool((before[layer] == first[f"bert.{layer}"]).all())
+    assert load_judge(str(tmp_path / "parted")).check([sample("it is low .")])[0].label
 
 
-def test_what_cannot_be_trained_is_told(
-    bert: Path, tmp_path: Path, model_folder: Callable[[str], Path]
-) -> None:
+def test_long_documents_train_by_their_best_window(bert: Path, tmp_path: Path) -> None:
+    """The loss of a sample is that of the logit that judging takes."""
+    from judge.encoder.network import start_network
+    from judge.training.encoder import EncoderTrainer, collate
+
+    network, _ = start_network(str(bert), token_head=False)
+    pairing = pairing_of(bert, window_tokens=64)
+    long = [
+        sample("it is 22 m high . " * 2, "the tower is 22 m high . " * times, label=label)
+        for times, label in ((1, Label.PASS), (14, Label.FAIL), (9, Label.PASS))
+    ]
+    batch = collate([long], pairing, network.pad_id)
+    trainer = EncoderTrainer.__new__(EncoderTrainer)
+    trainer.token_weight = 0.5
+    loss, scores = trainer.compute_loss(network.eval(), batch, return_outputs=True)
+    judge = EncoderJudge(network, pairing)
+    p_fail = [verdict.p_fail for verdict in judge.check(long)]
+    assert torch.sigmoid(scores).tolist() == pytest.approx(p_fail, abs=1e-5)
+    assert bool(loss.isfinite()) and len(batch["part"]) > 3
+
+
+def test_an_nli_classifier_keeps_what_it_knows(tmp_path: Path) -> None:
+    """Training starts at the order in which the classifier puts answers already."""
+    from judge.encoder.network import start_network
+
+    save_model(tmp_path, "bert", "ForSequenceClassification", {0: "entailment", 1: "not_entailment"})
+    before = load_judge(str(tmp_path))
+    network, _ = start_network(str(tmp_path), token_head=False)
+    assert isinstance(before, EncoderJudge)
+    after = EncoderJudge(network.eval(), before.pairing)
+    some = [sample(f"it is {height} m high .") for height in (20, 21, 22, 23, 24)]
+    assert [v.p_fail for v in after.check(some)] == pytest.approx(
+        [v.p_fail for v in before.check(some)], abs=1e-5
+    )
+
+
+def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path) -> None:
     from judge.training.encoder import train_encoder
 
-    data = build_towers(tmp_path, 8, 0)
-    if "deberta" not in (bert / "config.json").read_text():  # which has distances of any length
-        with pytest.raises(InputError, match="64 positions"):
-            train_encoder(recipe(bert, data, tmp_path / "a", window_tokens=65))
-    with pytest.raises(InputError, match="BERT"):
-        train_encoder(recipe(model_folder("chatml"), data, tmp_path / "b"))
-    with pytest.raises(InputError, match="max_windows"):
-        train_encoder(recipe(bert, data, tmp_path / "c", window_tokens=4, max_windows=1))
+    with pytest.raises(InputError, match="max_pairs"):
+        train_encoder(
+            recipe(bert, towers, tmp_path / "c", window_tokens=40, max_pairs=1, max_cut_share=0)
+            if False
+            else recipe(bert, build_long(tmp_path), tmp_path / "c", max_pairs=1)
+        )
+    with pytest.raises(InputError, match="no folder"):
+        train_encoder(recipe(tmp_path / "none", towers, tmp_path / "d"))
     assert not (tmp_path / "c" / "judge.json").exists()
 
 
-def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
-    """2 is twice, 0.5 about half, 0 never, a source that is not named once; the same for the same seed."""
-    from judge.training.drawing import times_taken
-    from judge.training.encoder import train_encoder
+def build_long(folder: Path) -> Path:
+    """A data set of one long document."""
+    from judge.files import write_jsonl
 
-    sources = [name for name in "abcd" for _ in range(200)]
-    weights = {"a": 2, "b": 0.5, "d": 0}
-    taken = list(times_taken(sources, weights, 0))
-    counts = [sum(taken[start : start + 200]) for start in range(0, 800, 200)]
-    assert counts[0] == 400 and 60 < counts[1] < 140 and counts[2:] == [200, 0]
-    assert taken == list(times_taken(sources, weights, 0))
-    data = build_towers(tmp_path, 4, 0)
-    once = train_encoder(recipe(bert, data, tmp_path / "once"))
-    twice = train_encoder(recipe(bert, data, tmp_path / "twice", source_weights={"samples": 2}))
-    assert twice["rows"] == 2 * once["rows"]
-    with pytest.raises(InputError, match="names moon, which no document came from; sources are"):
-        train_encoder(recipe(bert, data, tmp_path / "out", source_weights={"moon": 2}))
+    rows = [
+        {
+            "id": str(n),
+            "document": "the tower is 22 m high . " * 30,
+            "answer": f"it is {n} m high .",
+            "label": label,
+        }
+        for n, label in ((22, "PASS"), (23, "FAIL"))
+    ]
+    (folder / "long").mkdir()
+    write_jsonl(folder / "long" / "samples.jsonl", rows)
+    return folder / "long"
 
 
-# --- An adapter in place of weights -------------------------------------------------------------------------
+# --- adapters -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def trained(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A judge a few steps away from its base."""
+def trained(bert: Path, towers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judge of the tiny BERT."""
     from judge.training.encoder import train_encoder
 
-    folder = tmp_path_factory.mktemp("trained")
-    train_encoder(recipe(bert, build_towers(folder, 8, 0), folder / "judge", epochs=1))
-    return folder / "judge"
+    out = tmp_path_factory.mktemp("trained") / "judge"
+    train_encoder(recipe(bert, towers, out, learning_rate=1e-3))
+    return out
 
 
 def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
-    from judge.encoder.packing import pack
-    from judge.files import write_json
-    from judge.models.identity import read_identity
+    from judge.encoder.packing import ADAPTER, pack
 
-    write_json(trained / "judge.json", {**read_identity(str(trained)), "calibration": {}})
-    size = pack(trained, bert, tmp_path / "adapter")
-    assert (
-        size < (trained / "model.safetensors").stat().st_size / 2
-    )  # mostly word embeddings and headers here
-    identity = read_identity(str(tmp_path / "adapter"))
-    assert "calibration" not in identity and identity["base_model"] == bert.name
-    asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
-    whole, packed = (load_judge(str(folder)).check(asked) for folder in (trained, tmp_path / "adapter"))
-    assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=2e-3)
+    assert call("pack", trained, "--out", tmp_path / "small", "--base", bert) == 0
+    assert (tmp_path / "small" / ADAPTER).stat().st_size < 0.5 * (
+        trained / "model.safetensors"
+    ).stat().st_size
+    some = [sample(f"it is {height} m high .") for height in range(20, 25)]
+    small, whole = (load_judge(str(folder)).check(some) for folder in (tmp_path / "small", trained))
+    assert [v.p_fail for v in small] == pytest.approx([v.p_fail for v in whole], abs=2e-3)
     with pytest.raises(InputError, match="exists already"):
-        pack(trained, bert, tmp_path / "adapter")
-    with pytest.raises(InputError, match="no encoder judge"):
-        pack(bert, bert, tmp_path / "other")
+        pack(trained, bert, tmp_path / "small")
+    pack(trained, bert, tmp_path / "thin", rank=2)
+    thin = json.loads((tmp_path / "thin" / "judge.json").read_text())["packed"]
+    assert thin["rank"] == 2 and 0 < thin["kept"] <= 1
+    assert load_judge(str(tmp_path / "thin")).check(some)[0].label
 
 
-def test_an_adapter_of_a_lower_rank(
-    bert: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
-    import torch
+def test_an_adapter_fits_its_own_base_alone(bert: Path, trained: Path, tmp_path: Path) -> None:
+    import shutil
 
-    from judge.encoder.packing import ADAPTER, changed, rounded
-    from judge.models.checkpoint import header
-    from judge.models.identity import read_identity
-    from judge.models.low_rank import halves
-
-    asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
-    wanted = [one.p_fail for one in load_judge(str(trained)).check(asked)]
-    off = {}
-    for rank in (1, 15):
-        folder = tmp_path / str(rank)
-        assert call("pack", trained, "--out", folder, "--base", bert, "--rank", rank) == 0
-        found = [one.p_fail for one in load_judge(str(folder)).check(asked)]
-        off[rank] = max(abs(one - other) for one, other in zip(found, wanted, strict=True))
-        packed = read_identity(str(folder))["packed"]
-        assert packed["rank"] == rank and 0 < packed["kept"] <= 1
-        stored = header(folder / ADAPTER)
-        layer = next(
-            name for name in changed(dict.fromkeys(stored)) if name.endswith("layer.0.output.dense.weight")
-        )
-        assert {f"{layer}.up", f"{layer}.down"} <= set(stored) and layer not in stored
-        assert stored[f"{layer}.up"].shape[0] == rank
-    assert off[15] < 2e-3
-    assert (
-        read_identity(str(tmp_path / "1"))["packed"]["kept"]
-        < read_identity(str(tmp_path / "15"))["packed"]["kept"]
-    )
-    assert call("pack", trained, trained, "--out", tmp_path / "mean", "--rank", 2) == 2
-    assert "made of LoRA judges alone" in capsys.readouterr().err
-    assert call("pack", tmp_path, "--out", tmp_path / "none") == 2
-    assert "is no encoder judge with model.safetensors" in capsys.readouterr().err
-
-    change = torch.arange(12.0).reshape(3, 4)  # of rank 2
-    down, up, squares = halves(change, 2)
-    assert torch.allclose(up @ down, change, atol=1e-4) and squares[2] < 1e-6
-    whole, scale = rounded(down)
-    assert torch.allclose(whole * scale, down, atol=float(down.abs().max()) / 127)
-
-
-def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: Path) -> None:
-    """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
-    from judge.encoder.packing import pack
-    from judge.models.identity import read_identity
-    from judge.training.encoder import train_encoder
-
-    pack(trained, bert, tmp_path / "adapter")
-    data, asked = build_towers(tmp_path, 8, 0), [sample(f"it is {height} m high .") for height in (20, 21)]
-    start, out = str(tmp_path / "adapter"), tmp_path / "judge"
-    train_encoder(recipe(bert, data, out, model=start, max_steps=1, learning_rate=1e-12))
-    before, after = (load_judge(folder).check(asked) for folder in (start, str(out)))
-    assert [one.p_fail for one in after] == pytest.approx([one.p_fail for one in before], abs=1e-6)
-    identity = read_identity(str(out))
-    assert (identity["started_from"], identity["base_model"]) == (start, bert.name)
-    assert f"Started from `{start}`" in (out / "README.md").read_text()
-
-
-def test_new_weights_learn_at_a_rate_of_their_own(bert: Path, trained: Path, tmp_path: Path) -> None:
-    """Adam's first step moves a weight by its rate, whatever the gradient."""
-    from safetensors.torch import load_file
-
-    from judge.training.encoder import train_encoder
-
-    data = build_towers(tmp_path, 8, 0)
-    given = {
-        "max_steps": 1,
-        "learning_rate": 1e-4,
-        "warmup_steps": 0,
-        "weight_decay": 0,
-        "new_weights_rate": 10,
-    }
-    train_encoder(recipe(bert, data, tmp_path / "judge", model=str(trained), **given))
-    before, after = (load_file(folder / "model.safetensors") for folder in (trained, tmp_path / "judge"))
-    moved = {name: float((after[name] - value).abs().max()) for name, value in before.items()}
-    assert moved["backbone.encoder.layer.0.output.dense.weight"] == pytest.approx(1e-4, rel=0.05)
-    assert moved["answer.0.weight"] == pytest.approx(1e-3, rel=0.05)
-    assert moved["levels.weight"] == pytest.approx(1e-3, rel=0.05)
-
-
-def test_an_adapter_fits_its_own_base_alone(
-    bert: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     from safetensors.torch import load_file, save_file
 
-    from judge.encoder import packing
-    from judge.files import write_json
-    from judge.models.base import ORIGIN_FILE
-    from judge.models.bundled import MINILM
+    from judge.encoder.packing import pack
 
-    base, other = shutil.copytree(bert, tmp_path / "base"), shutil.copytree(bert, tmp_path / "other")
-    weights = load_file(other / "model.safetensors")
-    words = "embeddings.word_embeddings.weight"
-    save_file({**weights, words: weights[words] + 1}, other / "model.safetensors")
-    with pytest.raises(InputError, match="word embeddings are others"):
-        packing.pack(trained, other, tmp_path / "adapter")
-    packing.pack(trained, base, tmp_path / "adapter")
-    base.rename(tmp_path / "gone")
-    with pytest.raises(InputError, match="is not there any more"):
-        load_judge(str(tmp_path / "adapter"))
-    # One that can be brought is looked for nowhere else, and must be the one that was trained from.
-    write_json(tmp_path / "gone" / ORIGIN_FILE, {"model": MINILM.hub_id})
-    packing.pack(trained, tmp_path / "gone", tmp_path / "known")
-    assert str(tmp_path) not in (tmp_path / "known" / "judge.json").read_text().split('"recipe"')[0]
-    brought: list[Path] = [tmp_path / "gone"]
-    monkeypatch.setattr(packing, "bring_encoder", lambda name: brought[0])
-    assert load_judge(str(tmp_path / "known")).check([sample("it is low .")])[0].p_fail is not None
-    key = next(
-        name for name, value in weights.items() if name.startswith("encoder.layer.0") and value.ndim == 2
-    )
-    save_file({**weights, key: weights[key] + 1}, other / "model.safetensors")
-    brought[0] = other
-    with pytest.raises(JudgeError, match="is not the encoder that this judge was trained from"):
-        load_judge(str(tmp_path / "known"))
+    shutil.copytree(bert, tmp_path / "base")
+    pack(trained, tmp_path / "base", tmp_path / "small")
+    weights = load_file(tmp_path / "base" / "model.safetensors")
+    name = "encoder.layer.0.output.dense.weight"
+    save_file({**weights, name: weights[name] + 1}, tmp_path / "base" / "model.safetensors", {"format": "pt"})
+    with pytest.raises(JudgeError, match="is not the encoder"):
+        load_judge(str(tmp_path / "small"))
+    shutil.rmtree(tmp_path / "base")
+    identity = json.loads((tmp_path / "small" / "judge.json").read_text())
+    del identity["base"]["name"]
+    (tmp_path / "small" / "judge.json").write_text(json.dumps(identity))
+    with pytest.raises(InputError, match="is gone"):
+        load_judge(str(tmp_path / "small"))
 
 
-def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its base is brought when it is first used: tests/wheel does that."""
-    from safetensors import safe_open
+def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: Path, tmp_path: Path) -> None:
+    from judge.encoder.packing import pack
+    from judge.training.encoder import train_encoder
 
-    from judge.cli.options import introduce
-    from judge.encoder.packing import ADAPTER
-    from judge.models.identity import read_identity
-    from judge.shipped import REFERENCE, model_path
+    pack(trained, bert, tmp_path / "small")
+    train_encoder(recipe(tmp_path / "small", towers, tmp_path / "more", learning_rate=1e-3, epochs=1))
+    identity = json.loads((tmp_path / "more" / "judge.json").read_text())
+    assert identity["started_from"] == str(tmp_path / "small") and identity["form"]["window_tokens"] == 64
+    assert load_judge(str(tmp_path / "more")).check([sample("it is low .")])[0].label
 
-    folder = Path(model_path(REFERENCE))
-    assert (folder / ADAPTER).stat().st_size <= 12_000_000
-    identity = read_identity(str(folder))
-    assert read_identity(REFERENCE) == identity  # asks no Hub for a model of that name
-    with safe_open(folder / ADAPTER, "pt") as stored:
-        assert {"levels.weight", "answer.2.weight", "token.weight"} <= set(stored.keys())
-    assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}
-    assert "/" not in str(identity["data"]) and identity["calibration"]["verdict"]
-    introduce(REFERENCE)
-    assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
+
+def test_sentences_of_an_answer(trained: Path) -> None:
+    """Each has a probability: from its tokens where the judge marks them."""
+    judge = load_judge(str(trained))
+    one = sample("it is 22 m high . it is red .")
+    [(whole, parts)] = judge.check_sentences([one], [(Span(0, 17), Span(18, 29))])
+    assert whole == judge.check([one])[0] and [part.label is not None for part in parts] == [True, True]
+
+
+@settings(max_examples=40)
+@given(
+    lengths=st.lists(st.lists(st.integers(8, 60), min_size=1, max_size=4), min_size=1, max_size=40),
+    seed=st.integers(0, 3),
+)
+def test_batches_hold_every_sample_once(lengths: list[list[int]], seed: int) -> None:
+    """No batch is larger than it may be, unless one sample alone is; a pair that fits stays together."""
+    from judge.encoder.examples import Item
+    from judge.training.encoder import mixed_batches
+
+    train = [
+        Item(Sample(f"{number}-{at}", f"document {number}", "a"), longest, 1, longest)
+        for number, some in enumerate(lengths)
+        for at, longest in enumerate(some)
+    ]
+    wanted = recipe(Path("m"), Path("d"), Path("o"), batch_tokens=120, seed=seed)
+    batches = mixed_batches(train, wanted)
+    assert sorted(one.id for batch in batches for one in batch) == sorted(item.sample.id for item in train)
+    sizes = {item.sample.id: item.longest for item in train}
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(sizes[one.id] for one in batch) <= 120
+    assert batches == mixed_batches(train, wanted)

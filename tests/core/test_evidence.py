@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.prompting.evidence import alike, cite, exact, quotes
-from judge.types import Label, Span, Verdict, verdict_from_json, verdict_to_json
+from judge.types import Label, Span, Unsupported, Verdict, verdict_from_json, verdict_to_json
 
 DOCUMENT = (
     "The Tarn Bridge was designed by Ada Holst and opened on 3 May 1931.\n"
@@ -112,5 +112,10 @@ def test_long_texts_take_no_time() -> None:
 def test_places_go_through_json() -> None:
     plain = Verdict(Label.PASS, 0.25, raw="PASS")
     assert "evidence" not in verdict_to_json(plain) and verdict_from_json(verdict_to_json(plain)) == plain
-    full = Verdict(Label.FAIL, 0.75, evidence=(Span(1, 2),), unsupported=(Span(3, 4), Span(5, 9)))
+    full = Verdict(
+        Label.FAIL,
+        0.75,
+        evidence=(Span(1, 2),),
+        unsupported=(Unsupported("b", 3, 4), Unsupported("word", 5, 9, 0.5)),
+    )
     assert verdict_from_json(verdict_to_json(full)) == full

@@ -8,7 +8,7 @@ import pytest
 from judge.checker import Checker
 from judge.errors import InputError, JudgeError
 from judge.testing import assert_faithful
-from judge.types import Label, Mode, Sample, Span, Verdict
+from judge.types import Label, Mode, Sample, Unsupported, Verdict
 
 pytest_plugins = ["pytester"]
 DOCUMENT = "The tower is 30 m high. " * 40
@@ -36,11 +36,11 @@ def test_a_faithful_answer_passes() -> None:
 
 
 def test_a_failure_shows_what_a_person_needs() -> None:
-    judge = FixedJudge(Verdict(Label.FAIL, 0.9, unsupported=(Span(6, 10),)))
+    judge = FixedJudge(Verdict(Label.FAIL, 0.9, unsupported=(Unsupported("31 m", 6, 10),)))
     with pytest.raises(AssertionError) as failure:
         assert_faithful("It is 31 m high.", DOCUMENT, "How high?", judge=judge)
     told = str(failure.value)
-    for part in ("p(FAIL) = 0.90", "answer: It is 31 m high.", "not borne: 31 m", "question: How high?"):
+    for part in ("p(FAIL) = 0.90", "answer: It is 31 m high.", "not supported: 31 m", "question: How high?"):
         assert part in told
     assert len(told) < 700 and told.endswith("...")
 

@@ -143,7 +143,8 @@ def test_every_sentence_needs_one_window_that_supports_it() -> None:
 
     found = combined([[said(0.1), said(0.9)], [said(0.8), said(0.7)]])
     assert (found.label, found.p_fail) == (F, 0.7)
-    assert found.unsupported == (found.claims[1].span,)
+    [words] = found.unsupported
+    assert Span(words.start, words.end) == found.claims[1].span and words.p == 0.7
 
 
 def test_what_could_not_be_read_neither_supports_nor_condemns() -> None:
@@ -183,9 +184,7 @@ def test_evidence_at_the_end_of_a_long_document_is_found(mode: Any) -> None:
     assert (one.label, two.label, three.label) == (P, F, F)
     assert one.cut_chars == 0 and one.windows[-1].end == len(right.document_text)
     assert one.claims[0].window == 0 and one.claims[1].window == len(one.windows) - 1
-    assert [wrong.answer[span.start : span.end] for span in two.unsupported] == [
-        "Fact number 97 is that box 97 holds coin 5."
-    ]
+    assert [words.text for words in two.unsupported] == ["Fact number 97 is that box 97 holds coin 5."]
     assert not three.windows and three == judge.check([short])[0]
     if mode == "reason":
         places = [right.document_text[span.start : span.end] for span in one.evidence]

@@ -1,6 +1,6 @@
-"""BERT (arXiv 1810.04805), MPNet and DeBERTa v3 over pages: layers, by the names that released weights have.
+"""BERT (arXiv 1810.04805) over pages: layers, by the names that released weights have.
 
-Written out here for two reasons. Its attention is that of pages (:mod:`judge.encoder.attention`), and a
+Written out here for two reasons. Its attention is that of pages (:mod:`judge.pages.attention`), and a
 verdict from a fresh process must not wait until a library of all models is imported.
 """
 
@@ -14,12 +14,9 @@ import torch
 from torch import nn
 from torch.nn.functional import gelu
 
-from judge.encoder import deberta, mpnet
-from judge.encoder.attention import Blocks, attend, blocks_of
-from judge.encoder.deberta import Places
-from judge.encoder.distances import Distances
 from judge.errors import InputError
 from judge.models.blocked_attention import Block
+from judge.pages.attention import Blocks, attend, blocks_of
 
 FILE = "config.json"
 WEIGHTS = "model.safetensors"
@@ -37,42 +34,29 @@ class BertConfig:
     max_position_embeddings: int
     type_vocab_size: int = 2
     layer_norm_eps: float = 1e-12
-    relative_attention_num_buckets: int = 0
-    """Buckets of MPNet's distances between tokens; 0 for others."""
-    position_buckets: int = 0
-    """Distances to either side that a DeBERTa tells apart; 0 for others."""
-    max_relative_positions: int = 512
-    """A DeBERTa's longest distance."""
 
     @classmethod
     def read(cls, folder: Path) -> "BertConfig":
         """The config of a model folder. Raises ``InputError`` if it is that of another kind of model."""
         found = _read_config(folder)
-        if found.get("model_type") == mpnet.KIND:
-            found = mpnet.as_bert_config(found)
-        if found.get("model_type") == deberta.KIND:
-            try:
-                found = deberta.as_bert_config(found)
-            except ValueError as error:
-                raise InputError(f"{error}", file=folder / FILE) from None
         kind, act = found.get("model_type"), found.get("hidden_act", "gelu")
         if kind != "bert" or act != "gelu" or found.get("position_embedding_type", "absolute") != "absolute":
             raise InputError(
-                f"is of type {kind}, {act}; encoder judges are made of BERT, MPNet or DeBERTa v3",
+                f"is of type {kind}, {act}; a judge that reads pages is made of a BERT",
                 file=folder / FILE,
             )
         return cls(**{name: found[name] for name in cls.__slots__ if name in found})
 
     def save(self, folder: Path) -> None:
-        """Write it as transformers would read it, but for distances, which its BERT does not have."""
+        """Write it as transformers would read it."""
         values = {name: getattr(self, name) for name in self.__slots__}
         kind = {"model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu"}
         text = json.dumps({**kind, **values}, indent=2)
         (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
 
 
-Sight: TypeAlias = tuple[Sequence[Block], torch.Tensor | None] | Places
-"""Who looks at whom in a batch of pages, the same in every layer: in blocks, by a mask, or with distances."""
+Sight: TypeAlias = tuple[Sequence[Block], torch.Tensor | None]
+"""The attention mask of a batch of pages, the same in every layer: in blocks, or as one dense mask."""
 
 
 class Embeddings(nn.Module):
@@ -81,8 +65,7 @@ class Embeddings(nn.Module):
     def __init__(self, config: BertConfig):
         super().__init__()
         self.word_embeddings = nn.Embedding(config.vocab_size, config.hidden_size)
-        if config.max_position_embeddings:
-            self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.hidden_size)
         self.token_type_embeddings = nn.Embedding(config.type_vocab_size, config.hidden_size)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
 
@@ -91,8 +74,7 @@ class Embeddings(nn.Module):
     ) -> torch.Tensor:
         """``(pages, tokens, size)``; ``more`` is added to what the embeddings give."""
         added = self.word_embeddings(ids) + more + self.token_type_embeddings(kinds)
-        if hasattr(self, "position_embeddings"):
-            added = added + self.position_embeddings(positions)
+        added = added + self.position_embeddings(positions)
         normed: torch.Tensor = self.LayerNorm(added)
         return normed
 
@@ -110,11 +92,7 @@ class Projections(nn.Module):
     def forward(self, hidden: torch.Tensor, sight: "Sight") -> torch.Tensor:
         """What each token sees of the tokens that it may look at."""
         query, key, value = (self._by_head(part(hidden)) for part in (self.query, self.key, self.value))
-        if isinstance(sight, Places):
-            far = (self._by_head(part(sight.table)) for part in (self.query, self.key))
-            seen = sight.attend(query, key, value, *far)
-        else:
-            seen = attend(query, key, value, *sight)
+        seen = attend(query, key, value, *sight)
         return seen.transpose(1, 2).reshape(hidden.shape)
 
     def _by_head(self, rows: torch.Tensor) -> torch.Tensor:
@@ -161,12 +139,6 @@ class Bert(nn.Module):
         self.encoder = nn.ModuleDict(
             {"layer": nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))}
         )
-        if config.relative_attention_num_buckets:
-            distances = Distances(config.relative_attention_num_buckets, config.num_attention_heads)
-            self.encoder["relative_attention_bias"] = distances
-        if config.position_buckets:
-            self.encoder["rel_embeddings"] = nn.Embedding(2 * config.position_buckets, config.hidden_size)
-            self.encoder["LayerNorm"] = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
 
     def forward(
         self,
@@ -188,28 +160,10 @@ class Bert(nn.Module):
             mask: the same as one dense mask; PyTorch's own kernel then computes with it.
         """
         hidden = self.embeddings(ids, positions, kinds, more)
-        sight = self._sight(positions, kinds, blocks_of(blocks), mask)
+        sight = (blocks_of(blocks), mask)
         for layer in self.encoder["layer"]:
             hidden = layer(hidden, sight)
         return hidden
-
-    def _sight(
-        self, positions: torch.Tensor, kinds: torch.Tensor, blocks: list[Block], mask: torch.Tensor | None
-    ) -> Sight:
-        """Who looks at whom, with what distances do to the scores."""
-        if self.config.position_buckets:
-            table = self.encoder["LayerNorm"](self.encoder["rel_embeddings"].weight)
-            places = deberta.in_a_row(positions, kinds)
-            longest = self.config.max_relative_positions
-            if mask is None:
-                return Places.of(table, longest, places, blocks)
-            return Places.dense(table, longest, places, mask)
-        if self.config.relative_attention_num_buckets:
-            distances = self.encoder["relative_attention_bias"]
-            if mask is None:
-                return distances.blocks(blocks, positions), None
-            return blocks, distances.dense(mask, positions)
-        return blocks, mask
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -231,22 +185,17 @@ def stored_weights(folder: Path) -> dict[str, torch.Tensor]:
 
     try:
         stored: dict[str, torch.Tensor] = load_file(folder / WEIGHTS)
-        kind = _read_config(folder).get("model_type")
-        if kind == mpnet.KIND:
-            return mpnet.as_bert_weights(stored)
-        if kind == deberta.KIND:
-            return deberta.as_bert_weights(stored)
-    except (OSError, KeyError, SafetensorError) as error:
+    except (OSError, SafetensorError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"holds no weights of an encoder ({reason:.160})", file=folder / WEIGHTS) from None
     return {name.removeprefix("bert."): value for name, value in stored.items()}
 
 
 def read_bert(folder: Path) -> tuple[Bert, dict[str, torch.Tensor]]:
-    """A BERT, an MPNet or a DeBERTa v3 from a model folder, in float32, and all weights that the folder has.
+    """A BERT from a model folder, in float32, and all weights that the folder has.
 
     Raises:
-        InputError: the folder holds none of them in safetensors.
+        InputError: the folder holds none in safetensors.
     """
     bert = Bert(BertConfig.read(folder))
     stored = stored_weights(folder)

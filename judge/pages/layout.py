@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from judge.encoder.reading import text_ends
+from judge.pages.reading import text_ends
 from judge.types import Sample
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Layout:
     """Turns documents and answers into tokens.
 
     Args:
-        tokenizer: one with special tokens for both ends (:func:`judge.encoder.reading.read_tokenizer`).
+        tokenizer: one with special tokens for both ends (:func:`judge.pages.reading.read_tokenizer`).
         window_tokens: longest window, its two special tokens included.
         max_windows: a document's windows at most; the rest of it is cut off.
     """

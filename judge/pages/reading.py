@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 TOKENIZER = "tokenizer.json"
-ENDS = (("<s>", "</s>"), ("[CLS]", "[SEP]"))
-"""A text's first and last token: in MPNet, whose tokenizer has BERT's too, unused; in BERT and DeBERTa."""
+ENDS = (("[CLS]", "[SEP]"),)
+"""A text's first and last token."""
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer":
@@ -31,9 +31,7 @@ def read_tokenizer(folder: Path) -> "Tokenizer":
     try:
         text_ends(tokenizer)
     except ValueError as error:
-        raise InputError(
-            f"{error}; encoder judges are made of BERT, MPNet or DeBERTa v3", file=file
-        ) from None
+        raise InputError(f"{error}; a judge that reads pages is made of a BERT", file=file) from None
     return tokenizer
 
 
@@ -43,4 +41,4 @@ def text_ends(tokenizer: "Tokenizer") -> tuple[int, int]:
         first, last = map(tokenizer.token_to_id, ends)
         if first is not None and last is not None:
             return first, last
-    raise ValueError("knows no [CLS] and [SEP], nor <s> and </s>")
+    raise ValueError("knows no [CLS] and [SEP]")

@@ -13,15 +13,17 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from judge.encoder.attention import Blocks
-from judge.encoder.bert import Bert, BertConfig, read_bert
-from judge.encoder.distances import BARRED
-from judge.encoder.layout import RUNS, Page
-from judge.encoder.packing import ADAPTER, WEIGHTS, find_base, unpacked
-from judge.encoder.reading import TOKENIZER, read_tokenizer
 from judge.errors import InputError, JudgeError
 from judge.models.base import is_path, unknown_model
 from judge.models.bundled import ENCODERS, bring_encoder
+from judge.pages.attention import Blocks
+from judge.pages.bert import Bert, BertConfig, read_bert
+from judge.pages.layout import RUNS, Page
+from judge.pages.packing import ADAPTER, WEIGHTS, find_base, unpacked
+from judge.pages.reading import TOKENIZER, read_tokenizer
+
+BARRED = -1e4
+"""Added to a score to bar it; finite in every number format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class PageBatch:
 
 
 class EncoderNetwork(nn.Module):
-    """A BERT with the level of :func:`~judge.encoder.layout.runs` added to its inputs, and two heads.
+    """A BERT with the level of :func:`~judge.pages.layout.runs` added to its inputs, and two heads.
 
     Training leaves the word embeddings as they are: they hold half of a small encoder's weights, and a few
     thousand documents say little of the rare ones. ``dense`` computes with one mask for a whole batch, which
@@ -135,7 +137,7 @@ def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
     """A network to train, around a pretrained encoder, and its tokenizer.
 
     Args:
-        model: folder or Hub id of a BERT, an MPNet or a DeBERTa v3.
+        model: folder or Hub id of a BERT.
 
     Raises:
         InputError: there is no such model, or it is another kind.

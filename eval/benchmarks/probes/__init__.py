@@ -1,0 +1,11 @@
+"""Probes: contrast pairs that word overlap cannot tell apart, written for this toolkit and bundled with it.
+
+data/*.jsonl  documents with their pairs
+benchmark.py  reads them, and measures a judge on them
+drawing.py    draws some of its pairs
+dressings.py  ways of writing the same answer that should change no verdict
+"""
+
+from eval.benchmarks.probes.benchmark import PROBES
+
+__all__ = ["PROBES"]

@@ -1,0 +1,248 @@
+"""The benchmark ``probes``: reading its documents, and what a judge makes of the pairs.
+
+A document has three or four contrast pairs: a faithful answer, and a hallucinated one that answers the same
+question and is wrong in one detail. Each answer is judged as it was written, and again in a few harmless
+dressings (:mod:`eval.benchmarks.probes.dressings`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from eval.benchmarks.base import Benchmark, Figures
+from eval.benchmarks.probes.drawing import draw
+from eval.benchmarks.probes.dressings import DRESSINGS, dressed_pairs
+from eval.resampling import Interval, divide, drawn_weights, interval
+from judge.errors import unknown
+from judge.formats.records import Record, read_lines
+from judge.types import Label, Sample, Verdict
+
+DATA = Path(__file__).parent / "data"
+CATEGORIES = (
+    "negation", "quantifier", "number_form", "date", "time", "unit", "currency", "arithmetic", "comparison",
+    "order", "role", "place", "condition", "exception", "cause", "certainty", "attribution", "added_detail",
+    "mixed_passages", "table", "list", "json", "code", "dialogue", "refusal_right", "refusal_wrong", "yes_no",
+    "paraphrase", "citation_marks",
+)  # fmt: skip
+"""What the two answers of a pair differ in, or what it takes to tell them apart."""
+CLEAN = "clean"
+DRESSED = "dressed"
+ALL = "all"
+LOWEST = "lowest category"
+RESAMPLES = 1000
+SEED = 0
+
+Row = dict[str, float | int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The clean answers of one pair that were judged, with their verdicts."""
+
+    group: str
+    category: str
+    verdicts: Mapping[Label, Verdict]
+
+    @property
+    def order(self) -> float | None:
+        """1 where the hallucinated answer has the higher probability of FAIL, one half for a tie, else 0."""
+        if len(self.verdicts) < 2:
+            return None
+        wrong, right = self.verdicts[Label.FAIL].p_fail, self.verdicts[Label.PASS].p_fail
+        if wrong is None or right is None:
+            return None
+        return 0.5 if wrong == right else float(wrong > right)
+
+
+def read(data_dir: Path | None) -> Iterator[Sample]:
+    """The samples of the bundled files; ``data_dir`` does not matter."""
+    return read_folder(DATA)
+
+
+def read_folder(folder: Path) -> Iterator[Sample]:
+    """The samples of every ``*.jsonl`` of a folder, by the names of the files.
+
+    Each line holds a document: ``id``, ``domain``, ``document``, and ``pairs`` of ``category``, ``question``
+    (empty for a plain claim), ``faithful`` and ``hallucinated``. A pair gives the samples ``ID-NUMBER-pass``
+    and ``ID-NUMBER-fail``, and behind them the dressed ones, whose ids and sources tell the dressing.
+
+    Raises:
+        InputError: a field is missing or wrong, or a category is unknown; names file and line.
+    """
+    number = 0
+    for path in sorted(folder.glob("*.jsonl")):
+        for row in read_lines(path):
+            for place, pair in enumerate(row.records("pairs"), start=1):
+                yield from _samples(row, pair, place, number)
+                number += 1
+
+
+def _samples(row: Record, pair: Record, place: int, number: int) -> Iterator[Sample]:
+    """The samples of the ``place``-th pair of a document, the ``number``-th of all."""
+    category = pair.text("category")
+    if category not in CATEGORIES:
+        raise pair.wrong("category", unknown("category", category, CATEGORIES))
+    answers = pair.text("faithful"), pair.text("hallucinated")
+    if answers[0] == answers[1]:
+        raise pair.wrong("hallucinated", "is the same as the faithful answer")
+    document, group = row.text("document"), row.name("id")
+    clean = [
+        Sample(
+            id=f"{group}-{place}-{label.value.lower()}",
+            document=document,
+            answer=answer,
+            question=pair.text("question", empty=True),
+            label=label,
+            source="probes",
+            group=group,
+            meta={"category": category, "domain": row.text("domain"), "dressing": CLEAN},
+        )
+        for label, answer in zip((Label.PASS, Label.FAIL), answers, strict=True)
+    ]
+    yield from clean
+    for dressing, texts in dressed_pairs(number, category, document, answers):
+        for base, text in zip(clean, texts, strict=True):
+            meta = {**base.meta, "dressing": dressing, "base": base.id}
+            name = dressing.lower().replace(" ", "_")
+            yield replace(base, id=f"{base.id}:{name}", answer=text, source="probes_dressed", meta=meta)
+
+
+def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
+    """Clean answers apart from dressed ones."""
+    return {"form": (CLEAN if sample.meta["dressing"] == CLEAN else DRESSED,)}
+
+
+def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
+    """What a judge makes of the pairs, and what the dressings change.
+
+    ``pairs`` and ``pairs by category`` (the lowest first) are about clean answers. ``right_order`` is the
+    share of pairs whose hallucinated answer has the higher probability of FAIL, ties counting one half, with
+    a 95 % interval by bootstrap over documents (``low``, ``high``); ``pairs`` counts those, which were drawn
+    whole and have both probabilities. ``accuracy`` is the balanced accuracy of the labels over all clean
+    answers; one that could not be parsed is wrong. The lowest category is that of the lowest
+    ``right_order``, or without probabilities of the lowest accuracy.
+
+    ``harmless dressings`` compares each dressed answer with the same one as it was written, where that was
+    drawn: ``turned`` is the share of labels that differ, ``to_fail`` and ``to_pass`` the shares that became
+    these (the rest of ``turned`` could not be parsed), ``p_fail_shift`` the mean absolute change of the
+    probability of FAIL.
+    """
+    judged = list(zip(samples, verdicts, strict=True))
+    return {**_pair_tables(_pairs(judged)), **_dressing_table(judged)}
+
+
+def _pairs(judged: Sequence[tuple[Sample, Verdict]]) -> list[_Judged]:
+    found: dict[str, dict[Label, Verdict]] = {}
+    about: dict[str, Sample] = {}
+    for sample, verdict in judged:
+        if sample.meta["dressing"] == CLEAN and sample.label is not None:
+            name, _, _ = sample.id.rpartition("-")
+            found.setdefault(name, {})[sample.label] = verdict
+            about[name] = sample
+    return [
+        _Judged(about[name].group, str(about[name].meta["category"]), pair) for name, pair in found.items()
+    ]
+
+
+def _pair_tables(pairs: Sequence[_Judged]) -> Figures:
+    if not pairs:
+        return {}
+    parts = {name: [pair for pair in pairs if pair.category == name] for name in CATEGORIES}
+    by_category = {name: _pair_row(part) for name, part in parts.items() if part}
+    by_category = dict(sorted(by_category.items(), key=lambda item: _standing(item[1])))
+    whole, lowest = _pair_row(pairs), next(iter(by_category.values()))
+    low, high = _interval(pairs) or (None, None)
+    return {
+        "pairs": {ALL: _with_interval(whole, low, high), LOWEST: _with_interval(lowest, None, None)},
+        "pairs by category": by_category,
+    }
+
+
+def _standing(row: Row) -> tuple[float, float]:
+    order, accuracy = row["right_order"], row["accuracy"]
+    return (2.0 if order is None else order), (2.0 if accuracy is None else accuracy)
+
+
+def _pair_row(pairs: Sequence[_Judged]) -> Row:
+    orders = [order for pair in pairs if (order := pair.order) is not None]
+    recalls = []
+    for label in Label:
+        said = [pair.verdicts[label].label for pair in pairs if label in pair.verdicts]
+        if said:
+            recalls.append(said.count(label) / len(said))
+    return {
+        "pairs": len(orders),
+        "right_order": sum(orders) / len(orders) if orders else None,
+        "accuracy": sum(recalls) / len(recalls) if len(recalls) == len(Label) else None,
+    }
+
+
+def _with_interval(row: Row, low: float | None, high: float | None) -> Row:
+    return {
+        "pairs": row["pairs"], "right_order": row["right_order"], "low": low, "high": high,
+        "accuracy": row["accuracy"],
+    }  # fmt: skip
+
+
+def _interval(pairs: Sequence[_Judged]) -> Interval | None:
+    """Of the share of pairs in the right order; ``None`` where they are about fewer than two documents."""
+    import numpy as np
+
+    by_group: dict[str, list[float]] = {}
+    for pair in pairs:
+        if (order := pair.order) is not None:
+            by_group.setdefault(pair.group, []).append(order)
+    if len(by_group) < 2:
+        return None
+    right = np.array([sum(orders) for orders in by_group.values()])
+    counts = np.array([len(orders) for orders in by_group.values()])
+    drawn = [
+        divide(weights @ right, weights @ counts)
+        for weights in drawn_weights(len(counts), RESAMPLES, SEED, len(counts))
+    ]
+    return interval(np.concatenate(drawn))
+
+
+def _dressing_table(judged: Sequence[tuple[Sample, Verdict]]) -> Figures:
+    clean = {sample.id: verdict for sample, verdict in judged if sample.meta["dressing"] == CLEAN}
+    changes: dict[str, list[tuple[Verdict, Verdict]]] = {ALL: [], **{name: [] for name in DRESSINGS}}
+    for sample, after in judged:
+        before = clean.get(str(sample.meta.get("base")))
+        if before is not None:
+            changes[ALL].append((before, after))
+            changes[str(sample.meta["dressing"])].append((before, after))
+    found = {name: _change_row(part) for name, part in changes.items() if part}
+    return {"harmless dressings": found} if found else {}
+
+
+def _change_row(changes: Sequence[tuple[Verdict, Verdict]]) -> Row:
+    turned = [after.label for before, after in changes if before.label is not after.label]
+    shifts = [
+        abs(after.p_fail - before.p_fail)
+        for before, after in changes
+        if before.p_fail is not None and after.p_fail is not None
+    ]
+    return {
+        "answers": len(changes),
+        "turned": len(turned) / len(changes),
+        "to_fail": turned.count(Label.FAIL) / len(changes),
+        "to_pass": turned.count(Label.PASS) / len(changes),
+        "p_fail_shift": sum(shifts) / len(shifts) if shifts else None,
+    }
+
+
+PROBES = Benchmark(
+    name="probes",
+    title="Probes: contrast pairs that word overlap cannot tell apart",
+    read=read,
+    rows=rows,
+    figures=figures,
+    draw=draw,
+    notes=(
+        "Written for this toolkit and bundled with it; nobody has published figures about it.",
+        "The common figures are about clean and dressed answers together, and 'by form' parts them; the "
+        "tables of pairs are about clean answers alone.",
+        "With --limit, whole pairs with their dressed answers are drawn from all categories alike; where the "
+        "limit ends within a pair, the rest of that one is left out.",
+    ),
+)

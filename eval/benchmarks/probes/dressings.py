@@ -1,0 +1,98 @@
+"""Harmless dressings: other ways of writing an answer that leave what it says as it is.
+
+A verdict that changes with one of them was about the form, not about the facts. Where a dressing could touch
+the meaning (upper case in code, a second citation mark), the pair goes without it: :func:`dressed_pairs`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+
+from judge.prompting.sentences import sentence_spans
+
+MARK = " [1]"
+EMOJI = " \U0001f642"
+BULLET = "\u2022 "
+OPENING = "Based on the context: "
+CLOSING = "\n\nLet me know if you need anything else."
+NO_BREAK = "\u00a0"
+TURNS = 4
+"""Each dressing meets one pair in this many."""
+LITERAL = ("code", "json")
+"""Categories in which letter case, blanks and stars may be part of what an answer says."""
+
+_END = re.compile(r"[.!?]*[\"'\u201d\u2019)]*$")
+_CITED = re.compile(r"\[\d+\]|\(source", re.IGNORECASE)
+_LITERAL = re.compile(r"[`*_=@/\\<>{}|\n]|[a-z][A-Z]|(?<!\w)--?[a-z]")
+"""What shows the same of an answer of another category: code, paths, options, units such as ``mW``."""
+
+
+def _cite_sentences(answer: str) -> str:
+    parts, end = [], 0
+    for span in sentence_spans(answer):
+        sentence = answer[span.start : span.end]
+        found = _END.search(sentence)
+        cut = span.start + (len(sentence) if found is None else found.start())
+        parts += [answer[end:cut], MARK]
+        end = cut
+    return "".join([*parts, answer[end:]])
+
+
+def _embolden(answer: str) -> str:
+    """The first word with a digit in bold, or else the longest word."""
+    words = list(re.finditer(r"\w+(?:[.,:'\u2019-]\w+)*", answer))
+    if not words:
+        return f"**{answer}**"
+    word = max(words, key=lambda found: (any(map(str.isdigit, found[0])), len(found[0]), -found.start()))
+    return f"{answer[: word.start()]}**{word[0]}**{answer[word.end() :]}"
+
+
+def _space_out(answer: str) -> str:
+    """Two blanks between words, a line break in the middle, blanks and blank lines around it all."""
+    words = answer.split()
+    middle = (len(words) + 1) // 2
+    lines = [part for part in (words[:middle], words[middle:]) if part]
+    return "  " + "\n".join(map("  ".join, lines)) + " \n\n"
+
+
+DRESSINGS: Mapping[str, Callable[[str], str]] = {
+    "citation": lambda answer: answer + MARK,
+    "sentence citations": _cite_sentences,
+    "emoji": lambda answer: answer + EMOJI,
+    "bold": _embolden,
+    "opening": lambda answer: OPENING + answer,
+    "closing": lambda answer: answer + CLOSING,
+    "upper case": str.upper,
+    "spacing": _space_out,
+    "Unicode": lambda answer: unicodedata.normalize("NFD", answer).replace(" ", NO_BREAK),
+    "bullet": lambda answer: BULLET + answer,
+}
+"""Name of a dressing to what puts it on an answer. ``Unicode`` is what text copied from a web page may look
+like: letters and their accents apart (NFD), no-break spaces."""
+
+
+def dressed_pairs(
+    number: int, category: str, document: str, answers: tuple[str, str]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The dressings that a pair meets, each with both answers dressed.
+
+    Args:
+        number: the position of the pair in the whole set, which decides about the dressings.
+        category: what the pair is about.
+        document: what the answers are about.
+        answers: the faithful and the hallucinated one; a dressing that is unfit for either meets neither.
+    """
+    for turn, (name, dress) in enumerate(DRESSINGS.items()):
+        fits = all(_fits(name, category, document, answer) for answer in answers)
+        if fits and (number - turn) % TURNS == 0:
+            yield name, (dress(answers[0]), dress(answers[1]))
+
+
+def _fits(name: str, category: str, document: str, answer: str) -> bool:
+    if name in ("citation", "sentence citations"):
+        later = sentence_spans(answer)[1:] if name == "sentence citations" else ()
+        abbreviated = any(answer[span.start].isdigit() for span in later)  # "the cellar of no. 8"
+        return not abbreviated and not _CITED.search(answer) and MARK.strip() not in document
+    if name in ("bold", "upper case", "spacing"):
+        return category not in LITERAL and not _LITERAL.search(answer)
+    return DRESSINGS[name](answer) != answer  # Unicode has nothing to change in "Yes."

@@ -1,0 +1,164 @@
+"""An encoder judge by its name: one trained here, or a classifier of the Hub as it is."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.configs import make_config
+from judge.encoder.checker import BATCH_TOKENS, EncoderJudge
+from judge.encoder.heads import Head, classifies, parse_labels, read_config, read_head, refuse_headless
+from judge.encoder.pairs import Form, Pairing
+from judge.errors import InputError
+from judge.files import JUDGE_FILE
+from judge.models.hardware import this_device
+from judge.models.hub import hub_answers
+from judge.models.identity import ENCODER
+from judge.shipped import model_path
+from judge.types import Label
+
+if TYPE_CHECKING:
+    from judge.encoder.checker import Network
+    from judge.encoder.network import EncoderNetwork
+    from judge.prompting.templates import TemplatePrompt
+
+FORM = "form"
+"""The field of ``judge.json`` that keeps a :class:`judge.encoder.pairs.Form`."""
+LABELS = "labels"
+"""The field of ``judge.json`` that says what classes mean: ``{"PASS": "entailment"}``."""
+LONGEST = {"classes": 512, "score": 512, "tokens": 4096}
+"""Tokens of a pair at most, by kind of head, where ``judge.json`` says nothing."""
+
+
+def is_encoder(model: str, identity: Mapping[str, Any], revision: str | None = None) -> bool:
+    """Whether a judge is an encoder: one trained here, or a sequence or token classifier.
+
+    Raises:
+        InputError: it is neither an encoder judge nor a model that writes text.
+    """
+    if "stage" in identity:
+        return bool(identity["stage"] == ENCODER)
+    config = _config_of(model, revision)
+    refuse_headless(config, model)
+    return classifies(config) is not None
+
+
+def _config_of(model: str, revision: str | None) -> dict[str, Any]:
+    """The ``config.json`` of a folder or Hub id; empty where there is none."""
+    folder = Path(model_path(model))
+    if folder.is_dir() or model.count("/") != 1:
+        return read_config(folder)
+    from transformers.utils import cached_file
+
+    try:
+        found = cached_file(model, "config.json", revision=revision, local_files_only=not hub_answers(model))
+    except OSError:  # whoever loads the weights says what is wrong
+        return {}
+    return read_config(Path(found).parent)
+
+
+def default_form(head: Head) -> Form:
+    """How a classifier is asked that says nothing about it.
+
+    An NLI classifier and a reranker read statements, so they get the answer sentence by sentence, without the
+    question; a token classifier gets the answer whole and the question with the document, as LettuceDetect's
+    do.
+    """
+    if head.kind == "tokens":
+        return Form(question="premise", sentences="whole")
+    return Form(question="none", sentences="worst")
+
+
+def load_encoder(
+    folder: Path,
+    identity: Mapping[str, Any],
+    *,
+    name: str = "",
+    precision: str = "float32",
+    max_length: int | None = None,
+    batch_tokens: int | None = None,
+    labels: str | None = None,
+    pair: Sequence[str] | None = None,
+    template: "TemplatePrompt | None" = None,
+) -> EncoderJudge:
+    """The encoder judge of a local folder.
+
+    Args:
+        folder: what ``judge encoder`` wrote, or a classifier of transformers.
+        identity: its ``judge.json``; empty where it has none.
+        name: what reports call it.
+        precision: number format to compute in.
+        max_length: tokens of a document at most; what follows is not read, and counted.
+        batch_tokens: padded tokens that run in one batch.
+        labels: what classes mean, as ``PASS=entailment``.
+        pair: fields of the form that replace the judge's own, as ``question=hypothesis``.
+        template: renders the premise.
+
+    Raises:
+        InputError: the folder holds no such judge, or a setting is wrong.
+        JudgeError: a weight is missing, or cannot be read.
+    """
+    import torch
+
+    from judge.calibration.curve import read_calibrations
+    from judge.encoder.network import longest_pair, read_tokenizer
+    from judge.models.runtimes import exported
+
+    config = read_config(folder)
+    given = parse_labels(labels) or {
+        str(found): Label(label) for label, found in identity.get(LABELS, {}).items()
+    }
+    head = read_head(config, name or str(folder), given)
+    form = _form(folder, identity, head, config, pair or ())
+    form = form.model_copy(update={"window_tokens": longest_pair(config, form.window_tokens)})
+    network: Network
+    if exported(identity, "onnx"):
+        from judge.encoder.onnx import OnnxNetwork
+
+        network, tokenizer = OnnxNetwork.open(folder, identity, head), folder
+    else:
+        this_device().check_judging(precision)
+        loaded, tokenizer = stored_network(folder, head)
+        network = loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+    trained = identity.get("stage") == ENCODER
+    return EncoderJudge(
+        network,
+        Pairing(read_tokenizer(tokenizer), form, template, max_length),
+        name or str(folder),
+        precision,
+        tuple(identity.get("languages", ("en",) if trained else ())),
+        batch_tokens or BATCH_TOKENS,
+        read_calibrations(str(folder)),
+        identity=identity,
+    )
+
+
+def stored_network(folder: Path, head: Head, **settings: Any) -> "tuple[EncoderNetwork, Path]":
+    """The network of a judge's folder, and the folder of its tokenizer.
+
+    Args:
+        folder: weights of its own, or an adapter of a public encoder.
+        head: what its outputs mean.
+        settings: of transformers' config, such as no dropout.
+
+    Raises:
+        InputError: there are no weights in safetensors.
+        JudgeError: a weight is missing, or cannot be read.
+    """
+    from judge.encoder.network import WEIGHTS, load_network
+    from judge.encoder.packing import ADAPTER, find_base, load_packed
+
+    if (folder / ADAPTER).is_file():
+        base = find_base(folder)
+        return load_packed(folder, base, head, **settings), base
+    if not any(folder.glob("*.safetensors")):
+        raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; only safetensors are read", file=folder)
+    return load_network(folder, head, **settings), folder
+
+
+def _form(
+    folder: Path, identity: Mapping[str, Any], head: Head, config: dict[str, Any], pair: Sequence[str]
+) -> Form:
+    stored = identity.get(FORM)
+    if stored is None:
+        stored = {**default_form(head).model_dump(), "window_tokens": LONGEST[head.kind]}
+    return make_config(Form, dict(stored), pair, folder / JUDGE_FILE)

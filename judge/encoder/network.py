@@ -1,0 +1,303 @@
+"""An encoder of transformers with the scores of a judge: of pairs, and of the answer's tokens."""
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from judge.encoder.heads import CONFIG, Head, classifies, read_config, read_outputs
+from judge.encoder.pairs import Row, padded
+from judge.errors import InputError, JudgeError
+from judge.models.base import is_path, unknown_model
+from judge.models.bundled import ENCODERS, bring_encoder
+from judge.models.weights import refuse_missing
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+TOKEN_HEAD = "token_head.safetensors"  # noqa: S105 (a file's name)
+"""Beside the weights of a judge trained here: the linear map from hidden states to doubts of tokens."""
+NAMES = {0: "hallucinated"}
+"""The one logit of a judge trained here."""
+FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
+
+
+class EncoderNetwork(nn.Module):
+    """A sequence or token classifier, read as probabilities of FAIL.
+
+    Args:
+        model: one of transformers.
+        head: what its outputs mean.
+        token_head: doubts of tokens from the last hidden states, where a sequence classifier has them.
+    """
+
+    def __init__(self, model: Any, head: Head, token_head: nn.Linear | None = None):
+        super().__init__()
+        self.model = model
+        self.head = head
+        self.token_head = token_head
+        wanted = "token_type_ids" in inspect.signature(model.forward).parameters
+        self.segments = wanted and int(getattr(model.config, "type_vocab_size", 0) or 0) > 1
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        device: torch.device = self.model.device
+        return device
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+        return sum(value.numel() for value in self.parameters())
+
+    @property
+    def marks_tokens(self) -> bool:
+        """Whether it says which tokens of an answer are wrong."""
+        return self.head.kind == "tokens" or self.token_head is not None
+
+    def forward(
+        self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Logits of pairs and of tokens.
+
+        Args:
+            ids: tokens, ``(rows, tokens)``.
+            mask: 1 for tokens, 0 for padding.
+            types: the segment of each token; read by models that have segments.
+
+        Returns:
+            ``(rows, classes)`` and ``(rows, tokens)`` with a token head; of a token classifier ``(rows,
+            tokens, classes)`` and nothing else.
+        """
+        segments = {"token_type_ids": types} if self.segments else {}
+        hidden = {"output_hidden_states": True} if self.token_head is not None else {}
+        out = self.model(input_ids=ids, attention_mask=mask, **segments, **hidden)
+        logits = out.logits.float()
+        if self.token_head is None:
+            return logits, None
+        # In 16 bits log-odds come in steps that are too coarse.
+        with torch.autocast(ids.device.type, enabled=False):
+            return logits, self.token_head(out.hidden_states[-1].float()).squeeze(-1)
+
+    def probabilities(
+        self, rows: Sequence[Row], precision: str = "float32"
+    ) -> tuple[list[float], list[list[float]] | None]:
+        """p(FAIL) of each pair, and of each of its answer's tokens where the network tells."""
+        arrays = padded(rows, self.pad_id)
+        batch = {name: torch.from_numpy(table).to(self.device) for name, table in arrays.items()}
+        half = getattr(torch, precision) if precision in ("bfloat16", "float16") else None
+        with torch.inference_mode(), torch.autocast(self.device.type, half, enabled=half is not None):
+            logits, by_token = self(**batch)
+        told = None if by_token is None else by_token.float().cpu().numpy()
+        return read_outputs(self.head, logits.cpu().numpy(), told, [row.own for row in rows])
+
+    @property
+    def pad_id(self) -> int:
+        """The token that fills a batch up; it is masked."""
+        return int(self.model.config.pad_token_id or 0)
+
+    def save(self, folder: Path) -> None:
+        """Write weights and config as transformers does, and the token head beside them."""
+        from safetensors.torch import save_file
+
+        self.model.save_pretrained(folder)
+        if self.token_head is not None:
+            save_file(self.token_head.state_dict(), folder / TOKEN_HEAD)
+
+    def restore(self, folder: Path) -> None:
+        """Read the weights that :meth:`save` wrote into this network.
+
+        Raises:
+            JudgeError: they are those of another network.
+        """
+        from safetensors.torch import load_file
+
+        missing, unknown = self.model.load_state_dict(load_file(folder / WEIGHTS), strict=False)
+        if missing or unknown:
+            raise JudgeError(f"{folder}: holds the weights of another encoder ({[*missing, *unknown][0]})")
+        if self.token_head is not None:
+            self.token_head.load_state_dict(load_file(folder / TOKEN_HEAD))
+
+
+def load_network(folder: Path, head: Head, **settings: Any) -> EncoderNetwork:
+    """A classifier from a folder, in float32.
+
+    Raises:
+        JudgeError: a weight is missing from the checkpoint, or cannot be read: a judge with random weights
+            would give random verdicts.
+    """
+    model = load_classifier(folder, "tokens" if head.kind == "tokens" else "pairs", **settings)
+    return EncoderNetwork(model, head, read_token_head(folder))
+
+
+def read_token_head(folder: Path) -> nn.Linear | None:
+    """The token head of a judge's folder, if it has one; raises ``JudgeError`` where it cannot be read."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    if not (folder / TOKEN_HEAD).is_file():
+        return None
+    try:
+        weights = load_file(folder / TOKEN_HEAD)
+        found = nn.Linear(weights["weight"].shape[1], 1)
+        found.load_state_dict(weights)
+    except (OSError, KeyError, RuntimeError, SafetensorError) as error:
+        raise JudgeError(f"{folder / TOKEN_HEAD}: cannot be read ({error})") from error
+    return found
+
+
+def load_classifier(folder: Path, what: str, **settings: Any) -> Any:
+    """A sequence or token classifier of transformers, all of whose weights stand in the checkpoint."""
+    from safetensors import SafetensorError
+    from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
+    from transformers.utils import logging
+
+    kind = AutoModelForTokenClassification if what == "tokens" else AutoModelForSequenceClassification
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        model, told = kind.from_pretrained(
+            folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False,
+            output_loading_info=True, **settings,
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())
+        raise JudgeError(f"{folder}: the encoder could not be loaded ({reason:.200})") from error
+    refuse_missing(str(folder), told)
+    return model
+
+
+def read_tokenizer(folder: Path) -> "Tokenizer":
+    """The fast tokenizer of a model folder.
+
+    Raises:
+        InputError: there is none.
+    """
+    from tokenizers import Tokenizer
+
+    file = folder / TOKENIZER
+    if file.is_file():
+        try:
+            return Tokenizer.from_file(str(file))
+        except Exception as error:  # the library raises nothing more exact
+            raise InputError(f"holds no tokenizer ({error})", file=file) from None
+    from transformers import AutoTokenizer
+
+    try:
+        made: Tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
+    except Exception as error:  # as many kinds as there are tokenizers
+        reason = " ".join(str(error).split())
+        raise InputError(f"holds no tokenizer that can be read ({reason:.160})", file=folder) from None
+    return made
+
+
+def find_folder(model: str, revision: str | None = None) -> Path:
+    """The folder of an encoder, downloaded where it is a Hub id.
+
+    Raises:
+        InputError: there is no such folder, and the Hub has no such model or cannot be reached.
+    """
+    if Path(model).is_dir():
+        return Path(model)
+    if model in ENCODERS:
+        return bring_encoder(model)
+    if is_path(model):
+        raise InputError(f"no folder {model!r} with an encoder", field="model")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(model, revision=revision, allow_patterns=list(FILES)))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise unknown_model(model, model, None, OSError(str(error))) from error
+
+
+def longest_pair(config: dict[str, Any], most: int) -> int:
+    """Tokens that an encoder reads at once, ``most`` at most."""
+    places = int(config.get("max_position_embeddings") or most)
+    if config.get("model_type") in ("roberta", "xlm-roberta", "mpnet", "camembert"):
+        places -= 2  # the first two positions are those of padding
+    if config.get("model_type") == "deberta-v2" and not config.get("position_biased_input", True):
+        places = max(places, most)  # it knows distances, and no positions
+    return min(places, most)
+
+
+def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
+    """A network to train, and the folder of the encoder that it starts from.
+
+    An NLI classifier's last layer becomes that of the one logit: the mean of the other classes less
+    entailment, so what it knows is not lost.
+
+    Args:
+        model: folder or Hub id of an encoder, trained as a classifier before or not.
+        token_head: train doubts of tokens too.
+
+    Raises:
+        InputError: there is no such model.
+        JudgeError: its weights cannot be read.
+    """
+    from transformers import AutoModelForSequenceClassification
+    from transformers.utils import logging
+
+    folder = find_folder(model)
+    config = read_config(folder)
+    if not config:
+        raise InputError("is missing; it names the encoder's architecture", file=folder / CONFIG)
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        loaded, told = AutoModelForSequenceClassification.from_pretrained(
+            folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, num_labels=1,
+            ignore_mismatched_sizes=True, output_loading_info=True, **training_settings(config),
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise JudgeError(f"{model}: the encoder could not be loaded ({reason:.200})") from error
+    kept = [name for name in told["missing_keys"] if _of_encoder(loaded, name)]
+    refuse_missing(model, {"missing_keys": kept, "mismatched_keys": ()})
+    loaded.config.id2label, loaded.config.label2id = dict(NAMES), {name: at for at, name in NAMES.items()}
+    loaded.config.problem_type = None
+    if classifies(config) == "pairs":
+        _keep_entailment(loaded, folder, config)
+    head = Head("score", tuple(NAMES.values()), (0,))
+    own = nn.Linear(loaded.config.hidden_size, 1) if token_head else None
+    loaded.get_input_embeddings().weight.requires_grad_(False)
+    return EncoderNetwork(loaded, head, own), folder
+
+
+def training_settings(config: dict[str, Any]) -> dict[str, Any]:
+    """What training asks of transformers: no dropout, and on a CPU attention as plain products.
+
+    One pass over much data needs no dropout, and on a CPU it halves the speed of attention; plain products
+    are faster there than PyTorch's kernel, by 15 to 30 %, up to 512 tokens.
+    """
+    off = {name: 0.0 for name in config if name.endswith(("dropout", "dropout_prob")) and config[name]}
+    return off if torch.cuda.is_available() else {**off, "attn_implementation": "eager"}
+
+
+def _of_encoder(model: Any, name: str) -> bool:
+    """Whether a weight belongs to the encoder below its pooler and head."""
+    return name.startswith(model.base_model_prefix + ".") and "pooler" not in name
+
+
+def _keep_entailment(loaded: Any, folder: Path, config: dict[str, Any]) -> None:
+    from judge.encoder.heads import read_head
+
+    try:
+        head = read_head(config, str(folder))
+        before = load_classifier(folder, "pairs").state_dict()
+    except (InputError, JudgeError):
+        return  # classes of another kind: the layer starts at random
+    now = loaded.state_dict()
+    for name, value in before.items():
+        if name in now and now[name].shape == value.shape:
+            continue
+        if head.kind == "classes" and name in now and value.shape[0] == len(head.names):
+            fail = list(head.fail)
+            others = [at for at in range(len(head.names)) if at not in fail]
+            now[name].copy_((value[fail].mean(0) - value[others].mean(0))[None].reshape(now[name].shape))

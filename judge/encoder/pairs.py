@@ -1,0 +1,282 @@
+"""Samples as pairs of texts: a window of the document as premise, the answer or a sentence as hypothesis.
+
+    [CLS] window of the document [SEP] question [SEP] answer [SEP]
+
+A document that is longer than the encoder reads is split into windows at ends of sentences, and so is an
+answer: everything is read, each part of an answer with each window.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from judge.configs import StrictConfig
+from judge.errors import InputError
+from judge.prompting.sentences import claim_spans, sentence_spans
+from judge.types import Sample, Span
+
+if TYPE_CHECKING:
+    import numpy as np
+    from tokenizers import Encoding, Tokenizer
+
+    from judge.prompting.templates import TemplatePrompt
+
+FORM_VERSION = 2
+WINDOW_TOKENS = 512
+SHORTEST = 32
+"""Tokens of a pair; in fewer there is no reading."""
+MARK = "\ue000"
+"""Stands for the document while a template is rendered: a character that no text has."""
+
+
+class Form(StrictConfig):
+    """How samples are put to an encoder; ``judge.json`` keeps it as ``form``.
+
+    ``question``: it stands with the hypothesis, with the premise, or is left out. ``sentences``: the answer
+    is one hypothesis (``whole``), or each of its sentences is, and p(FAIL) of the answer is that of the
+    ``worst`` one or the ``mean``. ``first``: which text opens the pair; rerankers were trained with the
+    query first.
+    """
+
+    question: Literal["hypothesis", "premise", "none"] = "hypothesis"
+    sentences: Literal["whole", "worst", "mean"] = "whole"
+    first: Literal["document", "answer"] = "document"
+    window_tokens: int = Field(default=WINDOW_TOKENS, ge=SHORTEST)
+    """Longest pair, special tokens included."""
+
+    def describe(self, template_hash: str = "") -> dict[str, Any]:
+        """What decides how a sample is read, as ``judge.json`` and reports keep it."""
+        values = [FORM_VERSION, *self.model_dump().values(), template_hash]
+        return {
+            "form": self.model_dump(),
+            "prompt_version": FORM_VERSION,
+            "prompt_hash": sha256(repr(values).encode()).hexdigest()[:12],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One pair as tokens.
+
+    ``types`` has the segment of each token. The answer's own tokens begin at ``start``; ``spans`` has the
+    place in the answer's text of each of them.
+    """
+
+    ids: tuple[int, ...]
+    types: tuple[int, ...]
+    start: int
+    spans: tuple[tuple[int, int], ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def own(self) -> range:
+        """The places of the answer's tokens."""
+        return range(self.start, self.start + len(self.spans))
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """All pairs of a sample: ``rows`` has those of the first part of the answer with each window, and so on.
+
+    ``owners`` says for each part which of ``units`` (the answer, or its sentences) it belongs to.
+    ``cut_chars`` counts what was not read.
+    """
+
+    rows: tuple[Row, ...]
+    windows: tuple[Span, ...]
+    units: tuple[Span, ...]
+    owners: tuple[int, ...]
+    cut_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """The special tokens that a tokenizer puts before, between and behind two texts, and their segments."""
+
+    before: tuple[int, ...]
+    between: tuple[int, ...]
+    behind: tuple[int, ...]
+    types: tuple[int, int, int, int, int]
+
+    @classmethod
+    def of(cls, tokenizer: "Tokenizer") -> "_Template":
+        first, second = (tokenizer.encode(text, add_special_tokens=False) for text in ("a", "b"))
+        size = (len(first.ids), len(second.ids))
+        joined = tokenizer.post_process(first, second)
+        places = [at for at, special in enumerate(joined.special_tokens_mask) if not special]
+        if len(places) != sum(size):
+            raise ValueError("marks its own texts as special tokens")
+        start, stop = places[0], places[size[0] - 1] + 1
+        again, end = places[size[0]], places[-1] + 1
+        if again == stop:
+            raise ValueError("puts nothing between the two texts of a pair")
+        ids, types = joined.ids, joined.type_ids
+        return cls(
+            tuple(ids[:start]), tuple(ids[stop:again]), tuple(ids[end:]),
+            (types[0], types[start], types[stop], types[again], types[-1]),
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.between) + len(self.behind)
+
+
+@dataclass
+class Pairing:
+    """Turns samples into rows of tokens.
+
+    Args:
+        tokenizer: the checkpoint's own; text that looks like a special token stays text.
+        form: see :class:`Form`.
+        template: renders the premise from document and question, in place of ``form.question``.
+        max_document_tokens: what follows in a document is not read, and counted; no limit by default.
+
+    Raises:
+        InputError: the tokenizer does not join pairs of texts.
+    """
+
+    tokenizer: "Tokenizer"
+    form: Form
+    template: "TemplatePrompt | None" = None
+    max_document_tokens: int | None = None
+    _special: _Template = field(init=False, repr=False)
+    _last: "tuple[str, Encoding] | None" = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        self.tokenizer.encode_special_tokens = True
+        try:
+            self._special = _Template.of(self.tokenizer)
+        except (ValueError, IndexError) as error:
+            raise InputError(f"its tokenizer {error}; an encoder that judges reads pairs") from None
+
+    def describe(self) -> dict[str, Any]:
+        """How samples are read, for reports and ``judge.json``."""
+        given = {} if self.template is None else self.template.describe()
+        return {**given, **self.form.describe(str(given.get("prompt_hash", "")))}
+
+    def pairs(self, sample: Sample, units: Sequence[Span] | None = None) -> Pairs:
+        """The pairs of a sample.
+
+        Args:
+            sample: what is judged.
+            units: places in its answer that are judged by themselves; by default those of the form.
+        """
+        form, answer = self.form, sample.answer
+        if units is None:
+            whole = (Span(0, len(answer)),)
+            units = whole if form.sentences == "whole" else claim_spans(answer) or whole
+        question, around, cut = self._context(sample)
+        parts: list[tuple[int, list[int], list[tuple[int, int]]]] = []
+        for number, unit in enumerate(units):
+            text = answer[unit.start : unit.end]
+            encoded = self._encode(text)
+            for start, stop in self._split(encoded, text, form.window_tokens // 2 - len(self._special)):
+                spans = [(unit.start + a, unit.start + b) for a, b in encoded.offsets[start:stop]]
+                parts.append((number, encoded.ids[start:stop], spans))
+        longest = max(len(ids) for _, ids, _ in parts)
+        room = form.window_tokens - len(self._special) - len(question) - sum(map(len, around)) - longest
+        windows, texts, lost = self._windows(sample.document_text, room)
+        before, after = around
+        rows = tuple(
+            self._row((*before, *text, *after), question, ids, spans)
+            for _, ids, spans in parts
+            for text in texts
+        )
+        return Pairs(rows, windows, tuple(units), tuple(number for number, _, _ in parts), cut + lost)
+
+    def _context(self, sample: Sample) -> tuple[list[int], tuple[list[int], list[int]], int]:
+        """Tokens of the question before the answer, tokens around the document, characters that are cut.
+
+        All of them take a quarter of a pair at most; half of it is for the answer.
+        """
+        most = self.form.window_tokens // 4
+        if self.template is not None:
+            [*_, turn] = self.template.messages(sample, "verdict", MARK)
+            texts = turn["content"].split(MARK)
+            before, after = ([], []) if len(texts) != 2 else (self._encode(text).ids for text in texts)
+            if len(texts) != 2 or len(before) + len(after) > most:
+                raise InputError(
+                    f"expected a premise that holds the document once, with {most} other tokens at most",
+                    file=self.template.path,
+                )
+            return [], (before, after), 0
+        if self.form.question == "none" or not sample.question.strip():
+            return [], ([], []), 0
+        encoded = self._encode(sample.question)
+        behind = (
+            list(self._special.between) if self.form.question == "hypothesis" else self._encode("\n\n").ids
+        )
+        most -= len(behind)
+        cut = len(sample.question) - encoded.offsets[most - 1][1] if len(encoded.ids) > most else 0
+        ids = [*encoded.ids[:most], *behind]
+        return (ids, ([], []), cut) if self.form.question == "hypothesis" else ([], (ids, []), cut)
+
+    def _windows(self, document: str, room: int) -> tuple[tuple[Span, ...], list[list[int]], int]:
+        """Windows of a document, their tokens, and how many characters are not read."""
+        if self._last is None or self._last[0] != document:
+            self._last = (document, self._encode(document))
+        encoded, limit = self._last[1], self.max_document_tokens
+        count = len(encoded.ids) if limit is None else min(limit, len(encoded.ids))
+        cut = len(document) - encoded.offsets[count][0] if count < len(encoded.ids) else 0
+        pieces = list(self._split(encoded, document, room, count))
+        spans = tuple(
+            Span(encoded.offsets[start][0], encoded.offsets[stop - 1][1]) if stop > start else Span(0, 0)
+            for start, stop in pieces
+        )
+        return spans, [encoded.ids[start:stop] for start, stop in pieces], cut
+
+    def _split(
+        self, encoded: "Encoding", text: str, most: int, count: int | None = None
+    ) -> Iterator[tuple[int, int]]:
+        """Ranges of the first ``count`` tokens, each of ``most`` or fewer, ending with sentences if they can.
+
+        A document without any token is one empty range.
+        """
+        count = len(encoded.ids) if count is None else count
+        if count <= most:
+            yield 0, count
+            return
+        ends = {span.end for span in sentence_spans(text)}
+        closing = [at for at in range(count) if encoded.offsets[at][1] in ends]
+        start = 0
+        while count - start > most:
+            within = [at + 1 for at in closing if start + most // 2 < at + 1 <= start + most]
+            stop = within[-1] if within else start + most
+            yield start, stop
+            start = stop
+        yield start, count
+
+    def _row(
+        self, premise: Sequence[int], question: Sequence[int], ids: Sequence[int], spans: Sequence[Any]
+    ) -> Row:
+        special, kinds = self._special, self._special.types
+        texts = (premise, (*question, *ids))
+        first, second = texts if self.form.first == "document" else texts[::-1]
+        tokens = (*special.before, *first, *special.between, *second, *special.behind)
+        sizes = map(len, (special.before, first, special.between, second, special.behind))
+        types = tuple(kind for kind, size in zip(kinds, sizes, strict=True) for _ in range(size))
+        start = len(special.before) + len(question)
+        if self.form.first == "document":
+            start += len(first) + len(special.between)
+        return Row(tokens, types, start, tuple(spans))
+
+    def _encode(self, text: str) -> "Encoding":
+        return self.tokenizer.encode(text, add_special_tokens=False)
+
+
+def padded(rows: Sequence[Row], pad_id: int) -> "dict[str, np.ndarray[Any, Any]]":
+    """A batch of rows, each table ``(rows, tokens)``: ``ids``, ``mask`` (1 for tokens) and ``types``."""
+    import numpy as np
+
+    shape = (len(rows), max(map(len, rows)))
+    ids = np.full(shape, pad_id, dtype=np.int64)
+    mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for at, row in enumerate(rows):
+        ids[at, : len(row)], types[at, : len(row)], mask[at, : len(row)] = row.ids, row.types, 1
+    return {"ids": ids, "mask": mask, "types": types}

@@ -1,0 +1,60 @@
+"""Doubted tokens of an answer as words: whole words, neighbours joined, with their text."""
+
+import re
+from collections.abc import Iterable
+
+from judge.types import Unsupported
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’.,:/][^\W_]+)*[%°]?|[$€£¥]")
+_BETWEEN = re.compile(r"[\s\-–—,'’\"()*_]*")
+"""What may stand between two doubted words of one span."""
+DOUBT = 0.5
+"""Words at or above this probability are unsupported."""
+
+
+def unsupported_words(
+    answer: str, doubts: Iterable[tuple[tuple[int, int], float]], threshold: float = DOUBT
+) -> tuple[Unsupported, ...]:
+    """The words of an answer that the document does not support.
+
+    A word's probability is that of its most doubted token; a span's is that of its most doubted word.
+    Chinese has no spaces between words, so there a run of characters between punctuation marks is split
+    where tokens are.
+
+    Args:
+        answer: its text.
+        doubts: place and probability of each token that was read.
+        threshold: from which probability a word is unsupported.
+    """
+    known = sorted(doubts)
+    found: list[Unsupported] = []
+    at = 0
+    for start, end in _words(answer, known):
+        while at < len(known) and known[at][0][1] <= start:
+            at += 1
+        p, place = 0.0, at
+        while place < len(known) and known[place][0][0] < end:
+            p, place = max(p, known[place][1]), place + 1
+        if p < threshold:
+            continue
+        last = found[-1] if found else None
+        if last is not None and _BETWEEN.fullmatch(answer, last.end, start):
+            found[-1] = Unsupported(answer[last.start : end], last.start, end, max(last.p or 0.0, p))
+        else:
+            found.append(Unsupported(answer[start:end], start, end, p))
+    return tuple(found)
+
+
+def _words(answer: str, tokens: list[tuple[tuple[int, int], float]]) -> Iterable[tuple[int, int]]:
+    """Places of the words of a text; of one without spaces between words, places of its tokens."""
+    for match in _WORD.finditer(answer):
+        if match.group().isascii() or not _unspaced(match.group()):
+            yield match.span()
+            continue
+        for (start, end), _ in tokens:
+            if match.start() <= start and end <= match.end():
+                yield start, end
+
+
+def _unspaced(word: str) -> bool:
+    return any("\u3040" <= letter <= "\u30ff" or "\u4e00" <= letter <= "\u9fff" for letter in word)

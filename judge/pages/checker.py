@@ -1,0 +1,246 @@
+"""The encoder judge: all answers about a document in one pass, with the places that it doubts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.checker import Checker
+from judge.encoder.spans import unsupported_words
+from judge.errors import InputError
+from judge.models.batching import CPU_PADDING, by_length
+from judge.models.hardware import this_device
+from judge.models.identity import ENCODER
+from judge.pages.layout import QUESTION_TOKENS, RUNS, Layout, Page, pages
+from judge.prompting.finishing import finish
+from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
+
+if TYPE_CHECKING:
+    from judge.calibration.curve import Calibration
+    from judge.models.parity import FormatParity
+    from judge.pages.model import EncoderNetwork
+
+LAYOUT_VERSION = 1
+BATCH_TOKENS = 4096
+PAGE_TOKENS = 1024
+CHUNK = 256
+DOUBT = 0.5
+"""From which probability on a token counts as unsupported."""
+
+
+def describe_layout(layout: Layout) -> dict[str, Any]:
+    """What decides how a sample is read, as ``judge.json`` and reports keep it."""
+    values = [LAYOUT_VERSION, layout.window_tokens, layout.max_windows, QUESTION_TOKENS, *RUNS]
+    return {
+        "window_tokens": layout.window_tokens,
+        "max_windows": layout.max_windows,
+        "prompt_version": LAYOUT_VERSION,
+        "prompt_hash": sha256(repr(values).encode()).hexdigest()[:12],
+    }
+
+
+WORST = 3
+"""A sentence is doubted like so many of its most doubted tokens: one alone may be a slip."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A verdict, and the place in the answer and the doubt of each token that was read."""
+
+    verdict: Verdict
+    doubts: tuple[tuple[tuple[int, int], float], ...] = ()
+
+    def sentence(self, span: Span) -> Verdict:
+        """What the tokens of a sentence say."""
+        own = sorted(doubt for (start, end), doubt in self.doubts if start < span.end and end > span.start)
+        if not own:
+            return Verdict(None, error="this sentence was not read")
+        p_fail = sum(own[-WORST:]) / len(own[-WORST:])
+        return Verdict(Label.FAIL if p_fail >= DOUBT else Label.PASS, p_fail)
+
+
+@dataclass(frozen=True)
+class EncoderJudge(Checker):
+    """Says whether answers are faithful to their documents, by one pass of an encoder.
+
+    Args:
+        network: the encoder with its heads, see :class:`judge.pages.model.EncoderNetwork`.
+        layout: how samples become tokens.
+        model: the judge's name.
+        precision: number format that the network computes in: of ``int8`` the layers' products, in which the
+            network's own are (:func:`judge.models.int8.to_int8`), and all else float32.
+        languages: languages that it was trained on; other samples get no verdict.
+        batch_tokens: padded tokens that run in one batch.
+        calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
+        threshold: from which ``p_fail`` on the label is ``FAIL``; 0.5 by default.
+        parity: how the number format does beside float32, where it may stand for it.
+    """
+
+    network: "EncoderNetwork"
+    layout: Layout
+    model: str = ENCODER
+    precision: str = "float32"
+    languages: tuple[Language, ...] = ("en",)
+    batch_tokens: int = BATCH_TOKENS
+    calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
+    threshold: float | None = None
+    parity: "FormatParity | None" = None
+
+    @property
+    def name(self) -> str:
+        """The judge's name."""
+        return self.model
+
+    @property
+    def mode(self) -> Mode:
+        """An encoder writes nothing."""
+        return "verdict"
+
+    @property
+    def chunk(self) -> int:
+        """How many samples are sorted into batches together."""
+        return CHUNK
+
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """Judge some samples together; those about one document share its computation."""
+        for found in self._read(samples):
+            yield found.verdict
+
+    def check_sentences(
+        self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
+    ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
+        """Judge answers and each of their sentences, from one reading of the answer.
+
+        A sentence's probability is the mean of those of its :data:`WORST` most doubted tokens, read among
+        the sentences around it. ``None`` for one that the judge did not read: the answer was too long.
+        """
+        for found, spans in zip(self._read(samples), sentences, strict=True):
+            yield found.verdict, tuple(map(found.sentence, spans))
+
+    def _read(self, samples: Sequence[Sample]) -> "list[_Read]":
+        """Every sample's verdict, and what its tokens say."""
+        places: dict[str, list[int]] = {}
+        for place, sample in enumerate(samples):
+            if sample.language in self.languages:
+                places.setdefault(sample.document_text, []).append(place)
+        documents, cut = [], {}
+        for text, about in places.items():
+            windows, lost = self.layout.windows(text)
+            documents.append((windows, [(place, self.layout.answer(samples[place])) for place in about]))
+            cut.update(dict.fromkeys(about, lost))
+        calibration = self.calibration()
+        curve = None if calibration is None else calibration.curve
+        read: list[_Read | None] = [None] * len(samples)
+        laid = list(pages(documents, PAGE_TOKENS))
+        for indices in by_length([len(page) for page in laid], self.batch_tokens, self._most_padding()):
+            batch = [laid[index] for index in indices]
+            by_answer, by_token = map(iter, self._scores(batch))
+            for page in batch:
+                for place, answer in zip(page.names, page.answers, strict=True):
+                    usage = Usage(len(answer.ids) + sum(map(len, page.windows)))
+                    raw = Verdict(None, next(by_answer), cut_chars=cut[place], usage=usage)
+                    verdict = finish(raw, samples[place], self.mode, curve, self.threshold)
+                    doubts = [next(by_token) for _ in answer.own]
+                    if verdict.label is Label.FAIL:
+                        doubted = zip(answer.spans, doubts, strict=True)
+                        words = unsupported_words(samples[place].answer, doubted)
+                        verdict = replace(verdict, unsupported=words)
+                    read[place] = _Read(verdict, tuple(zip(answer.spans, doubts, strict=True)))
+        return [
+            found or _Read(Verdict(None, error=f"this judge does not read language {sample.language!r}"))
+            for sample, found in zip(samples, read, strict=True)
+        ]
+
+    def calibration(self) -> "Calibration | None":
+        """The calibration that holds for this layout and number format, if there is one."""
+        found = self.calibrations.get(self.mode)
+        return found if found and self.misfit(found) is None else None
+
+    def misfit(self, calibration: "Calibration") -> str | None:
+        """Why a calibration does not hold for this judge; ``None`` where it does."""
+        return calibration.misfit(self._model())
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that identifies the judge."""
+        found: dict[str, Any] = {**self._model(), "mode": self.mode}
+        if self.threshold is not None:
+            found["threshold"] = self.threshold
+        if calibration := self.calibration():
+            found["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
+        return found
+
+    def _model(self) -> dict[str, Any]:
+        return {
+            "backend": ENCODER,
+            "model": self.model,
+            "parameters": sum(value.numel() for value in self.network.parameters()),
+            "dtype": self.precision,
+            "device": str(self.network.device),
+            **describe_layout(self.layout),
+            **({"parity": self.parity.model_dump()} if self.parity else {}),
+        }
+
+    def _most_padding(self) -> int | None:
+        return CPU_PADDING if self.network.device.type == "cpu" else None
+
+    def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
+        """Probability of FAIL of each answer of some pages, and of each of their tokens."""
+        import torch
+
+        from judge.pages.model import PageBatch
+
+        device = self.network.device
+        half = getattr(torch, self.precision) if self.precision in ("bfloat16", "float16") else None
+        with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
+            by_answer, by_token = self.network(PageBatch.of(batch))
+        return torch.sigmoid(by_answer.double()).tolist(), torch.sigmoid(by_token.double()).tolist()
+
+
+def load_encoder(
+    folder: Path,
+    identity: Mapping[str, Any],
+    *,
+    precision: str = "float32",
+    max_length: int | None = None,
+    batch_tokens: int | None = None,
+) -> EncoderJudge:
+    """The encoder judge of a local folder.
+
+    Args:
+        folder: what ``judge encoder`` wrote.
+        identity: its ``judge.json``.
+        precision: number format to compute in.
+        max_length: tokens of a document at most; what is longer is cut off.
+        batch_tokens: padded tokens that run in one batch.
+
+    Raises:
+        InputError: the folder holds no such judge.
+        JudgeError: the weights are not those of an encoder judge.
+    """
+    import torch
+
+    from judge.calibration.curve import read_calibrations
+    from judge.pages.model import load_network
+    from judge.pages.packing import ADAPTER, WEIGHTS
+
+    if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
+        raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is no encoder judge", file=folder)
+    network, tokenizer = load_network(folder)
+    this_device().check_judging(precision)
+    if precision == "int8":
+        from judge.models.int8 import to_int8
+
+        to_int8(network.backbone.encoder)
+    layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
+    layout.limit(max_length)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return EncoderJudge(
+        network.to(device).eval(),
+        layout,
+        str(folder),
+        precision,
+        tuple(identity.get("languages", ("en",))),
+        batch_tokens or BATCH_TOKENS,
+        read_calibrations(str(folder)),
+    )

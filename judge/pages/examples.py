@@ -1,0 +1,90 @@
+"""What an encoder learns from: labels of answers, and of their tokens where the wrong stretches are known."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judge.formats.stretches import wrong_stretches
+from judge.pages.layout import Answer, Layout
+from judge.progress import track
+from judge.types import Label, Sample
+
+SHORT = 6
+"""An answer to a question with at most so many tokens is wrong or right as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One labelled answer.
+
+    ``fail`` is 1 for FAIL. ``tokens`` has a 1 for each token of the answer within a wrong stretch and a 0 for
+    the others; ``None`` where the stretches are not known.
+    """
+
+    id: str
+    group: str
+    answer: Answer
+    fail: int
+    tokens: tuple[int, ...] | None
+
+
+def example(sample: Sample, layout: Layout) -> Example:
+    """A labelled sample as tokens."""
+    answer = layout.answer(sample)
+    stretches = wrong_stretches(sample)
+    tokens: tuple[int, ...] | None = None
+    if stretches is not None:
+        tokens = tuple(
+            int(any(start < stop and end > begin for begin, stop in stretches)) for start, end in answer.spans
+        )
+    elif sample.question and len(answer.spans) <= SHORT:
+        tokens = (int(sample.label is Label.FAIL),) * len(answer.spans)
+    return Example(sample.id, sample.group, answer, int(sample.label is Label.FAIL), tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentExamples:
+    """A document's windows, the examples about it, and the data set that its first example came from."""
+
+    windows: tuple[tuple[int, ...], ...]
+    examples: tuple[Example, ...]
+    source: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """What it costs to compute all of them once, in tokens."""
+        return sum(map(len, self.windows)) + sum(len(one.answer.ids) for one in self.examples)
+
+
+def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[DocumentExamples], int]:
+    """Labelled samples, those about one document together, in the order in which documents first come.
+
+    Returns:
+        The documents, and how many of them were longer than the layout takes.
+    """
+    found: dict[str, list[Sample]] = {}
+    for sample in samples:
+        found.setdefault(sample.document_text, []).append(sample)
+    documents, cut = [], 0
+    for text, some in track(found.items(), "tokenize documents", len(found)):
+        windows, lost = layout.windows(text)
+        cut += lost > 0
+        examples = tuple(example(sample, layout) for sample in some)
+        documents.append(DocumentExamples(windows, examples, some[0].source))
+    return documents, cut
+
+
+def counts(documents: Sequence[DocumentExamples]) -> dict[str, Any]:
+    """Counts of a training set, and its labels for each thousand computed tokens."""
+    examples = [one for document in documents for one in document.examples]
+    tokens = sum(document.tokens for document in documents)
+    known = [one.tokens for one in examples if one.tokens is not None]
+    return {
+        "rows": len(examples),
+        "fail": sum(one.fail for one in examples),
+        "documents": len(documents),
+        "tokens": tokens,
+        "labels_per_1000_tokens": round(1000 * len(examples) / max(tokens, 1), 1),
+        "labelled_tokens": sum(map(len, known)),
+        "wrong_tokens": sum(map(sum, known)),
+    }

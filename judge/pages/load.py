@@ -1,0 +1,58 @@
+"""The judge that comes with the toolkit, which reads pages: by its name, with the settings of a command."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.errors import InputError
+from judge.models.identity import ENCODER
+from judge.models.runtimes import exported
+from judge.models.weights import JudgingPrecision
+from judge.progress import stage
+from judge.shipped import model_path
+
+if TYPE_CHECKING:
+    from judge.models.parity import FormatParity
+    from judge.pages.checker import EncoderJudge
+
+
+def reads_pages(identity: Mapping[str, Any]) -> bool:
+    """Whether a ``judge.json`` is that of an encoder judge that reads pages, not pairs."""
+    return identity.get("stage") == ENCODER and "form" not in identity
+
+
+def load_pages(
+    model: str,
+    revision: str | None,
+    identity: dict[str, Any],
+    precision: JudgingPrecision,
+    parity: "FormatParity | None",
+    max_length: int | None,
+    batch_tokens: int | None,
+) -> "EncoderJudge":
+    """An encoder judge, on the device that is there."""
+    from judge.pages.checker import load_encoder
+
+    folder = Path(model_path(model))
+    if not folder.is_dir():
+        from huggingface_hub import snapshot_download
+
+        with stage(f"bring {model}"):
+            folder = Path(snapshot_download(model, revision=revision))
+    if exported(identity, "onnx"):
+        from judge.pages.onnx import load_onnx_encoder
+
+        if precision != "auto":
+            raise InputError(f"{model} is an export, which takes no --precision; leave it away")
+        found = load_onnx_encoder(folder, identity, max_length=max_length, batch_tokens=batch_tokens)
+        return replace(found, model=model)
+    judge = load_encoder(
+        folder,
+        identity,
+        # Small enough for float32 anywhere; a calibration then holds on every machine.
+        precision="float32" if precision == "auto" else precision,
+        max_length=max_length,
+        batch_tokens=batch_tokens,
+    )
+    return replace(judge, model=model, parity=parity)

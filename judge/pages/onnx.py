@@ -1,0 +1,121 @@
+"""An encoder judge in ONNX Runtime: NumPy and tokenizers beside it, and no torch.
+
+The graph (:mod:`judge.exports.onnx_file`) takes five tables of whole numbers, ``(pages, tokens)``, and gives
+two of log-odds, of the same shape. What is read where is said by :func:`page_arrays`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.models.batching import CPU_PADDING
+from judge.models.identity import ENCODER
+from judge.models.runtimes import EXPORT, export_file, onnx_session
+from judge.pages.checker import BATCH_TOKENS, EncoderJudge, describe_layout
+from judge.pages.layout import Layout, Page
+
+if TYPE_CHECKING:
+    import numpy as np
+
+INPUTS = ("ids", "positions", "kinds", "levels", "parts")
+PADDING = -1
+"""The part that padding belongs to."""
+
+
+def page_arrays(pages: Sequence[Page]) -> "dict[str, np.ndarray[Any, Any]]":
+    """Some pages as the graph's inputs, padded to the longest.
+
+    Returns:
+        ``ids``: tokens. ``positions``: of each in its window or answer, from 0. ``kinds``: 0 for windows and
+        padding, 1 for answers. ``levels``: of an answer's tokens, see :func:`judge.pages.layout.runs`.
+        ``parts``: the number of the window or answer, from 0 in each page, -1 for padding. A token looks at
+        its own part, one of an answer at all windows too.
+    """
+    import numpy as np
+
+    shape = (len(pages), max(map(len, pages)))
+    found = {name: np.zeros(shape, dtype=np.int64) for name in INPUTS}
+    found["parts"][:] = PADDING
+    for row, page in enumerate(pages):
+        at = 0
+        sequences = [*page.windows, *(answer.ids for answer in page.answers)]
+        for part, ids in enumerate(sequences):
+            here = (row, slice(at, at + len(ids)))
+            found["ids"][here] = ids
+            found["positions"][here] = range(len(ids))
+            found["parts"][here] = part
+            if part >= len(page.windows):
+                found["kinds"][here] = 1
+                found["levels"][here] = page.answers[part - len(page.windows)].levels
+            at += len(ids)
+    return found
+
+
+@dataclass(frozen=True)
+class OnnxEncoderJudge(EncoderJudge):
+    """Verdicts of an exported encoder judge.
+
+    Args:
+        network: the ONNX Runtime session.
+        identity: the export's ``judge.json``.
+    """
+
+    network: Any
+    identity: Mapping[str, Any] = field(default_factory=dict)
+
+    def _model(self) -> dict[str, Any]:
+        return {
+            "backend": "onnxruntime",
+            "model": self.model,
+            "parameters": self.identity[EXPORT]["parameters"],
+            "dtype": self.precision,
+            "device": "cpu",
+            **describe_layout(self.layout),
+        }
+
+    def _most_padding(self) -> int:
+        return CPU_PADDING
+
+    def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
+        import numpy as np
+
+        answers, tokens = self.network.run(None, page_arrays(batch))
+        by_answer, by_token = [], []
+        for row, page in enumerate(batch):
+            at = sum(map(len, page.windows))
+            for answer in page.answers:
+                by_answer.append(answers[row, at])
+                by_token.extend(tokens[row, at + answer.own.start : at + answer.own.stop])
+                at += len(answer.ids)
+        odds = (np.asarray(part, dtype=np.float64) for part in (by_answer, by_token))
+        first, second = ((1 / (1 + np.exp(-part))).tolist() for part in odds)
+        return first, second
+
+
+def load_onnx_encoder(
+    folder: Path,
+    identity: Mapping[str, Any],
+    *,
+    max_length: int | None = None,
+    batch_tokens: int | None = None,
+) -> OnnxEncoderJudge:
+    """The encoder judge of a folder that ``judge export --to onnx`` wrote.
+
+    Args and errors as for :func:`judge.pages.checker.load_encoder`.
+    """
+    from judge.calibration.curve import read_calibrations
+    from judge.pages.reading import read_tokenizer
+
+    layout = Layout(read_tokenizer(folder), identity["window_tokens"], identity["max_windows"])
+    layout.limit(max_length)
+    return OnnxEncoderJudge(
+        onnx_session(export_file(folder, identity)),
+        layout,
+        str(folder) or ENCODER,
+        identity[EXPORT]["type"],
+        tuple(identity.get("languages", ("en",))),
+        batch_tokens or BATCH_TOKENS,
+        read_calibrations(str(folder)),
+        identity=identity,
+    )

@@ -1,0 +1,206 @@
+"""Training on the judge that comes with the toolkit: answers about a document in one pass."""
+
+import random
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch.nn.functional import binary_cross_entropy_with_logits
+from transformers import Trainer, TrainingArguments, set_seed
+
+from judge.errors import InputError
+from judge.models.batching import by_length
+from judge.models.identity import ENCODER, read_identity
+from judge.pages.checker import EncoderJudge, describe_layout
+from judge.pages.examples import DocumentExamples, Example, by_document, counts
+from judge.pages.layout import Layout, Page, pages
+from judge.pages.model import EncoderNetwork, PageBatch, load_network, start_network
+from judge.pages.packing import WEIGHTS
+from judge.pages.reading import TOKENIZER
+from judge.samples import read_samples
+from judge.shipped import model_path
+from judge.training.arguments import precision_of, run_arguments
+from judge.training.card import run_identity
+from judge.training.config import EncoderRecipe, RunConfig
+from judge.training.drawing import times_taken
+from judge.training.models import data_file
+from judge.training.run import train_and_save
+from judge.types import Sample, Verdict
+
+MAX_WINDOWS = 4
+"""Windows of a document that are trained on; the rest of it is cut off. Judging takes up to 16."""
+PAGE_TOKENS = 1024
+"""A document and answers about it that are computed together; other answers take another page."""
+POOL = 400
+"""Pages that are sorted by length together, so that batches need little padding and still are mixed."""
+
+
+def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
+    """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
+
+    Args:
+        recipe: what to train, on what, how. ``model`` is a BERT, or an encoder judge to train on.
+        callbacks: further callbacks of transformers' trainer.
+
+    Returns:
+        What happened, in numbers: rows, labels, tokens, steps, seconds, last losses.
+
+    Raises:
+        InputError: model, data set or a sample is wrong, or too many documents would be cut.
+        JudgeError: the loss became no number.
+    """
+    set_seed(recipe.seed)
+    file = data_file(recipe, "samples.jsonl")
+    model = model_path(recipe.model)
+    started = read_identity(model).get("stage") == ENCODER
+    network, tokenizer = load_network(Path(model)) if started else start_network(model)
+    positions = network.backbone.config.max_position_embeddings
+    if positions < recipe.window_tokens:
+        raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
+    layout = Layout(tokenizer, recipe.window_tokens, MAX_WINDOWS)
+    splits = read_splits(file)
+    train, cut = by_document(splits["train"], layout)
+    if cut > recipe.max_cut_share * len(train):
+        raise InputError(
+            f"{cut} of {len(train)} documents are longer than {MAX_WINDOWS} windows and would be cut, "
+            f"more than max_cut_share={recipe.max_cut_share} allows; allow more",
+            file=file,
+        )
+    if recipe.source_weights:
+        times = times_taken([one.source for one in train], recipe.source_weights, recipe.seed)
+        train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
+    if not train:
+        raise InputError("holds no labelled sample to train on", file=file)
+    rows = mixed_batches(train, recipe)
+    kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
+    held_out = mixed_batches(kept_out, recipe)
+    trainer = EncoderTrainer(
+        model=network,
+        args=TrainingArguments(**run_arguments(recipe, len(rows), 1), label_names=["fail"]),
+        train_dataset=rows,
+        eval_dataset=held_out or None,
+        data_collator=collate,
+        tokenizer=tokenizer,
+        token_weight=recipe.token_weight,
+        callbacks=list(callbacks),
+    )
+    summary = {**counts(train), "cut": cut, "batches": len(rows)}
+    judging = Layout(tokenizer, recipe.window_tokens)
+    return train_and_save(
+        trainer,
+        recipe,
+        summary,
+        ENCODER,
+        partial(judge_live, network, judging, precision_of(recipe)),
+        partial(encoder_identity, judging),
+    )
+
+
+def read_splits(file: Path) -> dict[str, list[Sample]]:
+    """The labelled English samples of a data set, by split."""
+    splits: dict[str, list[Sample]] = {"train": [], "validation": []}
+    for sample in read_samples(file, check_ids=False):
+        split = str(sample.meta.get("split", "train"))
+        if sample.label is not None and sample.language == "en" and split in splits:
+            splits[split].append(sample)
+    return splits
+
+
+def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) -> list[list[Page]]:
+    """Batches of pages of like length, made of documents in a random order; the same for the same seed."""
+    shuffled = random.Random(recipe.seed).sample(documents, len(documents))
+    named = (
+        (document.windows, [(example, example.answer) for example in document.examples])
+        for document in shuffled
+    )
+    laid = list(pages(named, PAGE_TOKENS))
+    pools = [laid[start : start + POOL] for start in range(0, len(laid), POOL)]
+    return [
+        [pool[index] for index in batch]
+        for pool in pools
+        for batch in by_length([len(page) for page in pool], recipe.batch_tokens)
+    ]
+
+
+def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
+    """One batch as tensors: ``fail`` has a label an answer, ``wrong`` one a token, -1 if unknown."""
+    [batch] = rows
+    examples: list[Example] = [example for page in batch for example in page.names]
+    wrong = [
+        label for one in examples for label in (one.tokens or (-1,) * len(one.answer.spans))
+    ]  # of no token: an answer without any
+    return {
+        "batch": PageBatch.of(batch),
+        "fail": torch.tensor([one.fail for one in examples], dtype=torch.float32),
+        "wrong": torch.tensor(wrong, dtype=torch.float32),
+    }
+
+
+class EncoderTrainer(Trainer):
+    """transformers' trainer with the loss of an encoder judge; a row of its data sets is a batch of pages."""
+
+    def __init__(self, *, tokenizer: Tokenizer, token_weight: float, **settings: Any):
+        super().__init__(**settings)
+        self.tokenizer = tokenizer
+        self.token_weight = token_weight
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
+        """Mean loss over answers, and over the tokens whose labels are known."""
+        by_answer, by_token = model(inputs["batch"])
+        loss = binary_cross_entropy_with_logits(by_answer, inputs["fail"])
+        known = inputs["wrong"] >= 0
+        if self.token_weight and known.any():
+            loss = loss + self.token_weight * binary_cross_entropy_with_logits(
+                by_token[known], inputs["wrong"][known]
+            )
+        return (loss, (by_answer, by_token)) if return_outputs else loss
+
+    def prediction_step(
+        self, model: Any, inputs: dict[str, Any], prediction_loss_only: bool, ignore_keys: Any = None
+    ) -> tuple[torch.Tensor, None, None]:
+        """The loss of one batch."""
+        with torch.no_grad():
+            return self.compute_loss(model, self._prepare_inputs(inputs)).detach(), None, None
+
+    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
+        from safetensors.torch import save_file
+
+        folder = Path(output_dir or str(self.args.output_dir))
+        folder.mkdir(parents=True, exist_ok=True)
+        network = self.accelerator.unwrap_model(self.model)
+        weights = network.state_dict() if state_dict is None else state_dict
+        save_file({name: value.contiguous() for name, value in weights.items()}, folder / WEIGHTS)
+        network.backbone.config.save(folder)
+        self.tokenizer.save(str(folder / TOKENIZER))
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        from safetensors.torch import load_file
+
+        network = self.accelerator.unwrap_model(self.model if model is None else model)
+        network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
+
+
+def judge_live(
+    network: EncoderNetwork, layout: Layout, precision: str, samples: Sequence[Sample]
+) -> list[Verdict]:
+    """Verdicts of the network as it stands; training goes on as if it had not been asked."""
+    training = network.training
+    judge = EncoderJudge(network.eval(), layout, precision=precision)
+    verdicts = judge.check(samples)
+    network.train(training)
+    return verdicts
+
+
+def encoder_identity(
+    layout: Layout, recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
+) -> dict[str, Any]:
+    """The content of ``judge.json``: how this judge reads, and where it comes from."""
+    return {
+        **describe_layout(layout),
+        "modes": ["verdict"],
+        "languages": ["en"],
+        **run_identity(recipe, summary, run),
+    }

@@ -1,0 +1,477 @@
+"""Encoder judges: what is computed together changes no verdict, what is wrong is marked, runs resume."""
+
+import shutil
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InputError, JudgeError
+from judge.load import load_judge
+from judge.pages.checker import EncoderJudge
+from judge.pages.examples import by_document, example, wrong_stretches
+from judge.pages.layout import RUNS, Layout, pages, runs
+from judge.types import Label, Sample, Span
+from tests.calling import call
+from tests.towers import build_towers
+
+WORDS = ["the", "a", "tower", "is", "was", "high", "m", "low", "red", "blue", "it", "built", "by", "king"]
+WORDS += ["20", "21", "22", "23", "24", "not", "how", "?", ".", ",", "anna"]
+
+
+@pytest.fixture(scope="module", params=["bert"])
+def bert(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT with random weights, and its tokenizer; or an MPNet, or a DeBERTa v3."""
+    import torch
+    from transformers import (
+        BertConfig,
+        BertModel,
+        BertTokenizerFast,
+        DebertaV2Config,
+        DebertaV2Model,
+        MPNetConfig,
+        MPNetModel,
+    )
+
+    folder = tmp_path_factory.mktemp("bert")
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = [prefix + letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789" for prefix in ("", "##")]
+    vocabulary = {word: at for at, word in enumerate(dict.fromkeys([*special, *WORDS, *letters]))}
+    tokenizer = BertTokenizerFast(vocab=vocabulary)
+    sizes = {
+        "vocab_size": len(vocabulary), "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+        "intermediate_size": 32,
+    }  # fmt: skip
+    torch.manual_seed(0)
+    if request.param == "bert":
+        model = BertModel(BertConfig(**sizes, max_position_embeddings=64), add_pooling_layer=False)
+    elif request.param == "deberta":
+        distances = {"relative_attention": True, "position_buckets": 4, "max_relative_positions": -1}
+        built = {"share_att_key": True, "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"]}
+        more = {"position_biased_input": False, "type_vocab_size": 0, "max_position_embeddings": 32}
+        model = DebertaV2Model(DebertaV2Config(**sizes, **distances, **built, **more))
+    else:
+        model = MPNetModel(MPNetConfig(**sizes, max_position_embeddings=66), add_pooling_layer=False)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def make_judge(bert: Path) -> Callable[..., EncoderJudge]:
+    """An untrained encoder judge."""
+    from judge.pages.model import start_network
+
+    network, tokenizer = start_network(str(bert))
+    network.eval()
+
+    def make(window_tokens: int = 16, **more: Any) -> EncoderJudge:
+        return EncoderJudge(network, Layout(tokenizer, window_tokens), **more)
+
+    return make
+
+
+def sample(
+    answer: str, document: str = "the tower is 20 m high . it was built by king anna .", **more: Any
+) -> Sample:
+    return Sample("s", document, answer, **more)
+
+
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(texts, texts, texts), min_size=2, max_size=6), st.sampled_from([64, 4096]))
+def test_a_verdict_does_not_depend_on_its_neighbours(
+    make_judge: Callable[..., EncoderJudge], rows: list[tuple[str, str, str]], batch_tokens: int
+) -> None:
+    """One answer or many about a document, in whatever batch: the same probability."""
+    some = [
+        sample(answer, rows[at // 2 * 2][0], question=question)
+        for at, (_, question, answer) in enumerate(rows)
+    ]
+    judge = make_judge(batch_tokens=batch_tokens)
+    together = judge.check(some)
+    for one, verdict in zip(some, together, strict=True):
+        [alone] = judge.check([one])
+        assert verdict.p_fail == pytest.approx(alone.p_fail, abs=1e-5)
+        assert verdict.usage == alone.usage and verdict.label is alone.label
+
+
+@pytest.mark.parametrize("precision", ["int8", "bfloat16"])
+def test_other_number_formats_do_not_depend_on_neighbours_either(
+    make_judge: Callable[..., EncoderJudge], precision: str
+) -> None:
+    """... but for roundings: a last bit of float32 may turn one of 8 or 16 bits up or down."""
+    from judge.models.int8 import to_int8
+
+    plain = make_judge(64)
+    judge = replace(plain, precision=precision, network=deepcopy(plain.network))
+    if precision == "int8":
+        to_int8(judge.network.backbone.encoder)
+    some = [sample(f"it is 2{at} m high . " * (at + 1), "a red tower . " * (at // 2 + 1)) for at in range(5)]
+    found, exact = ([verdict.p_fail for verdict in one.check(some)] for one in (judge, plain))
+    assert found == pytest.approx([judge.check([one])[0].p_fail for one in some], abs=2e-3)
+    assert found == pytest.approx(exact, abs=0.02) and found != exact
+
+
+def key_weights(network: Any) -> Any:
+    return network.get_parameter("backbone.encoder.layer.0.attention.self.key.weight")
+
+
+def test_the_encoder_is_that_of_transformers(bert: Path) -> None:
+    """Hidden states are those of transformers' model with the same weights."""
+    import torch
+    from transformers import AutoModel
+
+    from judge.pages.attention import Blocks
+    from judge.pages.bert import read_bert
+
+    theirs = AutoModel.from_pretrained(bert).eval()
+    ours, stored = read_bert(bert)
+    assert set(ours.state_dict()) == set(stored)
+    ids = torch.arange(2, 26).reshape(2, 12)  # 1 is MPNet's padding
+    place = torch.arange(12).repeat(2, 1)
+    whole = [Blocks((0, 12), 12, torch.zeros(0, 12))] * 2
+    hidden = ours(ids, place, torch.zeros_like(ids), torch.zeros(2, 12, 16), whole)
+    assert torch.allclose(hidden, theirs(ids).last_hidden_state, atol=1e-5)
+
+
+def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., EncoderJudge]) -> None:
+    """One reading of the answer tells both; what did not fit into a window has no probability."""
+    judge = make_judge()
+    some = [sample("it is 21 m high . king anna was red .", question="how high ?"), sample("low . " * 20)]
+    spans = [(Span(0, 17), Span(18, 37)), (Span(0, 3), Span(112, 117))]
+    (first, parts), (second, ends) = judge.check_sentences(some, spans)
+    assert [first, second] == judge.check(some)
+    tokens = [doubt for _, doubt in judge._read(some)[0].doubts]
+    assert parts[0].p_fail == pytest.approx(sum(sorted(tokens[:6])[-3:]) / 3, abs=1e-6)
+    assert parts[1].p_fail == pytest.approx(sum(sorted(tokens[6:])[-3:]) / 3, abs=1e-6)
+    assert ends[0].p_fail is not None and ends[1].p_fail is None and ends[1].label is None
+    [(foreign, untold)] = judge.check_sentences([sample("x", language="zh")], [(Span(0, 1),)])
+    assert foreign.label is None and untold[0].label is None
+
+
+def test_paged_attention_is_dense_attention(make_judge: Callable[..., EncoderJudge], bert: Path) -> None:
+    """Scores and gradients are those of PyTorch's kernel with the whole mask."""
+    import torch
+
+    from judge.pages.bert import read_bert
+    from judge.pages.model import EncoderNetwork, PageBatch
+
+    judge = make_judge()
+    some = [sample("it is 21 m high", question="how high ?"), sample("a red tower ."), sample("low", "blue")]
+    documents, _ = by_document([replace(one, label=Label.FAIL) for one in some], judge.layout)
+    laid = list(pages(((d.windows, [(e, e.answer) for e in d.examples]) for d in documents), 512))
+    assert len(laid) > 1
+    tensors = PageBatch.of(laid)
+    dense = EncoderNetwork(read_bert(bert)[0], dense=True).eval()
+    dense.load_state_dict(judge.network.state_dict())
+    assert not judge.network.dense
+
+    found = []
+    for network, weight in (
+        (judge.network, key_weights(judge.network)),
+        (dense, key_weights(dense)),
+    ):
+        by_answer, by_token = network(tensors)
+        (by_answer.sum() + by_token.square().sum()).backward()
+        found.append((by_answer.detach(), by_token.detach(), weight.grad))
+        network.zero_grad()
+    for ours, theirs in zip(*found, strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-6)
+
+
+@given(st.lists(st.integers(0, 4), max_size=20), st.lists(st.integers(0, 4), max_size=20))
+def test_levels_are_the_longest_runs(ids: list[int], document: list[int]) -> None:
+    grams = [frozenset(zip(*(document[at:] for at in range(n)), strict=False)) for n in RUNS]
+    known = {tuple(document[a:b]) for a in range(len(document)) for b in range(a + 1, len(document) + 1)}
+    for place, level in enumerate(runs(ids, grams)):
+        longest = max(
+            (
+                b - a
+                for a in range(place + 1)
+                for b in range(place + 1, len(ids) + 1)
+                if tuple(ids[a:b]) in known
+            ),
+            default=0,
+        )
+        assert level == sum(length <= longest for length in RUNS)
+
+
+def test_a_long_document_is_cut_only_beyond_the_last_window(make_judge: Callable[..., EncoderJudge]) -> None:
+    judge = make_judge(window_tokens=10)
+    text = " ".join(["tower"] * 40)
+    windows, cut = judge.layout.windows(text)
+    assert [len(window) for window in windows] == [10] * 5 and cut == 0
+    judge.layout.max_windows = 2
+    judge.layout._last = None
+    assert judge.layout.windows(text)[1] == len(" ".join(["tower"] * 24))
+    [verdict] = judge.check([sample("tower", text)])
+    assert verdict.cut_chars == 143 and verdict.label is not None
+    judge.layout.max_windows = 16
+
+
+def test_wrong_stretches() -> None:
+    fail = sample("it is 21 m high and red", label=Label.FAIL)
+    spans = [{"start": 6, "end": 10}]
+    assert wrong_stretches(replace(fail, meta={"spans": spans})) == [(6, 10)]
+    assert wrong_stretches(replace(fail, meta={"errors": spans})) == [(6, 10)]
+    assert wrong_stretches(replace(fail, meta={"pair": "p", "inserted": "21 m"})) == [(6, 10)]
+    assert wrong_stretches(replace(fail, meta={"pair": "p", "inserted": "i"})) is None  # stands there twice
+    assert wrong_stretches(replace(fail, meta={"spans": [{"text": "21 m"}]})) is None
+    assert wrong_stretches(fail) is None
+    faithful = replace(fail, label=Label.PASS)
+    assert wrong_stretches(faithful) is None and wrong_stretches(replace(faithful, meta={"pair": "p"})) == []
+
+
+def test_tokens_of_an_example(make_judge: Callable[..., EncoderJudge]) -> None:
+    layout = make_judge(32).layout
+    fail = sample("it is 21 m high", label=Label.FAIL, meta={"spans": [{"start": 6, "end": 10}]})
+    assert example(fail, layout).tokens == (0, 0, 1, 1, 0)
+    short = sample("21 m", label=Label.FAIL, question="how high ?")
+    assert (
+        example(short, layout).tokens == (1, 1)
+        and example(replace(short, question=""), layout).tokens is None
+    )
+
+
+def recipe(bert: Path, data: Path, output: Path, **more: Any) -> Any:
+    from judge.training.config import EncoderRecipe
+
+    values = {
+        "model": str(bert), "data": str(data), "output": str(output), "without_leak_gate": True,
+        "precision": "float32", "window_tokens": 64, "batch_tokens": 200, "learning_rate": 1e-2, "epochs": 2,
+        "logging_steps": 1, "evaluations": 0,
+    }  # fmt: skip
+    return EncoderRecipe.model_validate({**values, **more})
+
+
+def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:
+    """Heights that are not in the document are told within seconds; what is saved is that judge."""
+    from judge.training.pages import train_pages as train_encoder
+
+    data, out = build_towers(tmp_path, 24, 0), tmp_path / "judge"
+    summary = train_encoder(recipe(bert, data, out, epochs=12, evaluations=1, judged_samples=50))
+    assert summary["best"]["auroc"] > 0.9 and summary["labels_per_1000_tokens"] > 20
+    judge = load_judge(str(out))
+    assert isinstance(judge, EncoderJudge) and judge.describe()["prompt_hash"]
+    right, wrong = judge.check(
+        [
+            sample(f"it is {height} m high .", "tower 5 is 22 m high .", question="how high is it ?")
+            for height in (22, 23)
+        ]
+    )
+    assert right.p_fail is not None and wrong.p_fail is not None and right.p_fail < wrong.p_fail
+    [foreign] = judge.check([sample("x", language="zh")])
+    assert foreign.label is None and "zh" in str(foreign.error)
+    for options in ({"mode": "reason"}, {"backend": "vllm"}, {"compiled": True}):
+        with pytest.raises(InputError, match="encoder"):
+            load_judge(str(out), **options)
+    (out / "model.safetensors").write_bytes(b"0" * 64)
+    with pytest.raises(JudgeError, match="no encoder judge"):
+        load_judge(str(out))
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+    from transformers import TrainerCallback
+
+    from judge.training.pages import train_pages as train_encoder
+    from judge.training.stopping import Interrupted
+
+    class Stop(TrainerCallback):
+        """Asks the run to stop after two steps."""
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            if state.global_step == 2:
+                import os
+                import signal
+
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    data = build_towers(tmp_path, 12, 0)
+    whole = train_encoder(recipe(bert, data, tmp_path / "whole"))
+    assert whole["steps"] > 3
+    parted = recipe(bert, data, tmp_path / "parted", resume=True, loader_workers=2)
+    with pytest.raises(Interrupted):
+        train_encoder(parted, [Stop()])
+    train_encoder(parted)
+    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "parted"))
+    assert all(bool((first[name] == second[name]).all()) for name in first)
+
+
+def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
+    """2 is twice, 0.5 about half, 0 never, a source that is not named once; the same for the same seed."""
+    from judge.training.drawing import times_taken
+    from judge.training.pages import train_pages as train_encoder
+
+    sources = [name for name in "abcd" for _ in range(200)]
+    weights = {"a": 2, "b": 0.5, "d": 0}
+    taken = list(times_taken(sources, weights, 0))
+    counts = [sum(taken[start : start + 200]) for start in range(0, 800, 200)]
+    assert counts[0] == 400 and 60 < counts[1] < 140 and counts[2:] == [200, 0]
+    assert taken == list(times_taken(sources, weights, 0))
+    data = build_towers(tmp_path, 4, 0)
+    once = train_encoder(recipe(bert, data, tmp_path / "once"))
+    twice = train_encoder(recipe(bert, data, tmp_path / "twice", source_weights={"samples": 2}))
+    assert twice["rows"] == 2 * once["rows"]
+    with pytest.raises(InputError, match="names moon, which no document came from; sources are"):
+        train_encoder(recipe(bert, data, tmp_path / "out", source_weights={"moon": 2}))
+
+
+# --- An adapter in place of weights -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trained(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judge a few steps away from its base."""
+    from judge.training.pages import train_pages as train_encoder
+
+    folder = tmp_path_factory.mktemp("trained")
+    train_encoder(recipe(bert, build_towers(folder, 8, 0), folder / "judge", epochs=1))
+    return folder / "judge"
+
+
+def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
+    from judge.files import write_json
+    from judge.models.identity import read_identity
+    from judge.pages.packing import pack
+
+    write_json(trained / "judge.json", {**read_identity(str(trained)), "calibration": {}})
+    size = pack(trained, bert, tmp_path / "adapter")
+    assert (
+        size < (trained / "model.safetensors").stat().st_size / 2
+    )  # mostly word embeddings and headers here
+    identity = read_identity(str(tmp_path / "adapter"))
+    assert "calibration" not in identity and identity["base_model"] == bert.name
+    asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
+    whole, packed = (load_judge(str(folder)).check(asked) for folder in (trained, tmp_path / "adapter"))
+    assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=2e-3)
+    with pytest.raises(InputError, match="exists already"):
+        pack(trained, bert, tmp_path / "adapter")
+    with pytest.raises(InputError, match="no encoder judge"):
+        pack(bert, bert, tmp_path / "other")
+
+
+def test_an_adapter_of_a_lower_rank(
+    bert: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
+    import torch
+
+    from judge.models.checkpoint import header
+    from judge.models.identity import read_identity
+    from judge.models.low_rank import halves
+    from judge.pages.packing import ADAPTER, changed, rounded
+
+    asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
+    wanted = [one.p_fail for one in load_judge(str(trained)).check(asked)]
+    off = {}
+    for rank in (1, 15):
+        folder = tmp_path / str(rank)
+        assert call("pack", trained, "--out", folder, "--base", bert, "--rank", rank) == 0
+        found = [one.p_fail for one in load_judge(str(folder)).check(asked)]
+        off[rank] = max(abs(one - other) for one, other in zip(found, wanted, strict=True))
+        packed = read_identity(str(folder))["packed"]
+        assert packed["rank"] == rank and 0 < packed["kept"] <= 1
+        stored = header(folder / ADAPTER)
+        layer = next(
+            name for name in changed(dict.fromkeys(stored)) if name.endswith("layer.0.output.dense.weight")
+        )
+        assert {f"{layer}.up", f"{layer}.down"} <= set(stored) and layer not in stored
+        assert stored[f"{layer}.up"].shape[0] == rank
+    assert off[15] < 2e-3
+    assert (
+        read_identity(str(tmp_path / "1"))["packed"]["kept"]
+        < read_identity(str(tmp_path / "15"))["packed"]["kept"]
+    )
+    assert call("pack", trained, trained, "--out", tmp_path / "mean", "--rank", 2) == 2
+    assert "made of LoRA judges alone" in capsys.readouterr().err
+    assert call("pack", tmp_path, "--out", tmp_path / "none") == 2
+    assert "expected an encoder judge with model.safetensors" in capsys.readouterr().err
+
+    change = torch.arange(12.0).reshape(3, 4)  # of rank 2
+    down, up, squares = halves(change, 2)
+    assert torch.allclose(up @ down, change, atol=1e-4) and squares[2] < 1e-6
+    whole, scale = rounded(down)
+    assert torch.allclose(whole * scale, down, atol=float(down.abs().max()) / 127)
+
+
+def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: Path) -> None:
+    """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
+    from judge.models.identity import read_identity
+    from judge.pages.packing import pack
+    from judge.training.pages import train_pages as train_encoder
+
+    pack(trained, bert, tmp_path / "adapter")
+    data, asked = build_towers(tmp_path, 8, 0), [sample(f"it is {height} m high .") for height in (20, 21)]
+    start, out = str(tmp_path / "adapter"), tmp_path / "judge"
+    train_encoder(recipe(bert, data, out, model=start, max_steps=1, learning_rate=1e-12))
+    before, after = (load_judge(folder).check(asked) for folder in (start, str(out)))
+    assert [one.p_fail for one in after] == pytest.approx([one.p_fail for one in before], abs=1e-6)
+    identity = read_identity(str(out))
+    assert (identity["started_from"], identity["base_model"]) == (start, bert.name)
+    assert f"Started from `{start}`" in (out / "README.md").read_text()
+
+
+def test_an_adapter_fits_its_own_base_alone(
+    bert: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    from judge.files import write_json
+    from judge.models.base import ORIGIN_FILE
+    from judge.models.bundled import MINILM
+    from judge.pages import packing
+
+    base, other = shutil.copytree(bert, tmp_path / "base"), shutil.copytree(bert, tmp_path / "other")
+    weights = load_file(other / "model.safetensors")
+    words = "embeddings.word_embeddings.weight"
+    save_file({**weights, words: weights[words] + 1}, other / "model.safetensors")
+    with pytest.raises(InputError, match="word embeddings are others"):
+        packing.pack(trained, other, tmp_path / "adapter")
+    packing.pack(trained, base, tmp_path / "adapter")
+    base.rename(tmp_path / "gone")
+    with pytest.raises(InputError, match="is not there any more"):
+        load_judge(str(tmp_path / "adapter"))
+    # One that can be brought is looked for nowhere else, and must be the one that was trained from.
+    write_json(tmp_path / "gone" / ORIGIN_FILE, {"model": MINILM.hub_id})
+    packing.pack(trained, tmp_path / "gone", tmp_path / "known")
+    assert str(tmp_path) not in (tmp_path / "known" / "judge.json").read_text().split('"recipe"')[0]
+    brought: list[Path] = [tmp_path / "gone"]
+    monkeypatch.setattr(packing, "bring_encoder", lambda name: brought[0])
+    assert load_judge(str(tmp_path / "known")).check([sample("it is low .")])[0].p_fail is not None
+    key = next(
+        name for name, value in weights.items() if name.startswith("encoder.layer.0") and value.ndim == 2
+    )
+    save_file({**weights, key: weights[key] + 1}, other / "model.safetensors")
+    brought[0] = other
+    with pytest.raises(JudgeError, match="is not the encoder that this judge was trained from"):
+        load_judge(str(tmp_path / "known"))
+
+
+def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its base is brought when it is first used: tests/wheel does that."""
+    from safetensors import safe_open
+
+    from judge.cli.options import introduce
+    from judge.models.identity import read_identity
+    from judge.pages.packing import ADAPTER
+    from judge.shipped import REFERENCE, model_path
+
+    folder = Path(model_path(REFERENCE))
+    assert (folder / ADAPTER).stat().st_size <= 12_000_000
+    identity = read_identity(str(folder))
+    assert read_identity(REFERENCE) == identity  # asks no Hub for a model of that name
+    with safe_open(folder / ADAPTER, "pt") as stored:
+        assert {"levels.weight", "answer.2.weight", "token.weight"} <= set(stored.keys())
+    assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}
+    assert "/" not in str(identity["data"]) and identity["calibration"]["verdict"]
+    introduce(REFERENCE)
+    assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
