@@ -39,7 +39,8 @@ LEVELS = (
 """Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
 MAY_LOAD = {
-    f"judge/training/{name}.py" for name in ("callbacks", "clock", "encoder", "lion", "pages", "trainer")
+    f"judge/training/{name}.py"
+    for name in ("batches", "callbacks", "clock", "encoder", "lion", "pages", "trainer")
 }
 MAY_LOAD |= {f"judge/pages/{name}.py" for name in ("model", "bert", "attention")}
 MAY_LOAD |= {"judge/encoder/network.py"}

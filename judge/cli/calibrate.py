@@ -51,11 +51,10 @@ def calibrate_command(
     from rich.console import Console
 
     from judge.calibration.fit import fit_calibration
-    from judge.encoder.checker import EncoderJudge
+    from judge.encoder.calibrated import CalibratedEncoder
     from judge.files import sha256_file, write_json
     from judge.judge import Judge
     from judge.load import load_judge
-    from judge.pages.checker import EncoderJudge as PagesJudge
     from judge.samples import read_samples
 
     folder = Path(model)
@@ -72,9 +71,9 @@ def calibrate_command(
     with warnings.catch_warnings():  # a calibration that does not hold is what this one replaces
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         judge = load_judge(model, **settings)
-    if not isinstance(judge, Judge | EncoderJudge | PagesJudge):
+    if not isinstance(judge, Judge | CalibratedEncoder):
         raise InputError(f"{model} is no model with probabilities of its own")
-    raw, loaded = replace(judge, calibrations={}), judge.describe()
+    raw, loaded = replace(judge, calibrations={}), judge.describe()  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), data.name, len(samples))
     scored = [
         (verdict.p_fail, sample)
@@ -112,18 +111,17 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
     from judge.claims.checker import ClaimsJudge
     from judge.claims.fit import Labelled, compare, fit_claims
     from judge.claims.rule import FIELD
-    from judge.encoder.checker import EncoderJudge
+    from judge.encoder.calibrated import CalibratedEncoder
     from judge.files import sha256_file, write_json
     from judge.judge import Judge
     from judge.load import load_judge
-    from judge.pages.checker import EncoderJudge as PagesJudge
 
     if settings["mode"] != "verdict":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; leave --mode away")
     judge = load_judge(model, **{**settings, "claims": False})
-    if not isinstance(judge, Judge | EncoderJudge | PagesJudge):
+    if not isinstance(judge, Judge | CalibratedEncoder):
         raise InputError(f"{model} is no model with probabilities of its own")
-    raw = ClaimsJudge(replace(judge, calibrations={}))
+    raw = ClaimsJudge(replace(judge, calibrations={}))  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), data.name, len(samples))
     found = Labelled()
     taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]

@@ -41,13 +41,14 @@ def pack_command(
 
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
-        if reads_pages(read_identity(str(judges[0]))):
-            from judge.pages.packing import pack
-        else:
-            from judge.encoder.packing import pack
+        from judge.encoder.packing import base_weights, pack
+        from judge.pages import packing as pages
+
+        known = read_identity(str(judges[0]))
+        read_base = pages.base_weights if reads_pages(known) else base_weights
         if len(judges) > 1:
             raise InputError("is one of several; an average is made of LoRA judges alone", file=judges[1])
-        found = f"{pack(judges[0], base, out, rank) / 1e6:.1f} MB"
+        found = f"{pack(judges[0], base, out, rank, read_base) / 1e6:.1f} MB"
     elif rank is None:
         raise InputError(
             "is a LoRA judge; say of which rank the smaller one is to be: --rank 16",

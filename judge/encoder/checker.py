@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from judge.checker import Checker
+from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.pairs import Pairing, Pairs, Row
 from judge.encoder.spans import unsupported_words
 from judge.models.batching import CPU_PADDING, by_length
@@ -46,7 +46,7 @@ class _Scored:
 
 
 @dataclass(frozen=True)
-class EncoderJudge(Checker):
+class EncoderJudge(CalibratedEncoder):
     """Says whether answers are faithful to their documents, by passes of an encoder.
 
     An answer that is longer than the encoder reads is judged in parts, and a long document in windows: a part
@@ -75,23 +75,13 @@ class EncoderJudge(Checker):
     identity: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def name(self) -> str:
-        """The judge's name."""
-        return self.model
-
-    @property
-    def mode(self) -> Mode:
-        """An encoder writes nothing."""
-        return "verdict"
-
-    @property
     def chunk(self) -> int:
         """How many samples are sorted into batches together."""
         return CHUNK
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together."""
-        curve = self._curve()
+        curve = self.curve()
         for sample, found in zip(samples, self._scored(samples), strict=True):
             yield self._verdict(sample, found, curve)
 
@@ -103,7 +93,7 @@ class EncoderJudge(Checker):
         Where the network marks tokens, a sentence's probability is the mean of those of its :data:`WORST`
         most doubted tokens, read among the sentences around it; else the sentence is judged by itself.
         """
-        curve, scored = self._curve(), self._scored(samples)
+        curve, scored = self.curve(), self._scored(samples)
         if self.network.marks_tokens:
             parts = [
                 tuple(_by_tokens(found, span) for span in spans)
@@ -119,10 +109,6 @@ class EncoderJudge(Checker):
             ]
         for sample, found, some in zip(samples, scored, parts, strict=True):
             yield self._verdict(sample, found, curve), some
-
-    def _curve(self) -> "Curve | None":
-        calibration = self.calibration()
-        return None if calibration is None else calibration.curve
 
     def _verdict(self, sample: Sample, found: _Scored | None, curve: "Curve | None") -> Verdict:
         if found is None:
@@ -164,24 +150,6 @@ class EncoderJudge(Checker):
             stop = first + len(pairs.rows) if pairs else first
             found.append(_combined(pairs, scores[first:stop], tokens[first:stop]) if pairs else None)
             first = stop
-        return found
-
-    def calibration(self) -> "Calibration | None":
-        """The calibration that holds for this form and number format, if there is one."""
-        found = self.calibrations.get(self.mode)
-        return found if found and self.misfit(found) is None else None
-
-    def misfit(self, calibration: "Calibration") -> str | None:
-        """Why a calibration does not hold for this judge; ``None`` where it does."""
-        return calibration.misfit(self._model())
-
-    def describe(self) -> dict[str, Any]:
-        """Everything that identifies the judge."""
-        found: dict[str, Any] = {**self._model(), "mode": self.mode}
-        if self.threshold is not None:
-            found["threshold"] = self.threshold
-        if calibration := self.calibration():
-            found["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
         return found
 
     def _model(self) -> dict[str, Any]:

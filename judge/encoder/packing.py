@@ -8,6 +8,7 @@ downloaded once for all such judges.
 
 import json
 import shutil
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,13 +29,21 @@ if TYPE_CHECKING:
 
 ADAPTER = "adapter.safetensors"
 """In place of the weights: what training changed."""
+WORDS = ("word_embeddings.weight", "tok_embeddings.weight")
+"""Endings of the names of word embeddings, which training leaves alone."""
 SCALE = ".scale"
 """A matrix ``NAME`` is stored as whole numbers; ``NAME.scale`` has what each of its rows is multiplied by."""
 DOWN, UP = ".down", ".up"
 """In place of a matrix ``NAME`` whose rank was lowered: ``NAME.up``, transposed, times ``NAME.down``."""
 
 
-def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> int:
+def pack(
+    judge: Path,
+    base: Path | None,
+    out: Path,
+    rank: int | None = None,
+    read_base: "Callable[[Path], Weights] | None" = None,
+) -> int:
     """Write an encoder judge as an adapter of the encoder that it was trained from.
 
     Args:
@@ -43,6 +52,7 @@ def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> 
         out: folder for the adapter; it gets judge.json too, without the calibration, which would be that of
             the unrounded weights.
         rank: of the changes of the layers' matrices; all of it by default.
+        read_base: reads the base's weights, by the names that they have in the judge.
 
     Returns:
         Bytes of the adapter's weights.
@@ -60,7 +70,7 @@ def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> 
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
     base = base or find_base(judge)
-    trained, before = load_file(judge / WEIGHTS), base_weights(base)
+    trained, before = load_file(judge / WEIGHTS), (read_base or base_weights)(base)
     packed: Weights = {}
     kept = whole = 0.0
     for name, value in track(trained.items(), f"pack {judge}", len(trained)):
@@ -70,6 +80,8 @@ def pack(judge: Path, base: Path | None, out: Path, rank: int | None = None) -> 
         change = value.float() if was is None else value.float() - was
         if was is not None and not change.any():
             continue
+        if was is not None and name.endswith(WORDS):
+            raise InputError(f"is not the base of {judge}: its word embeddings are others", file=base)
         if was is None or value.ndim < 2:
             packed[name] = change
         elif rank is None or rank >= min(value.shape):
@@ -125,12 +137,29 @@ def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> Encode
     Raises:
         JudgeError: a file is damaged, or the base is another than the judge was trained from.
     """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
+    weights = merged(folder, base, base_weights)
+    attention = {name: settings.pop(name) for name in ("attn_implementation",) if name in settings}
+    config = AutoConfig.from_pretrained(folder, **settings)
+    model = AutoModelForSequenceClassification.from_config(config, **attention)
+    missing, _ = model.load_state_dict(weights, strict=False)
+    if missing:
+        raise JudgeError(f"{folder}: {missing[0]} is neither in the adapter nor in its base")
+    return EncoderNetwork(model, head, read_token_head(folder))
+
+
+def merged(folder: Path, base: Path, read_base: "Callable[[Path], Weights]") -> "Weights":
+    """The weights of a judge from its adapter and its base, in float32.
+
+    Raises:
+        JudgeError: a file is damaged, or the base is another than the judge was trained from.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
     try:
-        packed, weights = load_file(folder / ADAPTER), base_weights(base)
+        packed, weights = load_file(folder / ADAPTER), read_base(base)
     except (OSError, SafetensorError, InputError) as error:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder}: adapter or base {base} cannot be read ({reason:.200})") from error
@@ -139,13 +168,7 @@ def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> Encode
     for name in changed(packed):
         change = _change(packed, name)
         weights[name] = weights[name] + change if name in weights else change
-    attention = {name: settings.pop(name) for name in ("attn_implementation",) if name in settings}
-    config = AutoConfig.from_pretrained(folder, **settings)
-    model = AutoModelForSequenceClassification.from_config(config, **attention)
-    missing, _ = model.load_state_dict(weights, strict=False)
-    if missing:
-        raise JudgeError(f"{folder}: {missing[0]} is neither in the adapter nor in its base")
-    return EncoderNetwork(model, head, read_token_head(folder))
+    return weights
 
 
 def rounded(change: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:
@@ -190,7 +213,7 @@ def find_base(folder: Path) -> Path:
     for place in places:
         if (place / CONFIG).is_file():
             return place
-    if "name" not in base:
-        tried = ", ".join(map(str, places)) or json.dumps(base)
-        raise InputError(f"the encoder that it was trained from is gone ({tried})", file=folder)
-    return find_folder(base["name"])
+    if "name" in base and (not places or base["name"] in ENCODERS):
+        return find_folder(base["name"])
+    tried = ", ".join(map(str, places)) or json.dumps(base)
+    raise InputError(f"the encoder that it was trained from is gone ({tried})", file=folder)

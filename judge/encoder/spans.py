@@ -51,9 +51,11 @@ def _words(answer: str, tokens: list[tuple[tuple[int, int], float]]) -> Iterable
         if match.group().isascii() or not _unspaced(match.group()):
             yield match.span()
             continue
+        last = match.start()
         for (start, end), _ in tokens:
-            if match.start() <= start and end <= match.end():
+            if last <= start and end <= match.end():
                 yield start, end
+                last = end
 
 
 def _unspaced(word: str) -> bool:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.checker import Checker
+from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.spans import unsupported_words
 from judge.errors import InputError
 from judge.models.batching import CPU_PADDING, by_length
@@ -61,7 +61,7 @@ class _Read:
 
 
 @dataclass(frozen=True)
-class EncoderJudge(Checker):
+class EncoderJudge(CalibratedEncoder):
     """Says whether answers are faithful to their documents, by one pass of an encoder.
 
     Args:
@@ -86,16 +86,6 @@ class EncoderJudge(Checker):
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
     parity: "FormatParity | None" = None
-
-    @property
-    def name(self) -> str:
-        """The judge's name."""
-        return self.model
-
-    @property
-    def mode(self) -> Mode:
-        """An encoder writes nothing."""
-        return "verdict"
 
     @property
     def chunk(self) -> int:
@@ -129,8 +119,7 @@ class EncoderJudge(Checker):
             windows, lost = self.layout.windows(text)
             documents.append((windows, [(place, self.layout.answer(samples[place])) for place in about]))
             cut.update(dict.fromkeys(about, lost))
-        calibration = self.calibration()
-        curve = None if calibration is None else calibration.curve
+        curve = self.curve()
         read: list[_Read | None] = [None] * len(samples)
         laid = list(pages(documents, PAGE_TOKENS))
         for indices in by_length([len(page) for page in laid], self.batch_tokens, self._most_padding()):
@@ -151,24 +140,6 @@ class EncoderJudge(Checker):
             found or _Read(Verdict(None, error=f"this judge does not read language {sample.language!r}"))
             for sample, found in zip(samples, read, strict=True)
         ]
-
-    def calibration(self) -> "Calibration | None":
-        """The calibration that holds for this layout and number format, if there is one."""
-        found = self.calibrations.get(self.mode)
-        return found if found and self.misfit(found) is None else None
-
-    def misfit(self, calibration: "Calibration") -> str | None:
-        """Why a calibration does not hold for this judge; ``None`` where it does."""
-        return calibration.misfit(self._model())
-
-    def describe(self) -> dict[str, Any]:
-        """Everything that identifies the judge."""
-        found: dict[str, Any] = {**self._model(), "mode": self.mode}
-        if self.threshold is not None:
-            found["threshold"] = self.threshold
-        if calibration := self.calibration():
-            found["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
-        return found
 
     def _model(self) -> dict[str, Any]:
         return {
@@ -221,8 +192,9 @@ def load_encoder(
     import torch
 
     from judge.calibration.curve import read_calibrations
+    from judge.encoder.network import WEIGHTS
+    from judge.encoder.packing import ADAPTER
     from judge.pages.model import load_network
-    from judge.pages.packing import ADAPTER, WEIGHTS
 
     if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
         raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is no encoder judge", file=folder)

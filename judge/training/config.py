@@ -92,8 +92,12 @@ class TrainingConfig(RunConfig):
 class EncoderRecipe(RunConfig):
     """Training of an encoder: all of its weights but the word embeddings, or LoRA adapters."""
 
+    reads: Literal["pairs", "pages"] = "pairs"
+    """``pairs``: a plain cross-encoder. ``pages``: windows computed once for all answers, with n-gram overlap
+    features (:mod:`judge.pages`); a BERT alone. An encoder judge stays what it is."""
     window_tokens: PositiveInt = 512
-    """Longest pair of a document's window with question and answer; at most what the encoder reads."""
+    """Longest pair of a document's window with question and answer, or longest window of a page; at most what
+    the encoder reads."""
     sentences: Literal["whole", "worst"] = "whole"
     """An answer is read as a whole, or sentence by sentence and judged by its worst one."""
     max_pairs: PositiveInt = 4

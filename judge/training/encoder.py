@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
-from transformers import Trainer, TrainingArguments, set_seed
+from transformers import TrainingArguments, set_seed
 
 from judge.encoder.checker import EncoderJudge
 from judge.encoder.examples import UNKNOWN, Item, counts, items, token_labels
@@ -29,6 +29,7 @@ from judge.pages.load import reads_pages
 from judge.samples import read_samples
 from judge.shipped import model_path
 from judge.training.arguments import precision_of, run_arguments
+from judge.training.batches import BatchTrainer
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
@@ -56,7 +57,8 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         InputError: model, data set or a sample is wrong, or too many samples would be left out.
         JudgeError: the loss became no number.
     """
-    if reads_pages(read_identity(model_path(recipe.model))):
+    known = read_identity(model_path(recipe.model))
+    if reads_pages(known) or (recipe.reads == "pages" and known.get("stage") != ENCODER):
         from judge.training.pages import train_pages
 
         return train_pages(recipe, callbacks)
@@ -219,13 +221,12 @@ def collate(rows: Sequence[Sequence[Sample]], pairing: Pairing, pad_id: int) -> 
     }
 
 
-class EncoderTrainer(Trainer):
+class EncoderTrainer(BatchTrainer):
     """transformers' trainer with the loss of an encoder judge; each row of its data is a batch of samples."""
 
-    def __init__(self, *, tokenizer_folder: Path, token_weight: float, **settings: Any):
+    def __init__(self, *, tokenizer_folder: Path, **settings: Any):
         super().__init__(**settings)
         self.tokenizer_folder = tokenizer_folder
-        self.token_weight = token_weight
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
         """Mean loss over samples, and over the tokens whose labels are known.
@@ -245,13 +246,6 @@ class EncoderTrainer(Trainer):
         if self.token_weight and by_token is not None and known.any():
             loss = loss + self.token_weight * binary_cross_entropy_with_logits(by_token[known], wrong[known])
         return (loss, scores) if return_outputs else loss
-
-    def prediction_step(
-        self, model: Any, inputs: dict[str, Any], prediction_loss_only: bool, ignore_keys: Any = None
-    ) -> tuple[torch.Tensor, None, None]:
-        """The loss of one batch."""
-        with torch.no_grad():
-            return self.compute_loss(model, self._prepare_inputs(inputs)).detach(), None, None
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
         from safetensors.torch import save_file

