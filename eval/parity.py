@@ -93,7 +93,9 @@ def measure(
         raise InputError("parity is measured on CPUs with bfloat16 or VNNI instructions; this device is none")
     base = load("float32")
     if not hasattr(base, "parity"):
-        raise InputError("parity is that of a language model; encoders compute in float32, and a rule has no number format")
+        raise InputError(
+            "parity is that of a language model; a rule has none, and cross-encoders stay in float32"
+        )
     found = base.describe()
     if found.get("quantization") or found["device"] != "cpu":
         raise InputError("parity is that of plain weights on a CPU; leave --quantization and GPUs away")

@@ -135,7 +135,7 @@ def _readable(verdict: Verdict, sample: Sample, claims: bool) -> str:
         window = verdict.windows[claim.window]
         lines.append(f"{claim.label or 'none'}{chance}  {answer[claim.span.start : claim.span.end]}")
         lines.append(f"    document: {' '.join(document[window.start : window.end].split())}")
-    if verdict.windows and not claims:
+    if len(verdict.windows) > 1 and not claims:
         lines.append(f"note: the document was judged in {len(verdict.windows)} windows")
     if verdict.cut_chars:
         lines.append(f"note: the document's last {verdict.cut_chars} characters did not fit into the context")
