@@ -126,8 +126,8 @@ def load_judge(
     if claims and threshold in ("precision", "recall"):
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")
     from judge.calibration.threshold import deciding
+    from judge.encoder.folder import find_folder
     from judge.encoder.load import is_encoder, load_encoder
-    from judge.encoder.network import find_folder
     from judge.pages.load import load_pages, reads_pages
 
     identity = {} if backend == "openai" else read_identity(model, revision)

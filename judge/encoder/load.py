@@ -97,10 +97,8 @@ def load_encoder(
         InputError: the folder holds no such judge, or a setting is wrong.
         JudgeError: a weight is missing, or cannot be read.
     """
-    import torch
-
     from judge.calibration.curve import read_calibrations
-    from judge.encoder.network import longest_pair, read_tokenizer
+    from judge.encoder.folder import longest_pair, read_tokenizer
     from judge.models.runtimes import exported
 
     config = read_config(folder)
@@ -116,6 +114,8 @@ def load_encoder(
 
         network, tokenizer = OnnxNetwork.open(folder, identity, head), folder
     else:
+        import torch
+
         this_device().check_judging(precision)
         loaded, tokenizer = stored_network(folder, head)
         network = loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
@@ -144,7 +144,8 @@ def stored_network(folder: Path, head: Head, **settings: Any) -> "tuple[EncoderN
         InputError: there are no weights in safetensors.
         JudgeError: a weight is missing, or cannot be read.
     """
-    from judge.encoder.network import WEIGHTS, load_network
+    from judge.encoder.folder import WEIGHTS
+    from judge.encoder.network import load_network
     from judge.encoder.packing import ADAPTER, find_base, load_packed
 
     if (folder / ADAPTER).is_file():

@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge.encoder.folder import TOKEN_HEAD, WEIGHTS, find_folder
 from judge.encoder.heads import CONFIG, Head
-from judge.encoder.network import TOKEN_HEAD, WEIGHTS, EncoderNetwork, find_folder, read_token_head
 from judge.errors import InputError, JudgeError
 from judge.files import JUDGE_FILE, write_json
 from judge.models.base import describe_base, places_of_base
@@ -24,6 +24,8 @@ from judge.progress import track
 
 if TYPE_CHECKING:
     import torch
+
+    from judge.encoder.network import EncoderNetwork
 
     Weights = dict[str, torch.Tensor]
 
@@ -131,13 +133,15 @@ def base_weights(base: Path) -> "Weights":
     return {f"{model.base_model_prefix}.{name}": value for name, value in model.state_dict().items()}
 
 
-def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> EncoderNetwork:
+def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> "EncoderNetwork":
     """The network of an adapter and its base, in float32.
 
     Raises:
         JudgeError: a file is damaged, or the base is another than the judge was trained from.
     """
     from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    from judge.encoder.network import EncoderNetwork, read_token_head
 
     weights = merged(folder, base, base_weights)
     attention = {name: settings.pop(name) for name in ("attn_implementation",) if name in settings}

@@ -83,9 +83,7 @@ def export_judge(
     with appearing(out) as folder:
         write = _write_encoder if encoder else _write_decoder
         details = write(model, folder, to, kind)
-        described = _identity(identity, model, encoder)
-        if encoder:
-            described = {"stage": ENCODER, "languages": [], **described}
+        described = {**details.pop("read", {}), **_identity(identity, model, encoder)}
         described[EXPORT] = {"to": to, "type": kind, **details, "parity": None}
         write_json(folder / JUDGE_FILE, described)
         parity = None if samples is None else _check(model, folder, kind, samples)
@@ -125,8 +123,8 @@ def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, 
 
 
 def _write_encoder(model: str, folder: Path, to: str, kind: str) -> dict[str, Any]:
+    from judge.encoder.folder import TOKENIZER
     from judge.encoder.heads import CONFIG
-    from judge.encoder.network import TOKENIZER
     from judge.exports.onnx_file import write_encoder
 
     judge: Any = load_judge(model, precision="float32")
@@ -140,7 +138,8 @@ def _write_encoder(model: str, folder: Path, to: str, kind: str) -> dict[str, An
     judge.pairing.tokenizer.save(str(folder / TOKENIZER))
     write_json(folder / CONFIG, network.model.config.to_dict())
     write_encoder(network.cpu(), folder / "model.onnx", kind)
-    return {"file": "model.onnx", "parameters": network.size, "pad_id": network.pad_id}
+    read = {"stage": ENCODER, "languages": list(judge.languages), **judge.pairing.describe()}
+    return {"file": "model.onnx", "parameters": network.size, "pad_id": network.pad_id, "read": read}
 
 
 def _write_decoder(model: str, folder: Path, to: str, kind: str) -> dict[str, Any]:

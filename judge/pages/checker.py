@@ -192,7 +192,7 @@ def load_encoder(
     import torch
 
     from judge.calibration.curve import read_calibrations
-    from judge.encoder.network import WEIGHTS
+    from judge.encoder.folder import WEIGHTS
     from judge.encoder.packing import ADAPTER
     from judge.pages.model import load_network
 

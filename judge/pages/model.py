@@ -13,7 +13,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from judge.encoder.network import WEIGHTS, find_folder
+from judge.encoder.folder import WEIGHTS, find_folder
 from judge.encoder.packing import ADAPTER, find_base, merged
 from judge.errors import JudgeError
 from judge.pages.attention import Blocks

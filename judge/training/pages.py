@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import TrainingArguments, set_seed
 
-from judge.encoder.network import WEIGHTS
+from judge.encoder.folder import WEIGHTS
 from judge.errors import InputError
 from judge.models.batching import by_length
 from judge.models.identity import ENCODER, read_identity

@@ -99,7 +99,7 @@ def test_unclear_classes_are_an_error(names: dict[int, str], labels: str | None,
 
 
 def pairing_of(folder: Path, **form: Any) -> Pairing:
-    from judge.encoder.network import read_tokenizer
+    from judge.encoder.folder import read_tokenizer
 
     return Pairing(read_tokenizer(folder), Form.model_validate(form))
 

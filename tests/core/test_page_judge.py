@@ -427,7 +427,7 @@ def test_an_adapter_fits_its_own_base_alone(
 ) -> None:
     from safetensors.torch import load_file, save_file
 
-    from judge.encoder import network
+    from judge.encoder import folder as folders
     from judge.files import write_json
     from judge.models.base import ORIGIN_FILE
     from judge.models.bundled import MINILM
@@ -447,7 +447,7 @@ def test_an_adapter_fits_its_own_base_alone(
     pack(trained, tmp_path / "gone", tmp_path / "known")
     assert str(tmp_path) not in (tmp_path / "known" / "judge.json").read_text().split('"recipe"')[0]
     brought: list[Path] = [tmp_path / "gone"]
-    monkeypatch.setattr(network, "bring_encoder", lambda name: brought[0])
+    monkeypatch.setattr(folders, "bring_encoder", lambda name: brought[0])
     assert load_judge(str(tmp_path / "known")).check([sample("it is low .")])[0].p_fail is not None
     key = next(
         name for name, value in weights.items() if name.startswith("encoder.layer.0") and value.ndim == 2
@@ -477,3 +477,15 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     assert "/" not in str(identity["data"]) and identity["calibration"]["verdict"]
     introduce(REFERENCE)
     assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
+
+
+def test_a_recipe_says_how_a_bert_reads(bert: Path, trained: Path, tmp_path: Path) -> None:
+    """``reads: pages`` trains pages from a BERT; a judge that reads pages stays one, whatever is said."""
+    from judge.models.identity import read_identity
+    from judge.pages.load import reads_pages
+    from judge.training.encoder import train_encoder
+
+    data = build_towers(tmp_path, 8, 0)
+    train_encoder(recipe(bert, data, tmp_path / "new", reads="pages", max_steps=1))
+    train_encoder(recipe(trained, data, tmp_path / "more", max_steps=1))
+    assert all(reads_pages(read_identity(str(tmp_path / name))) for name in ("new", "more"))

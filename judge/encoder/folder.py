@@ -1,0 +1,72 @@
+"""The folder of an encoder: its files, its tokenizer, how much it reads at once. Needs no torch."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judge.errors import InputError
+from judge.models.base import is_path, unknown_model
+from judge.models.bundled import ENCODERS, bring_encoder
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+TOKEN_HEAD = "token_head.safetensors"  # noqa: S105 (a file's name)
+"""Beside the weights of a judge trained here: the linear map from hidden states to doubts of tokens."""
+FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
+
+
+def read_tokenizer(folder: Path) -> "Tokenizer":
+    """The fast tokenizer of a model folder.
+
+    Raises:
+        InputError: there is none.
+    """
+    from tokenizers import Tokenizer
+
+    file = folder / TOKENIZER
+    if file.is_file():
+        try:
+            return Tokenizer.from_file(str(file))
+        except Exception as error:  # the library raises nothing more exact
+            raise InputError(f"holds no tokenizer ({error})", file=file) from None
+    from transformers import AutoTokenizer
+
+    try:
+        made: Tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
+    except Exception as error:  # as many kinds as there are tokenizers
+        reason = " ".join(str(error).split())
+        raise InputError(f"holds no tokenizer that can be read ({reason:.160})", file=folder) from None
+    return made
+
+
+def find_folder(model: str, revision: str | None = None) -> Path:
+    """The folder of an encoder, downloaded where it is a Hub id.
+
+    Raises:
+        InputError: there is no such folder, and the Hub has no such model or cannot be reached.
+    """
+    if Path(model).is_dir():
+        return Path(model)
+    if model in ENCODERS:
+        return bring_encoder(model)
+    if is_path(model):
+        raise InputError(f"no folder {model!r} with an encoder", field="model")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(model, revision=revision, allow_patterns=list(FILES)))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise unknown_model(model, model, None, OSError(str(error))) from error
+
+
+def longest_pair(config: dict[str, Any], most: int) -> int:
+    """Tokens that an encoder reads at once, ``most`` at most."""
+    places = int(config.get("max_position_embeddings") or most)
+    if config.get("model_type") in ("roberta", "xlm-roberta", "mpnet", "camembert"):
+        places -= 2  # the first two positions are those of padding
+    if config.get("model_type") == "deberta-v2" and not config.get("position_biased_input", True):
+        places = max(places, most)  # it knows distances, and no positions
+    return min(places, most)
