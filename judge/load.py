@@ -141,6 +141,8 @@ def load_judge(
         ):
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
+        if precision != "auto" and exported(identity, "onnx"):
+            raise InputError(f"{model} is an export, which takes no --precision; omit it")
         encoder: Any
         if reads_pages(identity):
             wanted, parity = _number_format(model, identity, mode, identity["prompt_hash"], precision, claims)

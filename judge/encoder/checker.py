@@ -61,7 +61,6 @@ class EncoderJudge(CalibratedEncoder):
         batch_tokens: padded tokens that run in one batch.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: the label is ``FAIL`` at or above this ``p_fail``; 0.5 by default.
-        identity: its ``judge.json``.
     """
 
     network: "Network"
@@ -72,7 +71,6 @@ class EncoderJudge(CalibratedEncoder):
     batch_tokens: int = BATCH_TOKENS
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
-    identity: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def chunk(self) -> int:

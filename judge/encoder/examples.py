@@ -24,11 +24,6 @@ class Item:
     pairs: int
     tokens: int
 
-    @property
-    def padded(self) -> int:
-        """Tokens that it takes in a batch of its own."""
-        return self.longest * self.pairs
-
 
 def items(samples: Iterable[Sample], pairing: Pairing, max_pairs: int) -> tuple[list[Item], int]:
     """Labelled samples with what they cost, and how many were left out because they need more pairs.
@@ -50,16 +45,23 @@ def items(samples: Iterable[Sample], pairing: Pairing, max_pairs: int) -> tuple[
     return found, left_out
 
 
-def token_labels(sample: Sample, row: Row) -> tuple[int, ...]:
-    """1 for each token of the answer that stands in a wrong part, 0 for others, -1 where nobody knows."""
+def known_labels(sample: Sample, spans: Sequence[tuple[int, int]]) -> tuple[int, ...] | None:
+    """Labels of an answer's tokens, by their places in its text; ``None`` where nobody knows them.
+
+    1 for each token that stands in a wrong part, 0 for others.
+    """
     places = wrong_stretches(sample)
     if places is not None:
-        return tuple(
-            int(any(start < stop and end > begin for begin, stop in places)) for start, end in row.spans
-        )
-    if sample.question and len(row.spans) <= SHORT:
-        return (int(sample.label is Label.FAIL),) * len(row.spans)
-    return (UNKNOWN,) * len(row.spans)
+        return tuple(int(any(start < stop and end > begin for begin, stop in places)) for start, end in spans)
+    if sample.question and len(spans) <= SHORT:
+        return (int(sample.label is Label.FAIL),) * len(spans)
+    return None
+
+
+def token_labels(sample: Sample, row: Row) -> tuple[int, ...]:
+    """:func:`known_labels` of a row's tokens, with -1 for each where nobody knows."""
+    known = known_labels(sample, row.spans)
+    return (UNKNOWN,) * len(row.spans) if known is None else known
 
 
 def counts(train: Sequence[Item]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from judge.errors import InputError
 from judge.models.base import is_path, unknown_model
 from judge.models.bundled import ENCODERS, bring_encoder
+from judge.progress import stage
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -57,7 +58,8 @@ def find_folder(model: str, revision: str | None = None) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(model, revision=revision, allow_patterns=list(FILES)))
+        with stage(f"download {model}"):
+            return Path(snapshot_download(model, revision=revision, allow_patterns=list(FILES)))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise unknown_model(model, model, None, OSError(str(error))) from error
 

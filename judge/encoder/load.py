@@ -99,20 +99,21 @@ def load_encoder(
     """
     from judge.calibration.curve import read_calibrations
     from judge.encoder.folder import longest_pair, read_tokenizer
-    from judge.models.runtimes import exported
+    from judge.models.runtimes import EXPORT, exported
 
     config = read_config(folder)
     given = parse_labels(labels) or {
         str(found): Label(label) for label, found in identity.get(LABELS, {}).items()
     }
     head = read_head(config, name or str(folder), given)
-    form = _form(folder, identity, head, config, pair or ())
+    form = _form(folder, identity, head, pair or ())
     form = form.model_copy(update={"window_tokens": longest_pair(config, form.window_tokens)})
     network: Network
     if exported(identity, "onnx"):
         from judge.encoder.onnx import OnnxNetwork
 
         network, tokenizer = OnnxNetwork.open(folder, identity, head), folder
+        precision = identity[EXPORT]["type"]
     else:
         import torch
 
@@ -128,7 +129,6 @@ def load_encoder(
         tuple(identity.get("languages", ("en",) if trained else ())),
         batch_tokens or BATCH_TOKENS,
         read_calibrations(str(folder)),
-        identity=identity,
     )
 
 
@@ -156,9 +156,7 @@ def stored_network(folder: Path, head: Head, **settings: Any) -> "tuple[EncoderN
     return load_network(folder, head, **settings), folder
 
 
-def _form(
-    folder: Path, identity: Mapping[str, Any], head: Head, config: dict[str, Any], pair: Sequence[str]
-) -> Form:
+def _form(folder: Path, identity: Mapping[str, Any], head: Head, pair: Sequence[str]) -> Form:
     stored = identity.get(FORM)
     if stored is None:
         stored = {**default_form(head).model_dump(), "window_tokens": LONGEST[head.kind]}

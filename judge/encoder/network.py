@@ -115,6 +115,14 @@ class EncoderNetwork(nn.Module):
             self.token_head.load_state_dict(load_file(folder / TOKEN_HEAD))
 
 
+def quiet() -> None:
+    """Keep transformers from reporting what it loads: what is missing is an error here."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+
+
 def load_network(folder: Path, head: Head, **settings: Any) -> EncoderNetwork:
     """A classifier from a folder, in float32.
 
@@ -146,11 +154,9 @@ def load_classifier(folder: Path, what: str, **settings: Any) -> Any:
     """A sequence or token classifier of transformers, all of whose weights stand in the checkpoint."""
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
-    from transformers.utils import logging
 
     kind = AutoModelForTokenClassification if what == "tokens" else AutoModelForSequenceClassification
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
+    quiet()
     try:
         model, told = kind.from_pretrained(
             folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False,
@@ -178,14 +184,12 @@ def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
         JudgeError: its weights cannot be read.
     """
     from transformers import AutoModelForSequenceClassification
-    from transformers.utils import logging
 
     folder = find_folder(model)
     config = read_config(folder)
     if not config:
         raise InputError("is missing; it names the encoder's architecture", file=folder / CONFIG)
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
+    quiet()
     try:
         loaded, told = AutoModelForSequenceClassification.from_pretrained(
             folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, num_labels=1,

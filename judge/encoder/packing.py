@@ -121,10 +121,10 @@ def base_weights(base: Path) -> "Weights":
     """
     import torch
     from transformers import AutoModel
-    from transformers.utils import logging
 
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
+    from judge.encoder.network import quiet
+
+    quiet()
     try:
         model = AutoModel.from_pretrained(base, dtype=torch.float32, use_safetensors=True)
     except (OSError, ValueError) as error:

@@ -6,6 +6,7 @@ A document that is longer than the encoder reads is split into windows at ends o
 answer: everything is read, each part of an answer with each window.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -243,11 +244,11 @@ class Pairing:
             yield 0, count
             return
         ends = {span.end for span in sentence_spans(text)}
-        closing = [at for at in range(count) if encoded.offsets[at][1] in ends]
+        closing = [at + 1 for at in range(count) if encoded.offsets[at][1] in ends]
         start = 0
         while count - start > most:
-            within = [at + 1 for at in closing if start + most // 2 < at + 1 <= start + most]
-            stop = within[-1] if within else start + most
+            before = bisect_right(closing, start + most)
+            stop = closing[before - 1] if before and closing[before - 1] > start + most // 2 else start + most
             yield start, stop
             start = stop
         yield start, count

@@ -41,7 +41,7 @@ def describe_layout(layout: Layout) -> dict[str, Any]:
 
 
 WORST = 3
-"""A sentence is doubted like so many of its most doubted tokens: one alone may be a slip."""
+"""Tokens of a sentence whose mean doubt is the sentence's: one alone may be a slip."""
 
 
 @dataclass(frozen=True, slots=True)

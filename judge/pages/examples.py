@@ -4,13 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.formats.stretches import wrong_stretches
+from judge.encoder.examples import known_labels
 from judge.pages.layout import Answer, Layout
 from judge.progress import track
 from judge.types import Label, Sample
-
-SHORT = 6
-"""An answer to a question with at most so many tokens is wrong or right as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +28,7 @@ class Example:
 def example(sample: Sample, layout: Layout) -> Example:
     """A labelled sample as tokens."""
     answer = layout.answer(sample)
-    stretches = wrong_stretches(sample)
-    tokens: tuple[int, ...] | None = None
-    if stretches is not None:
-        tokens = tuple(
-            int(any(start < stop and end > begin for begin, stop in stretches)) for start, end in answer.spans
-        )
-    elif sample.question and len(answer.spans) <= SHORT:
-        tokens = (int(sample.label is Label.FAIL),) * len(answer.spans)
+    tokens = known_labels(sample, answer.spans)
     return Example(sample.id, sample.group, answer, int(sample.label is Label.FAIL), tokens)
 
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.errors import InputError
+from judge.encoder.folder import find_folder
 from judge.models.identity import ENCODER
 from judge.models.runtimes import exported
 from judge.models.weights import JudgingPrecision
-from judge.progress import stage
 from judge.shipped import model_path
 
 if TYPE_CHECKING:
@@ -34,17 +32,10 @@ def load_pages(
     """An encoder judge, on the device that is there."""
     from judge.pages.checker import load_encoder
 
-    folder = Path(model_path(model))
-    if not folder.is_dir():
-        from huggingface_hub import snapshot_download
-
-        with stage(f"bring {model}"):
-            folder = Path(snapshot_download(model, revision=revision))
+    folder = find_folder(model_path(model), revision)
     if exported(identity, "onnx"):
         from judge.pages.onnx import load_onnx_encoder
 
-        if precision != "auto":
-            raise InputError(f"{model} is an export, which takes no --precision; leave it away")
         found = load_onnx_encoder(folder, identity, max_length=max_length, batch_tokens=batch_tokens)
         return replace(found, model=model)
     judge = load_encoder(

@@ -1,9 +1,15 @@
-"""transformers' trainer for data sets whose rows are whole batches."""
+"""What the trainers of encoders share: rows that are whole batches, splits, and judging while they train."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import Trainer
+
+from judge.checker import Checker
+from judge.samples import read_samples
+from judge.types import Language, Sample, Verdict
 
 
 class BatchTrainer(Trainer):
@@ -24,3 +30,22 @@ class BatchTrainer(Trainer):
         """The loss of one batch."""
         with torch.no_grad():
             return self.compute_loss(model, self._prepare_inputs(inputs)).detach(), None, None
+
+
+def read_splits(file: Path, language: Language | None = None) -> dict[str, list[Sample]]:
+    """The labelled samples of a data set by split, in one language or in all."""
+    splits: dict[str, list[Sample]] = {"train": [], "validation": []}
+    for sample in read_samples(file, check_ids=False):
+        split = str(sample.meta.get("split", "train"))
+        if sample.label is not None and language in (None, sample.language) and split in splits:
+            splits[split].append(sample)
+    return splits
+
+
+def judge_live(network: torch.nn.Module, judge: Checker, samples: Sequence[Sample]) -> list[Verdict]:
+    """Verdicts of a judge whose network is being trained; training continues as if it had not been asked."""
+    training = network.training
+    network.eval()
+    verdicts = judge.check(samples)
+    network.train(training)
+    return verdicts

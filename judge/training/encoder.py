@@ -20,16 +20,15 @@ from judge.encoder.pairs import Form, Pairing, padded
 from judge.errors import InputError
 from judge.models.identity import ENCODER, read_identity
 from judge.pages.load import reads_pages
-from judge.samples import read_samples
 from judge.shipped import model_path
 from judge.training.arguments import precision_of, run_arguments
-from judge.training.batches import BatchTrainer
+from judge.training.batches import BatchTrainer, judge_live, read_splits
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
 from judge.training.models import data_file
 from judge.training.run import train_and_save
-from judge.types import Label, Sample, Verdict
+from judge.types import Label, Sample
 
 POOL = 600
 """Documents that are sorted by length together, so that batches need little padding and still are mixed."""
@@ -86,13 +85,14 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )
+    judge = EncoderJudge(network, pairing, precision=precision_of(recipe), languages=())
     languages = sorted({item.sample.language for item in train})
     return train_and_save(
         trainer,
         recipe,
         {**counts(train), "left_out": left_out, "batches": len(rows)},
         ENCODER,
-        partial(judge_live, network, pairing, precision_of(recipe)),
+        partial(judge_live, network, judge),
         partial(encoder_identity, pairing, languages),
     )
 
@@ -143,16 +143,6 @@ def with_lora(model: Any, settings: LoraSettings) -> Any:
         modules_to_save=heads,
     )
     return get_peft_model(model, config)
-
-
-def read_splits(file: Path) -> dict[str, list[Sample]]:
-    """The labelled samples of a data set, by split."""
-    splits: dict[str, list[Sample]] = {"train": [], "validation": []}
-    for sample in read_samples(file, check_ids=False):
-        split = str(sample.meta.get("split", "train"))
-        if sample.label is not None and split in splits:
-            splits[split].append(sample)
-    return splits
 
 
 def mixed_batches(train: Sequence[Item], recipe: EncoderRecipe) -> list[list[Sample]]:
@@ -267,16 +257,6 @@ class EncoderTrainer(BatchTrainer):
             network.load_state_dict(load_file(folder / STATE))
             return
         network.restore(folder)
-
-
-def judge_live(
-    network: EncoderNetwork, pairing: Pairing, precision: str, samples: Sequence[Sample]
-) -> list[Verdict]:
-    """Verdicts of the network as it stands; training goes on as if it had not been asked."""
-    training = network.training
-    verdicts = EncoderJudge(network.eval(), pairing, precision=precision, languages=()).check(samples)
-    network.train(training)
-    return verdicts
 
 
 def encoder_identity(

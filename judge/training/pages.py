@@ -18,18 +18,16 @@ from judge.models.identity import ENCODER, read_identity
 from judge.pages.checker import EncoderJudge, describe_layout
 from judge.pages.examples import DocumentExamples, Example, by_document, counts
 from judge.pages.layout import Layout, Page, pages
-from judge.pages.model import EncoderNetwork, PageBatch, load_network, start_network
+from judge.pages.model import PageBatch, load_network, start_network
 from judge.pages.reading import TOKENIZER
-from judge.samples import read_samples
 from judge.shipped import model_path
 from judge.training.arguments import precision_of, run_arguments
-from judge.training.batches import BatchTrainer
+from judge.training.batches import BatchTrainer, judge_live, read_splits
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
 from judge.training.models import data_file
 from judge.training.run import train_and_save
-from judge.types import Sample, Verdict
 
 MAX_WINDOWS = 4
 """Windows of a document that are trained on; the rest of it is cut off. Judging takes up to 16."""
@@ -62,7 +60,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     if positions < recipe.window_tokens:
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
     layout = Layout(tokenizer, recipe.window_tokens, MAX_WINDOWS)
-    splits = read_splits(file)
+    splits = read_splits(file, "en")
     train, cut = by_document(splits["train"], layout)
     if cut > recipe.max_cut_share * len(train):
         raise InputError(
@@ -90,24 +88,15 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     )
     summary = {**counts(train), "cut": cut, "batches": len(rows)}
     judging = Layout(tokenizer, recipe.window_tokens)
+    judge = EncoderJudge(network, judging, precision=precision_of(recipe))
     return train_and_save(
         trainer,
         recipe,
         summary,
         ENCODER,
-        partial(judge_live, network, judging, precision_of(recipe)),
+        partial(judge_live, network, judge),
         partial(encoder_identity, judging),
     )
-
-
-def read_splits(file: Path) -> dict[str, list[Sample]]:
-    """The labelled English samples of a data set, by split."""
-    splits: dict[str, list[Sample]] = {"train": [], "validation": []}
-    for sample in read_samples(file, check_ids=False):
-        split = str(sample.meta.get("split", "train"))
-        if sample.label is not None and sample.language == "en" and split in splits:
-            splits[split].append(sample)
-    return splits
 
 
 def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) -> list[list[Page]]:
@@ -174,17 +163,6 @@ class PagesTrainer(BatchTrainer):
 
         network = self.accelerator.unwrap_model(self.model if model is None else model)
         network.load_state_dict(load_file(Path(resume_from_checkpoint) / WEIGHTS))
-
-
-def judge_live(
-    network: EncoderNetwork, layout: Layout, precision: str, samples: Sequence[Sample]
-) -> list[Verdict]:
-    """Verdicts of the network as it stands; training goes on as if it had not been asked."""
-    training = network.training
-    judge = EncoderJudge(network.eval(), layout, precision=precision)
-    verdicts = judge.check(samples)
-    network.train(training)
-    return verdicts
 
 
 def encoder_identity(

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from judge.encoder import packing
 from judge.errors import InputError, JudgeError
+from judge.formats.stretches import wrong_stretches
 from judge.load import load_judge
 from judge.pages.checker import EncoderJudge
-from judge.pages.examples import by_document, example, wrong_stretches
+from judge.pages.examples import by_document, example
 from judge.pages.layout import RUNS, Layout, pages, runs
 from judge.pages.packing import base_weights
 from judge.types import Label, Sample, Span
