@@ -107,6 +107,9 @@ class EncoderRecipe(RunConfig):
     source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """How often an epoch sees the samples of a source: 2 is twice, 0.5 half of them, drawn by the seed, 0
     leaves them out; 1 where a source is not named."""
+    dressings: float = Field(default=0.0, ge=0, le=1)
+    """Share of the training samples that are seen once more with a dressed answer: markdown, a citation mark,
+    an emoji, a polite phrase. Both labels alike, so that a judge learns that dress changes no fact."""
     token_weight: float = Field(default=0.5, ge=0)
     """Weight of the loss on the answers' tokens beside that on answers; 0 learns from answers alone."""
     lora: LoraSettings | None = None

@@ -26,6 +26,7 @@ from judge.training.batches import BatchTrainer, judge_live, read_splits
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
+from judge.training.dressings import with_dressed
 from judge.training.models import data_file
 from judge.training.run import train_and_save
 from judge.types import Label, Sample
@@ -60,10 +61,11 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     network, folder, form = start(recipe)
     pairing = Pairing(read_tokenizer(folder), form)
     splits = read_splits(file)
-    train, left_out = items(splits["train"], pairing, recipe.max_pairs)
-    if left_out > recipe.max_cut_share * len(splits["train"]):
+    labelled = with_dressed(splits["train"], recipe.dressings, recipe.seed)
+    train, left_out = items(labelled, pairing, recipe.max_pairs)
+    if left_out > recipe.max_cut_share * len(labelled):
         raise InputError(
-            f"{left_out} of {len(splits['train'])} samples need more than {recipe.max_pairs} pairs of "
+            f"{left_out} of {len(labelled)} samples need more than {recipe.max_pairs} pairs of "
             f"{form.window_tokens} tokens, more than max_cut_share={recipe.max_cut_share} allows; raise "
             "max_pairs, or allow more",
             file=file,

@@ -26,6 +26,7 @@ from judge.training.batches import BatchTrainer, judge_live, read_splits
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
+from judge.training.dressings import with_dressed
 from judge.training.models import data_file
 from judge.training.run import train_and_save
 
@@ -61,7 +62,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
     layout = Layout(tokenizer, recipe.window_tokens, MAX_WINDOWS)
     splits = read_splits(file, "en")
-    train, cut = by_document(splits["train"], layout)
+    train, cut = by_document(with_dressed(splits["train"], recipe.dressings, recipe.seed), layout)
     if cut > recipe.max_cut_share * len(train):
         raise InputError(
             f"{cut} of {len(train)} documents are longer than {MAX_WINDOWS} windows and would be cut, "
