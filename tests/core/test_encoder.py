@@ -442,7 +442,9 @@ def test_an_encoder_learns(bert: Path, towers: Path, tmp_path: Path) -> None:
     """A tiny network learns some answers by heart."""
     from judge.training.encoder import train_encoder
 
-    summary = train_encoder(recipe(bert, towers, tmp_path / "out", epochs=40, learning_rate=5e-3))
+    summary = train_encoder(
+        recipe(bert, towers, tmp_path / "out", epochs=20, learning_rate=5e-3, dressings=1)
+    )
     losses = [one["loss"] for one in summary["losses"]]
     assert sum(losses[-5:]) < 0.8 * sum(losses[:5])
 
@@ -645,3 +647,25 @@ def test_batches_hold_every_sample_once(lengths: list[list[int]], seed: int) -> 
     for batch in batches:
         assert len(batch) == 1 or len(batch) * max(sizes[one.id] for one in batch) <= 120
     assert batches == mixed_batches(train, wanted)
+
+
+@settings(max_examples=40)
+@given(
+    answers=st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), min_size=1, max_size=20)
+)
+def test_dressed_answers_keep_label_and_words(answers: list[str]) -> None:
+    """Copies stand behind what they copy, with its label, and nobody says where they are wrong."""
+    from judge.training.dressings import with_dressed
+
+    marks = {"spans": [{"start": 0, "end": 1}], "category": "time"}
+    labels = (Label.PASS, Label.FAIL)
+    some = [Sample(f"{n}", "d", one, label=labels[n % 2], meta=marks) for n, one in enumerate(answers)]
+    assert with_dressed(some, 0, 0) == some
+    dressed = with_dressed(some, 1, 0)
+    assert dressed[::2] == some and dressed == with_dressed(some, 1, 0)
+    for before, after in zip(some, dressed[1::2], strict=True):
+        assert after.id == f"{before.id}:dressed" and after.label is before.label
+        assert after.meta == {"category": "time"}
+        letters = [letter for letter in before.answer.upper() if letter.isalnum()]
+        dress = iter(after.answer.upper())
+        assert all(letter in dress for letter in letters)  # none is lost, and the order stays

@@ -326,6 +326,8 @@ def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
     once = train_encoder(recipe(bert, data, tmp_path / "once"))
     twice = train_encoder(recipe(bert, data, tmp_path / "twice", source_weights={"samples": 2}))
     assert twice["rows"] == 2 * once["rows"]
+    dressed = train_encoder(recipe(bert, data, tmp_path / "dressed", dressings=1))
+    assert dressed["rows"] == 2 * once["rows"] and dressed["documents"] == once["documents"]
     with pytest.raises(InputError, match="names moon, which no document came from; sources are"):
         train_encoder(recipe(bert, data, tmp_path / "out", source_weights={"moon": 2}))
 
