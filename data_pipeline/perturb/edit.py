@@ -68,7 +68,6 @@ _WHAT: dict[str, tuple[str, str]] = {
     "entity": ("the name", "名称"),
     "negation": ("the polarity of the statement:", "肯定与否定："),
     "comparative": ("the direction word", "方向词"),
-    "addition": ("the detail", "细节"),
     "role": ("who does what to whom:", "双方的关系："),
     "role_triples": ("who does what to whom:", "双方的关系："),
     "attribution": ("what belongs to whom:", "归属："),

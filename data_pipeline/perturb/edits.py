@@ -1,6 +1,5 @@
 """The edit types: each makes one small wrong change to an answer, or says that it cannot (``None``)."""
 
-from data_pipeline.perturb.additions import addition
 from data_pipeline.perturb.comparatives import comparative
 from data_pipeline.perturb.edit import EditFunction
 from data_pipeline.perturb.meaning.attributions import attribution
@@ -33,7 +32,6 @@ _ENGLISH: dict[str, EditFunction] = {
     "entity": entity,
     "negation": negation,
     "comparative": comparative,
-    "addition": addition,
     "role": role,
     "role_triples": role_triples,
     "attribution": attribution,
@@ -55,7 +53,6 @@ FOREIGN_EDITS: dict[str, EditFunction] = {
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
 """All that there are."""
 OFF_BY_DEFAULT: tuple[str, ...] = (
-    "addition",
     "role_triples",
     "quantifier",
     "order",
@@ -64,7 +61,7 @@ OFF_BY_DEFAULT: tuple[str, ...] = (
     "certainty",
     "cause",
 )
-"""Edits that their wording tells from their twins (a stock phrase, a hedge that is gone, one fact told in
+"""Edits that their wording tells from their twins (a hedge that is gone, one fact told in
 many documents), that read oddly too often (quantifiers), or of which real sets gave too few to show that
 they do not."""
 DEFAULT_EDIT_TYPES: tuple[str, ...] = tuple(name for name in EDIT_TYPES if name not in OFF_BY_DEFAULT)

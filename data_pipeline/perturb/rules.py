@@ -3,7 +3,7 @@
 It needs no model and costs nothing, and the same seed gives the same twin on every machine. A coin says
 whether the change should bring in nothing new to the document (a judge can only see it by reading closely)
 or something foreign; which edit it is, is drawn with weights. Edits that leave a trace in the answer alone
-("not", stock phrases) weigh little.
+("not") weigh little.
 """
 
 import hashlib
@@ -52,14 +52,12 @@ class Perturbation:
 
 
 def _weight(edit: Edit) -> float:
-    """How much an edit is wanted. What gold answers seldom say (a negation, "less", a stock phrase) weighs
+    """How much an edit is wanted. What gold answers seldom say (a negation, "less") weighs
     little, since it gives the edit away."""
     if edit.edit_type == "negation":
         return 1.6 if removes_negation(edit) else 0.25
     if edit.edit_type == "comparative":
         return 0.4 if is_rarer(edit.replaced, edit.inserted) else 2.0
-    if edit.edit_type == "addition":
-        return 0.8
     if edit.edit_type in _MEANING:
         return _MEANING[edit.edit_type]
     return 5.0 if edit.from_document else 0.6
