@@ -69,7 +69,6 @@ _WHAT: dict[str, tuple[str, str]] = {
     "negation": ("the polarity of the statement:", "肯定与否定："),
     "comparative": ("the direction word", "方向词"),
     "role": ("who does what to whom:", "双方的关系："),
-    "role_triples": ("who does what to whom:", "双方的关系："),
     "attribution": ("what belongs to whom:", "归属："),
     "certainty": ("the certainty of the statement:", "确定程度："),
     "quantifier": ("how many or how often:", "数量范围："),

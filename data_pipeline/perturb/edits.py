@@ -8,7 +8,7 @@ from data_pipeline.perturb.meaning.certainties import certainty
 from data_pipeline.perturb.meaning.omissions import omission
 from data_pipeline.perturb.meaning.orders import order
 from data_pipeline.perturb.meaning.quantifiers import quantifier
-from data_pipeline.perturb.meaning.roles import role, role_triples
+from data_pipeline.perturb.meaning.roles import role
 from data_pipeline.perturb.meaning.totals import total
 from data_pipeline.perturb.polarity import negation
 from data_pipeline.perturb.swap_date import date, foreign_date
@@ -33,7 +33,6 @@ _ENGLISH: dict[str, EditFunction] = {
     "negation": negation,
     "comparative": comparative,
     "role": role,
-    "role_triples": role_triples,
     "attribution": attribution,
     "quantifier": quantifier,
     "order": order,
@@ -53,7 +52,6 @@ FOREIGN_EDITS: dict[str, EditFunction] = {
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
 """All that there are."""
 OFF_BY_DEFAULT: tuple[str, ...] = (
-    "role_triples",
     "quantifier",
     "order",
     "total",
@@ -61,8 +59,7 @@ OFF_BY_DEFAULT: tuple[str, ...] = (
     "certainty",
     "cause",
 )
-"""Edits that their wording tells from their twins (a hedge that is gone, one fact told in
-many documents), that read oddly too often (quantifiers), or of which real sets gave too few to show that
-they do not."""
+"""Edits that their wording tells from their twins (a hedge that is gone), that read oddly too often
+(quantifiers), or of which real sets gave too few to show that they do not."""
 DEFAULT_EDIT_TYPES: tuple[str, ...] = tuple(name for name in EDIT_TYPES if name not in OFF_BY_DEFAULT)
 """Those that a recipe uses unless it names others."""

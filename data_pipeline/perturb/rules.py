@@ -22,7 +22,6 @@ from judge.types import Sample, Task
 _TRIES = 3
 _MEANING = {
     "role": 5.0,
-    "role_triples": 1.0,
     "attribution": 5.0,
     "order": 4.0,
     "total": 3.0,

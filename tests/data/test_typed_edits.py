@@ -16,7 +16,6 @@ from judge.types import Sample
 
 KINDS = (
     "role",
-    "role_triples",
     "attribution",
     "quantifier",
     "order",
@@ -48,7 +47,6 @@ GOLDEN: list[tuple[str, str, str, set[str]]] = [
      {"Relapse was higher in patients without diabetes than in patients with diabetes."}),
     ("role", CLUB, "Mira Holst succeeded Jon Abel in 1931.", {"Jon Abel succeeded Mira Holst in 1931."}),
     ("role", CLUB, "The indoor pool is cheaper than the outdoor pool.", {"The outdoor pool is cheaper than the indoor pool."}),
-    ("role_triples", LAKES, "Lake Orr has to its north Lake Pell.", {"Lake Pell has to its north Lake Orr."}),
     ("attribution", LAKES, "Ida Brenn was born in Tarrow and died in Kessel.", {"Ida Brenn was born in Kessel and died in Tarrow."}),
     ("attribution", TRIAL, "Pain fell in 41% and 58% of patients after 2 and 6 weeks, respectively.",
      {"Pain fell in 58% and 41% of patients after 2 and 6 weeks, respectively."}),
