@@ -74,7 +74,6 @@ _WHAT: dict[str, tuple[str, str]] = {
     "quantifier": ("how many or how often:", "数量范围："),
     "cause": ("the relation of cause:", "因果关系："),
     "order": ("the order of events:", "先后顺序："),
-    "total": ("the result of comparing or counting:", "比较或计算的结果："),
     "omission": ("the restriction of the statement:", "限定条件："),
 }
 

@@ -9,7 +9,6 @@ from data_pipeline.perturb.meaning.omissions import omission
 from data_pipeline.perturb.meaning.orders import order
 from data_pipeline.perturb.meaning.quantifiers import quantifier
 from data_pipeline.perturb.meaning.roles import role
-from data_pipeline.perturb.meaning.totals import total
 from data_pipeline.perturb.polarity import negation
 from data_pipeline.perturb.swap_date import date, foreign_date
 from data_pipeline.perturb.swap_name import entity
@@ -36,7 +35,6 @@ _ENGLISH: dict[str, EditFunction] = {
     "attribution": attribution,
     "quantifier": quantifier,
     "order": order,
-    "total": total,
     "omission": omission,
     "certainty": certainty,
     "cause": cause,
@@ -54,7 +52,6 @@ EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
 OFF_BY_DEFAULT: tuple[str, ...] = (
     "quantifier",
     "order",
-    "total",
     "omission",
     "certainty",
     "cause",

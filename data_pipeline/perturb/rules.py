@@ -24,7 +24,6 @@ _MEANING = {
     "role": 5.0,
     "attribution": 5.0,
     "order": 4.0,
-    "total": 3.0,
     "quantifier": 2.0,
     "omission": 0.5,
     "certainty": 0.3,

@@ -2,7 +2,6 @@
 
 # ruff: noqa: E501 (one golden case a line)
 
-import json
 from random import Random
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from data_pipeline.perturb import DEFAULT_EDIT_TYPES, EDIT_TYPES, EDITS, RulePerturber, occurs
 from data_pipeline.perturb.edit import EditFunction
 from data_pipeline.perturb.meaning.support import bearing, exchanged, known, lowered, plural
-from data_pipeline.perturb.meaning.tables import records, tables
 from data_pipeline.perturb.meaning.triples import triples
 from judge.types import Sample
 
@@ -19,7 +17,6 @@ KINDS = (
     "attribution",
     "quantifier",
     "order",
-    "total",
     "omission",
     "certainty",
     "cause",
@@ -39,7 +36,6 @@ LAKES = (
     "Lake Orr | has to its north | Lake Pell\nIda Brenn | birthPlace | Tarrow\nIda Brenn | deathPlace | Kessel\n"
     "Lake Orr | area | 12\nLake Orr | inflow | River Ost"
 )
-PRICES = "Tram | Riders | Cost\n--- | --- | ---\nNorth | 410 | 12\nHarbour | 380 | 15\nSouth | 150 | 9"
 
 # edit type, document, gold answer, the answers that may come out
 GOLDEN: list[tuple[str, str, str, set[str]]] = [
@@ -56,8 +52,6 @@ GOLDEN: list[tuple[str, str, str, set[str]]] = [
     ("order", CLUB, "The bakery opened on 3 May and the mill flooded on 9 June, they say.", set()),
     ("order", CLUB, "The baker came by on 3 May and the mill flooded on 9 June.", set()),
     ("order", CLUB, "The bread was cheap on 3 May and the mill flooded on 9 June.", {"The bread was cheap on 9 June and the mill flooded on 3 May."}),
-    ("total", PRICES, "North had the highest number of riders.", {"Harbour had the highest number of riders."}),
-    ("total", PRICES, "The highest number of riders is that of North, with 410.", {"The highest number of riders is that of Harbour, with 380."}),
     ("certainty", TRIAL, "A lower dose may reduce swelling of the knee.", {"A lower dose reduces swelling of the knee."}),
     ("cause", TRIAL, "Coffee intake was associated with fewer attacks.", {"Coffee intake was responsible for fewer attacks."}),
 ]  # fmt: skip
@@ -84,8 +78,6 @@ def test_golden(kind: str, document: str, answer: str, expected: set[str]) -> No
         ("attribution", CLUB, "Of the 300 swimmers of the club, in the end only 40 swimmers came."),
         ("quantifier", TRIAL, "Most patients slept well through the coldest nights."),
         ("order", CLUB, "Jon Abel was born on 3 May and died on 9 June."),
-        ("total", PRICES, "South is a line with 150 riders."),
-        ("total", TRIAL, "The study took 29 years."),
         ("certainty", TRIAL, "Coffee may reduce attacks."),
         ("certainty", TRIAL, "It is not clear whether a lower dose may reduce swelling of the knee."),
         ("cause", TRIAL, "Coffee intake was not associated with fewer attacks."),
@@ -145,44 +137,6 @@ def test_a_restriction_gives_way_to_its_contrary() -> None:
     }
 
 
-def test_a_computed_number_is_computed_with_another_part() -> None:
-    document = "Assets 2020 | 5200 | 4100\nDebts 2020 | 3100 | 2900\n" + "\n".join(
-        f"Line {n} | {n * 311} | {n * 127}" for n in range(3, 12)
-    )
-    found = results(EDITS["total"], "$2100", document)
-    assert found and "$2100" not in found and all(1050 <= float(text[1:]) <= 4200 for text in found)
-
-
-def test_a_ratio_is_turned_round_and_a_growth_gets_another_base() -> None:
-    document = "Assets | 5000\nDebts | 4000\nYear | 2020"
-    assert results(EDITS["total"], "The ratio of assets to debts is 1.25 times.", document) == {
-        "The ratio of assets to debts is 0.80 times."
-    }
-    assert results(EDITS["total"], "Assets are 25.0% above debts.", document) == {
-        "Assets are 20.0% above debts."
-    }
-    assert not results(EDITS["total"], "Assets are 5000.", document)  # it is stated, not computed
-
-
-def test_the_end_of_a_range_gives_way_to_the_next_value() -> None:
-    forecast = [
-        {"day": day, "main": {"temp": temp}}
-        for day, temp in (("Monday", 12.5), ("Tuesday", 8.25), ("Friday", 17))
-    ]
-    document = json.dumps({"city": "Lindmoor", "list": forecast}, indent=1)
-    assert records(document) == (
-        [["day", "main.temp"], ["Monday", "12.5"], ["Tuesday", "8.25"], ["Friday", "17"]],
-    )
-    assert results(EDITS["total"], "Temperatures lie between 8.25 and 17 degrees.", document) == {
-        "Temperatures lie between 12.5 and 17 degrees.", "Temperatures lie between 8.25 and 12.5 degrees."
-    }  # fmt: skip
-    assert not results(EDITS["total"], "A maximum of 17 degrees, and never more than 17.", document)
-    assert results(EDITS["total"], "Of all days, Friday is the best.", document) == {
-        "Of all days, Monday is the best."
-    }
-    assert not results(EDITS["total"], "It is 17 degrees.", document)
-
-
 def test_all_kinds_are_registered_and_the_telling_ones_are_off() -> None:
     assert set(KINDS) <= set(EDIT_TYPES)
     assert set(KINDS) & set(DEFAULT_EDIT_TYPES) == {"role", "attribution"}
@@ -214,6 +168,3 @@ def test_helpers() -> None:
         and not plural("the analysis of pools")
     )
     assert triples("a | b | c") == [("a", "b", "c")] and triples("a | b | c\nand more") == []
-    assert tables(PRICES) == [
-        [["Tram", "Riders", "Cost"], ["North", "410", "12"], ["Harbour", "380", "15"], ["South", "150", "9"]]
-    ]
