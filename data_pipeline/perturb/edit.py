@@ -70,11 +70,6 @@ _WHAT: dict[str, tuple[str, str]] = {
     "comparative": ("the direction word", "方向词"),
     "role": ("who does what to whom:", "双方的关系："),
     "attribution": ("what belongs to whom:", "归属："),
-    "certainty": ("the certainty of the statement:", "确定程度："),
-    "quantifier": ("how many or how often:", "数量范围："),
-    "cause": ("the relation of cause:", "因果关系："),
-    "order": ("the order of events:", "先后顺序："),
-    "omission": ("the restriction of the statement:", "限定条件："),
 }
 
 

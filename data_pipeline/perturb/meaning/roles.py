@@ -125,8 +125,6 @@ def role(answer: str, document: str, question: str, language: Language, rng: Ran
     A relation counts only if it cannot hold both ways ("beat", "succeeded", "is higher in"); what the answer
     says of it is faithful, so that the reverse contradicts the document. Both sides must be known to it.
     """
-    if language != "en":
-        return None
     if triples(document):
         return None
     found = list(_comparisons(answer, document))
