@@ -1,6 +1,6 @@
 """Load on ``judge serve`` from another process, on loopback: latency, throughput, stopping, memory.
 
-    python -m tests.bench.serve_load --model runs/demo/model --seconds 60 --connections 64 --requests 10000
+    python -m benchmarks.serve_load --model runs/demo/model --seconds 60 --connections 64 --requests 10000
 
 1. Direct: samples/s of ``Judge.check`` in this process on the same samples, before the server starts.
 2. Load: every connection sends one sample after another for some seconds; a refused one (429) waits as long

@@ -1,7 +1,7 @@
 """Put a trained judge into the package: its adapter, what it is, how good, and from what it was made.
 
-    python -m tests.bench.ship_judge reference runs/reference-encoder/seed0
-    python -m tests.bench.ship_judge reference-lm runs/smollm2-judge
+    python -m benchmarks.ship_judge reference runs/reference-encoder/seed0
+    python -m benchmarks.ship_judge reference-lm runs/smollm2-judge
 
 Takes the folder of a run of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth
 in ``eval``. Places on the machine that trained it are left out.

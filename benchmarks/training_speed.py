@@ -1,7 +1,7 @@
 """Training speed and peak memory: prefix sharing against TRL's own trainers, LoRA, both sides in one run.
 
-    python -m tests.bench.training_speed --model runs/demo/model --precision float32
-    python -m tests.bench.training_speed --model runs/demo/model --cases dpo-ragtruth sft-xquad --data-dir
+    python -m benchmarks.training_speed --model runs/demo/model --precision float32
+    python -m benchmarks.training_speed --model runs/demo/model --cases dpo-ragtruth sft-xquad --data-dir
     DATA
 
 Cases: preference pairs of 955 prompt tokens with completions of 65 and 61, and of 1,918 with 52 and 52;
@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.bench.training_rows import CASES, make_rows
+from benchmarks.training_rows import CASES, make_rows
 
 SIDES = ("shared", "trl")
 
@@ -194,7 +194,7 @@ def main() -> None:
             found: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
             for _ in range(settings.rounds):
                 for side in SIDES:
-                    command = [sys.executable, "-m", "tests.bench.training_speed", *sys.argv[1:]]
+                    command = [sys.executable, "-m", "benchmarks.training_speed", *sys.argv[1:]]
                     command += ["--one", case, side, str(file)]
                     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
                     found[side].append(json.loads(output.splitlines()[-1]))

@@ -1,6 +1,6 @@
 """What labelled answers of a new domain are worth: on top of the reference judge, and from its encoder alone.
 
-    python -m tests.bench.adaptation sets/attributionbench.jsonl.gz sets/entfa.jsonl.gz --out runs/adaptation
+    python -m benchmarks.adaptation sets/attributionbench.jsonl.gz sets/entfa.jsonl.gz --out runs/adaptation
 
 Of each source some documents are set apart and measured on; of the others so many answers are drawn, by whole
 documents, and recipes/own-domain/encoder.yaml is trained on them. The smaller draws are parts of the larger.
@@ -10,19 +10,43 @@ and balanced accuracy with 95 % intervals over documents.
 
 import argparse
 import random
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval.report import Report, read_reports
 from judge.models.bundled import MINILM
 from judge.samples import read_samples, write_samples
 from judge.shipped import REFERENCE
 from judge.types import Sample
-from tests.bench.commands import measured, percent, run
 
-RECIPE = Path(__file__).parents[2] / "recipes" / "own-domain" / "encoder.yaml"
+RECIPE = Path(__file__).parents[1] / "recipes" / "own-domain" / "encoder.yaml"
 STARTS = {"reference": (REFERENCE, ()), "encoder alone": (MINILM.hub_id, ("learning_rate=2e-4",))}
 """What training starts from, and its settings: an encoder that judges nothing yet is trained faster."""
+
+
+def run(*command: object) -> None:
+    """One command of the toolkit, in a process of its own; told on standard error."""
+    words = [sys.executable, "-m", "judge", *map(str, command)]
+    print("+", *words[1:], file=sys.stderr, flush=True)
+    subprocess.run(words, check=True)
+
+
+def measured(out: Path, *options: object) -> list[Report]:
+    """The reports of ``judge eval``, which is not run again where it is done."""
+    if not (out / "report.json").exists():
+        run("eval", *options, "--out", out)
+    return read_reports(out)
+
+
+def percent(report: Report, figure: str) -> str:
+    """A figure of the judge with its interval: ``77.1 [73.1, 81.0]``; ``-`` where there is none."""
+    value, between = getattr(report.metrics, figure), getattr(report.metrics, f"{figure}_ci")
+    if value is None:
+        return "-"
+    return f"{100 * value:.1f} [{100 * between[0]:.1f}, {100 * between[1]:.1f}]"
 
 
 def parted(samples: Sequence[Sample], held_out: int, seed: int) -> tuple[list[Sample], list[Sample]]:

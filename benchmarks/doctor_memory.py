@@ -1,6 +1,6 @@
 """How near ``judge doctor`` comes: its estimate beside the peak memory of real training runs.
 
-    python tests/bench/doctor_memory.py MODEL... [--tokens 1024]
+    python -m benchmarks.doctor_memory MODEL... [--tokens 1024]
 
 Each run is a few steps on synthetic rows, in a fresh process. Its peak on a CPU is the resident memory above
 what the process took after its imports; on a GPU it is what PyTorch reserved and what was taken before.

@@ -1,6 +1,6 @@
 """Runs of the chat client against a failing server, killed at random moments and started again.
 
-    python -m tests.bench.fault_drill --seeds 20
+    python -m benchmarks.fault_drill --seeds 20
 
 For each seed, one run is left alone and one, against another server with the same faults, is killed with
 SIGKILL a few times before it may end; every start has another concurrency. Then the two outputs must be the
@@ -24,7 +24,7 @@ from judge.remote import CallCache, ChatClient, ChatRequest, EndpointConfig, Pri
 from judge.remote.cache import call_key
 from tests import fault_server
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 NAME, MODEL, CALLS = "teacher", "m", 120
 CONCURRENCY = (2, 6, 16)
 FAULTS = {
@@ -100,7 +100,7 @@ def drill(seed: int, folder: Path, kills: int = 4) -> Drill:
 
 
 def _start(server: fault_server.FaultServer, folder: Path, rng: random.Random) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.bench.fault_drill", "--run", server.base_url, str(folder)]
+    command = [sys.executable, "-m", "benchmarks.fault_drill", "--run", server.base_url, str(folder)]
     return subprocess.Popen([*command, "--concurrency", str(rng.choice(CONCURRENCY))], cwd=ROOT)
 
 

@@ -1,8 +1,8 @@
 """What the leak gate finds of planted leaks, what it takes for leaks wrongly, and how fast it is.
 
-    python tests/bench/leak_recall.py                                  # synthetic documents
-    python tests/bench/leak_recall.py --data-dir DIR                   # real benchmarks and documents
-    python tests/bench/leak_recall.py --speed 1000000                  # rows through the gate on one core
+    python -m benchmarks.leak_recall                                  # synthetic documents
+    python -m benchmarks.leak_recall --data-dir DIR                   # real benchmarks and documents
+    python -m benchmarks.leak_recall --speed 1000000                  # rows through the gate on one core
 
 DIR holds the original files of benchmarks and of PubMedQA, XQuAD, COVID-QA, CMRC 2018 and DRCD. Into 10,000
 training rows 300 of each kind are planted: a benchmark's document as it is; with other case, spacing and

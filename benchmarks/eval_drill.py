@@ -1,6 +1,6 @@
 """Evaluations killed at random moments: the report equals that of an undisturbed run.
 
-    python -m tests.bench.eval_drill --kills 20
+    python -m benchmarks.eval_drill --kills 20
 
 A tiny random model judges samples by one label word, with reasoning, sampled twice, and by agreement with
 answers of its own; recorded verdicts are replayed, too. Each way is run once undisturbed, and once killed
@@ -27,7 +27,7 @@ from typing import Any
 from judge.files import write_jsonl
 from tests.conftest import tiny_model, tiny_tokenizer
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 WAYS: dict[str, tuple[int, tuple[str, ...]]] = {
     "verdict": (1200, ("--model", "model", "--batch-tokens", "512")),
     "reason": (600, ("--model", "model", "--mode", "reason", "--max-new-tokens", "8")),

@@ -1,7 +1,7 @@
 """Judges in other runtimes beside the original: size, parity and speed, on short answers of RAGTruth.
 
-    python -m tests.bench.exports reference runs/my-judge --data-dir DIR
-    python -m tests.bench.exports runs/my-judge --data-dir DIR --server http://localhost:8080/v1
+    python -m benchmarks.exports reference runs/my-judge --data-dir DIR
+    python -m benchmarks.exports runs/my-judge --data-dir DIR --server http://localhost:8080/v1
 
 Needs the extras export and, for GGUF, llama. Each judge is exported in every format that it can have;
 original and exports judge the same samples of the test split, in one run. Prints a Markdown table: file size,

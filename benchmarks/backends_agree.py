@@ -1,6 +1,6 @@
 """The same samples on every engine: transformers, vLLM in process and vLLM's server give the same verdicts.
 
-    .venv-vllm/bin/python -m tests.bench.backends_agree runs/demo/model runs/demo/sft \\
+    .venv-vllm/bin/python -m benchmarks.backends_agree runs/demo/model runs/demo/sft \\
         --samples runs/demo/data/samples.jsonl
 
 Each model, full weights or a LoRA adapter, judges the samples through ``judge batch`` on each engine, in

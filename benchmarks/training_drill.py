@@ -1,6 +1,6 @@
 """Training runs that are killed at random moments, saves included, and resumed; against an undisturbed one.
 
-    python -m tests.bench.training_drill --kills 20 --steps 40
+    python -m benchmarks.training_drill --kills 20 --steps 40
 
 For SFT and DPO, on a tiny random model in float32 with dropout, one run is left alone, and one is killed with
 SIGKILL many times before it may end. Every second kill comes while a checkpoint is written. Both

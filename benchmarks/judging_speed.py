@@ -1,6 +1,6 @@
 """Samples a second of the ways to judge, on the same rows of RAGTruth's test split, with the same weights.
 
-    python -m tests.bench.judging_speed runs/demo/model runs/demo/sft --data-dir ../shared/data
+    python -m benchmarks.judging_speed runs/demo/model runs/demo/sft --data-dir ../shared/data
 
 Compared with verdict mode on the transformers backend:
 

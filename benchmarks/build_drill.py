@@ -1,6 +1,6 @@
 """Builds with two teachers behind a failing server, killed at random moments: nothing lost or paid twice.
 
-    python -m tests.bench.build_drill --seeds 20
+    python -m benchmarks.build_drill --seeds 20
 
 For each seed one build is left alone, on a server without faults; another one, on a server with all faults,
 is killed with SIGKILL several times and started again. In the recipe one teacher perturbs and the other one
@@ -109,7 +109,7 @@ def drill(seed: int, folder: Path, documents: int = DOCUMENTS, kills: int = KILL
     rng, outcome = random.Random(f"drill:{seed}"), Outcome(seed)
     alone, disturbed = folder / "alone", folder / "disturbed"
     settings = {
-        "answer": "tests.bench.build_drill:answer", "seed": seed, "stubborn": STUBBORN, "latency": 0.01,
+        "answer": "benchmarks.build_drill:answer", "seed": seed, "stubborn": STUBBORN, "latency": 0.01,
     }  # fmt: skip
     with FaultServer(folder / "alone.jsonl", **settings) as server:
         _write_recipe(alone, server.base_url, documents)

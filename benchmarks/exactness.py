@@ -1,6 +1,6 @@
 """Prefix sharing against TRL's own trainers on a real model, float32, LoRA: how far are they apart?
 
-    python -m tests.bench.exactness --model runs/demo/model --data-dir DATA --steps 20
+    python -m benchmarks.exactness --model runs/demo/model --data-dir DATA --steps 20
 
 For DPO with each of four losses, with and without a precomputed reference, on pairs of unequal lengths:
 relative difference of the loss, of the per-token log-probabilities and of all LoRA gradients together. For
@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from tests.bench.training_rows import make_rows
-from tests.bench.training_speed import make_trainer
+from benchmarks.training_rows import make_rows
+from benchmarks.training_speed import make_trainer
 
 LOSSES = ("sigmoid", "ipo", "hinge", "sigmoid_norm")
 
