@@ -307,6 +307,8 @@ def test_pages_name_what_is_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     scripts = {f"benchmarks/{name}.py" for name in re.findall(r"-m benchmarks\.(\w+)", text)}
     named = scripts | set(
-        re.findall(r"(?<![\w/])(?:tests|benchmarks|recipes|accelerate_configs)/[\w./-]+\.(?:py|yaml|json)\b", text)
+        re.findall(
+            r"(?<![\w/])(?:tests|benchmarks|recipes|accelerate_configs)/[\w./-]+\.(?:py|yaml|json)\b", text
+        )
     )
     assert [path for path in sorted(named) if not Path(path).is_file()] == []
