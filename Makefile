@@ -108,7 +108,7 @@ $(EXPORT_STAMP): requirements/cpu.txt requirements/export.txt pyproject.toml
 	$(EXPORT_VENV)/bin/python -m pip install --quiet --no-deps --editable .
 	touch $(EXPORT_STAMP)
 
-# What llama.cpp itself makes of a GGUF file is measured, for it compiles too long: tests/bench/exports.py.
+# What llama.cpp itself makes of a GGUF file is measured, for it compiles too long: benchmarks/exports.py.
 test-export: install-export
 	$(EXPORT_VENV)/bin/python -m pytest tests/core/test_exports.py
 

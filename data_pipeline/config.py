@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from data_pipeline.contrast import KINDS, LABELLED
-from data_pipeline.perturb import DEFAULT_EDIT_TYPES, EDIT_TYPES
+from data_pipeline.perturb import EDIT_TYPES
 from data_pipeline.prompts import Style
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
@@ -142,7 +142,7 @@ class DataConfig(StrictConfig):
     """Trim or leave out gold answers that their document does not bear, as far as rules can tell."""
     perturb: bool = True
     """Make perturbed twins of gold answers. ``false`` takes labelled samples as they are."""
-    edit_types: tuple[str, ...] = DEFAULT_EDIT_TYPES
+    edit_types: tuple[str, ...] = EDIT_TYPES
     from_document: Share = Field(default=0.6, ge=0, le=1)
     """Of the gold answers that have both sorts of edit, the share that get one which brings in nothing new to
     the document; the others get the sort that they have."""

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, replace
 from itertools import tee
 from typing import Any, Literal
 
-from data_pipeline.rows import dpo_row, gold_label, judgement, sft_row
+from data_pipeline.rows import gold_label
 from data_pipeline.teachers.base import Judgement, Teacher
 from judge.samples import row_from_sample
-from judge.types import DPORow, Mode, Sample, SFTRow
+from judge.types import Sample
 
 Outcome = Literal["kept", "unanimous error", "no verdict"]
 OUTCOMES: tuple[Outcome, ...] = ("kept", "unanimous error", "no verdict")
@@ -47,22 +47,6 @@ class Decision:
     def rejected(self) -> tuple[Judgement, ...]:
         """The judgements that the chosen one is preferred to."""
         return self.wrong if self.chosen is not None else ()
-
-    def sft_row(self, mode: Mode = "reason") -> SFTRow | None:
-        """The chosen judgement as a row to imitate."""
-        if self.chosen is None:
-            return None
-        return sft_row(self.sample, mode, _reply(self.sample, mode, self.chosen), self.chosen.teacher)
-
-    def dpo_rows(self) -> list[DPORow]:
-        """The chosen judgement against every wrong one, in reason mode (as bare labels all were one)."""
-        if self.chosen is None:
-            return []
-        chosen = _reply(self.sample, "reason", self.chosen)
-        return [
-            dpo_row(self.sample, "reason", chosen, _reply(self.sample, "reason", wrong), wrong.teacher)
-            for wrong in self.wrong
-        ]
 
     def aside_row(self) -> dict[str, Any]:
         """A sample that was not kept, with all that was said of it."""
@@ -99,12 +83,6 @@ def judge_together(samples: Iterable[Sample], teachers: Sequence[Teacher]) -> It
     ]
     for sample, *judgements in zip(kept, *streams, strict=True):
         yield decide(sample, judgements)
-
-
-def _reply(sample: Sample, mode: Mode, item: Judgement) -> str:
-    if item.label is None:
-        raise ValueError(f"the judgement of {sample.id} by {item.teacher} has no verdict")
-    return judgement(sample, mode, item.label, item.reasoning)
 
 
 class Yield:

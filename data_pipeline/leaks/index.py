@@ -33,7 +33,7 @@ from judge.types import Sample
 
 NEAR_DOCUMENT = 0.4
 """Share of a document, or of a benchmark's passage, from which the two share text. With one word in ten
-changed 0.7 is left; no unrelated document reached 0.3 (``tests/bench/leak_recall.py``)."""
+changed 0.7 is left; no unrelated document reached 0.3 (``benchmarks/leak_recall.py``)."""
 NEAR_PAIR = 0.6
 """Share from which a question with its answer repeats another."""
 LEAST_SHINGLES = 5

@@ -2,14 +2,13 @@
 
 from data_pipeline.perturb.dates import find_dates
 from data_pipeline.perturb.edit import Edit, occurs
-from data_pipeline.perturb.edits import DEFAULT_EDIT_TYPES, EDIT_TYPES, EDITS
+from data_pipeline.perturb.edits import EDIT_TYPES, EDITS
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import find_entities, find_facts
 from data_pipeline.perturb.numbers import find_numbers
 from data_pipeline.perturb.rules import Perturbation, RulePerturber
 
 __all__ = [
-    "DEFAULT_EDIT_TYPES",
     "EDITS",
     "EDIT_TYPES",
     "Edit",

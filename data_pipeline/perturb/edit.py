@@ -68,16 +68,8 @@ _WHAT: dict[str, tuple[str, str]] = {
     "entity": ("the name", "名称"),
     "negation": ("the polarity of the statement:", "肯定与否定："),
     "comparative": ("the direction word", "方向词"),
-    "addition": ("the detail", "细节"),
     "role": ("who does what to whom:", "双方的关系："),
-    "role_triples": ("who does what to whom:", "双方的关系："),
     "attribution": ("what belongs to whom:", "归属："),
-    "certainty": ("the certainty of the statement:", "确定程度："),
-    "quantifier": ("how many or how often:", "数量范围："),
-    "cause": ("the relation of cause:", "因果关系："),
-    "order": ("the order of events:", "先后顺序："),
-    "total": ("the result of comparing or counting:", "比较或计算的结果："),
-    "omission": ("the restriction of the statement:", "限定条件："),
 }
 
 

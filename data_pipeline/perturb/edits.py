@@ -1,16 +1,9 @@
 """The edit types: each makes one small wrong change to an answer, or says that it cannot (``None``)."""
 
-from data_pipeline.perturb.additions import addition
 from data_pipeline.perturb.comparatives import comparative
 from data_pipeline.perturb.edit import EditFunction
 from data_pipeline.perturb.meaning.attributions import attribution
-from data_pipeline.perturb.meaning.causes import cause
-from data_pipeline.perturb.meaning.certainties import certainty
-from data_pipeline.perturb.meaning.omissions import omission
-from data_pipeline.perturb.meaning.orders import order
-from data_pipeline.perturb.meaning.quantifiers import quantifier
-from data_pipeline.perturb.meaning.roles import role, role_triples
-from data_pipeline.perturb.meaning.totals import total
+from data_pipeline.perturb.meaning.roles import role
 from data_pipeline.perturb.polarity import negation
 from data_pipeline.perturb.swap_date import date, foreign_date
 from data_pipeline.perturb.swap_name import entity
@@ -18,10 +11,8 @@ from data_pipeline.perturb.swap_number import foreign_number, number
 from data_pipeline.perturb.zh.edits import CHINESE_EDITS, FOREIGN_CHINESE_EDITS
 
 
-def _by_language(english: EditFunction, chinese: EditFunction | None) -> EditFunction:
-    """One edit function of two: the Chinese one for Chinese answers, where there is one."""
-    if chinese is None:
-        return english
+def _by_language(english: EditFunction, chinese: EditFunction) -> EditFunction:
+    """One edit function of two: the Chinese one for Chinese answers."""
     return lambda answer, document, question, language, rng: (chinese if language == "zh" else english)(
         answer, document, question, language, rng
     )
@@ -33,19 +24,11 @@ _ENGLISH: dict[str, EditFunction] = {
     "entity": entity,
     "negation": negation,
     "comparative": comparative,
-    "addition": addition,
     "role": role,
-    "role_triples": role_triples,
     "attribution": attribution,
-    "quantifier": quantifier,
-    "order": order,
-    "total": total,
-    "omission": omission,
-    "certainty": certainty,
-    "cause": cause,
 }
 EDITS: dict[str, EditFunction] = {
-    name: _by_language(edit, CHINESE_EDITS.get(name)) for name, edit in _ENGLISH.items()
+    name: _by_language(edit, CHINESE_EDITS[name]) for name, edit in _ENGLISH.items()
 }
 FOREIGN_EDITS: dict[str, EditFunction] = {
     "number": _by_language(foreign_number, FOREIGN_CHINESE_EDITS["number"]),
@@ -53,19 +36,4 @@ FOREIGN_EDITS: dict[str, EditFunction] = {
 }
 """For the types that take from the document where they can: the same edit with what is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)
-"""All that there are."""
-OFF_BY_DEFAULT: tuple[str, ...] = (
-    "addition",
-    "role_triples",
-    "quantifier",
-    "order",
-    "total",
-    "omission",
-    "certainty",
-    "cause",
-)
-"""Edits that their wording tells from their twins (a stock phrase, a hedge that is gone, one fact told in
-many documents), that read oddly too often (quantifiers), or of which real sets gave too few to show that
-they do not."""
-DEFAULT_EDIT_TYPES: tuple[str, ...] = tuple(name for name in EDIT_TYPES if name not in OFF_BY_DEFAULT)
-"""Those that a recipe uses unless it names others."""
+"""All that there are; a recipe uses them unless it names some."""

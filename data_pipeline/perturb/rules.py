@@ -3,7 +3,7 @@
 It needs no model and costs nothing, and the same seed gives the same twin on every machine. A coin says
 whether the change should bring in nothing new to the document (a judge can only see it by reading closely)
 or something foreign; which edit it is, is drawn with weights. Edits that leave a trace in the answer alone
-("not", stock phrases) weigh little.
+("not") weigh little.
 """
 
 import hashlib
@@ -14,25 +14,12 @@ from random import Random
 
 from data_pipeline.perturb.directions import is_rarer
 from data_pipeline.perturb.edit import Edit, EditFunction, occurs
-from data_pipeline.perturb.edits import DEFAULT_EDIT_TYPES, EDIT_TYPES, EDITS, FOREIGN_EDITS
+from data_pipeline.perturb.edits import EDIT_TYPES, EDITS, FOREIGN_EDITS
 from data_pipeline.perturb.polarity import removes_negation
 from judge.errors import InputError, unknown
 from judge.types import Sample, Task
 
 _TRIES = 3
-_MEANING = {
-    "role": 5.0,
-    "role_triples": 1.0,
-    "attribution": 5.0,
-    "order": 4.0,
-    "total": 3.0,
-    "quantifier": 2.0,
-    "omission": 0.5,
-    "certainty": 0.3,
-    "cause": 0.3,
-}
-"""Weights of the edits that change what an answer means without a new fact: they are rare, and what moves
-words about leaves no trace, while a hedge that is gone does."""
 _SMALL = ("two", "three")
 _LEFT_OUT = 0.6
 """Share of English samples whose edits towards a rarer word ("less" for "more") are left out: texts say the
@@ -52,17 +39,14 @@ class Perturbation:
 
 
 def _weight(edit: Edit) -> float:
-    """How much an edit is wanted. What gold answers seldom say (a negation, "less", a stock phrase) weighs
-    little, since it gives the edit away."""
+    """How much an edit is wanted. What gold answers seldom say (a negation, "less") weighs little, since
+    it gives the edit away."""
     if edit.edit_type == "negation":
         return 1.6 if removes_negation(edit) else 0.25
     if edit.edit_type == "comparative":
         return 0.4 if is_rarer(edit.replaced, edit.inserted) else 2.0
-    if edit.edit_type == "addition":
-        return 0.8
-    if edit.edit_type in _MEANING:
-        return _MEANING[edit.edit_type]
-    return 5.0 if edit.from_document else 0.6
+    moves_words = edit.edit_type in ("role", "attribution")  # they are rare and leave no trace
+    return 5.0 if moves_words or edit.from_document else 0.6
 
 
 def _to_rarer(edit: Edit) -> bool:
@@ -95,9 +79,7 @@ class RulePerturber:
         InputError: an edit type is not known, or ``from_document`` is no share.
     """
 
-    def __init__(
-        self, seed: int = 0, edit_types: Sequence[str] = DEFAULT_EDIT_TYPES, from_document: float = 0.6
-    ):
+    def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES, from_document: float = 0.6):
         for name in edit_types:
             if name not in EDITS:
                 raise InputError(unknown("edit type", name, EDITS))

@@ -10,7 +10,7 @@ from data_pipeline.documents.bearing import bearing_parts, in_pairs, words_of
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.neighbours import Neighbours
-from data_pipeline.perturb import DEFAULT_EDIT_TYPES, RulePerturber
+from data_pipeline.perturb import EDIT_TYPES, RulePerturber
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.twins.compose import Composed
@@ -19,9 +19,7 @@ from judge.types import Language, Sample
 
 WEIGHTS: Mapping[str, float] = {"added_sentence": 4.0, "deletion": 4.0, "edit": 2.0}
 """How much each kind of error is wanted."""
-EDITED = tuple(
-    name for name in DEFAULT_EDIT_TYPES if name not in ("date", "entity", "comparative", "negation")
-)
+EDITED = tuple(name for name in EDIT_TYPES if name not in ("date", "entity", "comparative", "negation"))
 """Kinds of edits. Against another date, name, direction or denial, the rest of a long answer often speaks."""
 LENGTHS = 0.25
 """Share by which a foreign sentence may be longer or shorter than the one whose place it takes."""

@@ -13,8 +13,7 @@ def judgement_pattern(max_chars: int | None) -> str:
     Args:
         max_chars: characters that the reasoning may take; any number where it is ``None``: replies of
             transformers are closed near their limit (:mod:`judge.backends.held`), and xgrammar, which servers
-            of vLLM take by default, looks for seconds at every token of a counted repetition
-            (``tests/bench/guide_speed.py``).
+            of vLLM take by default, looks for seconds at every token of a counted repetition.
     """
     most = "+" if max_chars is None else f"{{1,{max_chars}}}"
     forms = []

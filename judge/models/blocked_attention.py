@@ -3,7 +3,7 @@
 PyTorch's kernel computes masked scores too, and its backward pass is slow on CPUs. Here a block is plain
 products of matrices, of as many heads at a time as keep the scores in the cache; heads that share their keys
 are one product, with no copies of the keys. The backward pass makes the scores again, so that nothing is
-kept between the passes but queries, keys and values (``tests/bench/decoder_speed.py``, ``encoder_speed.py``).
+kept between the passes but queries, keys and values.
 """
 
 from collections.abc import Iterator, Sequence

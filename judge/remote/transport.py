@@ -2,7 +2,7 @@
 
 ``httpx2`` carries it, the HTTP client that the Hub client brings along and that ``openai`` itself runs on.
 A call through ``openai`` takes two and a half times the CPU time of a bare ``httpx2`` one, for features that
-the cache, budget and retries here replace (tests/bench/client_throughput.py measures it).
+the cache, budget and retries here replace.
 """
 
 import asyncio

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.training_drill import difference, prepare
 from judge.cli.train import run_recipe
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
@@ -29,7 +30,6 @@ from judge.training.config import SFTRecipe
 from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted, StopSignals
 from judge.training.weights import move_into
-from tests.bench.training_drill import difference, prepare
 from tests.towers import training
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +90,7 @@ def names(output: Path) -> set[str]:
 
 def test_killed_runs_end_as_the_undisturbed_one() -> None:
     """A short form of the drill, in which everything is real: processes, SIGKILL, half-written folders."""
-    command = ["-m", "tests.bench.training_drill", "--kills", "2", "--steps", "8", "--runs", "1"]
+    command = ["-m", "benchmarks.training_drill", "--kills", "2", "--steps", "8", "--runs", "1"]
     done = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,

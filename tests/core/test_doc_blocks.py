@@ -24,11 +24,11 @@ import judge.shipped
 from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.types import Sample
-from tests.bench.screenshots import LARGEST
 from tests.calling import call
 from tests.encoders import save_judge
 from tests.towers import build_towers
 
+LARGEST = 150_000
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     path

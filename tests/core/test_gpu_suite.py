@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.performance_page import TABLES
 from tests.gpu import world
 from tests.gpu.child import OutOfMemory, in_process
+from tests.gpu.performance_page import TABLES
 
 MODULES = Path(__file__).parents[1] / "gpu"
 

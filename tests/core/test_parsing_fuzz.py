@@ -1,7 +1,4 @@
-"""Fuzzing the verdict parser: it never raises, and finds no verdict where none was given.
-
-``tests/bench/fuzz_parser.py`` runs the same checks for as long as one likes, led by coverage.
-"""
+"""Fuzzing the verdict parser: it never raises, and finds no verdict where none was given."""
 
 import json
 import re

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import InputError
-from tests.bench.performance_page import BEGIN, END, NOTHING, fill
+from tests.gpu.performance_page import BEGIN, END, NOTHING, fill
 from tests.gpu.results import Results
 
 ROOT = Path(__file__).parents[2]

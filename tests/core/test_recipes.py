@@ -305,8 +305,10 @@ def test_a_judge_in_two_stages_is_one_command(name: str) -> None:
 def test_pages_name_what_is_there(page: Path) -> None:
     """Scripts, tests and configs that a page names."""
     text = page.read_text(encoding="utf-8")
-    scripts = {f"tests/bench/{name}.py" for name in re.findall(r"tests\.bench\.(\w+)", text)}
+    scripts = {f"benchmarks/{name}.py" for name in re.findall(r"-m benchmarks\.(\w+)", text)}
     named = scripts | set(
-        re.findall(r"\b(?:tests|recipes|accelerate_configs)/[\w./-]+\.(?:py|yaml|json)\b", text)
+        re.findall(
+            r"(?<![\w/])(?:tests|benchmarks|recipes|accelerate_configs)/[\w./-]+\.(?:py|yaml|json)\b", text
+        )
     )
     assert [path for path in sorted(named) if not Path(path).is_file()] == []

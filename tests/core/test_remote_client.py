@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.fault_drill import CONCURRENCY, drill
 from judge.errors import InputError, JudgeError
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Prices, Reply
 from judge.remote.client import LOOK_AHEAD
 from judge.remote.transport import retry_after
-from tests.bench.fault_drill import CONCURRENCY, drill
 from tests.fault_server import FaultServer
 
 SCHEMA = {

@@ -1,7 +1,9 @@
 """The page of ``judge serve`` in a real browser: one answer, its sentences, a file, a token."""
 
+import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +11,44 @@ import pytest
 
 from judge.samples import sample_from_row
 from judge.serving.page import ASSETS, HEADERS, OWN, SHARED
-from tests.bench.serve_page import DROP, made_up, write_rows
+from judge.types import Sample
 from tests.core.test_claims import BRIDGE, Words
 from tests.core.test_serving import Running
+from tests.made_up import make_samples
 
 NASTY = "<script>window.broken = 1</script> \U0001d538 &amp; <mark>"
 IMAGE = "<img src=x onerror='window.broken = 1'>"
 ANSWER = f"Ada Holst designed the bridge. \U0001d538 sued everybody {IMAGE}! A storm damaged the pier."
+
+DROP = """([name, text]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name));
+  document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+def made_up(count: int) -> Iterator[Sample]:
+    """Made-up samples with quotes, commas, line breaks and markup in their fields."""
+    for number, sample in enumerate(make_samples(count)):
+        yield replace(sample, id=f"=row {number}", answer=f'{sample.answer} "So it is", they say.')
+
+
+def write_rows(path: Path, samples: Iterable[Sample]) -> list[dict[str, str]]:
+    """A CSV of samples; gives its rows."""
+    rows = [
+        {
+            "id": sample.id,
+            "document": sample.document_text,
+            "question": sample.question,
+            "answer": sample.answer,
+        }
+        for sample in samples
+    ]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ["id", "document", "question", "answer"])
+        writer.writeheader()
+        writer.writerows(rows)
+    return rows
 
 
 @pytest.fixture

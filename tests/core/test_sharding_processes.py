@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import nn
 
+from benchmarks.training_drill import prepare
 from judge.errors import InputError
 from judge.training.config import SFTRecipe
 from judge.training.lion import Lion
 from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.training.weights import own_part
-from tests.bench.training_drill import prepare
 from tests.towers import training
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.training_drill import difference, prepare
 from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.samples import read_samples, write_samples
@@ -21,7 +22,6 @@ from judge.training.dpo import train_dpo
 from judge.training.sft import train_sft
 from judge.training.validation import MEASURES, Evaluation, judge_live, measure, validation_samples
 from judge.types import Label, Sample, Verdict
-from tests.bench.training_drill import difference, prepare
 from tests.towers import training
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other

@@ -12,9 +12,7 @@ from data_pipeline.ensemble import Yield, decide, judge_together, yield_markdown
 from data_pipeline.rows import opposite
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.known_label import reason_for_label
-from judge.prompting.parsing import parse
-from judge.prompting.prompts import BuiltinPrompt
-from judge.types import LANGUAGES, Label, Language, Sample
+from judge.types import Label, Language, Sample
 
 TEACHERS = ("big", "middle", "small")  # in their priority
 # What each is (R right, W wrong) -> whose judgement is the SFT row, and whose are rejected for it.
@@ -53,30 +51,16 @@ def judgements(pattern: str, gold: Label) -> list[Judgement]:
     ]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("gold", list(Label))
 @pytest.mark.parametrize(("pattern", "expected"), [*BIAN.items(), *UNPARSED.items()])
-def test_rows_and_pairs_are_those_of_the_table(
-    pattern: str, expected: tuple[str | None, list[str]], gold: Label, language: Language
+def test_choices_are_those_of_the_table(
+    pattern: str, expected: tuple[str | None, list[str]], gold: Label
 ) -> None:
-    chosen, rejected = expected
-    item = sample(gold, language)
-    decision = decide(item, judgements(pattern, gold))
-    row, pairs = decision.sft_row(), decision.dpo_rows()
-    prompt = BuiltinPrompt().messages(item, "reason")
-    if chosen is None:
-        assert row is None and pairs == []
-        return
-    assert row is not None
-    assert row["prompt"] == prompt and row["group"] == "g" and row["meta"]["teacher"] == chosen
-    parsed = parse(row["completion"][0]["content"])
-    assert (parsed.label, parsed.reasoning) == (gold, f"{chosen} thinks so")
-    assert [pair["meta"]["rejected_from"] for pair in pairs] == rejected
-    for pair, name in zip(pairs, rejected, strict=True):
-        assert pair["prompt"] == prompt and pair["chosen"] == row["completion"]
-        parsed = parse(pair["rejected"][0]["content"])
-        assert (parsed.label, parsed.reasoning) == (opposite(gold), f"{name} thinks so")
-    assert len({row["id"], *(pair["id"] for pair in pairs)}) == 1 + len(pairs)
+    decision = decide(sample(gold), judgements(pattern, gold))
+    found = decision.chosen and decision.chosen.teacher, [item.teacher for item in decision.rejected]
+    assert found == expected
+    assert decision.chosen is None or decision.chosen.label is gold
+    assert all(item.label is opposite(gold) for item in decision.rejected)
 
 
 def test_the_tables_hold_every_combination() -> None:
@@ -91,9 +75,9 @@ def test_any_number_of_teachers(pattern: str) -> None:
     assert (decision.chosen is None) == ("R" not in pattern)
     if decision.chosen is not None:
         assert decision.chosen.teacher == f"t{pattern.index('R')}" and decision.outcome == "kept"
-        assert len(decision.dpo_rows()) == pattern.count("W")
+        assert len(decision.rejected) == pattern.count("W")
     else:
-        assert decision.dpo_rows() == [] and decision.sft_row() is None
+        assert decision.rejected == ()
         assert decision.outcome == ("unanimous error" if "W" in pattern else "no verdict")
 
 
@@ -102,12 +86,6 @@ def test_what_is_not_kept_is_set_aside_with_all_that_was_said() -> None:
     assert row["outcome"] == "unanimous error" and row["sample"]["id"] == "s"
     assert [item["label"] for item in row["judgements"]] == ["FAIL", "FAIL", None]
     assert [item["teacher"] for item in row["judgements"]] == list(TEACHERS)
-
-
-def test_a_verdict_row_is_the_bare_label() -> None:
-    row = decide(sample(Label.FAIL, "zh"), judgements("WRR", Label.FAIL)).sft_row("verdict")
-    assert row is not None and row["completion"][0]["content"] == "失败"
-    assert row["prompt"] == BuiltinPrompt().messages(sample(Label.FAIL, "zh"), "verdict")
 
 
 class Scripted:
@@ -174,13 +152,12 @@ def test_teachers_judge_together_at_their_own_pace_and_unseen() -> None:
     assert "| big | 6 | 7 | 2 | 6 | 4 |" in yield_markdown(table)
 
 
-def test_reasonings_for_known_labels_make_the_same_rows() -> None:
+def test_reasonings_for_known_labels_are_chosen() -> None:
     items = [sample(Label.PASS), sample(Label.FAIL)]
     replies = [{"reasoning": ["one"]}, {"reasoning": ["two", "three"]}]
     given = reason_for_label("t", scripted(replies), items, lambda _: "")
-    rows = [decide(item, [judgement]).sft_row() for item, judgement in zip(items, given, strict=True)]
-    found = [parse(row["completion"][0]["content"]) for row in rows if row]
-    assert [(item.label, item.reasoning) for item in found] == [
+    found = [decide(item, [judgement]).chosen for item, judgement in zip(items, given, strict=True)]
+    assert [(item.label, item.reasoning) for item in found if item] == [
         (Label.PASS, "- one"),
         (Label.FAIL, "- two\n- three"),
     ]

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.bench.build_drill import build_in, drill
+from benchmarks.build_drill import build_in, drill
 
 
 def test_a_killed_build_ends_as_one_that_was_left_alone(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.leak_recall import figures, planted, synthetic
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig, LeaksConfig
 from data_pipeline.gating import LeakGate
@@ -23,7 +24,6 @@ from judge.files import open_text
 from judge.formats.shared import side_of
 from judge.samples import write_samples
 from judge.types import Sample, Task
-from tests.bench.leak_recall import figures, planted, synthetic
 from tests.data.test_build import ragtruth_folder
 
 BRIDGE = (

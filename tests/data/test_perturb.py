@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_pipeline.perturb import (
-    DEFAULT_EDIT_TYPES,
     EDIT_TYPES,
     EDITS,
     RulePerturber,
@@ -129,7 +128,6 @@ def test_golden(
         ("entity", "en", "The bridge is old."),
         ("number", "en", "The H2O and the A4 road."),
         ("date", "en", "It may march on."),
-        ("addition", "en", "It is old."),
     ],
 )
 def test_an_edit_that_would_be_wrong_is_not_made(kind: str, language: Language, answer: str) -> None:
@@ -171,17 +169,6 @@ def test_the_article_follows_the_word() -> None:
         "It was an earlier plan, an early draft of an increase in cost.", document, "", "en", Random(1)
     )
     assert edit is None or not re.search(r"\ban [b-df-hj-np-tv-z]", edit.answer)
-
-
-def test_an_addition_replaces_an_adjunct_of_like_length() -> None:
-    answer = "The team repaired the roof, which took the whole winter."
-    edit = EDITS["addition"](answer, BRIDGE, "", "en", Random(0))
-    assert (
-        edit is not None and edit.answer.startswith("The team repaired the roof, ") and not edit.from_document
-    )
-    assert abs(len(edit.answer) - len(answer)) <= 12
-    zh = EDITS["addition"]("林嘉禾一生制琴约620把，其余时间都在教徒弟。", LAKE, "", "zh", Random(0))
-    assert zh is not None and zh.answer.startswith("林嘉禾一生制琴约620把，")
 
 
 def test_facts_have_kinds_and_places() -> None:
@@ -370,11 +357,6 @@ def test_data_put_into_words_is_not_negated() -> None:
     )
     assert RulePerturber(0, ("negation",)).perturb(sample) is None
     assert RulePerturber(0, ("negation",)).perturb(replace(sample, task=Task.SUMMARIZATION)) is not None
-
-
-def test_stock_phrases_are_off_by_default() -> None:
-    assert "addition" in EDIT_TYPES and "addition" not in DEFAULT_EDIT_TYPES
-    assert RulePerturber().edit_types == DEFAULT_EDIT_TYPES
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -47,14 +47,6 @@ def outcomes(kind: str, answer: str, document: str, question: str = "") -> set[s
         ("comparative", "博物馆在湖的北岸。", LAKE, "", {"博物馆在湖的南岸。"}),
         ("role", "原告要求被告支付欠租。", COURT, "", {"被告要求原告支付欠租。"}),
         ("attribution", "岑玉衡表示屋顶漏水。", HEARD, "", {"戚长宁表示屋顶漏水。"}),
-        ("certainty", "这可能会推迟生效。", "判决可能会推迟生效。", "", {"这会推迟生效。"}),
-        ("quantifier", "村民大部分反对。", "村民大部分反对，少数赞成。", "", {"村民全部反对。"}),
-        ("quantifier", "这是最早的桥之一。", "它是当地最早的桥之一。", "", {"这是最早的桥。"}),
-        ("cause", "发病率与饮水有关。", "研究发现，发病率与饮水有关。", "", {"发病率是由饮水导致的。"}),
-        ("order", "改建之前，这里是码头。", "改建之前，这里是码头。", "", {"改建之后，这里是码头。"}),
-        ("order", "先拆墙，后修顶。", "工人先拆墙，后修顶。", "", {"先修顶，后拆墙。"}),
-        ("omission", "如果被告上诉，判决将推迟生效。", COURT, "", {"判决将推迟生效。"}),
-        ("omission", "除押金外，其余款项应在30日内付清。", COURT, "", {"其余款项应在30日内付清。"}),
     ],
 )
 def test_golden(kind: str, answer: str, document: str, question: str, expected: set[str]) -> None:
@@ -77,10 +69,6 @@ def test_golden(kind: str, answer: str, document: str, question: str, expected: 
         ("number", "这十分普遍。"),
         ("number", "本州、四国及九州。"),
         ("number", "那是第二次世界大战。"),
-        ("quantifier", "书名是《一般系统年鉴》。"),
-        ("order", "他们之后会回来。"),
-        ("omission", "除押金外，还有欠租。"),
-        ("omission", "如今公司有三百人，并在湖边设厂。"),
     ],
 )
 def test_what_would_not_read_or_not_be_wrong_is_left_alone(kind: str, answer: str) -> None:
@@ -188,9 +176,7 @@ def test_numerals_come_back(value: int, counts: bool) -> None:
     assert value_of(numeral_of(value, counts)) == value
 
 
-PARTS = st.lists(
-    st.sampled_from((*LAKE, *COURT, *FAR, "没有", "部分", "之前", "原告", "可能会")), max_size=40
-).map("".join)
+PARTS = st.lists(st.sampled_from((*LAKE, *COURT, *FAR, "没有", "原告")), max_size=40).map("".join)
 
 
 @settings(max_examples=120, deadline=None)

@@ -1,9 +1,11 @@
 import json
+import random
 import shutil
 import socket
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,59 @@ from judge.errors import InputError
 from judge.files import write_jsonl
 from judge.samples import write_samples
 from judge.types import Label, Sample, Task
-from tests.bench.annotate_page import annotate, begin, by_hand, make_samples, opinions
+from tests.made_up import make_samples
 
 SAMPLES = make_samples(8)
+KEYS = {"PASS": "p", "FAIL": "f", "UNSURE": "u"}
+
+
+def opinions(samples: Sequence[Sample], share: float, seed: int) -> dict[str, str]:
+    """What a person says of each sample: its label with a probability, or else anything."""
+    draw = random.Random(seed)
+    return {
+        sample.id: str(sample.label) if draw.random() < share else draw.choice(list(KEYS))
+        for sample in samples
+    }
+
+
+def begin(tab: Any, address: str, name: str) -> None:
+    """Open the page as somebody."""
+    tab.goto(address)
+    tab.locator("#name").fill(name)
+    tab.keyboard.press("Enter")
+    tab.locator("#answer").wait_for()
+
+
+def annotate(tab: Any, said: Mapping[str, str]) -> None:
+    """Say of every sample what there is to say, with the keyboard alone."""
+    marked = 0
+    for _ in said:
+        about = tab.locator("#about").text_content()
+        label = said[about.rpartition(" · ")[2]]
+        if label == "FAIL":
+            marked += 1
+            if marked % 3 == 1:
+                for key in ("a", "ArrowRight", "Shift+ArrowRight", "m"):
+                    tab.keyboard.press(key)
+        tab.keyboard.press(KEYS[label])
+        tab.wait_for_function(
+            "about => document.getElementById('about').textContent !== about"
+            " || !document.getElementById('finished').hidden",
+            arg=about,
+        )
+
+
+def by_hand(ratings: Sequence[Sequence[str]]) -> tuple[float, float]:
+    """Fleiss' kappa and Krippendorff's alpha of complete ratings, by loops over all pairs."""
+    everything = [label for item in ratings for label in item]
+    n, raters = len(everything), len(ratings[0])
+    pairs = [pair for item in ratings for pair in permutations(item, 2)]
+    observed = sum(one == two for one, two in pairs) / len(pairs)
+    shares = [everything.count(label) / n for label in set(everything)]
+    chance = sum(share * share for share in shares)
+    differ = sum(one != two for one, two in permutations(everything, 2)) / (n * (n - 1))
+    assert len(pairs) == len(ratings) * raters * (raters - 1)
+    return (observed - chance) / (1 - chance), 1 - (1 - observed) / differ
 
 
 def say(work: Work, who: str, labels: str) -> None:

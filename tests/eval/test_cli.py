@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.eval_drill import drill
 from eval import benchmarks
 from eval.cli import app, compare
 from eval.pages.cli import app as report
@@ -15,7 +16,6 @@ from judge.errors import InputError, JudgeError
 from judge.floors.rules import FLOORS
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
-from tests.bench.eval_drill import drill
 
 PASS_FLOOR = "floor:always-pass"
 

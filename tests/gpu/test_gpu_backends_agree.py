@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks import backends_agree
 from judge.files import write_jsonl
-from tests.bench import backends_agree
 from tests.gpu.world import make_samples, size
 
 MINUTES = 6

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.doctor_memory import measured, write_rows
 from judge.configs import load_config
 from judge.models.hardware import GIB
 from judge.training.config import DPORecipe, SFTRecipe
-from tests.bench.doctor_memory import measured, write_rows
 from tests.gpu.child import in_process
 from tests.gpu.world import REHEARSAL, size
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.doctor_memory import settings, write_rows
 from judge.models.hardware import GIB
-from tests.bench.doctor_memory import settings, write_rows
 from tests.gpu.child import in_process
 from tests.gpu.world import REHEARSAL, size
 
@@ -27,7 +27,7 @@ def test_doctor_is_within_a_quarter_of_the_peak(name, record, model_of, precisio
     stage, model, changes = RUNS[name]
     write_rows(tmp_path / "data", model_of(model), TOKENS)
     recipe = settings(stage, model_of(model), tmp_path, TOKENS, {"precision": precision, **changes})
-    found = in_process("tests.bench.doctor_memory:measure", stage=stage, recipe=recipe)
+    found = in_process("benchmarks.doctor_memory:measure", stage=stage, recipe=recipe)
     peak, estimate = found["peak"] / GIB, found["estimate"] / GIB
     record(
         f"doctor/{model}, {name}", tokens=TOKENS, precision=precision, peak_gib=peak, estimate_gib=estimate

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.bench.exactness import differences
-from tests.bench.training_rows import make_rows
+from benchmarks.exactness import differences
+from benchmarks.training_rows import make_rows
 from tests.gpu.child import in_process
 from tests.gpu.world import REHEARSAL
 

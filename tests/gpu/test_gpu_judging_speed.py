@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench import judging_speed
+from benchmarks import judging_speed
 from tests.gpu.child import in_process
 from tests.gpu.utilization import Utilization, product_rate
 from tests.gpu.world import make_samples, size

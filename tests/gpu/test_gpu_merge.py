@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from benchmarks.doctor_memory import resident
 from judge.models.hardware import GIB
-from tests.bench.doctor_memory import resident
 from tests.gpu.child import in_process
 from tests.gpu.world import make_samples
 

@@ -1,17 +1,52 @@
 """QLoRA from end to end: SFT, DPO from its adapter, both judged. DPO starts exactly at the SFT judge."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.bench.qlora_chain import start_of_dpo
 from tests.gpu.child import in_process
 from tests.gpu.world import size
 from tests.towers import build_towers, training
 
 MINUTES = 3
 LIMIT = 1e-3  # of a reply's log-probability, in float32
+
+
+def start_of_dpo(trainer: Any, judge: Any) -> dict[str, float]:
+    """Largest distance of policy and reference from the judge, in log-probability of a reply."""
+    import torch
+
+    pairs = [trainer.train_dataset[row] for row in range(min(8, len(trainer.train_dataset)))]
+    batch = trainer._prepare_inputs(trainer.data_collator(pairs))
+    labels = batch["input_ids"].masked_fill(batch["completion_mask"] == 0, -100)
+    inputs = {name: value for name, value in batch.items() if name != "completion_mask"}
+    trainer.model.eval()
+    with torch.no_grad(), trainer.accelerator.autocast():
+        policy = trainer.model(**inputs, labels=labels, fused_lm_head=True, use_cache=False)
+        reference = trainer.compute_ref_log_probs(trainer.model, batch)
+    own = [reply_log_probability(judge, pair, side) for side in ("chosen", "rejected") for pair in pairs]
+    return {
+        "policy": largest(policy.log_probs.sum(1), own),
+        "reference": largest(torch.cat(list(reference)), own),
+    }
+
+
+def largest(found: Any, expected: Sequence[float]) -> float:
+    """The largest distance between log-probabilities."""
+    return max(abs(one - two) for one, two in zip(found.float().tolist(), expected, strict=True))
+
+
+def reply_log_probability(judge: Any, pair: dict[str, Any], side: str) -> float:
+    """Of one reply, by the judge's own forward pass on one row."""
+    import torch
+
+    prompt, reply = pair["prompt_ids"], pair[f"{side}_ids"]
+    ids = torch.tensor([[*prompt, *reply]], device=judge.device)
+    with torch.inference_mode():
+        scores = judge(input_ids=ids, use_cache=False).logits[0, len(prompt) - 1 : -1].float().log_softmax(-1)
+    return float(scores.gather(1, ids[0, len(prompt) :].unsqueeze(1)).sum())
 
 
 def chain(model: str, folder: str, precision: str) -> dict[str, float]:

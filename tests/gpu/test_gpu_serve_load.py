@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.bench import serve_load
+from benchmarks import serve_load
 from tests.gpu.child import in_process
 from tests.gpu.world import size
 

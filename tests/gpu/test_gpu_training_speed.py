@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.bench import training_speed
-from tests.bench.training_rows import make_rows
+from benchmarks import training_speed
+from benchmarks.training_rows import make_rows
 from tests.gpu.child import OutOfMemory, in_process
 from tests.gpu.world import REHEARSAL, size
 

@@ -64,8 +64,6 @@ def attribution(answer: str, document: str, question: str, language: Language, r
     The document must not hold of a thing what the new answer says of it: the two facts are of different
     sentences or clauses, are not listed together, and are not the same.
     """
-    if language != "en":
-        return None
     if stated := triples(document):
         return first_made("attribution", answer, document, rng, _objects(answer, stated))
     found = [*_listed(answer), *_numbers(answer, document)]

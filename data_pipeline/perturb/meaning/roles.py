@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, listed_together, occurs
+from data_pipeline.perturb.edit import Edit, listed_together
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import document_facts, is_translation
 from data_pipeline.perturb.meaning.support import (
@@ -18,7 +18,7 @@ from data_pipeline.perturb.meaning.support import (
     sentence_at,
     sentences,
 )
-from data_pipeline.perturb.meaning.triples import Triple, place_of, triples
+from data_pipeline.perturb.meaning.triples import triples
 from data_pipeline.perturb.words import either
 from judge.types import Language
 
@@ -125,25 +125,12 @@ def role(answer: str, document: str, question: str, language: Language, rng: Ran
     A relation counts only if it cannot hold both ways ("beat", "succeeded", "is higher in"); what the answer
     says of it is faithful, so that the reverse contradicts the document. Both sides must be known to it.
     """
-    if language != "en":
-        return None
     if triples(document):
         return None
     found = list(_comparisons(answer, document))
     if not is_translation(answer, document):  # the kinds of names are told by the document
         found += _names(answer, document)
     return first_made("role", answer, document, rng, found)
-
-
-def role_triples(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Let subject and object of a triple change places.
-
-    A type of its own: sets of triples tell one fact in many documents, so that its reverse is learned by
-    heart, without a document. It is off by default.
-    """
-    if language != "en":
-        return None
-    return first_made("role_triples", answer, document, rng, _triples(answer, document))
 
 
 def _comparisons(answer: str, document: str) -> Iterator[Candidate | None]:
@@ -223,29 +210,3 @@ def _names(answer: str, document: str) -> Iterator[Candidate | None]:
 def _same_kind(one: Fact, two: Fact) -> bool:
     kinds = {one.form.split("-")[0], two.form.split("-")[0]}
     return len(kinds) == 1 and not kinds & {"demonym", "code"}
-
-
-_DIRECTED = re.compile(
-    r"precededBy|followedBy|predecessor|successor|has to its \w+|influencedBy|influenced|doctoralAdvisor"
-    r"|doctoralStudent|derivative|stylisticOrigin|musicSubgenre|musicFusionGenre|subsidiary"
-    r"|parentCompany|inOfficeWhile\w+|owner"
-    r"|vicePresident|higher|lower|hasDeputy|deputy|parent|child|student|teacher|coach|manager|youthclub"
-)
-
-
-def _triples(answer: str, document: str) -> Iterator[Candidate | None]:
-    """Subject and object of a triple whose relation has a direction."""
-    stated: list[Triple] = triples(document)
-    for subject, relation, target in stated:
-        if not _DIRECTED.fullmatch(relation) or (target, relation, subject) in stated:
-            continue
-        if relation in ("owner", "coach", "manager", "youthclub"):  # a person and a club, say
-            continue
-        one, two = place_of(subject, answer), place_of(target, answer)
-        if one is None or two is None or occurs(subject, target) or occurs(target, subject):
-            continue
-        between = answer[min(one[1], two[1]) : max(one[0], two[0])]
-        if relation.startswith("inOffice") and not re.search(r"\b(?:while|when|during|under)\b", between):
-            continue
-        if sentence_at(answer, one[0]) == sentence_at(answer, two[0]):
-            yield exchanged(answer, one, two)

@@ -1,7 +1,7 @@
 """What a document says of a sentence of an answer: the ground on which the typed edits are verified."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from random import Random
 
@@ -11,8 +11,6 @@ from data_pipeline.perturb.verify import content
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span
 
-BEARS = 0.5
-"""Share of a sentence's content words from which on a sentence of the document bears it."""
 LONGEST = 220
 """Characters of the stretch of an answer that one edit may cover: a change is told in one line."""
 
@@ -30,15 +28,6 @@ def sentences(text: str) -> tuple[Span, ...]:
 def stems(text: str) -> frozenset[str]:
     """The content words of a text, spelling and inflection aside."""
     return frozenset(content(text))
-
-
-def bearing(claim: str, document: str, least: float = BEARS) -> list[str]:
-    """The sentences of a document that hold at least so large a share of a claim's content words."""
-    wanted = stems(claim)
-    if not wanted:
-        return []
-    texts = (document[part.start : part.end] for part in sentences(document))
-    return [text for text in texts if len(wanted & stems(text)) >= least * len(wanted)]
 
 
 def known(text: str, document: str, least: float = 1.0) -> bool:
@@ -97,14 +86,6 @@ def first_made(
     return None
 
 
-def matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """All matches, overlapping ones included."""
-    place = 0
-    while found := pattern.search(text, place):
-        yield found
-        place = found.start() + 1
-
-
 def plural(phrase: str) -> bool:
     """Does a noun phrase look like a plural, or like two things?"""
     head = re.split(r" (?:of|with|without|in|for|from|who|aged|at|on|to)\b", phrase)[0]
@@ -114,8 +95,3 @@ def plural(phrase: str) -> bool:
     return last in ("men", "women", "children", "people", "mice", "patients") or bool(
         re.search(r"[^su’']s$", last) and not re.search(r"(?:is|ics|itis|osis|ness)$", last)
     )
-
-
-def any_of(words: Sequence[str]) -> str:
-    """Words as alternatives of a pattern, the longest first."""
-    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))

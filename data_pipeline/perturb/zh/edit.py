@@ -20,11 +20,6 @@ _WHAT = {
     "comparative": "方向词",
     "role": "双方的角色",
     "attribution": "说话人",
-    "certainty": "确定的程度",
-    "quantifier": "范围",
-    "cause": "因果关系",
-    "order": "先后顺序",
-    "omission": "限定条件",
 }
 _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
 _END = re.compile(r"[，。；！？：,;!?:\n]")
@@ -50,8 +45,7 @@ def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what:
     replaced, inserted = answer[start:end], written_like(text, model)
     if bare(plain(new)) == bare(plain(answer)) or abs(len(new) - len(answer)) > max(12, 0.2 * len(answer)):
         return None
-    whole = kind != "omission" and len(bare(new)) >= STATEMENT  # what is left always stands there
-    if whole and bare(plain(new)) in _bare_document(document):
+    if len(bare(new)) >= STATEMENT and bare(plain(new)) in _bare_document(document):
         return None
     twice = new.count(inserted) > 1 and re.search(rf"({re.escape(inserted)})[，、,]?[和与或至到]?\1", new)
     if twice and inserted * 2 not in answer:

@@ -3,8 +3,6 @@
 from data_pipeline.perturb.edit import EditFunction
 from data_pipeline.perturb.zh.attribution import attribution
 from data_pipeline.perturb.zh.comparative import chinese_comparative
-from data_pipeline.perturb.zh.omission import omission
-from data_pipeline.perturb.zh.phrases import cause, certainty, order, quantifier
 from data_pipeline.perturb.zh.polarity import chinese_negation
 from data_pipeline.perturb.zh.role import role
 from data_pipeline.perturb.zh.swap_date import chinese_date, foreign_chinese_date
@@ -19,13 +17,8 @@ CHINESE_EDITS: dict[str, EditFunction] = {
     "comparative": chinese_comparative,
     "role": role,
     "attribution": attribution,
-    "certainty": certainty,
-    "quantifier": quantifier,
-    "cause": cause,
-    "order": order,
-    "omission": omission,
 }
-"""Edits of Chinese answers; of the other types one function serves both languages."""
+"""Edits of Chinese answers."""
 FOREIGN_CHINESE_EDITS: dict[str, EditFunction] = {
     "number": foreign_chinese_number,
     "date": foreign_chinese_date,

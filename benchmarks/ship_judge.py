@@ -1,0 +1,131 @@
+"""Put a trained judge into the package: its adapter, what it is, how good, and from what it was made.
+
+    python -m benchmarks.ship_judge reference runs/reference-encoder/seed0
+    python -m benchmarks.ship_judge reference-lm runs/smollm2-judge
+
+Takes the folder of a run of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth
+in ``eval``. Places on the machine that trained it are left out.
+"""
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from eval.report import Report, read_reports
+from judge.calibration.curve import Calibration
+from judge.files import JUDGE_FILE, write_json, write_text
+from judge.load import load_judge
+from judge.models.identity import read_identity
+from judge.shipped import REFERENCE, REFERENCE_LM, model_path
+from judge.training.card import model_card
+
+RECIPES = {REFERENCE: "reference-encoder", REFERENCE_LM: "smollm2-judge"}
+BASES = {REFERENCE: "all-MiniLM-L6-v2", REFERENCE_LM: "SmolLM2-135M-Instruct"}
+LICENCES = {
+    "MIT": "RAGTruth, PubMedQA, Citation-Integrity, FactCG, Quintd-1, FEVER-Symmetric, Check-COVID, MuFaME, "
+    "FacEval, BUMP",
+    "Apache-2.0": "COVID-QA, Fool Me Twice, the starter corpus",
+    "CC BY-SA 3.0 and 4.0": "SQuAD 2.0, XQuAD, BoolQ, FEVER (the DocNLI form BSD-3)",
+    "ODC-BY": "WiCE",
+    "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
+}  # fmt: skip
+LIMITS = """English alone, verdict mode alone. It compares wording and simple facts: sums, tables of figures,
+negations and anything that needs an inference of two steps it often gets wrong; docs/judges.md has the
+figures, by benchmark and by source. A verdict is a hint for a reader, not a proof."""
+
+
+def measured(report: Report) -> dict[str, Any]:
+    """The figures that the judge is introduced with."""
+    metrics = report.metrics
+    return {
+        "balanced_accuracy": round(100 * metrics.balanced_accuracy, 1),
+        "auroc": round(100 * metrics.auroc, 1),
+        "f1": round(100 * metrics.f1, 1),
+        "n": metrics.n,
+        "on": f"the {metrics.n} test answers of RAGTruth's questions",
+    }
+
+
+def without_places(name: str, identity: dict[str, Any]) -> dict[str, Any]:
+    """The content of judge.json as anybody's machine may read it."""
+    recipe = f"runs/{RECIPES[name]}"
+    places = {"model": f"{recipe}/short", "data": f"{recipe}/data", "output": f"{recipe}/judge"}
+    found = {**identity, "data": RECIPES[name], "recipe": {**identity["recipe"], **places}}
+    found["training"] = {key: value for key, value in identity["training"].items() if key != "losses"}
+    if "started_from" in identity:
+        found["started_from"] = places["model"]
+    return found
+
+
+def confidence(identity: dict[str, Any]) -> str:
+    """What the probabilities are worth on sources that training left out; empty where nobody measured it."""
+    found = Calibration.model_validate(identity["calibration"]["verdict"]).never_seen
+    if found is None:
+        return ""
+    before, after = found.ece_before, found.ece_after
+    return f"""
+Its probabilities are as sure as judges of its kind may be on sources that training left out:
+{found.samples} answers of {found.sources} sources, calibration error {before:.3f} before, {after:.3f} after
+(each source by the others). Where fewer than half of the answers are hallucinated, say so: --fail-rate 0.1.
+"""
+
+
+def card(name: str, identity: dict[str, Any]) -> str:
+    """The model card, with figures, licences and limits."""
+    found = identity["measured"]
+    figures = (
+        f"balanced accuracy {found['balanced_accuracy']}, AUROC {found['auroc']}, F1 of FAIL {found['f1']}"
+    )
+    made_of = {**LICENCES, "Apache-2.0": f"{BASES[name]}, {LICENCES['Apache-2.0']}"}
+    licences = "\n".join(f"| {licence} | {names} |" for licence, names in made_of.items())
+    more = f"""## Figures
+
+On {found["on"]}, calibrated, threshold 0.5, percent: {figures}.
+Floors, intervals and other benchmarks: docs/judges.md.
+{confidence(identity)}
+## Limits
+
+{LIMITS}
+
+## Made of
+
+| licence | model and data |
+| --- | --- |
+{licences}
+
+"""
+    before, mark, after = (
+        model_card(identity).replace("--model PATH", f"--model {name}").partition("## Training")
+    )
+    return before + more + mark + after
+
+
+def main() -> None:
+    """Copy and describe."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("name", choices=RECIPES)
+    parser.add_argument("run", type=Path)
+    options = parser.parse_args()
+    [report] = [one for one in read_reports(options.run / "eval") if one.benchmark == "ragtruth"]
+    judge, folder = options.run / "judge", Path(model_path(options.name))
+    identity = without_places(options.name, read_identity(str(judge)))
+    if "at" in identity["base"]:
+        raise SystemExit(
+            f"{judge}: its base lies in a folder here; train from what the Hub or a wheel brings"
+        )
+    identity |= {
+        "parameters": load_judge(str(judge)).describe()["parameters"],
+        "measured": measured(report),
+    }
+    folder.mkdir(exist_ok=True)
+    for file in (*judge.glob("*.safetensors"), *judge.glob("adapter_config.json")):
+        shutil.copyfile(file, folder / file.name)
+    write_json(folder / JUDGE_FILE, identity)
+    write_text(folder / "README.md", card(options.name, identity))
+    print(json.dumps(identity["measured"], indent=2))
+
+
+if __name__ == "__main__":
+    main()
