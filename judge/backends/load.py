@@ -32,12 +32,10 @@ def load_backend(
     call_cache: Path | None = None,
     compiled: bool = False,
     chat: Mapping[str, Any] | None = None,
-    quick: bool = False,
 ) -> Backend:
     """Load a model into an engine; arguments as for :func:`judge.load.load_judge`.
 
-    ``chat`` are arguments of the tokenizer's chat template, which a server takes none of. ``quick`` is for
-    one verdict, see :func:`judge.models.weights.load_model`; such an engine writes no replies.
+    ``chat`` are arguments of the tokenizer's chat template, which a server takes none of.
 
     Raises:
         InputError: unknown model, a setting of another engine, or an engine that is not installed.
@@ -95,8 +93,7 @@ def load_backend(
 
     if precision == "auto":
         precision = cast(JudgingPrecision, default_precision(trained=trained_precision(identity)))
-    quick = quick and not compiled
-    loaded = load_model(model, revision=revision, precision=precision, quantization=wanted, quick=quick)
+    loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
     return TransformersBackend(loaded, max_length, batch_tokens, compiled, chat)
 
 

@@ -1,4 +1,4 @@
-"""A decoder judge in ONNX Runtime: verdicts from one pass, without torch or transformers.
+"""A decoder judge in ONNX Runtime: verdicts from one pass.
 
 The graph (:mod:`judge.exports.onnx_file`) takes rows of tokens, padded behind their ends, and the places to
 read; it gives the logits of the next token there. It keeps nothing between calls, so it writes no replies.
@@ -16,7 +16,6 @@ from judge.models.identity import read_identity
 from judge.models.runtimes import EXPORT, export_file, onnx_session
 from judge.models.weights import load_tokenizer
 from judge.prompting.rendering import Renderer
-from judge.prompting.stored_tokenizer import read_stored
 from judge.types import Message
 
 BATCH_TOKENS = 2048
@@ -43,7 +42,7 @@ class OnnxBackend:
         self.folder = folder
         self.export = identity[EXPORT]
         self.session = onnx_session(export_file(folder, identity))
-        self.renderer = Renderer(read_stored(folder) or load_tokenizer(str(folder)))
+        self.renderer = Renderer(load_tokenizer(str(folder)))
         self.context_length = min(self.export["context_length"], max_length or self.export["context_length"])
         self.batch_tokens = batch_tokens or BATCH_TOKENS
 
