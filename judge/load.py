@@ -162,8 +162,6 @@ def load_judge(
     for option, chosen in (("--labels", labels), ("--pair", pair)):
         if chosen:
             raise InputError(f"{model} is not an encoder; {option} does not apply to it")
-    if mode == "reason" and exported(identity, "onnx"):
-        raise InputError(f"{model} is an ONNX export, which has no mode reason; leave it away")
     released = None if template is None else TemplatePrompt(Path(template))
     prompt: Prompt = released or BuiltinPrompt()
     chat = {} if released is None else released.chat

@@ -67,7 +67,7 @@ def load_backend(
         ):
             if given:
                 raise InputError(f"{model} is an export, which takes no {option}; leave it away")
-        return _exported(Path(model), identity, engine, max_length, batch_tokens)
+        return _exported(Path(model), identity, engine, max_length)
     wanted = trained_quantization(identity) if quantization == "auto" else _named(quantization)
     if engine == "vllm":
         from judge.backends.vllm import VLLMBackend
@@ -102,18 +102,17 @@ def _exported(
     identity: Mapping[str, Any],
     engine: Engine,
     max_length: int | None,
-    batch_tokens: int | None,
 ) -> Backend:
-    """The engine of an exported judge, which its folder decides."""
+    """llama.cpp with an exported judge."""
     if engine != "transformers":
         raise InputError(f"is an export, which {engine} does not run; leave --backend away", file=folder)
-    if exported(identity, "gguf"):
-        from judge.backends.llama_cpp import LlamaCppBackend
+    if not exported(identity, "gguf"):
+        raise InputError(
+            "is a language model in ONNX, which is not run any more; export it --to gguf", file=folder
+        )
+    from judge.backends.llama_cpp import LlamaCppBackend
 
-        return LlamaCppBackend(folder, max_length)
-    from judge.backends.onnx import OnnxBackend
-
-    return OnnxBackend(folder, max_length, batch_tokens)
+    return LlamaCppBackend(folder, max_length)
 
 
 def _named(choice: QuantizationChoice) -> Quantization | None:
