@@ -58,18 +58,16 @@ def bench(
     runtime = "transformers" if hasattr(wanted, "backend") else "torch"
     print(f"| {name} | {runtime} | float32 | | | | | | {speed:.2f} |", flush=True)
     encoder = read_identity(model).get("stage") == ENCODER
-    for to in ["onnx"] if encoder else list(TYPES):
-        for kind in TYPES[to]:
-            if kind not in kinds:
-                continue
-            out = folder / f"{name}-{kind}"
-            if not out.exists():
-                export_judge(model, to, out, kind=kind)
-            verdicts, speed = judged(raw(load_judge(str(out))), samples)
-            size = read_identity(str(out))[EXPORT]["bytes"] / 1e6
-            show(
-                name, {"gguf": "llama.cpp", "onnx": "ONNX Runtime"}[to], kind, size, original, verdicts, speed
-            )
+    to, runtime = ("onnx", "ONNX Runtime") if encoder else ("gguf", "llama.cpp")
+    for kind in TYPES[to]:
+        if kind not in kinds:
+            continue
+        out = folder / f"{name}-{kind}"
+        if not out.exists():
+            export_judge(model, to, out, kind=kind)
+        verdicts, speed = judged(raw(load_judge(str(out))), samples)
+        size = read_identity(str(out))[EXPORT]["bytes"] / 1e6
+        show(name, runtime, kind, size, original, verdicts, speed)
     if server is not None:
         asked = load_judge("judge", backend="openai", endpoint=server)
         verdicts, speed = judged(asked, samples)

@@ -50,7 +50,6 @@ def load_judge(
     first: str | None = None,
     sure: float = SURE,
     first_weight: float = 0.0,
-    quick: bool = False,
     labels: str | None = None,
     pair: Sequence[str] | None = None,
 ) -> Checker:
@@ -91,8 +90,6 @@ def load_judge(
         labels: what an encoder's classes mean where their names do not say it, as ``PASS=entailment``.
         pair: how samples are put to an encoder, where its ``judge.json`` does not say it or says something
             else: fields of :class:`judge.encoder.Form`, as ``question=hypothesis``.
-        quick: for a process of one verdict: where a CPU runs a Llama or a Qwen in verdict mode, start without
-            transformers.
 
     Raises:
         InputError: unknown model, mode, backend or floor, a template that cannot be read, no vLLM here, or a
@@ -165,8 +162,6 @@ def load_judge(
     for option, chosen in (("--labels", labels), ("--pair", pair)):
         if chosen:
             raise InputError(f"{model} is not an encoder; {option} does not apply to it")
-    if mode == "reason" and exported(identity, "onnx"):
-        raise InputError(f"{model} is an ONNX export, which has no mode reason; leave it away")
     released = None if template is None else TemplatePrompt(Path(template))
     prompt: Prompt = released or BuiltinPrompt()
     chat = {} if released is None else released.chat
@@ -193,7 +188,6 @@ def load_judge(
         call_cache=None if call_cache is None else Path(call_cache),
         compiled=compiled,
         chat=chat,
-        quick=quick and mode == "verdict",
     )
     guide = None
     if template is None and engine.takes_patterns:

@@ -32,12 +32,10 @@ def load_backend(
     call_cache: Path | None = None,
     compiled: bool = False,
     chat: Mapping[str, Any] | None = None,
-    quick: bool = False,
 ) -> Backend:
     """Load a model into an engine; arguments as for :func:`judge.load.load_judge`.
 
-    ``chat`` are arguments of the tokenizer's chat template, which a server takes none of. ``quick`` is for
-    one verdict, see :func:`judge.models.weights.load_model`; such an engine writes no replies.
+    ``chat`` are arguments of the tokenizer's chat template, which a server takes none of.
 
     Raises:
         InputError: unknown model, a setting of another engine, or an engine that is not installed.
@@ -69,7 +67,7 @@ def load_backend(
         ):
             if given:
                 raise InputError(f"{model} is an export, which takes no {option}; leave it away")
-        return _exported(Path(model), identity, engine, max_length, batch_tokens)
+        return _exported(Path(model), identity, engine, max_length)
     wanted = trained_quantization(identity) if quantization == "auto" else _named(quantization)
     if engine == "vllm":
         from judge.backends.vllm import VLLMBackend
@@ -95,8 +93,7 @@ def load_backend(
 
     if precision == "auto":
         precision = cast(JudgingPrecision, default_precision(trained=trained_precision(identity)))
-    quick = quick and not compiled
-    loaded = load_model(model, revision=revision, precision=precision, quantization=wanted, quick=quick)
+    loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
     return TransformersBackend(loaded, max_length, batch_tokens, compiled, chat)
 
 
@@ -105,18 +102,17 @@ def _exported(
     identity: Mapping[str, Any],
     engine: Engine,
     max_length: int | None,
-    batch_tokens: int | None,
 ) -> Backend:
-    """The engine of an exported judge, which its folder decides."""
+    """llama.cpp with an exported judge."""
     if engine != "transformers":
         raise InputError(f"is an export, which {engine} does not run; leave --backend away", file=folder)
-    if exported(identity, "gguf"):
-        from judge.backends.llama_cpp import LlamaCppBackend
+    if not exported(identity, "gguf"):
+        raise InputError(
+            "is a language model in ONNX, which is not run any more; export it --to gguf", file=folder
+        )
+    from judge.backends.llama_cpp import LlamaCppBackend
 
-        return LlamaCppBackend(folder, max_length)
-    from judge.backends.onnx import OnnxBackend
-
-    return OnnxBackend(folder, max_length, batch_tokens)
+    return LlamaCppBackend(folder, max_length)
 
 
 def _named(choice: QuantizationChoice) -> Quantization | None:

@@ -109,7 +109,7 @@ def check_command(
     unused = UNUSED if settings["backend"] == "transformers" and not model.startswith("floor:") else ()
     with _collecting_no_garbage(), _without(*unused):
         introduce(model)
-        judge = load_judge(model, **settings, quick=True)
+        judge = load_judge(model, **settings)
         [verdict] = judge.iter_check([sample])
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))

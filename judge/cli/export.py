@@ -17,7 +17,7 @@ def export_command(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the export.")],
     to: Annotated[
         Literal["gguf", "onnx"],
-        typer.Option(help="gguf: llama.cpp and Ollama, decoders alone. onnx: ONNX Runtime."),
+        typer.Option(help="gguf: language models, for llama.cpp and Ollama. onnx: encoders."),
     ],
     model: Annotated[str, typer.Argument(help="A judge: folder, LoRA adapter or Hub id.")] = REFERENCE,
     kind: Annotated[

@@ -80,9 +80,11 @@ def export_judge(
     encoder = is_encoder(model, identity)
     if encoder and to == "gguf":
         raise InputError(f"{model} is an encoder, which llama.cpp does not run; export it --to onnx")
+    if not encoder and to == "onnx":
+        raise InputError(f"{model} is a language model, which is not written as ONNX; export it --to gguf")
     with appearing(out) as folder:
         write = _write_encoder if encoder else _write_decoder
-        details = write(model, folder, to, kind)
+        details = write(model, folder, kind)
         described = {**details.pop("read", {}), **_identity(identity, model, encoder)}
         described[EXPORT] = {"to": to, "type": kind, **details, "parity": None}
         write_json(folder / JUDGE_FILE, described)
@@ -97,7 +99,6 @@ def export_judge(
                 )
         if not encoder:
             write_json(folder / "prompts.json", prompt_texts())
-        if to == "gguf":
             write_text(folder / "Modelfile", _modelfile(folder, described, parity))
         weights = [path for path in folder.iterdir() if path.suffix in WEIGHTS]
         described[EXPORT]["bytes"] = sum(path.stat().st_size for path in weights)
@@ -122,7 +123,7 @@ def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, 
     return found
 
 
-def _write_encoder(model: str, folder: Path, to: str, kind: str) -> dict[str, Any]:
+def _write_encoder(model: str, folder: Path, kind: str) -> dict[str, Any]:
     from judge.encoder.folder import TOKENIZER
     from judge.encoder.heads import CONFIG
     from judge.exports.onnx_file import write_encoder
@@ -142,20 +143,13 @@ def _write_encoder(model: str, folder: Path, to: str, kind: str) -> dict[str, An
     return {"file": "model.onnx", "parameters": network.size, "pad_id": network.pad_id, "read": read}
 
 
-def _write_decoder(model: str, folder: Path, to: str, kind: str) -> dict[str, Any]:
+def _write_decoder(model: str, folder: Path, kind: str) -> dict[str, Any]:
+    from judge.exports.gguf_file import write_gguf
     from judge.models.weights import load_tokenizer
 
     with _plain_weights(model) as source:
-        if to == "gguf":
-            from judge.exports.gguf_file import write_gguf
-
-            file = f"judge-{kind}.gguf"
-            length = write_gguf(source, folder / file, kind, Path(model).name)
-        else:
-            from judge.exports.onnx_file import write_decoder
-
-            file = "model.onnx"
-            length = write_decoder(source, folder / file, kind)
+        file = f"judge-{kind}.gguf"
+        length = write_gguf(source, folder / file, kind, Path(model).name)
         load_tokenizer(str(source)).save_pretrained(folder)
     return {"file": file, "context_length": length}
 

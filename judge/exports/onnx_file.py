@@ -1,8 +1,7 @@
-"""ONNX files of judges: the graphs, and their weights in 8 bits.
+"""ONNX files of encoder judges: the graphs, and their weights in 8 bits.
 
-A decoder's graph reads rows of tokens, padded behind their ends, and gives the logits after the places that
-are asked for. An encoder's reads pairs (:func:`judge.encoder.pairs.padded`) and gives their logits, and the
-log-odds of each token being unsupported where the judge has a token head.
+A graph reads pairs (:func:`judge.encoder.pairs.padded`) or pages and gives their logits, and the log-odds of
+each token being unsupported where the judge has a token head.
 """
 
 import logging
@@ -69,39 +68,6 @@ class PageGraph(nn.Module):
         return self.network.answer(hidden).squeeze(-1), self.network.token(hidden).squeeze(-1)
 
 
-class HeadAtPlaces(nn.Module):
-    """A language model's head that reads some hidden states alone, those of ``places``."""
-
-    def __init__(self, head: nn.Module):
-        super().__init__()
-        self.head = head
-        self.places = torch.zeros(0, 2, dtype=torch.long)
-
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """From ``(rows, tokens, size)`` to ``(places, vocabulary)``."""
-        return self.head(hidden[self.places[:, 0], self.places[:, 1]])
-
-
-class RowGraph(nn.Module):
-    """A causal language model over rows that are padded behind their ends, where no token looks."""
-
-    def __init__(self, model: Any):
-        super().__init__()
-        self.head = HeadAtPlaces(model.get_output_embeddings())
-        model.set_output_embeddings(self.head)
-        self.model = model
-
-    def forward(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        """Logits ``(places, vocabulary)`` of the token after each place: a row, and a token of it."""
-        at = torch.arange(ids.shape[1])
-        mask = (at[:, None] >= at[None, :])[None, None]
-        self.head.places = places
-        logits: torch.Tensor = self.model(
-            input_ids=ids, attention_mask=mask, position_ids=at[None], use_cache=False
-        ).logits
-        return logits
-
-
 class Product(nn.Module):
     """A linear layer whose matrix is stored as the product reads it, so that it can be quantized."""
 
@@ -154,27 +120,6 @@ def write_pages(network: "PagesNetwork", file: Path, kind: str) -> None:
     pages, width = torch.export.Dim("pages", min=1), torch.export.Dim("tokens", min=2)
     axes = {name: {0: pages, 1: width} for name in PAGE_INPUTS}
     _write(PageGraph(network), example, axes, ("answers", "tokens"), file, kind)
-
-
-def write_decoder(folder: Path, file: Path, kind: str) -> int:
-    """Write the graph of a decoder of plain weights; ``kind`` is float32 or int8. Returns its context length.
-
-    Raises:
-        InputError: its attention is not that of all tokens before, or it has positions of its own kind.
-    """
-    from judge.models.prefix_tree import can_share
-    from judge.models.weights import load_weights
-
-    model, _ = load_weights(str(folder), precision="float32")
-    model.set_attn_implementation("sdpa")
-    if not can_share(model):
-        raise InputError(f"a {model.config.model_type} has sliding windows, or layers of another kind")
-    example = {"ids": torch.ones(2, 16, dtype=torch.long), "places": torch.tensor([[0, 3], [1, 5], [1, 9]])}
-    rows, reads = torch.export.Dim("rows", min=1), torch.export.Dim("reads", min=1)
-    axes = {"ids": {0: rows, 1: torch.export.Dim("tokens", min=2)}, "places": {0: reads}}
-    length = int(model.config.get_text_config().max_position_embeddings)
-    _write(RowGraph(model), example, axes, ("logits",), file, kind)
-    return length
 
 
 def _write(

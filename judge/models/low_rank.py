@@ -10,7 +10,7 @@ changes is a product too, of their matrices side by side (model soups: Wortsman 
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from judge.models.base import describe_base, find_model
 from judge.models.checkpoint import Checkpoint
 from judge.models.fingerprint import fingerprint
 from judge.models.identity import read_identity
-from judge.models.plain import more_than_a_product
 from judge.progress import track
 
 if TYPE_CHECKING:
@@ -31,6 +30,11 @@ CONFIG = "adapter_config.json"
 WEIGHTS = "adapter_model.safetensors"
 DOWN, UP = ".lora_A.weight", ".lora_B.weight"
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+ODD = (
+    "use_dora", "use_rslora", "use_qalora", "fan_in_fan_out", "modules_to_save", "rank_pattern",
+    "alpha_pattern", "alora_invocation_tokens", "arrow_config", "lora_bias",
+)  # fmt: skip
+"""Of ``adapter_config.json``: what makes an adapter more than a product that is added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,15 @@ def _read(judge: Path) -> _Adapter:
     if odd := more_than_a_product(config):
         raise InputError(f"has {odd}, which is more than a product of two matrices", file=judge / CONFIG)
     return _Adapter(judge, base, config, Checkpoint([judge / WEIGHTS]))
+
+
+def more_than_a_product(settings: Mapping[str, Any]) -> str | None:
+    """What in an ``adapter_config.json`` makes an adapter more than products that are added, if anything."""
+    if settings.get("peft_type") != "LORA":
+        return f"peft_type {settings.get('peft_type')}"
+    if settings.get("bias", "none") != "none":
+        return f"bias {settings['bias']}"
+    return next((name for name in ODD if settings.get(name)), None)
 
 
 def _check_alike(one: _Adapter, other: _Adapter) -> None:

@@ -151,7 +151,6 @@ def load_model(
     revision: str | None = None,
     precision: JudgingPrecision = "auto",
     quantization: Quantization | None = None,
-    quick: bool = False,
 ) -> LoadedModel:
     """Load a model for judging, onto the GPU where there is one.
 
@@ -160,8 +159,7 @@ def load_model(
 
     Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do; ``int8`` computes
     the layers' products in bytes and all else in float32 (:mod:`judge.models.int8`). Weights that are too
-    large for the device are refused before they are read (:mod:`judge.models.room`). ``quick`` is for one
-    verdict: on a CPU without transformers, where the model is one of :mod:`judge.models.plain`.
+    large for the device are refused before they are read (:mod:`judge.models.room`).
     """
     _, adapter = find_model(name)  # a wrong path is told before anything large is imported
     import torch
@@ -176,13 +174,10 @@ def load_model(
     wanted = "float32" if in_bytes else wanted
     check_room(name, wanted, quantization)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    known = None
-    if quick and device == "cpu" and quantization is None:
-        known = _without_transformers(name, wanted)
-    model, tokenizer = known or load_weights(
+    model, tokenizer = load_weights(
         name, precision=wanted, revision=revision, quantization=quantization, device=device
     )
-    if known is None and adapter is not None and not getattr(model, "is_quantized", False):
+    if adapter is not None and not getattr(model, "is_quantized", False):
         model = model.merge_and_unload()
     if in_bytes:
         from judge.models.int8 import to_int8
@@ -198,20 +193,3 @@ def load_model(
         quantization=quantization,
         int8=in_bytes,
     )
-
-
-def _without_transformers(name: str, precision: str) -> tuple[Any, Any] | None:
-    """A local model and its tokenizer, by what is written out here; ``None`` where transformers is needed."""
-    from judge.models.plain import read_plain
-    from judge.prompting.stored_tokenizer import read_stored, says_all
-
-    base, adapter = (None if place is None else Path(place) for place in find_model(name))
-    folder = base if adapter is None or not (adapter / "tokenizer_config.json").is_file() else adapter
-    if base is None or folder is None or not base.is_dir():
-        return None
-    with stage(f"load {name}"):
-        tokenizer = read_stored(folder)
-        if tokenizer is None or not says_all(tokenizer, folder):
-            return None
-        model = read_plain(base, adapter, precision)
-    return None if model is None else (model, tokenizer)

@@ -13,8 +13,6 @@ from judge.types import Message
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from judge.prompting.stored_tokenizer import StoredTokenizer
-
 
 KEPT = 8_000_000
 """Characters of prompts whose text and tokens a renderer keeps: a verdict asks for each several times.
@@ -39,7 +37,7 @@ def _pattern(specials: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(special) for special in sorted(specials, key=len, reverse=True)))
 
 
-def special_tokens(tokenizer: "PreTrainedTokenizerBase | StoredTokenizer") -> list[str]:
+def special_tokens(tokenizer: "PreTrainedTokenizerBase") -> list[str]:
     """The strings that a tokenizer reads as control tokens, wherever they stand."""
     template = tokenizer.chat_template if isinstance(tokenizer.chat_template, str) else ""
     added = {
@@ -62,9 +60,7 @@ class Renderer:
         chat: further arguments of the template, such as Granite Guardian's ``guardian_config``.
     """
 
-    def __init__(
-        self, tokenizer: "PreTrainedTokenizerBase | StoredTokenizer", chat: Mapping[str, Any] | None = None
-    ):
+    def __init__(self, tokenizer: "PreTrainedTokenizerBase", chat: Mapping[str, Any] | None = None):
         self.tokenizer = tokenizer
         # A judge reasons inside its JSON; templates that know no thinking ignore this.
         self._chat: dict[str, Any] = {"enable_thinking": False, **(chat or {})}

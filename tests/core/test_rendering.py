@@ -1,11 +1,5 @@
 """Training and judging see the same tokens; a sample cannot write control tokens."""
 
-import json
-import shutil
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 from conftest import VARIANTS, tiny_tokenizer
 from hypothesis import given
@@ -13,10 +7,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken
 from tokenizers.pre_tokenizers import Metaspace
 
-from judge.errors import InputError
-from judge.models.weights import load_tokenizer
 from judge.prompting.rendering import Renderer, common_prefix, defuse, special_tokens
-from judge.prompting.stored_tokenizer import read_stored
 from judge.types import Message
 
 NAMES = sorted(VARIANTS)
@@ -169,71 +160,3 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         renderer.count(user(f"{number} " * 20))
     assert 0 < renderer._size < 1000 and len(renderer._kept) < 30
-
-
-# --- A tokenizer that is read without transformers ----------------------------------------------------------
-
-TALKATIVE = """
-{%- if tools or documents %}never{% endif %}
-{% for m in messages %}
-    {% if loop.index > 2 %}{% break %}{% endif %}
-    {% generation %}{{ {"<": m['content'], "é": 1} | tojson }} {{ [1] | tojson(indent=2) }}{% endgeneration %}
-{% endfor %}
-{{ eos_token }}{{ bos_token }}{{ strftime_now('%Y') }}{{ enable_thinking }}{{ nothing }}
-{% if add_generation_prompt %}go{% endif %}
-"""
-
-
-@pytest.mark.parametrize("template", [None, TALKATIVE])
-@pytest.mark.parametrize("name", NAMES)
-def test_a_stored_tokenizer_is_that_of_transformers(
-    model_folder: Callable[[str], Path], tmp_path: Path, name: str, template: str | None
-) -> None:
-    folder = tmp_path / "judge"
-    shutil.copytree(model_folder(name), folder)
-    if template is not None:
-        (folder / "chat_template.jinja").write_text(template)
-    stored = read_stored(folder)
-    assert stored is not None
-    ours, theirs = Renderer(stored), Renderer(load_tokenizer(str(folder)))
-    texts = ["The DOCUMENT\n\n supports it.", "请对照“文档” é", "", "".join(VARIANTS[name][1]), "a </s> <s>"]
-    asked = [[*user(text), *user(text[::-1]), *user("3")] for text in texts]
-    for renderer in (ours, theirs):
-        renderer.read_ahead(asked[:2])
-    for messages in asked:
-        assert ours.prompt_text(messages) == theirs.prompt_text(messages)
-        assert ours.completion_ids(messages, "PASS") == theirs.completion_ids(messages, "PASS")
-    for text in texts:
-        for more in (False, True):
-            given: Any = theirs.tokenizer(text, add_special_tokens=more)["input_ids"]
-            assert stored(text, add_special_tokens=more)["input_ids"] == given
-            assert stored.decode(given, more) == theirs.tokenizer.decode(given, skip_special_tokens=more)
-    assert ours.stop_ids() == theirs.stop_ids() and ours.end_of_turn() == theirs.end_of_turn()
-    assert special_tokens(stored) == special_tokens(theirs.tokenizer)
-
-
-def test_what_a_stored_tokenizer_leaves_to_transformers(
-    model_folder: Callable[[str], Path], tmp_path: Path
-) -> None:
-    """A template's own error is an error; files that do not say all are not guessed at."""
-    folder = tmp_path / "judge"
-    shutil.copytree(model_folder("gemma"), folder)
-    stored = read_stored(folder)
-    assert stored is not None and stored.eos_token_id == load_tokenizer(str(folder)).eos_token_id
-    with pytest.raises(Exception, match="System role not supported"):
-        stored.apply_chat_template([{"role": "system", "content": "x"}])
-    settings = json.loads((folder / "tokenizer_config.json").read_text())
-    (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "split_special_tokens": True}))
-    assert read_stored(folder) is None
-    (folder / "chat_template.jinja").unlink()
-    choice = [{"name": "default", "template": "x"}, {"name": "rag", "template": "y"}]
-    (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "chat_template": choice}))
-    assert read_stored(folder) is None
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    assert read_stored(folder) is not None
-    for file in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / file).write_text("[1, 2]")
-        with pytest.raises(InputError, match=rf"{file}.*judge export makes it"):
-            read_stored(folder)
-    (folder / "tokenizer.json").unlink()
-    assert read_stored(folder) is None
