@@ -16,7 +16,7 @@ import torch
 import yaml
 
 from judge.configs import load_config
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import sha256_file, write_jsonl
 from judge.load import load_judge
 from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
@@ -89,6 +89,23 @@ def test_a_judge_names_the_modes_that_it_was_taught(tmp_path: Path) -> None:
     assert taught_modes(manifest) == ["reason"]
     manifest.write_text("{}")  # of an older version
     assert taught_modes(manifest) == ["verdict", "reason"]
+
+
+def test_a_judge_is_asked_as_it_was_taught(
+    trained: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(trained["merged"][0], tmp_path / "judge")
+    identity = json.loads((folder / "judge.json").read_text())
+    sample = ("--document", "A text of words.", "--answer", "An answer.", "--json")
+    for modes, asked in ((["verdict", "reason"], "verdict"), (["reason"], "reason"), (None, "verdict")):
+        (folder / "judge.json").write_text(json.dumps({**identity, "modes": modes}))
+        assert call("check", "--model", folder, "--max-new-tokens", 40, *sample) in (0, 1)
+        said = capsys.readouterr()
+        assert ("is asked in mode reason, as it was taught" in said.err) is (asked == "reason")
+        assert (json.loads(said.out)["reasoning"] is None) is (asked == "verdict")
+    (folder / "judge.json").write_text(json.dumps({**identity, "modes": ["verdict"]}))
+    with pytest.warns(JudgeWarning, match="was taught mode verdict alone; in mode reason its verdicts mean"):
+        assert load_judge(str(folder), mode="reason").mode == "reason"
 
 
 def test_losses_are_kept(trained: Any) -> None:
