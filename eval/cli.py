@@ -79,6 +79,7 @@ def _measure_parity(
     from judge.errors import JudgeWarning
     from judge.load import load_judge
     from judge.models.hardware import this_device
+    from judge.models.identity import read_identity, taught_mode
 
     if settings["backend"] != "transformers" or settings["claims"] or settings["first"]:
         raise InputError("--parity is for --backend transformers, without --claims and --first")
@@ -95,8 +96,9 @@ def _measure_parity(
     measured = measure(load, samples, data, say)
     chosen = measured.fastest(this_device().faster())
     console.print(parity_table(measured, chosen))
-    if file := keep(model, settings["mode"], measured):
-        say(f"{file}: holds the parity for mode {settings['mode']}")
+    mode = settings["mode"] or taught_mode(read_identity(model))
+    if file := keep(model, mode, measured):
+        say(f"{file}: holds the parity for mode {mode}")
     return measured, settings if settings["precision"] != "auto" else {**settings, "precision": chosen}
 
 

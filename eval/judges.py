@@ -8,6 +8,7 @@ from typing import Any
 from judge.cascade import CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError
+from judge.models.identity import read_identity, taught_mode
 from judge.types import Mode
 
 METHODS = ("selfcheck", "selfcheck-nli", "selfcheck-ngram", "ragas")
@@ -16,7 +17,7 @@ METHODS = ("selfcheck", "selfcheck-nli", "selfcheck-ngram", "ragas")
 def load_judges(
     model: str,
     *,
-    mode: Mode = "verdict",
+    mode: Mode | None = None,
     template: Path | None = None,
     runs: int = 1,
     temperature: float | None = None,
@@ -30,7 +31,7 @@ def load_judges(
     Args:
         model: what :func:`judge.load.load_judge` takes, or one of these before it: a method before a model
             (:data:`METHODS`, :mod:`eval.baselines`), ``replay:`` before a file (:mod:`eval.replay`).
-        mode: how a model answers; a method has its own way.
+        mode: how a model answers, by default as it was taught; a method has its own way.
         template: a Jinja prompt to use instead of the project's own.
         runs: how often everything is judged.
         temperature: of the sampling; by default that of a method, and else 0, which is greedy.
@@ -47,7 +48,7 @@ def load_judges(
 
     kind, colon, rest = model.partition(":")
     prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
-    if prefix and (template is not None or mode != "verdict"):
+    if prefix and (template is not None or mode == "reason"):
         raise InputError(f"{model} judges in a way of its own; leave --template and --mode away")
     for name, option in (("threshold", "--threshold"), ("fail_rate", "--fail-rate")):
         if prefix and options.get(name) is not None:
@@ -56,7 +57,9 @@ def load_judges(
         raise InputError(f"{model} judges in a way of its own; leave --claims away")
     if temperature and options.get("claims"):
         raise InputError("claims are read as probabilities and not sampled; leave --temperature away")
-    if temperature and (prefix in ("replay", "floor", "ragas") or (not prefix and mode == "verdict")):
+    known = {} if prefix or options.get("backend") == "openai" else read_identity(model)
+    verdict = not prefix and (mode or taught_mode(known)) == "verdict"
+    if temperature and (verdict or prefix in ("replay", "floor", "ragas")):
         way = "verdict mode, which reads probabilities," if not prefix else f"{prefix}:"
         raise InputError(f"{way} samples nothing; leave --temperature away, or use --mode reason on a model")
     if runs > 1 and not prefix.startswith("selfcheck") and not temperature:

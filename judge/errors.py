@@ -7,6 +7,7 @@ JudgeError          the work failed (exit code 1)
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib.util import find_spec
 
 
 class JudgeError(Exception):
@@ -31,6 +32,22 @@ class InputError(JudgeError):
         where = "" if file is None else f"{file}:{line}" if line is not None else f"{file}"
         parts = [where, f"field {field!r}" if field is not None else "", message]
         super().__init__(": ".join(part for part in parts if part))
+
+
+def require(what: str, extra: str, *packages: str) -> None:
+    """Refuse to begin what needs packages that are not installed.
+
+    Args:
+        what: what needs them, for the message.
+        extra: the extra of this project that has them.
+        packages: the names by which they are imported.
+
+    Raises:
+        InputError: names those that are missing and the line that installs them.
+    """
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise InputError(f'{what} needs {", ".join(missing)}; pip install "hallucination-judge[{extra}]"')
 
 
 class JudgeWarning(UserWarning):

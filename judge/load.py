@@ -10,7 +10,7 @@ from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
-from judge.models.identity import read_identity, trained_quantization
+from judge.models.identity import asked_mode, read_identity, trained_quantization
 from judge.models.quantization import QuantizationChoice
 from judge.models.runtimes import exported
 from judge.models.weights import JudgingPrecision
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def load_judge(
     model: str = REFERENCE,
     *,
-    mode: Mode = "verdict",
+    mode: Mode | None = None,
     template: Path | str | None = None,
     revision: str | None = None,
     precision: JudgingPrecision = "auto",
@@ -59,7 +59,7 @@ def load_judge(
         model: ``reference`` or ``reference-lm``, the encoder and the language model that come with the
             toolkit; a Hub id; a local folder (full weights or a LoRA adapter); ``floor:NAME``; or what a
             server calls it.
-        mode: how it answers, see :class:`Judge`.
+        mode: how it answers, see :class:`Judge`; by default as it was taught, by its ``judge.json``.
         template: a file with a Jinja prompt, or with several in YAML, to use instead of the project's own
             (:mod:`judge.prompting.templates`).
         revision: Hub revision.
@@ -108,7 +108,7 @@ def load_judge(
         at = getattr(judge, "threshold", None)
         return CascadeJudge(load_judge(first, fail_rate=fail_rate), judge, sure, first_weight, at)
 
-    if mode not in MODES:
+    if mode is not None and mode not in MODES:
         raise InputError(unknown("mode", mode, MODES))
     if backend not in get_args(Engine):
         raise InputError(unknown("backend", backend, get_args(Engine)))
@@ -130,7 +130,7 @@ def load_judge(
     identity = {} if backend == "openai" else read_identity(model, revision)
     if backend != "openai" and is_encoder(model, identity, revision):
         for option, given in (
-            ("mode reason", mode != "verdict"),
+            ("mode reason", mode == "reason"),
             ("template", reads_pages(identity) and template),
             ("backend vllm", backend == "vllm"),
             ("quantization nf4", quantization == "nf4"),
@@ -142,7 +142,8 @@ def load_judge(
             raise InputError(f"{model} is an export, which takes no --precision; omit it")
         encoder: Any
         if reads_pages(identity):
-            wanted, parity = _number_format(model, identity, mode, identity["prompt_hash"], precision, claims)
+            hashed = identity["prompt_hash"]
+            wanted, parity = _number_format(model, identity, "verdict", hashed, precision, claims)
             encoder = load_pages(model, revision, identity, wanted, parity, max_length, batch_tokens)
         else:
             encoder = load_encoder(
@@ -162,6 +163,7 @@ def load_judge(
     for option, chosen in (("--labels", labels), ("--pair", pair)):
         if chosen:
             raise InputError(f"{model} is not an encoder; {option} does not apply to it")
+    mode = asked_mode(model, identity, mode)
     released = None if template is None else TemplatePrompt(Path(template))
     prompt: Prompt = released or BuiltinPrompt()
     chat = {} if released is None else released.chat

@@ -1,6 +1,7 @@
 """Supervised fine-tuning of a judge: ``judge sft`` as a script, for launchers that want one.
 
-python recipes/sft.py recipes/demo/sft.yaml
+python recipes/sft.py                                # the demo; builds its data set where that is missing
+accelerate launch recipes/sft.py                     # the same, on the GPUs that there are, else on the CPU
 accelerate launch --config_file accelerate_configs/single_gpu.yaml recipes/sft.py RECIPE.yaml epochs=2
 python recipes/sft.py RECIPE.yaml checkpoints=5      # and after a kill, or after it was told to stop:
 python recipes/sft.py RECIPE.yaml checkpoints=5 --resume

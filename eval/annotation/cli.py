@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from judge.errors import InputError
+from judge.errors import InputError, require
 
 app = typer.Typer(add_completion=False)
 agreement = typer.Typer(add_completion=False)
@@ -40,14 +40,10 @@ def annotate_command(
     Any number of annotators, one after the other or at once; each has a file and goes on where they stopped.
     Nothing leaves this machine. Ends with Ctrl-C.
     """
-    try:
-        import uvicorn
+    require("judge annotate", "serve", "fastapi", "uvicorn")
+    import uvicorn
 
-        from eval.annotation.app import create_app
-    except ImportError as error:
-        raise InputError(
-            f"the page needs the package {error.name}; pip install 'hallucination-judge[serve]'"
-        ) from None
+    from eval.annotation.app import create_app
     from eval.annotation.work import Work, draw, load
     from judge.serving.listening import address_of, listen_on, run_until_stopped
 

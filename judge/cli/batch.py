@@ -58,7 +58,7 @@ def batch_command(
             raise InputError("engine ray is for models that its workers run; leave --engine away")
         where = RayEngine(
             partial(load_on_worker, Path.cwd(), model, **settings),
-            CHUNK[settings["mode"]],
+            CHUNK[settings["mode"] or "verdict"],
             workers=workers,
             cpus=cpus_per_worker or 1,
             gpus=gpus_per_worker,

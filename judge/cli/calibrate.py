@@ -94,7 +94,7 @@ def calibrate_command(
         quantization=loaded.get("quantization"),
         data_sha256=sha256_file(data),
     )
-    fitted = {settings["mode"]: calibration.model_dump(mode="json")}
+    fitted = {judge.mode: calibration.model_dump(mode="json")}
     identity["calibration"] = {**identity.get("calibration", {}), **fitted}
     write_json(folder / JUDGE_FILE, identity)
 
@@ -103,7 +103,7 @@ def calibrate_command(
     Console().print(_table(p_fail, held_out, fails))
     for line in _summary(calibration, held_out, wanted):
         typer.echo(line)
-    typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {settings['mode']}")
+    typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {judge.mode}")
 
 
 def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sample]") -> None:
@@ -116,7 +116,7 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
     from judge.judge import Judge
     from judge.load import load_judge
 
-    if settings["mode"] != "verdict":
+    if settings["mode"] == "reason":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; leave --mode away")
     judge = load_judge(model, **{**settings, "claims": False})
     if not isinstance(judge, Judge | CalibratedEncoder):

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, Step, adapting_steps, steps
-from judge.errors import InputError, JudgeError
+from judge.cli.train import TRL
+from judge.errors import InputError, JudgeError, require
 from judge.shipped import REFERENCE
 
 app = typer.Typer(add_completion=False)
@@ -41,6 +42,8 @@ def demo_command(
     """
     if from_reference and model is not None:
         raise InputError("--from-reference starts from the toolkit's judge; leave --model away")
+    if not from_reference:
+        require("judge demo", "train", *TRL)
     from judge.models.bundled import bring_encoder, bring_model
     from judge.models.hardware import this_device
 

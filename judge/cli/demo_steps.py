@@ -36,7 +36,7 @@ class Step:
 def steps(out: Path, model: str) -> list[Step]:
     """The demo's commands in order, everything under the folder ``out``."""
     data = str(out / "data")
-    sft, merged, dpo = str(out / "sft"), str(out / "sft-merged"), str(out / "dpo")
+    sft, dpo = str(out / "sft"), str(out / "dpo")
 
     plan = [
         Step(
@@ -53,10 +53,9 @@ def steps(out: Path, model: str) -> list[Step]:
             fresh=Path(sft),
         ),
         calibrate("sft", sft, data),
-        Step("merge the adapter", (*JUDGE, "merge", sft, "-o", merged), 5, fresh=Path(merged)),
         Step(
             "preference optimization",
-            (*JUDGE, "dpo", "demo", f"model={merged}",
+            (*JUDGE, "dpo", "demo", f"model={sft}",
              f"data={data}", f"output={dpo}"),
             40,
             fresh=Path(dpo),

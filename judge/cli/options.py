@@ -75,7 +75,10 @@ def _option(text: str, *names: str, **more: Any) -> Any:
 
 def _settings(
     *,
-    mode: Annotated[Mode, _option("verdict: one label word. reason: reasoning first.")] = "verdict",
+    mode: Annotated[
+        Mode | None,
+        _option("verdict: one label word. reason: reasoning first. By default as the judge was taught."),
+    ] = None,
     template: Annotated[
         Path | None, _option("Prompt of a judge trained on another one: a Jinja file, or YAML.")
     ] = None,

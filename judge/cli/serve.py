@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from judge.cli.options import MODEL, Settings, introduce, loads_judge
-from judge.errors import InputError
+from judge.errors import InputError, require
 from judge.serving.limits import PROMPT_TOKENS, Limits
 from judge.shipped import REFERENCE
 
@@ -48,18 +48,14 @@ def serve_command(
 
     With the environment variable JUDGE_API_TOKEN, clients must send it as a bearer token.
     """
-    try:
-        import uvicorn
+    require("judge serve", "serve", "fastapi", "prometheus_client", "uvicorn")
+    import uvicorn
 
-        from judge.serving.app import create_app
-    except ImportError as error:
-        raise InputError(
-            f"serving needs the package {error.name}; pip install 'hallucination-judge[serve]'"
-        ) from None
     from judge.claims.load import with_claims
     from judge.floors.rules import CONSTANT, FLOORS
     from judge.load import load_judge
     from judge.models.identity import read_identity
+    from judge.serving.app import create_app
     from judge.serving.listening import address_of, listen_on, run_until_stopped
 
     limits = Limits(

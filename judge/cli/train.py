@@ -1,20 +1,21 @@
 """``judge sft``, ``judge dpo`` and ``judge encoder``: read a recipe, train, print where the judge lies."""
 
+import atexit
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from judge.cli.start import DEMO, prepare
 from judge.configs import load_config
+from judge.errors import JudgeError, require
 from judge.shipped import find_recipe
 from judge.training.checkpoints import describe_run, finished_run
 from judge.training.config import DPORecipe, EncoderRecipe, RunConfig, SFTRecipe
-from judge.training.launch import obey_launcher
-
-DEMO = Path("demo")
-"""What is trained where no recipe is named: it fits any machine."""
+from judge.training.launch import launch_note, obey_launcher
 
 WORDS = Annotated[
     list[str] | None,
@@ -36,6 +37,7 @@ def sft_command(words: WORDS = None, resume: RESUME = False) -> None:
 
     On several GPUs: accelerate launch --config_file accelerate_configs/ddp.yaml -m judge sft RECIPE
     """
+    require("judge sft", "train", *TRL)
     from judge.training.sft import train_sft
 
     run_recipe(SFTRecipe, train_sft, words or (), resume)
@@ -47,6 +49,7 @@ def dpo_command(words: WORDS = None, resume: RESUME = False) -> None:
 
     On several GPUs: accelerate launch --config_file accelerate_configs/ddp.yaml -m judge dpo RECIPE
     """
+    require("judge dpo", "train", *TRL)
     from judge.training.dpo import train_dpo
 
     run_recipe(DPORecipe, train_dpo, words or (), resume)
@@ -60,6 +63,8 @@ def encoder_command(words: WORDS = None, resume: RESUME = False) -> None:
     run_recipe(EncoderRecipe, train_encoder, words or (), resume)
 
 
+TRL = ("trl", "datasets")
+"""What trains language models; encoders need nothing beyond the toolkit's own dependencies."""
 STAGES: dict[type[RunConfig], str] = {SFTRecipe: "sft", DPORecipe: "dpo", EncoderRecipe: "encoder"}
 
 
@@ -74,16 +79,24 @@ def run_recipe(
     A run that is to be resumed and is finished ends well at once, so that a job may be started again and
     again until it is done.
     """
-    obey_launcher()  # before anything asks what GPUs there are
     stage = STAGES[kind]
     recipe, overrides = DEMO, [*words]
     if words and ("=" not in words[0] or Path(words[0]).exists()):
         recipe, *overrides = Path(words[0]), *words[1:]
     if resume:
         overrides.append("resume=true")
-    config = load_config(kind, find_recipe(recipe, stage), overrides)
-    finished = finished_run(config, describe_run(config, stage)) if config.resume else None
-    summary = finished["training"] if finished else train(config)
+    try:
+        obey_launcher()  # before anything asks what GPUs there are
+        file = find_recipe(recipe, stage)
+        config = load_config(kind, file, overrides)
+        finished = finished_run(config, describe_run(config, stage)) if config.resume else None
+        if not finished:
+            prepare(config, stage, recipe, file)
+        summary = finished["training"] if finished else train(config)
+    except JudgeError:
+        if note := launch_note():
+            atexit.register(print, note, file=sys.stderr)  # below the error, which is printed next
+        raise
     if os.environ.get("RANK", "0") == "0":
         numbers = ", ".join(
             f"{name} {value}" for name, value in summary.items() if not isinstance(value, list | dict)

@@ -77,7 +77,7 @@ def read_architecture(model: str, file: Path | None = None) -> Architecture:
         InputError: there is no such model, or its config lacks a size or is of another kind of model.
     """
     if file is None:
-        base, _ = find_model(model)
+        base = model if known_config(model) is not None else find_model(model)[0]
         file = Path(base) / "config.json"
         if not file.is_file():
             if (known := known_config(base)) is not None:

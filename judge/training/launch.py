@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
@@ -20,9 +22,17 @@ def launched() -> bool:
 def obey_launcher() -> None:
     """Hide the GPUs where the launch config says ``use_cpu``, before anything in this process asks for them.
 
+    ``accelerate launch`` without a config asks for no device: on a machine without a GPU it is the CPU.
+
     Raises:
         InputError: as :func:`check_gpu`.
     """
+    import torch
+
+    if _no_device_asked() and _driver() is None and not torch.cuda.is_available():
+        print("no GPU on this machine, and no launch config: training on the CPU", flush=True)
+        os.environ["ACCELERATE_USE_CPU"] = "true"
+        _use_all_cores()
     if hardware.cpu_is_chosen():
         os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
     else:
@@ -43,6 +53,52 @@ def check_gpu() -> None:
         f"the launch config is for GPUs, and torch has none: {_why_no_gpu()}. To train on the CPU, launch "
         "with accelerate_configs/cpu.yaml, or without a launcher"
     )
+
+
+def launch_note() -> str | None:
+    """What to say below an error if ``accelerate launch`` will add its own traceback; ``None`` if not."""
+    options = _accelerate_options()
+    if options is None or options & {"-q", "--quiet"}:
+        return None
+    return "note: accelerate adds a traceback of its own; accelerate launch --quiet leaves it out"
+
+
+def _accelerate_options() -> set[str] | None:
+    """Options of the ``accelerate launch`` that started this process alone; ``None`` where none did.
+
+    Only those before the first value are seen; that is far enough for what is asked of them here.
+    """
+    try:
+        words = Path(f"/proc/{os.getppid()}/cmdline").read_text(encoding="utf-8").split("\0")
+    except (OSError, ValueError):
+        return None
+    for at, word in enumerate(words[:4]):
+        called = word == "launch" and "accelerate" in words[at - 1]
+        if "LOCAL_RANK" not in os.environ and (called or word == "accelerate.commands.launch"):
+            return {*takewhile(lambda option: option.startswith("-"), words[at + 1 :])}
+    return None
+
+
+def _no_device_asked() -> bool:
+    """Whether ``accelerate launch`` was called without options, and ``accelerate config`` never was."""
+    options = _accelerate_options()
+    if options is None or options - {"-q", "--quiet", "-m", "--module"}:
+        return False
+    from accelerate.commands.config.config_args import default_config_file
+
+    return not Path(default_config_file).is_file()
+
+
+def _use_all_cores() -> None:
+    """Undo the one thread that ``accelerate launch`` sets where its user set no number."""
+    import torch
+
+    try:
+        given = Path(f"/proc/{os.getppid()}/environ").read_bytes()
+    except OSError:
+        return
+    if b"OMP_NUM_THREADS=" not in given:
+        torch.set_num_threads(hardware.cores())
 
 
 def use_one_gpu(arguments: Any) -> None:

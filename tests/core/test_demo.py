@@ -76,13 +76,13 @@ def test_every_command_parses(plan: list[demo.Step], step: demo.Step) -> None:
 
 def test_each_step_takes_what_the_one_before_made() -> None:
     titles = [step.title for step in PLAN]
-    assert titles[:6] == [
-        "build the data set", "supervised fine-tuning", "calibrate sft", "merge the adapter",
-        "preference optimization", "calibrate dpo",
+    assert titles[:5] == [
+        "build the data set", "supervised fine-tuning", "calibrate sft", "preference optimization",
+        "calibrate dpo",
     ]  # fmt: skip
-    assert len(titles) == len(set(titles)) == 13
-    sft, merging, dpo = PLAN[1].command, PLAN[3].command, PLAN[4].command
-    assert f"output={merging[-3]}" in sft and f"model={merging[-1]}" in dpo
+    assert len(titles) == len(set(titles)) == 12
+    sft, dpo = PLAN[1].command, PLAN[3].command
+    assert f"output={OUT / 'sft'}" in sft and f"model={OUT / 'sft'}" in dpo
 
 
 def test_judges_are_calibrated_on_other_documents_than_they_are_measured_on() -> None:
@@ -125,7 +125,7 @@ def test_trained_folders_are_made_anew(tmp_path: Path) -> None:
     (folder / "checkpoint-1").mkdir(parents=True)
     demo.run(demo.Step("train", (sys.executable, "-m", "judge", "--version"), 1.0, fresh=folder))
     assert not folder.exists()
-    assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "sft-merged", "dpo"]
+    assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "dpo"]
 
 
 # --- The table ----------------------------------------------------------------------------------------------

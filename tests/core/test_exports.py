@@ -306,7 +306,7 @@ def test_a_missing_library_is_named(
     gguf_export: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
-    with pytest.raises(InputError, match=re.escape("pip install 'hallucination-judge[llama]'")):
+    with pytest.raises(InputError, match=re.escape('pip install "hallucination-judge[llama]"')):
         load_judge(str(gguf_export))
     with pytest.raises(InputError, match="takes no --precision"):
         load_judge(str(gguf_export), precision="float32")

@@ -154,6 +154,66 @@ def test_launch_configs_reach_the_process(config: str, cpu: bool, monkeypatch: p
     assert launch.launched() and cpu_is_chosen() is cpu
 
 
+# --- As typed: accelerate launch without a config -----------------------------------------------------------
+
+
+class Parent:
+    """``accelerate launch`` as the parent of this process, by its command line."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path):
+        self.file = folder / "cmdline"
+        real = launch.Path
+        monkeypatch.setattr(
+            launch, "Path", lambda name: self.file if name.endswith("/cmdline") else real(name)
+        )
+        monkeypatch.setattr(
+            "accelerate.commands.config.config_args.default_config_file", str(folder / "default.yaml")
+        )
+
+    def typed(self, *words: str) -> None:
+        self.file.write_text("\0".join(["python", "/bin/accelerate", "launch", *words, ""]))
+
+
+def test_a_launch_without_a_config_takes_the_cpu_of_a_machine_without_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake_torch(monkeypatch, None, "no NVIDIA driver", None)
+    parent = Parent(monkeypatch, tmp_path)
+    bare = {"ACCELERATE_MIXED_PRECISION": "no", "ACCELERATE_USE_CPU": "False"}
+    refused = [
+        ("--config_file", "single_gpu.yaml", "recipes/sft.py"),
+        ("--mixed_precision", "fp16", "recipes/sft.py"),
+    ]
+    for name, value in bare.items():
+        monkeypatch.setenv(name, value)
+    for words in refused:
+        parent.typed(*words)
+        with pytest.raises(InputError, match="the launch config is for GPUs"):
+            obey_launcher()
+    parent.typed("recipes/sft.py")
+    with monkeypatch.context() as patch:
+        patch.setattr(launch, "_driver", lambda: "550.54.15")  # there is a GPU, and this torch cannot use it
+        with pytest.raises(InputError, match="the launch config is for GPUs"):
+            obey_launcher()
+    capsys.readouterr()
+    obey_launcher()
+    assert capsys.readouterr().out.startswith("no GPU on this machine, and no launch config: training on")
+    check_gpu()
+    assert common_arguments(recipe(), 8)["use_cpu"] and precision_of(recipe()) != "float16"
+
+
+def test_an_error_says_whose_the_traceback_below_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    parent = Parent(monkeypatch, tmp_path)
+    parent.typed("recipes/sft.py", "--quiet")
+    assert "accelerate launch --quiet" in str(launch.launch_note())
+    parent.typed("--quiet", "recipes/sft.py")
+    assert launch.launch_note() is None
+    parent.file.write_text("bash\0")
+    assert launch.launch_note() is None
+
+
 # --- Several GPUs, one process ------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from judge import errors
 from judge.errors import InputError
 from judge.files import write_jsonl
 from judge.models import hardware
@@ -322,10 +323,8 @@ def test_zero2_takes_4_bit_weights(recipe: Callable[..., SFTRecipe], monkeypatch
 def test_bitsandbytes_is_not_installed(
     recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from judge.models import quantization
-
-    monkeypatch.setattr(quantization, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match="quantization nf4 needs bitsandbytes; install it"):
+    monkeypatch.setattr(errors, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match="quantization nf4 needs bitsandbytes; pip install"):
         load_trainable(recipe())
     with pytest.raises(InputError, match="optimizer paged_lion_8bit needs bitsandbytes"):
         common_arguments(recipe(optimizer="paged_lion_8bit", precision="float32"), 6)

@@ -87,13 +87,14 @@ def check_launch(words: list[str], config: Path | None = None) -> None:
     assert words[:2] == ["accelerate", "launch"]
     places = {"RANK": "0", "ADDRESS": "10.0.0.1"}
     parsed = launch_command_parser().parse_args([places.get(word, word) for word in words[2:]])
-    assert Path(parsed.config_file).is_file()
+    assert parsed.config_file is None or Path(parsed.config_file).is_file()
     assert config is None or Path(parsed.config_file).resolve() == config
     check_training([parsed.training_script, *parsed.training_script_args])
 
 
 def check_training(words: list[str]) -> None:
-    script, recipe, *overrides = words
+    script, *rest = words
+    recipe, *overrides = rest or [f"recipes/demo/{Path(script).stem}.yaml"]
     kind = {"recipes/sft.py": SFTRecipe, "recipes/dpo.py": DPORecipe, "recipes/encoder.py": EncoderRecipe}[
         script
     ]

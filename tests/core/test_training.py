@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import torch
 import yaml
 
 from judge.configs import load_config
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import sha256_file, write_jsonl
 from judge.load import load_judge
 from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
@@ -27,6 +28,7 @@ from judge.training.merge import merge
 from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
+from tests.calling import call
 from tests.towers import build_towers, training
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,6 +89,23 @@ def test_a_judge_names_the_modes_that_it_was_taught(tmp_path: Path) -> None:
     assert taught_modes(manifest) == ["reason"]
     manifest.write_text("{}")  # of an older version
     assert taught_modes(manifest) == ["verdict", "reason"]
+
+
+def test_a_judge_is_asked_as_it_was_taught(
+    trained: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(trained["merged"][0], tmp_path / "judge")
+    identity = json.loads((folder / "judge.json").read_text())
+    sample = ("--document", "A text of words.", "--answer", "An answer.", "--json")
+    for modes, asked in ((["verdict", "reason"], "verdict"), (["reason"], "reason"), (None, "verdict")):
+        (folder / "judge.json").write_text(json.dumps({**identity, "modes": modes}))
+        assert call("check", "--model", folder, "--max-new-tokens", 40, *sample) in (0, 1)
+        said = capsys.readouterr()
+        assert ("is asked in mode reason, as it was taught" in said.err) is (asked == "reason")
+        assert (json.loads(said.out)["reasoning"] is None) is (asked == "verdict")
+    (folder / "judge.json").write_text(json.dumps({**identity, "modes": ["verdict"]}))
+    with pytest.warns(JudgeWarning, match="was taught mode verdict alone; in mode reason its verdicts mean"):
+        assert load_judge(str(folder), mode="reason").mode == "reason"
 
 
 def test_losses_are_kept(trained: Any) -> None:
@@ -374,3 +393,82 @@ def test_a_bad_recipe_ends_with_one_line(script: str, tmp_path: Path) -> None:
     )
     assert result.returncode == 2 and result.stdout == ""
     assert result.stderr.count("\n") == 1 and "did you mean 'learning_rate'?" in result.stderr
+
+
+# --- What a training starts from ----------------------------------------------------------------------------
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert call(*words) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1
+    return said.err
+
+
+def test_what_is_missing_is_named_with_the_command_that_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (
+        "runs/demo/sft: is not there; DPO starts from the SFT judge, so make that first: judge sft demo\n"
+        in (refused(capsys, "dpo"))
+    )
+    bian = ROOT / "recipes" / "bian-qwen2.5-7b"
+    said = refused(capsys, "dpo", bian / "dpo.yaml")
+    assert f"judge sft {bian / 'sft.yaml'} && judge merge runs/bian-qwen2.5-7b/sft -o runs/" in said
+    said = refused(capsys, "sft", "own-domain", "data=mine")
+    assert "mine: is not there; build the data set first: judge data build own-domain --out mine\n" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_builds_its_data_set(
+    data: Path, model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """... and DPO then starts from the adapter that SFT left, with no word more."""
+    from judge.cli import start
+
+    def build(command: list[str], check: bool) -> Any:
+        assert command[1:] == ["-m", "judge", "data", "build", "demo"]
+        shutil.copytree(data, "runs/demo/data")
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(start.subprocess, "run", build)
+    short = ("max_steps=1", "max_minutes=null", "precision=float32", "max_length=4096")
+    assert call("sft", f"model={model_folder('chatml')}", *short) == 0
+    assert call("dpo", *short) == 0
+    assert json.loads(Path("runs/demo/dpo/judge.json").read_text())["started_from"] == "runs/demo/sft"
+    assert load_judge("runs/demo/dpo").check([Sample("1", "A text.", "An answer.")])[0].p_fail is not None
+
+
+@pytest.mark.parametrize("command", ["sft", "dpo", "demo"])
+def test_what_is_not_installed_is_told_before_any_work(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for package in ("trl", "datasets"):
+        monkeypatch.setitem(sys.modules, package, None)
+    said = refused(capsys, command)
+    assert said == f'error: judge {command} needs trl, datasets; pip install "hallucination-judge[train]"\n'
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_judge_tells_the_versions_of_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from judge.training import card
+
+    monkeypatch.setattr(card, "PACKAGES", ("torch", "no-such-package"))
+    assert list(card.installed_versions()) == ["torch"]
+
+
+@pytest.mark.parametrize("hub", [True, False], ids=["hub", "no-hub"])
+def test_the_demos_model_comes_from_a_wheel_where_the_hub_does_not_answer(
+    hub: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from judge.models import base, bundled
+
+    monkeypatch.setattr(bundled, "hub_answers", lambda name: hub)
+    monkeypatch.setattr(bundled, "bring_wheel", lambda wheel: tmp_path / wheel)
+    monkeypatch.setattr(base, "stand_in", bundled.stand_in.__wrapped__)
+    name = bundled.SMOLLM2.hub_id
+    assert base.find_model(name) == (name if hub else str(tmp_path / bundled.SMOLLM2.wheel), None)
+    assert base.find_model("owner/another") == ("owner/another", None)

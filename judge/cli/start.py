@@ -1,0 +1,64 @@
+"""What a training starts from: its data set and, for DPO, the SFT judge. Makes it, or says what makes it."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from judge.errors import InputError, JudgeError
+from judge.models.base import is_path
+from judge.shipped import find_recipe
+from judge.training.config import DPORecipe, RunConfig
+
+DEMO = Path("demo")
+"""What is trained where no recipe is named: it fits any machine."""
+MERGED = "-merged"
+
+
+def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
+    """See that a training can begin. The demo's data set is built where it is missing.
+
+    Args:
+        config: the recipe with what the command line says on top.
+        stage: ``sft``, ``dpo`` or ``encoder``.
+        recipe: the recipe as it was named.
+        file: the file that it was read from.
+
+    Raises:
+        InputError: the data set or the SFT judge is missing; names the commands that make it.
+        JudgeError: the demo's data set could not be built.
+    """
+    model = config.model
+    if isinstance(config, DPORecipe) and is_path(model) and not Path(model).exists():
+        trained = model.removesuffix(MERGED)
+        steps = making("sft", trained, recipe, file)
+        if model != trained:
+            steps += f" && judge merge {shlex.quote(trained)} -o {shlex.quote(model)}"
+        raise InputError(
+            f"is not there; DPO starts from the SFT judge, so make that first: {steps}", file=model
+        )
+    if Path(config.data).exists():
+        return
+    build = making("data", config.data, recipe, file)
+    if file.resolve() != find_recipe(DEMO, stage).resolve() or int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise InputError(f"is not there; build the data set first: {build}", file=config.data)
+    print(f"{config.data} is not there; building it first\n$ {build}", flush=True)
+    command = [sys.executable, "-m", *shlex.split(build)]
+    if subprocess.run(command, check=False).returncode != 0:  # noqa: S603 (our own command)
+        raise JudgeError(f"{config.data} could not be built; the lines above say why")
+
+
+def making(stage: str, wanted: str, recipe: Path, file: Path) -> str:
+    """The command that makes the folder ``wanted`` by another file of the same recipe."""
+    other = file.with_name(f"{stage}.yaml")
+    named, given = "RECIPE", None
+    if other.is_file():
+        named = str(other) if recipe == file else recipe.parts[0]
+        given = yaml.safe_load(other.read_text(encoding="utf-8"))["output"]
+    words = ["judge", *(["data", "build"] if stage == "data" else [stage]), named]
+    if wanted != given:
+        words += ["--out", wanted] if stage == "data" else [f"output={wanted}"]
+    return shlex.join(words)
