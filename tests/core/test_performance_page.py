@@ -1,4 +1,4 @@
-"""The GPU section of docs/performance.md is what was measured on a GPU, and nothing else."""
+"""The GPU section of docs/research/performance.md is what was measured on a GPU, and nothing else."""
 
 import json
 from pathlib import Path
@@ -64,9 +64,9 @@ def test_what_is_no_figure_of_a_gpu_is_refused(kind, name, page, tmp_path):
 
 def test_the_page_shows_what_the_results_file_holds(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text((ROOT / "docs" / "performance.md").read_text())
+    page.write_text((ROOT / "docs" / "research" / "performance.md").read_text())
     fill(page, ROOT / "results" / "gpu.json")
-    assert page.read_text() == (ROOT / "docs" / "performance.md").read_text()
+    assert page.read_text() == (ROOT / "docs" / "research" / "performance.md").read_text()
     assert (NOTHING in page.read_text()) == (not (ROOT / "results" / "gpu.json").exists())
 
 

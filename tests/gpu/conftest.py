@@ -2,7 +2,7 @@
 
 Each module has so many ``MINUTES``, 40 together; what does not fit is skipped and said so. Figures go to
 ``results/gpu.json``, or where ``JUDGE_GPU_RESULTS`` says, as soon as they are measured; run again, a test
-replaces its own. ``python -m tests.gpu.performance_page`` puts them into ``docs/performance.md``.
+replaces its own. ``python -m tests.gpu.performance_page`` puts them into ``docs/research/performance.md``.
 
 ``JUDGE_GPU_TESTS=cpu`` runs everything at toy size on the CPU. Its figures mean nothing and are thrown away,
 and a slow machine gets five times the minutes.

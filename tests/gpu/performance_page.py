@@ -1,6 +1,6 @@
-"""Put the figures that ``make test-gpu`` measured into ``docs/performance.md``, between its two markers.
+"""Put the figures that ``make test-gpu`` measured into ``docs/research/performance.md``, between its two markers.
 
-    python -m tests.gpu.performance_page [--results results/gpu.json] [--page docs/performance.md]
+    python -m tests.gpu.performance_page [--results results/gpu.json] [--page docs/research/performance.md]
 
 Every figure of the section comes from the file; without a file the section says that none was measured yet.
 Figures of a rehearsal on a CPU are refused.
@@ -217,7 +217,7 @@ def main() -> None:
     """Fill the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--results", type=Path, default=Path("results/gpu.json"))
-    parser.add_argument("--page", type=Path, default=Path("docs/performance.md"))
+    parser.add_argument("--page", type=Path, default=Path("docs/research/performance.md"))
     parsed = parser.parse_args()
     try:
         fill(parsed.page, parsed.results)
