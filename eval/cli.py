@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from judge.cli.options import COLUMNS, DEFAULTS, JUDGING, Settings, loads_judge, parse_columns
+from judge.cli.options import (
+    COLUMNS,
+    DEFAULTS,
+    ENCODING,
+    GOLD_LABELS,
+    JUDGING,
+    Settings,
+    loads_judge,
+    parse_columns,
+    parse_gold_labels,
+)
 from judge.errors import InputError
 from judge.progress import say, stage
 from judge.types import Sample
@@ -29,8 +39,7 @@ OPEN_FACTUAL = "open_factual_bench"
 
 def _sets(
     names: Sequence[str],
-    files: Sequence[Path],
-    columns: dict[str, str] | None,
+    files: "Sequence[Benchmark]",
     data_dir: Path | None,
     say: Callable[[str], None],
 ) -> "list[tuple[Benchmark, list[Sample]]]":
@@ -39,7 +48,6 @@ def _sets(
     ``all`` stands for every whole benchmark that is at hand; what is not is told.
     """
     from eval.benchmarks import WHOLE, check_name, get_benchmark
-    from eval.benchmarks.samples_file import samples_file
     from judge.formats.files import MissingFiles
 
     if not names and not files:
@@ -59,10 +67,9 @@ def _sets(
             if name in names:
                 raise
             say(f"{name} left out: {error}")
-    for path in dict.fromkeys(files):
-        benchmark = samples_file(path, columns)
+    for benchmark in files:
         if benchmark.name in sets:
-            benchmark = replace(benchmark, name=str(path))
+            benchmark = replace(benchmark, name=benchmark.title)
         sets[benchmark.name] = benchmark, benchmark.load()
     if not sets:
         raise InputError("no benchmark is at hand; give --data-dir")
@@ -113,6 +120,8 @@ def evaluate_command(
     benchmarks: Annotated[str, typer.Option(help="Comma list of benchmarks, or 'all'.")] = "",
     samples: Annotated[list[Path] | None, typer.Option(help="File of labelled samples; repeatable.")] = None,
     columns: COLUMNS = None,
+    encoding: ENCODING = None,
+    gold_labels: GOLD_LABELS = None,
     data_dir: Annotated[
         Path | None,
         typer.Option(envvar="JUDGE_DATA_DIR", help="One folder per benchmark; else from the Hub."),
@@ -197,9 +206,12 @@ def evaluate_command(
     from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.floors.rules import FLOORS, make_floor
 
-    fit_on = None if floor_data is None else samples_file(floor_data).load()
+    means = parse_gold_labels(gold_labels)
+    fit_on = None if floor_data is None else samples_file(floor_data, labels=means).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
-    read = _sets(names, samples or [], parse_columns(columns), data_dir, say)
+    named = parse_columns(columns)
+    files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
+    read = _sets(names, files, data_dir, say)
     if corpus is not None:
         read = [(benchmark, retrieval.searchable(benchmark, found)) for benchmark, found in read]
     sets = [(benchmark, benchmark.draw(found, limit, seed)) for benchmark, found in read]

@@ -116,11 +116,12 @@ def measure(
 
 def _judge(judge: Any, samples: Sequence[Sample], say: Callable[[str], None], precision: str) -> Judged:
     say(f"parity: {len(samples)} samples in {precision}")
-    judge.check(samples[:2])  # the first call makes the kernels
+    list(judge.iter_check(samples[:2]))  # the first call makes the kernels
     start = time.process_time()  # other work on the machine does not count
-    verdicts = judge.check(samples)
+    verdicts = list(judge.iter_check(samples))
     seconds = time.process_time() - start
-    return Judged(verdicts, [judge.check([sample])[0] for sample in samples[:ALONE]], seconds)
+    alone = [verdict for sample in samples[:ALONE] for verdict in judge.iter_check([sample])]
+    return Judged(verdicts, alone, seconds)
 
 
 def keep(model: str, mode: str, parity: Parity) -> Path | None:

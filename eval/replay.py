@@ -16,7 +16,7 @@ from eval.verdicts import sample_hash, verdict_from_row
 from judge.checker import Checker
 from judge.errors import InputError, unknown
 from judge.files import sha256_file
-from judge.samples import parse_label, read_rows
+from judge.rows import parse_label, read_rows
 from judge.types import Label, Mode, Sample, Verdict
 
 PREFIX = "replay:"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
+from judge.errors import InputError
 from judge.types import Mode, Sample, Span, Verdict
 
 Item = TypeVar("Item")
@@ -47,8 +48,12 @@ class Checker(ABC):
         """What a reader needs to repeat the verdicts: model, revision, prompt, backend; JSON-able."""
 
     def check(self, samples: Iterable[Sample]) -> list[Verdict]:
-        """Judge samples; one verdict each, in their order."""
-        return list(self.iter_check(samples))
+        """Judge samples; one verdict each, in their order.
+
+        Raises:
+            InputError: a document or an answer is empty, or shows nothing.
+        """
+        return list(self.iter_check(list(judgeable(samples))))
 
     async def acheck(self, samples: Iterable[Sample]) -> list[Verdict]:
         """:meth:`check` for an event loop, in a thread."""
@@ -88,6 +93,15 @@ class Checker(ABC):
         for sample, spans in zip(samples, sentences, strict=True):
             whole = next(verdicts)
             yield whole, tuple(islice(verdicts, len(_alone(sample, spans)))) or (whole,) * len(spans)
+
+
+def judgeable(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """The samples, each with a document and an answer. Raises ``InputError`` where one has none."""
+    for sample in samples:
+        if sample.fault is not None:
+            field, message = sample.fault
+            raise InputError(message, file=f"sample {sample.id!r}", field=field)
+        yield sample
 
 
 def _alone(sample: Sample, sentences: Sequence[Span]) -> list[Sample]:

@@ -22,6 +22,10 @@ class InputError(JudgeError):
     Args:
         message: what was found and what to do.
         file: the file at fault, with ``line`` (from 1) and ``field`` where they are known.
+
+    Attributes:
+        message: as given, without the place.
+        field: as given.
     """
 
     exit_code = 2
@@ -29,6 +33,7 @@ class InputError(JudgeError):
     def __init__(
         self, message: str, *, file: object = None, line: int | None = None, field: str | None = None
     ):
+        self.message, self.field = message, field
         where = "" if file is None else f"{file}:{line}" if line is not None else f"{file}"
         parts = [where, f"field {field!r}" if field is not None else "", message]
         super().__init__(": ".join(part for part in parts if part))
@@ -64,4 +69,5 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> str:
     names = sorted(str(item) for item in known)
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"unknown {kind} {str(name)!r}{hint} (known: {', '.join(names)})"
+    known = f" (known: {', '.join(names)})" if names else "; there is none"
+    return f"unknown {kind} {str(name)!r:.80}{hint}{known}"

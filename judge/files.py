@@ -19,8 +19,13 @@ JUDGE_FILE = "judge.json"
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[IO[str]]:
-    """Open a plain or ``.gz`` text file as UTF-8; a damaged archive or encoding is an :class:`InputError`."""
+def open_text(path: Path, remedy: str = "save it as UTF-8") -> Iterator[IO[str]]:
+    """Open a plain or ``.gz`` text file as UTF-8; a damaged archive or encoding is an :class:`InputError`.
+
+    Args:
+        path: the file.
+        remedy: what to do where it is in another encoding.
+    """
     try:
         if path.suffix == ".gz":
             with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as stream:
@@ -33,20 +38,32 @@ def open_text(path: Path) -> Iterator[IO[str]]:
     except IsADirectoryError:
         raise InputError("is a folder, a file is wanted", file=path) from None
     except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 text ({error.reason}); convert it", file=path) from None
+        byte = f"byte {error.object[error.start]:#04x}"
+        raise InputError(f"is not UTF-8 text ({byte}); {remedy}", file=path, line=_not_utf8(path)) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
 
 
-def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _not_utf8(path: Path) -> int | None:
+    """The first line of a file that is not UTF-8."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return None
+
+
+def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield ``(line number, row)`` of a JSON Lines file; blank lines are skipped.
 
     Raises:
         InputError: a line is no JSON object; names file and line.
     """
-    with open_text(path) as stream:
+    with open_text(path, remedy=remedy) as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue

@@ -18,7 +18,7 @@ from judge.backends.base import (
     ReadsAhead,
     WritesTogether,
 )
-from judge.checker import Checker, ahead, in_chunks
+from judge.checker import Checker, ahead, in_chunks, judgeable
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.prompts import BuiltinPrompt, Prompt
@@ -97,7 +97,7 @@ class Judge(Checker):
             verdicts: list[Verdict] = []
             with nullcontext() if self.backend.concurrent else self._working:
                 if not cancelled.is_set():
-                    for verdict in self.iter_check(samples):
+                    for verdict in self.iter_check(list(judgeable(samples))):
                         verdicts.append(verdict)
                         if cancelled.is_set():
                             break

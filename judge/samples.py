@@ -1,41 +1,58 @@
-"""Reading and writing samples: JSON Lines, CSV and Parquet, each row checked once, at the door."""
+"""Samples of files and requests: each row checked once, at the door; and samples written as JSON Lines."""
 
-import csv
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, unknown
-from judge.files import open_text, read_jsonl, write_jsonl
-from judge.types import LANGUAGES, Label, Sample, Task
+from judge.files import write_jsonl
+from judge.rows import Meanings, meanings_of, parse_label, read_rows
+from judge.types import LANGUAGES, Sample, Task
 
 FIELDS = ("id", "task", "language", "document", "question", "answer", "label", "source", "group", "meta")
 REQUIRED = ("document", "answer")
 Columns = Mapping[str, str]
 """Where a file has other names: {field of :class:`~judge.types.Sample`: column of the file}."""
-# The words that data sets use for the two labels.
-LABEL_WORDS = {
-    "PASS": Label.PASS, "FAIL": Label.FAIL, "通过": Label.PASS, "失败": Label.FAIL,
+OTHER_NAMES = {
+    "document": "context contexts passage passages retrieved_contexts evidence knowledge premise article "
+    "source",
+    "question": "query prompt user_input input instruction",
+    "answer": "response output completion reply prediction generated_answer claim hypothesis summary",
+    "label": "hallucinated hallucination is_hallucinated is_hallucination faithful is_faithful supported",
 }  # fmt: skip
+"""What data sets call the fields of a sample."""
 
 
-def parse_label(value: object) -> Label | None:
-    """The label a data set's word stands for; ``None`` for an absent one. Raises ``InputError`` otherwise."""
-    if value is None or value == "":
-        return None
-    label = LABEL_WORDS.get(str(value).strip().upper())
-    if label is None:
-        raise InputError(unknown("label", value, LABEL_WORDS))
-    return label
+def lone_surrogate(text: str) -> str | None:
+    """What is wrong with a text that UTF-8 cannot hold: it was cut within a character, or is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        found = f"\\u{ord(text[error.start]):04x}"
+        return f"holds {found}, a part of a character that is none by itself; remove it"
+    return None
 
 
-def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | None = None) -> Sample:
-    """Check one row and make it a sample.
+def sample_from_row(
+    row: Mapping[str, Any],
+    *,
+    file: object = None,
+    line: int | None = None,
+    labels: Meanings | None = None,
+    labelled: bool = True,
+) -> Sample:
+    """Check one row and make it a sample: the rows of files, of requests and of other frameworks alike.
 
     Absent ids are made from the line number, absent groups from the document, so that rows about one
     document stay together.
+
+    Args:
+        row: the fields of a sample; task and language in any case, ids also as numbers.
+        file: where it stands, with ``line``, for messages.
+        line: from 1.
+        labels: what labels of the set's own mean, see :func:`parse_label`.
+        labelled: refuse labels that are not known; ``False`` where none is needed leaves them out.
 
     Raises:
         InputError: naming file, line and field, what was found and what is wanted.
@@ -46,53 +63,46 @@ def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | 
 
     for name in row:
         if name not in FIELDS:
-            raise wrong(
-                name,
-                unknown("field", name, FIELDS)
-                + f"; put extra values under 'meta', or name the columns: document={name}",
-            )
+            raise wrong(name, _unknown_field(name, row, file))
     for name in REQUIRED:
         if name not in row:
-            raise wrong(name, f"is missing (the row has: {', '.join(row) or 'nothing'})")
+            raise wrong(name, _missing(row, file))
 
     document = row["document"]
     passages = list(document) if isinstance(document, list | tuple) else [document]
     if not all(isinstance(passage, str) for passage in passages):
         raise wrong("document", f"holds {document!r:.60}, a text or a list of texts is wanted")
-    if not any(passage.strip() for passage in passages):
-        raise wrong("document", "is empty; a judge needs something to judge against")
     for name in ("answer", "question", "source", "group"):
         if not isinstance(row.get(name, ""), str | None):
             raise wrong(name, f"holds {row[name]!r:.60}, a text is wanted")
-    if not row["answer"] or not row["answer"].strip():
-        raise wrong("answer", "is empty; there is nothing to judge")
-
     for name, value in row.items():
-        try:
-            (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)).encode()
-        except UnicodeEncodeError as error:
-            half = f"\\u{ord(error.object[error.start]):04x}"
-            raise wrong(name, f"holds half a character ({half}), which no file can hold; remove it") from None
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        if fault := lone_surrogate(text):
+            raise wrong(name, fault)
 
-    language = row.get("language") or "en"
+    language = _choice(row.get("language"), "en")
     if language not in LANGUAGES:
         raise wrong("language", unknown("language", language, LANGUAGES))
-    task = row.get("task") or Task.QA
+    task = _choice(row.get("task"), Task.QA)
     if task not in list(Task):
         raise wrong("task", unknown("task", task, list(Task)))
+    label = None
     try:
-        label = parse_label(row.get("label"))
+        label = parse_label(row.get("label"), labels)
     except InputError as error:
-        raise wrong("label", str(error)) from None
-    meta = row.get("meta") or {}
+        if labelled:
+            raise wrong("label", str(error)) from None
+    meta = {} if row.get("meta") in (None, "") else row["meta"]
     if not isinstance(meta, Mapping):
         raise wrong("meta", f"holds {meta!r:.60}, an object is wanted")
-
     identifier = row.get("id")
-    return Sample(
+    if isinstance(identifier, bool) or not isinstance(identifier, str | int | float | None):
+        raise wrong("id", f"holds {identifier!r:.60}, a text or a number is wanted")
+
+    sample = Sample(
         id=str(identifier) if identifier not in (None, "") else f"row-{line or 1}",
         document=passages[0] if isinstance(document, str) else tuple(passages),
-        answer=row["answer"],
+        answer=row["answer"] or "",
         question=row.get("question") or "",
         task=Task(task),
         language=language,
@@ -101,6 +111,46 @@ def sample_from_row(row: Mapping[str, Any], *, file: object = None, line: int | 
         group=row.get("group") or "\n\n".join(passages),
         meta=dict(meta),
     )
+    if sample.fault is not None:
+        raise wrong(*sample.fault)
+    return sample
+
+
+def _choice(value: Any, default: str) -> Any:
+    """One of a few words, in any case."""
+    value = value.strip().lower() if isinstance(value, str) else value
+    return default if value in (None, "") else value
+
+
+def _unknown_field(name: str, row: Mapping[str, Any], file: object) -> str:
+    """What to do about a field that samples do not have."""
+    if renamed := _renamed(row, file):
+        return f"unknown field {name!r:.80}{renamed}"
+    more = "put extra values under 'meta'"
+    if file is not None:
+        more += ", or name the columns to read, and others are left out: --columns document=...,answer=..."
+    return f"{unknown('field', name, FIELDS)}; {more}"
+
+
+def _missing(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
+    has = f"{', '.join(row) or 'nothing'}"
+    return f"is missing (the row has: {has:.200}){_renamed(row, file, columns)}"
+
+
+def _renamed(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
+    """The fields that a row has under other names, and how to say so, beside what was said (``columns``)."""
+    own = {str(name).lower(): name for name in row}
+    found = dict(columns or {})
+    for field, names in OTHER_NAMES.items():
+        column = next((own[name] for name in (field, *names.split()) if name in own), None)
+        if column not in (None, field) and field not in found:
+            found[field] = column
+    if len(found) == len(columns or {}):
+        return ""
+    if file is None:
+        return "; rename " + ", ".join(f"{column!r} to {field!r}" for field, column in found.items())
+    pairs = ",".join(f"{field}={column}" for field, column in found.items())
+    return f"; where columns have other names, say so: --columns {pairs} (in a data recipe: columns)"
 
 
 def row_from_sample(sample: Sample) -> dict[str, Any]:
@@ -109,70 +159,43 @@ def row_from_sample(sample: Sample) -> dict[str, Any]:
     return {**values, "meta": dict(sample.meta)}
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    csv.field_size_limit(sys.maxsize)
-    with open_text(path) as stream:
-        reader = csv.DictReader(stream)
-        for row in reader:
-            if None in row:
-                raise InputError("has more cells than the header", file=path, line=reader.line_num)
-            values: dict[str, Any] = {name: value or "" for name, value in row.items() if name}
-            if values.get("meta"):
-                try:
-                    values["meta"] = json.loads(values["meta"])
-                except json.JSONDecodeError:
-                    raise InputError("is no JSON", file=path, line=reader.line_num, field="meta") from None
-            yield reader.line_num, values
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        batches = pq.ParquetFile(path).iter_batches()
-        number = 0
-        for batch in batches:
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
-    except FileNotFoundError:
-        raise InputError("no such file", file=path) from None
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"is no Parquet file ({error})", file=path) from None
-
-
-def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield ``(line, row)`` of a ``.jsonl``, ``.csv`` or ``.parquet`` file (text ones plain or ``.gz``)."""
-    kind = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
-    readers = {".jsonl": read_jsonl, ".csv": _csv_rows, ".parquet": _parquet_rows}
-    if kind not in readers:
-        raise InputError(unknown("file type", kind or "(none)", readers), file=path)
-    return readers[kind](path)
-
-
-def read_samples(path: Path, columns: Columns | None = None, *, check_ids: bool = True) -> Iterator[Sample]:
+def read_samples(
+    path: Path,
+    columns: Columns | None = None,
+    *,
+    check_ids: bool = True,
+    labels: Meanings | None = None,
+    labelled: bool = True,
+) -> Iterator[Sample]:
     """Yield the samples of a file, in order.
 
     Args:
-        path: a ``.jsonl``, ``.csv`` or ``.parquet`` file.
+        path: a file of one of the :data:`judge.rows.FILE_TYPES`.
         columns: where the file has other names. A field that is not named is then taken from the column of
             its own name, if there is one; what else a row has is left out.
         check_ids: refuse an id that occurs twice, which takes memory for every row.
+        labels: what labels of the file's own mean, see :func:`parse_label`. Where the column of labels is
+            named for one of them (``is_hallucinated``), yes and no are known.
+        labelled: refuse labels that are not known; ``False`` where none is needed leaves them out.
 
     Raises:
         InputError: a row is wrong, an id occurs twice, or the file holds no row.
     """
+    columns = columns or {}
+    labels = {**meanings_of(columns.get("label", "")), **(labels or {})}
     seen: dict[str, int] = {}
     empty = True
-    for line, row in read_rows(path):
+    for line, row in read_rows(path, columns.get("document", "document")):
         if columns:
             for field, column in columns.items():
                 if column not in row:
                     raise InputError(unknown("column", column, row), file=path, line=line, field=field)
             own = {name: row[name] for name in FIELDS if name in row and name not in columns.values()}
-            row = {**own, **{field: row[column] for field, column in columns.items()}}
-        sample = sample_from_row(row, file=path, line=line)
+            whole, row = row, {**own, **{field: row[column] for field, column in columns.items()}}
+            for name in REQUIRED:
+                if name not in row:
+                    raise InputError(_missing(whole, path, columns), file=path, line=line, field=name)
+        sample = sample_from_row(row, file=path, line=line, labels=labels, labelled=labelled)
         if sample.id in seen:
             raise InputError(
                 f"{sample.id!r} stands already on line {seen[sample.id]}", file=path, line=line, field="id"

@@ -1,5 +1,6 @@
 """The values that travel between the parts of the toolkit: small, frozen, and the same everywhere."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -12,6 +13,19 @@ Language = Literal["en", "zh"]
 
 MODES: tuple[Mode, ...] = ("verdict", "reason")
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
+SEEN = (
+    "[^\\s\\x00-\\x1f\\x7f-\\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+"""A regular expression for a character that is seen: no white space or control, none that Unicode calls
+default ignorable (zero-width spaces, byte order marks, fillers), no annotation, no empty Braille cell."""
+
+
+def shows(text: str) -> bool:
+    """Does a text hold anything to be seen? White space and characters of no width are nothing."""
+    return re.search(SEEN, text) is not None
 
 
 class Message(TypedDict):
@@ -83,6 +97,15 @@ class Sample:
     def document_text(self) -> str:
         """The whole document as one text; passages are parted by a blank line."""
         return self.document if isinstance(self.document, str) else "\n\n".join(self.document)
+
+    @property
+    def fault(self) -> tuple[str, str] | None:
+        """The field that leaves a judge nothing to work with, and what is wrong with it."""
+        if not shows(self.document_text):
+            return "document", "is empty or shows nothing; a judge needs something to judge against"
+        if not shows(self.answer):
+            return "answer", "is empty or shows nothing; there is nothing to judge"
+        return None
 
 
 @dataclass(frozen=True, slots=True)

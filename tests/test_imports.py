@@ -23,6 +23,7 @@ FORBIDDEN = {
 LEVELS = (
     {"errors", "types", "lazy", "progress"},
     {"files"},
+    {"rows"},
     {"configs", "samples", "checker", "shipped"},
     {"prompting", "formats", "remote", "floors"},
     {"models", "injections"},

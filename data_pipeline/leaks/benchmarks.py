@@ -14,7 +14,7 @@ from judge.formats import ragtruth
 from judge.formats.records import Record, read_lines, read_records
 from judge.formats.shared import HALUBENCH as PARTS_OF_HALUBENCH
 from judge.formats.shared import side_of
-from judge.samples import read_rows
+from judge.rows import read_rows
 from judge.types import Sample
 
 Texts = tuple[str, str, str]

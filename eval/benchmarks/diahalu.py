@@ -15,11 +15,11 @@ from pathlib import Path
 from eval.benchmarks.base import Benchmark
 from eval.benchmarks.prompts import with_prompt
 from eval.benchmarks.prompts_diahalu import DiaHaluPrompt
-from eval.benchmarks.sheets import read_sheet
 from judge.errors import InputError, unknown
 from judge.floors.rules import RANDOM, make_floor
 from judge.formats.files import find_file, group_of, need_folder
 from judge.formats.records import Record, read_lines
+from judge.rows import read_rows
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "github.com/ECNU-ICALK/DiaHalu"
@@ -38,7 +38,7 @@ DOMAINS = {
 }
 TYPES = ("non-factual", "Incoherence", "Irrelevance", "Overreliance", "Reasoning Error")
 SEARCHED = ("knowledge", "reasoning")
-LABELS = {0: Label.PASS, 1: Label.FAIL}
+LABELS = {"0": Label.PASS, "1": Label.FAIL}
 
 PROMPT = DiaHaluPrompt()
 
@@ -48,9 +48,9 @@ def read(names: Sequence[str], data_dir: Path | None) -> Iterator[Sample]:
     path = find_file(need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL), "diahalu", names, ORIGINAL)
     sheet = ".xlsx" in path.suffixes
     empty = True
-    for row in read_sheet(path) if sheet else read_lines(path):
+    for line, values in read_rows(path):
         columns = COLUMNS if sheet else dict.fromkeys(COLUMNS)
-        yield _sample(row, {name: column or name for name, column in columns.items()})
+        yield _sample(Record(values, path, line), {name: column or name for name, column in columns.items()})
         empty = False
     if empty:
         raise InputError("holds no row", file=path)
@@ -60,8 +60,8 @@ def _sample(row: Record, columns: Mapping[str, str]) -> Sample:
     dialogue, domain = row.text(columns["text"]), row.text(columns["domain"])
     if domain not in DOMAINS:
         raise row.wrong(columns["domain"], unknown("domain", domain, DOMAINS))
-    value = row.get(columns["label"])
-    if type(value) is not int or value not in LABELS:
+    value = row.name(columns["label"])
+    if value not in LABELS:
         raise row.wrong(columns["label"], unknown("label", value, LABELS))
     label, marked = LABELS[value], _marked(row, columns["index"])
     if bool(marked) is not (label is Label.FAIL):
@@ -74,7 +74,7 @@ def _sample(row: Record, columns: Mapping[str, str]) -> Sample:
         label=label,
         source=f"diahalu_{DOMAINS[domain]}",
         group=group_of(dialogue),
-        meta={"hallucinations": marked, "model": row.values.get("Which LLM", "ChatGPT3.5")},
+        meta={"hallucinations": marked, "model": row.values.get("Which LLM") or "ChatGPT3.5"},
     )
 
 

@@ -16,7 +16,7 @@ from judge.errors import InputError
 from judge.formats.files import find_file, group_of, hub_files
 from judge.formats.records import Record
 from judge.formats.shared import halubench_side
-from judge.samples import read_rows
+from judge.rows import read_rows
 from judge.types import Sample
 
 HUB = "PatronusAI/HaluBench"

@@ -18,7 +18,7 @@ from judge.formats.files import find_file, group_of, hub_files
 from judge.formats.halueval import DIALOGUE, ORIGINAL, PARTS, QA, SUMMARIZATION, Part, find
 from judge.formats.halueval import read as read_file
 from judge.formats.records import Record
-from judge.samples import read_rows
+from judge.rows import read_rows
 from judge.types import Label, Sample
 
 HUB = "pminervini/HaluEval"

@@ -5,21 +5,35 @@ from pathlib import Path
 
 from eval.benchmarks.base import Benchmark
 from judge.errors import InputError
+from judge.rows import Meanings, as_file
 from judge.samples import Columns, read_samples
 from judge.types import Sample
 
 
-def samples_file(path: Path, columns: Columns | None = None) -> Benchmark:
-    """The samples of a ``.jsonl``, ``.csv`` or ``.parquet`` file, all of which must have a gold label."""
-    return Benchmark(name=path.name, title=str(path), read=lambda _: _labelled(path, columns))
+def samples_file(
+    path: Path,
+    columns: Columns | None = None,
+    encoding: str | None = None,
+    labels: Meanings | None = None,
+) -> Benchmark:
+    """The samples of a file, all of which must have a gold label.
 
+    Args:
+        path: of one of the :data:`judge.rows.FILE_TYPES`.
+        columns: where the file has other names, see :func:`judge.samples.read_samples`.
+        encoding: what its text is in, if not UTF-8.
+        labels: what labels of its own mean.
+    """
 
-def _labelled(path: Path, columns: Columns | None) -> Iterator[Sample]:
-    for sample in read_samples(path, columns):
-        if sample.label is None:
-            raise InputError(
-                f"sample {sample.id!r} has none, and measuring needs gold labels (PASS or FAIL)",
-                file=path,
-                field="label",
-            )
-        yield sample
+    def read(_: Path | None) -> Iterator[Sample]:
+        with as_file(path, encoding) as file:
+            for sample in read_samples(file, columns, labels=labels):
+                if sample.label is None:
+                    raise InputError(
+                        f"sample {sample.id!r} has none, and measuring needs gold labels (PASS or FAIL)",
+                        file=path,
+                        field="label",
+                    )
+                yield sample
+
+    return Benchmark(name=path.name, title=str(path), read=read)

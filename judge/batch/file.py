@@ -47,7 +47,7 @@ class LocalEngine:
         """See :class:`Engine`."""
         judge = self.load()
         start = restart(judge, done)
-        stream = islice(read_samples(samples, columns, check_ids=False), start, None)
+        stream = islice(unlabelled(samples, columns), start, None)
         return judge.describe(), islice(judge_rows(judge, stream), done - start, None)
 
 
@@ -72,11 +72,16 @@ def judge_rows(judge: Checker, samples: Iterable[Sample]) -> Iterator[Row]:
         yield verdict_row(sample, verdict)
 
 
+def unlabelled(samples: Path, columns: Columns | None, *, check_ids: bool = False) -> Iterator[Sample]:
+    """The samples of a file, which need no labels: one that is not known is left out."""
+    return read_samples(samples, columns, check_ids=check_ids, labelled=False)
+
+
 def read_chunks(
     samples: Path, size: int, start: int, columns: Columns | None = None
 ) -> Iterator[list[Sample]]:
     """The samples of a file from number ``start`` (from 0) on, ``size`` at a time; 0 is all at once."""
-    stream = islice(read_samples(samples, columns, check_ids=False), start, None)
+    stream = islice(unlabelled(samples, columns), start, None)
     while chunk := list(islice(stream, size or None)):
         yield chunk
 
@@ -93,7 +98,7 @@ def judge_file(
     """Judge a file of samples; every verdict is written as it is made.
 
     Args:
-        samples: a ``.jsonl``, ``.csv`` or ``.parquet`` file.
+        samples: a file of one of the :data:`judge.rows.FILE_TYPES`.
         out: takes one row a sample, in their order.
         columns: where the file has other names, see :func:`judge.samples.read_samples`.
         engine: judges. Nothing is asked of it if ``out`` is whole already.
@@ -107,8 +112,8 @@ def judge_file(
     """
     if out.exists() and not resume:
         raise InputError("exists; go on with --resume, or give another file", file=out)
-    total, digest = _survey(read_samples(samples, columns))
-    earlier, unparsed = _survey_earlier(out, read_samples(samples, columns, check_ids=False))
+    total, digest = _survey(unlabelled(samples, columns, check_ids=True))
+    earlier, unparsed = _survey_earlier(out, unlabelled(samples, columns))
     beside = out.with_name(f".{out.name}.run")
     done = earlier
     if done < total:

@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from judge.cli.options import COLUMNS, MODEL, Settings, introduce, loads_judge, parse_columns
+from judge.cli.options import COLUMNS, ENCODING, MODEL, Settings, introduce, loads_judge, parse_columns
 from judge.errors import InputError, JudgeError
 from judge.files import read_jsonl
 from judge.progress import stage
+from judge.rows import FILE_TYPES, as_file
 from judge.shipped import REFERENCE
 from judge.types import Label
 
@@ -19,11 +20,12 @@ app = typer.Typer(add_completion=False)
 @app.command("batch")
 @loads_judge()
 def batch_command(
-    samples: Annotated[Path, typer.Argument(help="Samples: .jsonl, .csv or .parquet.")],
+    samples: Annotated[Path, typer.Argument(help=f"Samples: {', '.join(FILE_TYPES)}; - is standard input.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Verdicts, as JSON Lines in the samples' order.")],
     settings: Settings,
     model: MODEL = REFERENCE,
     columns: COLUMNS = None,
+    encoding: ENCODING = None,
     fail_on: Annotated[
         Literal["never", "any"],
         typer.Option(help="any: exit code 1 if an answer is hallucinated or got no verdict."),
@@ -67,8 +69,8 @@ def batch_command(
         if (workers, cpus_per_worker, gpus_per_worker) != (None, None, None):
             raise InputError("there are no workers without --engine ray")
         where = LocalEngine(partial(load_judge, model, **settings))
-    with stage(out.name) as update:
-        counts = judge_file(samples, out, where, columns=named, resume=resume, progress=update)
+    with stage(out.name) as update, as_file(samples, encoding) as file:
+        counts = judge_file(file, out, where, columns=named, resume=resume, progress=update)
     typer.echo(
         f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"

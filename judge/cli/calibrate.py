@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.calibration.curve import Calibration, Method, Target, number_format
-from judge.cli.options import CASCADE, COLUMNS, MODEL, Settings, loads_judge, parse_columns
+from judge.cli.options import (
+    CASCADE,
+    COLUMNS,
+    ENCODING,
+    GOLD_LABELS,
+    MODEL,
+    Settings,
+    loads_judge,
+    parse_columns,
+    parse_gold_labels,
+)
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
@@ -31,6 +41,8 @@ def calibrate_command(
     settings: Settings,
     data: Annotated[Path, typer.Option(help="Labelled samples, about documents that the judge never saw.")],
     columns: COLUMNS = None,
+    encoding: ENCODING = None,
+    gold_labels: GOLD_LABELS = None,
     method: Annotated[
         Method,
         typer.Option(help="platt: slope and shift of the log-odds. temperature: slope. isotonic: steps."),
@@ -55,13 +67,16 @@ def calibrate_command(
     from judge.files import sha256_file, write_json
     from judge.judge import Judge
     from judge.load import load_judge
+    from judge.rows import as_file
     from judge.samples import read_samples
 
     folder = Path(model)
     if not folder.is_dir():
         raise InputError(f"{model} is no local folder; a calibration is kept in the judge's own {JUDGE_FILE}")
     identity = read_identity(model)
-    samples = list(read_samples(data, parse_columns(columns)))
+    means = parse_gold_labels(gold_labels)
+    with as_file(data, encoding) as file:
+        samples = list(read_samples(file, parse_columns(columns), labels=means))
     for sample in samples:
         if sample.label is None:
             raise InputError(f"sample {sample.id!r} has no label to calibrate with", file=data, field="label")

@@ -17,10 +17,11 @@ from judge.models.quantization import QuantizationChoice
 from judge.models.weights import JudgingPrecision
 from judge.prompting.windows import Long
 from judge.shipped import JUDGES, REFERENCE
-from judge.types import Mode
+from judge.types import Label, Mode
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
+    from judge.rows import Meanings
 
 JUDGING = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
 """Options that say how a judge is asked, and nothing of the engine."""
@@ -42,6 +43,35 @@ COLUMNS = Annotated[
         help="Where the file has other names: document=context,answer=response.",
     ),
 ]
+
+
+ENCODING = Annotated[
+    str | None, typer.Option(help="What the file's text is in, if not UTF-8, such as cp1252.")
+]
+
+GOLD_LABELS = Annotated[
+    str | None,
+    typer.Option(metavar="WORD=LABEL,...", help="What the file's labels mean: 0=PASS,1=FAIL."),
+]
+
+
+def parse_gold_labels(text: str | None) -> "Meanings | None":
+    """What ``--gold-labels`` says: words of the file, in the form of :func:`judge.rows.plain_label`.
+
+    Raises:
+        InputError: it is no list of ``word=PASS`` and ``word=FAIL``.
+    """
+    from judge.rows import plain_label
+
+    if text is None:
+        return None
+    labels = {}
+    for pair in text.split(","):
+        word, _, label = (part.strip() for part in pair.rpartition("="))
+        if not word or label.upper() not in list(Label):
+            raise InputError(f"{pair!r} is no word=PASS or word=FAIL, such as 1=FAIL", field="--gold-labels")
+        labels[plain_label(word)] = Label(label.upper())
+    return labels
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:

@@ -12,7 +12,7 @@ from judge.errors import InputError
 from judge.files import read_jsonl
 from judge.formats.files import find_file, group_of
 from judge.formats.records import Record
-from judge.samples import read_rows
+from judge.rows import read_rows
 from judge.types import Label, Sample, Task
 
 ORIGINAL = "github.com/RUCAIBox/HaluEval, folder data"

@@ -8,8 +8,9 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import open_text, read_jsonl
-from judge.samples import parse_label
-from judge.types import Label
+from judge.rows import parse_label
+from judge.samples import lone_surrogate
+from judge.types import Label, shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,9 @@ class Record:
         return InputError(message, file=self.file, line=self.line, field=_join(self.place, field))
 
     def checked(self, field: str, text: str) -> str:
-        """The text, unless it holds half a character: JSON can escape one, and nothing can write it again."""
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            half = f"\\u{ord(text[error.start]):04x}"
-            message = f"holds half a character ({half}), which no file can hold; remove it"
-            raise self.wrong(field, message) from None
+        """The text, unless JSON escapes a part of a character in it: nothing can write that again."""
+        if fault := lone_surrogate(text):
+            raise self.wrong(field, fault)
         return text
 
     def get(self, field: str) -> Any:
@@ -60,7 +57,7 @@ class Record:
         """A list of texts, each as it stands, with at least one that is not blank."""
         items = self._list(field)
         found = [self._text(f"{field}.{number}", item, True) for number, item in enumerate(items)]
-        if not any(text.strip() for text in found):
+        if not any(map(shows, found)):
             raise self.wrong(field, "is empty")
         return found
 
@@ -70,7 +67,7 @@ class Record:
         return str(value) if type(value) is int else self.text(field)
 
     def label(self, field: str) -> Label:
-        """A gold label, by one of the words that data sets use (:data:`judge.samples.LABEL_WORDS`)."""
+        """A gold label, by one of the words that data sets use (:data:`judge.rows.labels.LABEL_WORDS`)."""
         try:
             label = parse_label(self.text(field))
         except InputError as error:
@@ -110,7 +107,7 @@ class Record:
     def _text(self, field: str, value: Any, empty: bool) -> str:
         if not isinstance(value, str):
             raise self.wrong(field, f"holds {value!r:.60}, a text is wanted")
-        if not empty and not value.strip():
+        if not empty and not shows(value):
             raise self.wrong(field, "is empty")
         return self.checked(field, value)
 

@@ -84,14 +84,13 @@ def create_app(checker: Checker, limits: Limits | None = None, token: str | None
         try:
             batcher.check_room()  # before a body is read in vain
             asked = await read_request(request, limits)
-            samples = [item.sample(number) for number, item in enumerate(asked.samples, start=1)]
-            verdicts = await _unless_gone(request, batcher.check(samples, asked.claims))
+            verdicts = await _unless_gone(request, batcher.check(asked.samples, asked.claims))
         except QueueFull as error:
             raise HTTPException(429, str(error), {"Retry-After": str(error.retry_after)}) from None
         if verdicts is None:
             return Response(status_code=GONE)
         metrics.note_verdicts(verdicts)
-        found = [VerdictOut.of(*pair) for pair in zip(samples, verdicts, strict=True)]
+        found = [VerdictOut.of(*pair) for pair in zip(asked.samples, verdicts, strict=True)]
         return JudgeResponse(model=checker.name, verdicts=found)
 
     @app.get("/v1/model", dependencies=allowed, response_model=ModelResponse, responses=_errors(401))

@@ -2,12 +2,24 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation
 
-from judge.types import Claim, Label, Language, Mode, Sample, Span, Task, Unsupported, Usage, Verdict
+from judge.types import (
+    SEEN,
+    Claim,
+    Label,
+    Language,
+    Mode,
+    Sample,
+    Span,
+    Task,
+    Unsupported,
+    Usage,
+    Verdict,
+)
 
-# A character that is white space neither for Python nor in a regular expression of JSON Schema.
-Text = Annotated[str, Field(min_length=1, pattern=r"[^\s\x1c-\x1f\x85]")]
+Text = Annotated[str, Field(min_length=1, pattern=SEEN)]
+Passages = Annotated[list[str], Field(min_length=1, json_schema_extra={"contains": {"pattern": SEEN}})]
 
 
 class _Message(BaseModel):
@@ -17,40 +29,30 @@ class _Message(BaseModel):
 
 
 class SampleIn(_Message):
-    """One answer to judge."""
+    """One answer to judge, in the form of a row of ``judge batch``, which checks it
+    (:func:`judge.samples.sample_from_row`)."""
 
-    document: Text | Annotated[list[Text], Field(min_length=1)]
+    document: Text | Passages
     """One text, or several passages."""
     answer: Text
-    question: str = ""
+    question: str | None = ""
     """Empty where the task has none."""
-    task: Task = Task.QA
-    language: Language = "en"
-    id: str | None = None
-    """Comes back with the verdict; ``row-1``, ``row-2``, ... by default."""
-
-    def sample(self, number: int) -> Sample:
-        """What a judge reads; ``number`` is the place in the request, from 1."""
-        return Sample(
-            id=f"row-{number}" if self.id is None else self.id,
-            document=self.document if isinstance(self.document, str) else tuple(self.document),
-            answer=self.answer,
-            question=self.question,
-            task=self.task,
-            language=self.language,
-        )
-
-    @property
-    def characters(self) -> int:
-        """Length of all texts together."""
-        passages = [self.document] if isinstance(self.document, str) else self.document
-        return sum(map(len, passages)) + len(self.question) + len(self.answer)
+    task: Task | None = Task.QA
+    language: Language | None = "en"
+    """This and the task in any case."""
+    id: str | float | None = None
+    """Comes back with the verdict, as a text; ``row-1``, ``row-2``, ... by default."""
+    label: Any = None
+    """Not read, like the fields below: a file with gold labels can be sent as it is."""
+    source: str | None = ""
+    group: str | None = ""
+    meta: dict[str, Any] | None = None
 
 
 class JudgeRequest(_Message):
     """The body of ``POST /v1/judge``."""
 
-    samples: list[SampleIn] = Field(min_length=1)
+    samples: list[SkipValidation[SampleIn]] = Field(min_length=1)
     claims: bool = False
     """Judge every sentence of the answers too, and answers by their sentences."""
 

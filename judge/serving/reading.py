@@ -1,27 +1,41 @@
 """From a request to samples. Every limit is kept before anything is parsed, and parsing is Rust's (pydantic):
-it refuses what is not UTF-8, halves of characters and deep nesting, and never fails in another way."""
+it refuses what is not UTF-8, parts of characters and deep nesting, and never fails in another way. Samples
+are checked as the rows of files are."""
 
 import asyncio
+from codecs import BOM_UTF8
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import HTTPException, Request
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
+from judge.errors import InputError
 from judge.prompting.sentences import claim_spans
+from judge.samples import sample_from_row
 from judge.serving.limits import Limits
 from judge.serving.models import JudgeRequest
+from judge.types import Sample
 
 GONE = 499
 """Status in the metrics for a client that did not wait; nobody receives it."""
 
 
-async def read_request(request: Request, limits: Limits) -> JudgeRequest:
+@dataclass(frozen=True)
+class Asked:
+    """What a request asks for: samples, and whether their sentences are to be judged too."""
+
+    samples: list[Sample]
+    claims: bool
+
+
+async def read_request(request: Request, limits: Limits) -> Asked:
     """Read and check the body of ``POST /v1/judge``.
 
     Raises:
         HTTPException: 408 too slow, 413 too large, 415 not JSON by its header, 400 no JSON, 422 not the
-            wanted fields; ``detail`` says what was found and never repeats what was sent.
+            wanted fields; ``detail`` says where, what was found and what is wanted, in a few words.
     """
     # Only JSON: pages of other sites can send forms and plain text to a server on localhost, but not JSON.
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -29,11 +43,27 @@ async def read_request(request: Request, limits: Limits) -> JudgeRequest:
         raise HTTPException(415, "the body must be application/json; say so in the header Content-Type")
     body = await _read_body(request, limits)
     try:
-        found = JudgeRequest.model_validate_json(body)
+        found = JudgeRequest.model_validate_json(body.removeprefix(BOM_UTF8))
     except ValidationError as error:
         raise _explain(error) from None
-    _check_size(found, limits)
-    return found
+    if len(found.samples) > limits.max_samples:
+        raise HTTPException(
+            413, f"{len(found.samples)} samples in one request; at most {limits.max_samples} are taken"
+        )
+    asked = Asked([_sample(row, place) for place, row in enumerate(found.samples)], found.claims)
+    _check_size(asked, limits)
+    return asked
+
+
+def _sample(row: Any, place: int) -> Sample:
+    """A sample of a request; ``place`` counts from 0."""
+    if not isinstance(row, dict):
+        raise HTTPException(422, f"samples.{place}: is a {type(row).__name__}, an object is wanted")
+    try:
+        return sample_from_row(row, line=place + 1, labelled=False)
+    except InputError as error:
+        # Names of unknown fields are the client's own words, of any length.
+        raise HTTPException(422, f"samples.{place}.{error.field!s:.40}: {error.message}") from None
 
 
 async def _read_body(request: Request, limits: Limits) -> bytes:
@@ -63,24 +93,19 @@ def _explain(error: ValidationError) -> HTTPException:
     first, *others = error.errors(include_input=False, include_url=False, include_context=False)
     if first["type"] == "json_invalid":
         return HTTPException(400, f"the body is no JSON: {first['msg']}"[:300])
-    # Names of unknown fields are the client's own words, of any length.
     place = ".".join(str(part)[:40] for part in first["loc"]) or "the body"
     more = f" (and {len(others)} more problems)" if others else ""
     return HTTPException(422, f"{place}: {first['msg']}{more}")
 
 
-def _check_size(request: JudgeRequest, limits: Limits) -> None:
-    samples = request.samples
-    if len(samples) > limits.max_samples:
-        raise HTTPException(
-            413, f"{len(samples)} samples in one request; at most {limits.max_samples} are taken"
-        )
-    characters = sum(sample.characters for sample in samples)
+def _check_size(asked: Asked, limits: Limits) -> None:
+    samples = asked.samples
+    characters = sum(len(one.document_text) + len(one.question) + len(one.answer) for one in samples)
     if characters > limits.max_characters:
         raise HTTPException(
             413, f"{characters} characters in one request; at most {limits.max_characters} are taken"
         )
-    if request.claims:
+    if asked.claims:
         sentences = sum(len(claim_spans(sample.answer)) for sample in samples)
         if sentences > limits.max_sentences:
             raise HTTPException(

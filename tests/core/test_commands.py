@@ -1,5 +1,6 @@
 """The command line: what is printed, how it ends, and that a killed batch goes on as if nothing had been."""
 
+import io
 import json
 import os
 import random
@@ -189,8 +190,6 @@ def test_check_without_a_verdict(
 def test_check_reads_files_and_standard_input(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import io
-
     answer = tmp_path / "answer.txt"
     answer.write_text("It is 20 m.")
     monkeypatch.setattr("sys.stdin", io.StringIO("The tower."))
@@ -292,6 +291,36 @@ def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFix
     ):
         assert call("batch", file, "-o", tmp_path / "no.jsonl", *model, "--columns", wrong) == 2
         assert message in one_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("given", ["-", "pipe", "file"])
+def test_batch_reads_streams_and_other_encodings(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels that a reader would not know are nothing to a batch."""
+    content = "id;document;answer;label\n1;Café – 5 €;5 €;1\n2;Café;Tee;maybe\n".encode("cp1252")
+    file, out = tmp_path / "in.csv", tmp_path / "out.jsonl"
+    file.write_bytes(content)
+    reads, writes = os.pipe()
+    os.write(writes, content)
+    os.close(writes)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    samples = {"-": "-", "pipe": f"/dev/fd/{reads}", "file": file}[given]
+    assert call("batch", samples, "-o", out, "--model", PASS_FLOOR, "--encoding", "cp1252") == 0
+    assert [row["id"] for row in lines(out)] == ["1", "2"]
+    os.close(reads)
+    assert call("batch", file, "-o", tmp_path / "no.jsonl", "--model", PASS_FLOOR) == 2
+    assert "in.csv:2: is not UTF-8 text (byte 0xe9)" in (error := capsys.readouterr().err)
+    assert "--encoding cp1252" in error and not (tmp_path / "no.jsonl").exists()
+
+
+def test_a_terminal_is_no_file_of_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, terminal = os.openpty()
+    monkeypatch.setattr("sys.stdin", os.fdopen(terminal, encoding="utf-8"))
+    assert call("batch", "-", "-o", tmp_path / "out.jsonl", "--model", PASS_FLOOR) == 2
+    assert "standard input is a terminal; pipe samples into it" in one_line(capsys.readouterr().err)
 
 
 def test_batch_refuses_an_existing_file(

@@ -1,7 +1,10 @@
 """Every wrong input names the file, the line, the field, what was found and what is wanted."""
 
 import gzip
+import io
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.errors import InputError
-from judge.samples import parse_label, read_rows, read_samples, row_from_sample, write_samples
-from judge.types import LANGUAGES, Label, Sample, Task
+from judge.rows import as_file, parse_label, read_rows
+from judge.samples import read_samples, row_from_sample, write_samples
+from judge.types import LANGUAGES, Label, Sample, Task, shows
+from tests.spreadsheet import sheet
 
 ROW = {"document": "The sky is blue.", "answer": "Blue."}
 
@@ -38,8 +43,20 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ({}, "document", r"is missing \(the row has: nothing\)"),
     ({**ROW, "anwser": "x"}, "anwser", "unknown field 'anwser'; did you mean 'answer'.*under 'meta'"),
     ({**ROW, "label": "PSAS"}, "label", "unknown label 'PSAS'; did you mean 'PASS'"),
-    ({**ROW, "label": 1}, "label", "unknown label '1'"),
-    ({**ROW, "label": True}, "label", "unknown label 'True'"),
+    ({**ROW, "label": 1}, "label", "1 may mean hallucinated or supported; say which: --gold-labels 0=PASS"),
+    ({**ROW, "label": True}, "label", "True may mean hallucinated or supported"),
+    ({**ROW, "query": "q"}, "query", "unknown field 'query'; .*: --columns question=query"),
+    (
+        {"context": "d", "response": "a", "prompt": "q"},
+        "context",
+        "unknown .*document=context,question=prompt,a",
+    ),
+    ({"source": "d", "answer": "a"}, "document", "is missing .*--columns document=source"),
+    (
+        {**ROW, "notes": "x"},
+        "notes",
+        "unknown .*under 'meta', or name .*: --columns",
+    ),
     ({**ROW, "task": "summarisation"}, "task", "unknown task 'summarisation'; did you mean 'summarization'"),
     ({**ROW, "task": ["qa"]}, "task", "unknown task"),
     ({**ROW, "language": "eng"}, "language", "unknown language 'eng'; did you mean 'en'"),
@@ -48,11 +65,13 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ({**ROW, "document": " \n\t"}, "document", "is empty"),
     ({**ROW, "document": []}, "document", "is empty"),
     ({**ROW, "document": ["", " "]}, "document", "is empty"),
+    ({**ROW, "document": "\u200b\ufeff \u2060"}, "document", "is empty or shows nothing"),
+    ({**ROW, "answer": "\u00ad\u3164\u2800\U000e0020"}, "answer", "is empty or shows nothing"),
     ({**ROW, "document": None}, "document", "holds None, a text or a list of texts is wanted"),
     ({**ROW, "document": 7}, "document", "holds 7, a text"),
     ({**ROW, "document": {"text": "x"}}, "document", "holds {'text': 'x'}, a text or a list"),
     ({**ROW, "document": ["a", 2]}, "document", r"holds \['a', 2\], a text or a list"),
-    ({**ROW, "answer": ""}, "answer", "is empty; there is nothing to judge"),
+    ({**ROW, "answer": ""}, "answer", "is empty or shows nothing; there is nothing to judge"),
     ({**ROW, "answer": "  "}, "answer", "is empty"),
     ({**ROW, "answer": None}, "answer", "is empty"),
     ({**ROW, "answer": 3.5}, "answer", "holds 3.5, a text is wanted"),
@@ -62,8 +81,9 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ({**ROW, "group": 3}, "group", "holds 3, a text is wanted"),
     ({**ROW, "meta": "x"}, "meta", "holds 'x', an object is wanted"),
     ({**ROW, "meta": [1]}, "meta", r"holds \[1\], an object is wanted"),
-    ({**ROW, "answer": "cut \ud83d"}, "answer", r"holds half a character \(\\ud83d\)"),
-    ({**ROW, "meta": {"a": ["\udc00"]}}, "meta", r"holds half a character \(\\udc00\)"),
+    ({**ROW, "answer": "cut \ud83d"}, "answer", r"holds \\ud83d, a part of a character"),
+    ({**ROW, "meta": {"a": ["\udc00"]}}, "meta", r"holds \\udc00, a part of a character"),
+    ({**ROW, "id": ["a"]}, "id", r"holds \['a'\], a text or a number is wanted"),
     ({**ROW, "id": "first"}, "id", "'first' stands already on line 1"),
 ]
 
@@ -104,9 +124,18 @@ def test_an_empty_csv_file(content: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("in.jsonl", b'{"document": "caf\xe9", "answer": "x"}\n', r"in\.jsonl: is not UTF-8 text"),
-        ("in.csv", b"document,answer\ncaf\xe9,x\n", r"in\.csv: is not UTF-8 text"),
-        ("in.jsonl", json.dumps(ROW).encode("utf-16"), r"in\.jsonl: is not UTF-8 text"),
+        ("in.jsonl", b'{"document": "caf\xe9", "answer": "x"}\n', r"in\.jsonl:1: is not UTF-8 text"),
+        (
+            "in.csv",
+            b"document,answer\ncaf\xe9,x\n",
+            r"in\.csv:2: is not UTF-8 text \(byte 0xe9\).*--encoding cp1252",
+        ),
+        ("in.jsonl", json.dumps(ROW).encode("utf-16"), r"in\.jsonl:1: is not UTF-8 text"),
+        ("in.json", b'{"answer": "x"}\n[', r"in\.json:1: field 'document': is missing"),
+        ("in.json", b'[{"answer": "x"}, 3]', r"in\.json:1: field 'document': is missing"),
+        ("in.json", b"[3]", r"in\.json:1: is a JSON int, an object is wanted"),
+        ("in.json", b'[\n{"answer"', r"in\.json:2: is no JSON"),
+        ("in.xlsx", b"PK", r"in\.xlsx: is damaged or no spreadsheet"),
         (
             "in.jsonl.gz",
             gzip.compress(json.dumps(ROW).encode() * 99)[:-9],
@@ -118,7 +147,8 @@ def test_an_empty_csv_file(content: str, tmp_path: Path) -> None:
         ("in.parquet", b"PAR1 is what it begins with", r"in\.parquet: is no Parquet file"),
         ("in.parquet", b"", r"in\.parquet: is no Parquet file"),
         ("in.txt", b"x", r"in\.txt: unknown file type '\.txt'"),
-        ("in.json", b"[]", r"in\.json: unknown file type '\.json'; did you mean '\.jsonl'"),
+        ("in.json", b"[]", r"in\.json: holds no sample"),
+        ("in.jsno", b"[]", r"in\.jsno: unknown file type '\.jsno'; did you mean '\.json'"),
         ("in", b"x", r"in: unknown file type '\(none\)'"),
     ],
 )
@@ -151,7 +181,18 @@ def test_defaults(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("word", "label"),
-    [("PASS", "PASS"), (" fail ", "FAIL"), ("通过", "PASS"), ("失败", "FAIL"), ("", None), (None, None)],
+    [
+        ("PASS", "PASS"),
+        (" fail ", "FAIL"),
+        ("通过", "PASS"),
+        ("失败", "FAIL"),
+        ("", None),
+        (None, None),
+        ("Hallucinated", "FAIL"),
+        ("faithful", "PASS"),
+        ("NOT_SUPPORTED", "FAIL"),
+        ("supported", "PASS"),
+    ],
 )
 def test_labels(word: object, label: str | None) -> None:
     assert parse_label(word) == label
@@ -185,8 +226,14 @@ def test_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("document,answer\nd,a\nd,a,b\n", r"in\.csv:3: has more cells than the header"),
-        ("document,answer\nd,a\nd\n", r"in\.csv:3: field 'answer': is empty"),
+        ("document,answer\nd,a\nd,a,b\n", r"in\.csv:3: has more cells than the header \(3, not 2\)"),
+        ("document,answer\nd,a\nd\n", r"in\.csv:3: has fewer cells than the header"),
+        ('document,answer\nd,"a\nd,a\nd,a\n', r"in\.csv:2: opens a quotation mark that nothing closes"),
+        ('document,answer\nd,"a\nd,"a"\nd,a\n', r"in\.csv:2: opens a quotation mark that nothing closes"),
+        ('document,answer\nd,"a" b\n', r"in\.csv:2: is no row of CSV .*doubled"),
+        ("document,answer,answer\nd,a,b\n", r"in\.csv:1: column 'answer' stands twice in the header"),
+        ("document,answer\n\"['d', 'e']\",a\n", r"in\.csv:2: field 'document': is no JSON as in"),
+        ("document,answer\n[],a\n", r"in\.csv:2: field 'document': is empty"),
         ("document,answer\nd,a\n,a\n", r"in\.csv:3: field 'document': is empty"),
         ("document\nd\n", r"in\.csv:2: field 'answer': is missing"),
         ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is no JSON"),
@@ -199,6 +246,76 @@ def test_wrong_csv(lines: str, message: str, tmp_path: Path) -> None:
     path.write_text(lines)
     with pytest.raises(InputError, match=message):
         list(read_samples(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("in.csv", '\ufeffdocument;answer\n"a,b;c";1,5\n;\n\n'),
+        ("in.csv", "document\tanswer\na,b;c\t1,5\n"),
+        ("in.tsv", "document\tanswer\r\na,b;c\t1,5\r\n"),
+        ("in.ndjson", '{"document": "a,b;c", "answer": "1,5"}\n'),
+        ("in.json", ' [{"document": "a,b;c", "answer": "1,5"}]'),
+        ("in.json", '{"document": "a,b;c", "answer": "1,5"}\n'),
+        ("in.JSONL", '{"document": "a,b;c", "answer": "1,5"}\n'),
+    ],
+)
+def test_kinds_of_files(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8", newline="")
+    [sample] = read_samples(tmp_path / name)
+    assert (sample.document, sample.answer) == ("a,b;c", "1,5")
+
+
+def test_cells_with_lists_of_passages(tmp_path: Path) -> None:
+    """A text that only begins with a bracket stays one, and so does an answer that is a list."""
+    path = tmp_path / "in.csv"
+    path.write_text('context,answer\n"[""a"", ""b""]","[""x""]"\n[1] Smith [2],y\n', encoding="utf-8")
+    first, second = read_samples(path, {"document": "context"})
+    assert (first.document, first.answer, second.document) == (("a", "b"), '["x"]', "[1] Smith [2]")
+
+
+def test_a_spreadsheet(tmp_path: Path) -> None:
+    path = tmp_path / "in.xlsx"
+    path.write_bytes(sheet([{"id": 7, "document": "d", "answer": 42, "label": "FAIL"}]))
+    [sample] = read_samples(path)
+    assert (sample.id, sample.document, sample.answer, sample.label) == ("7", "d", "42", Label.FAIL)
+
+
+def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "in.csv"
+    path.write_bytes("document;answer\ncafé – 5 €;x\n".encode("cp1252"))
+    with as_file(path, "cp1252") as file:
+        assert [sample.document for sample in read_samples(file)] == ["café – 5 €"]
+    for wrong, message in (("cp1525", "'cp1525' is no encoding"), ("utf-16", r"in\.csv: is not utf-16 text")):
+        with pytest.raises(InputError, match=message), as_file(path, wrong):
+            pass
+    for content in (b'{"document": "d"}', b'[{"document": "d"}]', b"document\nd\n"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        message = r"^standard input:\d: field 'answer': is missing"
+        with pytest.raises(InputError, match=message), as_file(Path("-")) as file:
+            list(read_samples(file))
+    assert not file.exists()
+    reads, writes = os.pipe()
+    os.write(writes, b"document,answer\nd,a\n")
+    os.close(writes)
+    pipe = Path(f"/dev/fd/{reads}")
+    with pytest.raises(InputError, match="is a stream"):
+        list(read_samples(pipe))
+    with as_file(pipe) as file:
+        assert len(list(read_samples(file))) == len(list(read_samples(file))) == 1
+    os.close(reads)
+
+
+def test_labels_by_the_name_of_their_column_and_by_what_was_said(tmp_path: Path) -> None:
+    rows = [{**ROW, "is_hallucinated": word, "supported": word} for word in (1, "no", 0.0, True)]
+    path = write(tmp_path / "in.jsonl", *rows)
+    for column, wanted in (("is_hallucinated", "FPPF"), ("supported", "PFFP")):
+        read = read_samples(path, {"label": column})
+        assert "".join(str(sample.label)[0] for sample in read) == wanted
+    said = read_samples(path, {"label": "supported"}, labels={"1": Label.FAIL, "0": None})
+    assert [sample.label for sample in said] == ["FAIL", "FAIL", None, "PASS"]
+    write(path, {**ROW, "label": "1"}, {**ROW, "label": "who knows"})
+    assert [sample.label for sample in read_samples(path, labelled=False)] == [None, None]
 
 
 def test_parquet(tmp_path: Path) -> None:
@@ -244,7 +361,7 @@ def test_columns_of_a_csv_file_with_an_empty_cell(tmp_path: Path) -> None:
     assert [sample.question for sample in samples] == ["q", ""]
 
 
-words = st.text(min_size=1).filter(str.strip)
+words = st.text(min_size=1).filter(shows)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner, max_size=2),

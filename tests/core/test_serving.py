@@ -23,6 +23,7 @@ from judge.errors import InputError
 from judge.floors.rules import make_floor
 from judge.judge import Judge
 from judge.load import load_judge
+from judge.samples import sample_from_row
 from judge.serving.limits import PROMPT_TOKENS, Limits
 from judge.types import Label, Mode, Sample, Verdict
 
@@ -353,11 +354,14 @@ MALFORMED = {
     "not a number": (b'{"samples": NaN}', (400, 422)),
     "no samples": (b"{}", 422),
     "none": (b'{"samples": []}', 422),
-    "an unknown field": (field(label="PASS"), 422),
+    "an unknown field": (field(lable="PASS"), 422),
     "a long unknown field": (field(**{"x" * 10_000: 1}), 422),
     "no answer": (b'{"samples": [{"document": "x"}]}', 422),
     "a blank answer": (field(answer=" \n\t\x1c\x85"), 422),
     "a blank document": (field(document=""), 422),
+    "an invisible document": (field(document=["\u200b", "\ufeff"]), 422),
+    "an invisible answer": (field(answer="\u2060\u00ad"), 422),
+    "a sample that is no object": (b'{"samples": ["x"]}', 422),
     "no passages": (field(document=[]), 422),
     "a passage that is no text": (field(document=["x", 3]), 422),
     "an answer that is no text": (field(answer=["x"]), 422),
@@ -382,6 +386,23 @@ def test_malformed_bodies_are_refused_and_nothing_else_happens(
 
 def test_the_detail_names_the_place(floor: Running) -> None:
     assert floor.judge(ONE, ONE | {"answer": 3}).json()["detail"].startswith("samples.1.answer: ")
+
+
+def test_samples_come_in_the_forms_that_batch_takes(floor: Running) -> None:
+    """As rows of a file, with a label and after a byte order mark too; refusals are alike."""
+    row = ONE | {"id": 7, "question": None, "task": "QA", "language": "EN", "label": 1, "group": "g"}
+    body = b"\xef\xbb\xbf" + json.dumps({"samples": [row]}).encode()
+    response = floor.client.post("/v1/judge", content=body, headers=JSON)
+    assert response.status_code == 200 and response.json()["verdicts"][0]["id"] == "7"
+    for wrong, place in (
+        ({"answer": "\u200b"}, "answer"),
+        ({"query": "x"}, "query"),
+        ({"task": "qua"}, "task"),
+    ):
+        with pytest.raises(InputError) as refused:
+            sample_from_row(ONE | wrong)
+        detail = floor.judge(ONE | wrong).json()["detail"]
+        assert detail == f"samples.0.{place}: {refused.value.message}"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
@@ -561,7 +582,7 @@ def test_the_document_holds_no_dangling_reference(floor: Running) -> None:
     assert references and all(name.startswith("#/components/schemas/") for name in references)
     assert {name.rpartition("/")[2] for name in references} <= set(document["components"]["schemas"])
     body = document["paths"]["/v1/judge"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    assert body["properties"]["samples"]["items"]["properties"]["task"]["enum"][0] == "qa"
+    assert body["properties"]["samples"]["items"]["properties"]["task"]["anyOf"][0]["enum"][0] == "qa"
 
 
 @pytest.mark.parametrize("token", [None, "secret"])

@@ -1,5 +1,6 @@
 """assert_faithful and its pytest option."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -48,8 +49,19 @@ def test_a_failure_shows_what_a_person_needs() -> None:
 def test_no_verdict_is_no_failure_of_the_answer() -> None:
     with pytest.raises(JudgeError, match="no verdict"):
         assert_faithful("It is.", DOCUMENT, judge=FixedJudge(Verdict(None, error="cut off")))
-    with pytest.raises(InputError, match="answer"):
-        assert_faithful("", DOCUMENT, judge="floor:always-pass")
+
+
+@pytest.mark.parametrize("nothing", ["", " \n", "\u200b\u2060", "\ufeff"])
+def test_what_shows_nothing_is_refused_alike(nothing: str) -> None:
+    judge = FixedJudge(Verdict(Label.PASS))
+    for document, answer in ((nothing, "It is."), ((nothing, nothing), "It is."), ("It is.", nothing)):
+        field = "answer" if document == "It is." else "document"
+        wanted = f"field '{field}': is empty or shows nothing; "
+        with pytest.raises(InputError, match=f"^{wanted}"):
+            assert_faithful(answer, list(document) if isinstance(document, tuple) else document, judge=judge)
+        for check in (judge.check, lambda samples: asyncio.run(judge.acheck(samples))):
+            with pytest.raises(InputError, match=f"^sample 'a': {wanted}"):
+                check([Sample("a", document, answer)])
 
 
 def test_the_option_chooses_the_judge(pytester: pytest.Pytester) -> None:

@@ -4,11 +4,9 @@ import csv
 import gzip
 import io
 import json
-import zipfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
 import pytest
 
@@ -17,51 +15,9 @@ from eval.benchmarks.samples_file import samples_file
 from judge.errors import InputError
 from judge.formats.files import MissingFiles
 from judge.types import LANGUAGES, Label, Task
+from tests.spreadsheet import sheet
 
 Row = dict[str, Any]
-
-
-def sheet(rows: list[Row]) -> bytes:
-    """A spreadsheet of one sheet, its cells as texts and numbers."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    table = [names, *([row.get(name, "") for name in names] for row in rows)] if rows else []
-
-    def cell(value: object) -> str:
-        if isinstance(value, int):
-            return f"<c><v>{value}</v></c>"
-        return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(str(value))}</t></is></c>'
-
-    body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    parts = {
-        "[Content_Types].xml": (
-            f'<Types xmlns="{package}/content-types"><Default Extension="rels" '
-            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-            f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
-            f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kind}.worksheet+xml"/></Types>'
-        ),
-        "_rels/.rels": (
-            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-            f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>'
-        ),
-        "xl/workbook.xml": (
-            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-            '<sheet name="Sheet1" sheetId="1" r:id="r1"/></sheets></workbook>'
-        ),
-        "xl/_rels/workbook.xml.rels": (
-            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-            f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>'
-        ),
-        "xl/worksheets/sheet1.xml": (f'<worksheet xmlns="{main}"><sheetData>{body}</sheetData></worksheet>'),
-    }
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, text in parts.items():
-            archive.writestr(name, text)
-    return stream.getvalue()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,200 @@
+"""Rows of files, whatever their kind: JSON Lines, JSON, CSV, spreadsheets and Parquet."""
+
+import csv
+import gzip
+import json
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date, time
+from functools import partial
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError, unknown
+from judge.files import open_text, read_jsonl
+
+Row = dict[str, Any]
+Rows = Iterator[tuple[int, Row]]
+
+ENCODING = "save it as UTF-8, or name its encoding (judge batch, eval and calibrate: --encoding cp1252)"
+_LIST = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
+"""How a cell begins that is to be a list of texts; ``[1] Smith et al.`` and ``[music]`` are texts."""
+
+
+def file_type(path: Path) -> str:
+    """What a file's name ends with, without ``.gz``."""
+    return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
+
+
+def is_stream(path: Path) -> bool:
+    """Is it standard input (``-``), a pipe or a device, which can be read but once?"""
+    try:
+        return path == Path("-") or path.is_fifo() or path.is_char_device()
+    except OSError:  # a name that no file can have
+        return False
+
+
+def read_rows(path: Path, document: str = "document") -> Rows:
+    """Yield ``(number, row)`` of a file of one of the :data:`FILE_TYPES`, text and spreadsheets also ``.gz``.
+
+    The number is that of the line on which a row begins; where a form has no lines (JSON lists, Parquet), the
+    row's own, from 1. Values of CSV and spreadsheets are texts.
+
+    Args:
+        path: the file.
+        document: the column of tables whose cells may hold a JSON list of passages.
+
+    Raises:
+        InputError: the file is not what its name says, or a row is not whole; names file and line.
+    """
+    kind = file_type(path)
+    if is_stream(path):
+        raise InputError("is a stream, which can be read but once; save it as a file", file=path)
+    if kind not in FILE_TYPES:
+        raise InputError(unknown("file type", kind or "(none)", FILE_TYPES), file=path)
+    return FILE_TYPES[kind](path, document)
+
+
+# --- One reader a kind --------------------------------------------------------------------------------------
+
+
+def _json_lines(path: Path, _: str) -> Rows:
+    return read_jsonl(path, ENCODING)
+
+
+def _json(path: Path, document: str) -> Rows:
+    """The objects of a JSON list; other ``.json`` files hold one object a line, as HaluEval's do."""
+    with open_text(path, remedy=ENCODING) as stream:
+        begins = stream.read(1)
+        while begins.isspace():
+            begins = stream.read(1)
+        if begins == "[":
+            try:
+                rows = json.loads(begins + stream.read())
+            except (ValueError, RecursionError) as error:
+                if isinstance(error, UnicodeDecodeError):
+                    raise  # open_text has the message for it
+                line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+                raise InputError(f"is no JSON ({error})", file=path, line=line) from None
+    if begins != "[":
+        yield from _json_lines(path, document)
+        return
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise InputError(f"is a JSON {type(row).__name__}, an object is wanted", file=path, line=number)
+        yield number, row
+
+
+def _csv(path: Path, document: str, separators: str = ",;\t") -> Rows:
+    """A header and cells, parted by what parts the header into the most."""
+    csv.field_size_limit(sys.maxsize)
+    with open_text(path, remedy=ENCODING) as stream:
+        begins = []
+        for line in stream:
+            begins.append(line)
+            if line.strip():
+                break
+        separator = max(separators, key=lambda one: len(next(csv.reader(begins[-1:], delimiter=one), ())))
+        lines = csv.reader(chain(begins, stream), delimiter=separator, strict=True)
+        yield from _table(path, _cells(path, lines), document)
+
+
+def _cells(path: Path, lines: Any) -> Iterator[tuple[int, Sequence[str]]]:
+    """The rows of a ``csv.reader``, each with the line on which it begins."""
+    while True:
+        begins = lines.line_num + 1
+        try:
+            yield begins, next(lines)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            open_end = lines.line_num > begins or "unexpected end" in str(error)
+            why = "opens a quotation mark that nothing closes" if open_end else f"is no row of CSV ({error})"
+            message = f"{why}; marks within a quoted cell are doubled"
+            raise InputError(message, file=path, line=begins) from None
+
+
+def _sheet(path: Path, document: str) -> Rows:
+    """The first sheet of a spreadsheet."""
+    from python_calamine import CalamineError, load_workbook
+
+    try:
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        cells = load_workbook(BytesIO(content)).get_sheet_by_index(0).to_python(skip_empty_area=False)
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
+    except (CalamineError, OSError) as error:
+        raise InputError(f"is damaged or no spreadsheet ({error}); fetch it again", file=path) from None
+    texts = ([_cell_text(cell) for cell in row] for row in cells)
+    return _table(path, enumerate(texts, start=1), document)
+
+
+def _cell_text(cell: Any) -> str:
+    """A cell as CSV would have it: spreadsheets know no whole numbers."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, date | time) else str(cell)
+
+
+def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str) -> Rows:
+    """Rows of a table as objects: the first one names the columns, and rows without any text are skipped."""
+    filled = ((line, cells) for line, cells in rows if any(cell.strip() for cell in cells))
+    head, header = next(filled, (0, ()))
+    names = [name.strip() for name in header]
+    for name in names:
+        if name and names.count(name) > 1:
+            raise InputError(f"column {name!r} stands twice in the header", file=path, line=head)
+    for line, cells in filled:
+        if len(cells) != len(names):
+            more = "more" if len(cells) > len(names) else "fewer"
+            raise InputError(
+                f"has {more} cells than the header ({len(cells)}, not {len(names)})", file=path, line=line
+            )
+        row: Row = {name: cell for name, cell in zip(names, cells, strict=True) if name}
+        for name, cell in row.items():
+            if (name == document and _LIST.match(cell)) or (name == "meta" and cell):
+                row[name] = _parsed(cell, path, line, name)
+        yield line, row
+
+
+def _parsed(cell: str, path: Path, line: int, field: str) -> Any:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        wanted = ' as in ["one passage", "another"]' if field != "meta" else ""
+        raise InputError(f"is no JSON{wanted}: {cell!r:.60}", file=path, line=line, field=field) from None
+
+
+def _parquet(path: Path, _: str) -> Rows:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        batches = pq.ParquetFile(path).iter_batches()
+        number = 0
+        for batch in batches:
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row
+    except FileNotFoundError:
+        raise InputError("no such file", file=path) from None
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"is no Parquet file ({error})", file=path) from None
+
+
+FILE_TYPES: dict[str, Callable[[Path, str], Rows]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json,
+    ".csv": _csv,
+    ".tsv": partial(_csv, separators="\t"),
+    ".xlsx": _sheet,
+    ".parquet": _parquet,
+}

@@ -1,0 +1,62 @@
+"""Gold labels in the words of data sets."""
+
+import re
+from collections.abc import Mapping
+
+from judge.errors import InputError, unknown
+from judge.types import Label
+
+Meanings = Mapping[str, Label | None]
+"""What a set's own words mean, in the form of :func:`plain_label`; ``None`` for no label."""
+
+LABEL_WORDS: Mapping[str, Label] = {
+    **dict.fromkeys(
+        ("pass", "faithful", "supported", "grounded", "consistent", "entailed", "not hallucinated", "通过"),
+        Label.PASS,
+    ),
+    **dict.fromkeys(
+        ("fail", "hallucinated", "hallucination", "unfaithful", "not faithful", "unsupported",
+         "not supported", "ungrounded", "inconsistent", "not consistent", "not entailed", "失败"),
+        Label.FAIL,
+    ),
+}  # fmt: skip
+TRUE, FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
+HOW_TO_SAY = "--gold-labels 0=PASS,1=FAIL; in a data recipe, labels: {0: PASS, 1: FAIL}"
+
+
+def plain_label(value: object) -> str:
+    """A label's word without case, its parts joined by one blank: NOT_ENOUGH_INFO is not enough info."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", " ", str(value).strip().casefold())
+
+
+def meanings_of(column: str) -> dict[str, Label | None]:
+    """What yes and no mean where a column is named for one of the labels, such as ``is_hallucinated``."""
+    label = LABEL_WORDS.get(re.sub(r"^(?:is|has) ", "", plain_label(column)))
+    if label is None:
+        return {}
+    other = Label.FAIL if label is Label.PASS else Label.PASS
+    return {**dict.fromkeys(TRUE, label), **dict.fromkeys(FALSE, other)}
+
+
+def parse_label(value: object, means: Meanings | None = None) -> Label | None:
+    """The label that a data set's word stands for; ``None`` for an absent one.
+
+    Args:
+        value: the word, a number or a truth value.
+        means: what words mean beside, or instead of, :data:`LABEL_WORDS`.
+
+    Raises:
+        InputError: it is not known; 1 and true say "hallucinated" in some sets and "supported" in others.
+    """
+    word = "" if value is None else plain_label(value)
+    if means and word in means:
+        return means[word]
+    if word == "":
+        return None
+    if word in TRUE or word in FALSE:
+        raise InputError(f"{value!r} may mean hallucinated or supported; say which: {HOW_TO_SAY}")
+    if word not in LABEL_WORDS:
+        raise InputError(f"{unknown('label', value, Label)}; say what other words mean: {HOW_TO_SAY}")
+    return LABEL_WORDS[word]

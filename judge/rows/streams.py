@@ -1,0 +1,99 @@
+"""What cannot be read twice, or is not in UTF-8, as a file that is both."""
+
+import gzip
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from judge.errors import InputError, JudgeError
+from judge.rows.kinds import file_type, is_stream
+
+
+@contextmanager
+def as_file(path: Path, encoding: str | None = None) -> Iterator[Path]:
+    """A file that can be read more than once, in UTF-8: the one that is named, or a copy for the time being.
+
+    Args:
+        path: a file, a pipe, or ``-`` for standard input; what streams hold is told by how they begin.
+        encoding: what the text is in, if not UTF-8.
+
+    Raises:
+        InputError: standard input is a terminal, or the text is not of that encoding. What is wrong with
+            a copy is told under the name that was given.
+    """
+    stream = is_stream(path)
+    if not stream and encoding is None:
+        yield path
+        return
+    name = "standard input" if path == Path("-") else str(path)
+    with TemporaryDirectory(prefix="judge-") as made:
+        folder = Path(made)
+        try:
+            copy = _saved(path, name, folder, encoding) if stream else path
+            yield _recoded(copy, folder, encoding) if encoding is not None else copy
+        except JudgeError as error:
+            told = str(error)
+            for file in folder.iterdir():
+                told = told.replace(str(file), name)
+            raise type(error)(told) from None
+
+
+def _saved(stream: Path, name: str, folder: Path, encoding: str | None) -> Path:
+    """A copy of a stream under a name that tells its type."""
+    copy = folder / "stream"
+    try:
+        with (
+            sys.stdin.buffer if stream == Path("-") else stream.open("rb") as source,
+            copy.open("wb") as file,
+        ):
+            if source.isatty():
+                raise InputError(f"{name} is a terminal; pipe samples into it, or give a file")
+            shutil.copyfileobj(source, file)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", file=name) from None
+    return copy.rename(copy.with_suffix(_type_of(copy, encoding or "utf-8")))
+
+
+def _type_of(file: Path, encoding: str) -> str:
+    """The type of a file, by how it begins."""
+    with file.open("rb") as stream:
+        begins = stream.read(4096)
+    for mark, kind in ((b"PAR1", ".parquet"), (b"PK", ".xlsx")):
+        if begins.startswith(mark):
+            return kind
+    text = begins.decode(_known(encoding), errors="replace").lstrip("\ufeff \t\r\n")
+    return ".json" if text.startswith("[") else ".jsonl" if text.startswith("{") else ".csv"
+
+
+def _known(encoding: str) -> str:
+    """An encoding of texts. Raises ``InputError`` where it is none."""
+    try:
+        "".encode(encoding)
+    except LookupError:
+        raise InputError(
+            f"{encoding!r} is no encoding of texts, such as cp1252", field="--encoding"
+        ) from None
+    return encoding
+
+
+def _recoded(path: Path, folder: Path, encoding: str) -> Path:
+    """A copy of a text file in UTF-8."""
+    if file_type(path) in (".parquet", ".xlsx"):
+        raise InputError("is no text, and has no encoding; leave --encoding away", file=path)
+    copy = folder / f"utf-8-{path.name.removesuffix('.gz')}"
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with (
+            opened(path, "rt", encoding=_known(encoding), newline="") as text,
+            copy.open("w", encoding="utf-8", newline="") as file,
+        ):
+            shutil.copyfileobj(text, file)
+    except UnicodeError as error:
+        raise InputError(f"is not {encoding} text ({error}); give another --encoding", file=path) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot be read ({error})", file=path) from None
+    return copy
