@@ -8,7 +8,7 @@ from eval.benchmarks.base import Benchmark
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker, restart
 from judge.errors import JudgeError
-from judge.models.base import model_fingerprint
+from judge.models.base import with_weights
 from judge.types import Sample, Verdict
 
 Progress = Callable[[int, int], None]
@@ -17,9 +17,7 @@ Progress = Callable[[int, int], None]
 
 def describe_judge(judge: Checker) -> dict[str, Any]:
     """What a judge says of itself; for a model in a local folder also a fingerprint of its weights."""
-    found = judge.describe()
-    weights = model_fingerprint(str(found.get("model", "")))
-    return found | ({"weights": weights} if weights else {})
+    return with_weights(judge.describe())
 
 
 def describe_run(

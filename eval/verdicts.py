@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import Appender, sha256_text, write_json
+from judge.files import Appender, differences, sha256_text, write_json
 from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
 REPORT = "report.json"
@@ -64,21 +64,6 @@ def row_from_verdict(benchmark: str, sample: Sample, verdict: Verdict, run: int 
 def verdict_from_row(row: Mapping[str, Any]) -> Verdict:
     """The verdict of one line of ``verdicts.jsonl``."""
     return verdict_from_json(row["verdict"])
-
-
-def differences(old: Any, new: Any, path: str = "") -> list[str]:
-    """Where two JSON values differ, as ``key.key: old there, new now``."""
-    if old == new:
-        return []
-    if isinstance(old, dict) and isinstance(new, dict):
-        keys = dict.fromkeys([*old, *new])
-        return [
-            line
-            for key in keys
-            for line in differences(old.get(key), new.get(key), f"{path}.{key}" if path else str(key))
-        ]
-    one, two = (json.dumps(value, ensure_ascii=False) for value in (old, new))
-    return [f"{path or RUN}: {one:.80} there, {two:.80} now"]
 
 
 def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> None:

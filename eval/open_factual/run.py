@@ -34,11 +34,11 @@ from eval.open_factual.tasks import (
     tasks_hash,
 )
 from eval.report import hardware, this_command, versions
-from eval.verdicts import REPORT, RUN, VERDICTS, check_out, differences
+from eval.verdicts import REPORT, RUN, VERDICTS, check_out
 from judge.backends.base import Backend
 from judge.checker import Checker
 from judge.errors import InputError
-from judge.files import Appender, sha256_file, write_json, write_text
+from judge.files import Appender, differences, sha256_file, write_json, write_text
 from judge.formats.records import read_object
 from judge.models.fingerprint import fingerprint
 

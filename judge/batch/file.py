@@ -13,11 +13,17 @@ from typing import Any, Protocol
 
 from judge.checker import Checker, restart
 from judge.errors import InputError, JudgeError
-from judge.files import Appender, sha256_text, whole_rows, write_text
+from judge.files import Appender, differences, locked, whole_rows, write_json
+from judge.models.base import with_weights
 from judge.samples import Columns, read_samples
-from judge.types import Sample, Verdict, verdict_to_json
+from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
 Row = dict[str, Any]
+
+RUN = ".run.json"
+"""Behind the name of a file of verdicts: what made them, a judge with its settings and the samples."""
+SHOWN = 3
+"""Differences between two runs that an error names."""
 
 
 class Engine(Protocol):
@@ -101,39 +107,60 @@ def judge_file(
         samples: a file of one of the :data:`judge.rows.FILE_TYPES`.
         out: takes one row a sample, in their order.
         columns: where the file has other names, see :func:`judge.samples.read_samples`.
-        engine: judges. Nothing is asked of it if ``out`` is whole already.
+        engine: judges. Of a whole file it only says whether its verdicts are of this judge.
         resume: go on with what is in ``out``.
         progress: is told the number of samples done, and of all.
 
     Raises:
-        InputError: a sample is wrong, ``out`` exists and is not to be gone on with, or it was begun with
-            other samples, another judge or other settings. Nothing is written then.
+        InputError: a sample is wrong, ``out`` exists and is not to be gone on with, another run is writing to
+            it, or it is of other samples, another judge or other settings. Nothing is written then.
         JudgeError: judging failed; the verdicts before that are kept.
     """
-    if out.exists() and not resume:
-        raise InputError("exists; go on with --resume, or give another file", file=out)
-    total, digest = _survey(unlabelled(samples, columns, check_ids=True))
-    earlier, unparsed = _survey_earlier(out, unlabelled(samples, columns))
-    beside = out.with_name(f".{out.name}.run")
-    done = earlier
-    if done < total:
-        described, rows = engine.judge(samples, done, total, columns)
-        identity = sha256_text(json.dumps([described, digest], default=str))
-        if done and beside.exists() and beside.read_text(encoding="utf-8") != identity:
+    if out.exists() and samples.exists() and out.samefile(samples):
+        raise InputError("is the file of samples; give another file for the verdicts", file=out)
+    with locked(out):
+        if out.stat().st_size and not resume:
+            raise InputError("exists; go on with --resume, or give another file", file=out)
+        total, digest = _survey(unlabelled(samples, columns, check_ids=True))
+        earlier, unparsed = _survey_earlier(out, unlabelled(samples, columns))
+        identity = out.with_name(out.name + RUN)
+        begun = _read_run(identity) if earlier else None
+        if earlier and begun is None:
             raise InputError(
-                "was begun with another judge, other settings or other samples; give another file", file=out
+                f"holds verdicts, but {identity.name}, which says what made them, is not there or damaged; "
+                "put it back, or give another file to judge anew",
+                file=out,
             )
+        described, rows = engine.judge(samples, earlier, total, columns)
+        run = json.loads(
+            json.dumps({"judge": with_weights(described), "samples": digest, "count": total}, default=str)
+        )
+        if begun is not None and (found := differences(begun, run)):
+            raise InputError(
+                f"was begun with another judge, other settings or other samples: {'; '.join(found[:SHOWN])}. "
+                "Give another file",
+                file=out,
+            )
+        write_json(identity, run)
+        done = earlier
         with Appender(out) as file:
-            write_text(beside, identity)
             progress(earlier, total)
-            for done, row in enumerate(rows, start=earlier + 1):
+            for done, row in enumerate(rows if earlier < total else (), start=earlier + 1):
                 file.append(row)
                 unparsed += row["label"] is None
                 progress(done, total)
     if done != total:
         raise JudgeError(f"{samples}: changed while it was judged; {out} holds {done} of {total} verdicts")
-    beside.unlink(missing_ok=True)
     return Counts(total, unparsed, earlier)
+
+
+def _read_run(identity: Path) -> Row | None:
+    """What made the verdicts of an earlier run; ``None`` where the file is not there or not whole."""
+    try:
+        found = json.loads(identity.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _survey(samples: Iterable[Sample]) -> tuple[int, str]:
@@ -148,12 +175,15 @@ def _survey_earlier(out: Path, samples: Iterable[Sample]) -> tuple[int, int]:
     """How many verdicts an earlier run left, and how many of them have no label.
 
     Raises:
-        InputError: they are of other samples.
+        InputError: they are of other samples, or are something else.
     """
     done = unparsed = 0
     ids = (sample.id for sample in samples)
-    for done, row in enumerate(whole_rows(out), start=1):  # noqa: B007 (the count is a result)
-        if row.get("id") != next(ids, None):
-            raise InputError("holds verdicts of other samples; give another file", file=out)
-        unparsed += row.get("label") is None
+    for done, row in enumerate(whole_rows(out), start=1):
+        if row.pop("id", None) != next(ids, None):
+            raise InputError("holds verdicts of other samples; give another file", file=out, line=done)
+        try:
+            unparsed += verdict_from_json(row).label is None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InputError("is no verdict; give another file", file=out, line=done) from None
     return done, unparsed

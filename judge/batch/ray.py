@@ -66,11 +66,11 @@ class RayEngine:
         self, samples: Path, done: int, total: int, columns: Columns | None = None
     ) -> tuple[Row, Iterator[Row]]:
         """See :class:`judge.batch.file.Engine`."""
-        start = done - done % self._chunk
+        start = done if done == total else done - done % self._chunk
         file = {"file": str(samples.resolve()), "columns": columns, "start": start, "size": self._chunk}
-        results = self._results(file, workers=math.ceil((total - start) / self._chunk))
+        results = self._results(file, workers=max(1, math.ceil((total - start) / self._chunk)))
         # Before the first result nothing is known of the judge, which is made on the workers.
-        first: Row = next(results, {"judge": {}, "rows": []})
+        first: Row = next(results)
         return first["judge"], _rows(chain([first], results), skip=done - start)
 
     def _results(self, file: Row, workers: int) -> Iterator[Row]:
@@ -161,9 +161,10 @@ def settings_on(gpus: float, given: VLLMSettings | None = None) -> VLLMSettings:
 
 
 def _read(task: dict[str, Any]) -> Iterator[dict[str, str]]:
-    """The chunks of a file as text, one a row."""
+    """The chunks of a file as text, one a row; one without samples where nothing is left to judge."""
     file = json.loads(task["chunks"])
-    for chunk in read_chunks(Path(file["file"]), file["size"], file["start"], file["columns"]):
+    chunks = read_chunks(Path(file["file"]), file["size"], file["start"], file["columns"])
+    for chunk in chain([next(chunks, [])], chunks):
         yield {"chunk": json.dumps([row_from_sample(sample) for sample in chunk], default=str)}
 
 

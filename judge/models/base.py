@@ -135,6 +135,12 @@ def model_fingerprint(model: str) -> str | None:
     return fingerprint(model, base)
 
 
+def with_weights(described: Mapping[str, Any]) -> dict[str, Any]:
+    """What a judge says of itself; for a model in a local folder also a fingerprint of its weights."""
+    weights = model_fingerprint(str(described.get("model", "")))
+    return {**described, **({"weights": weights} if weights else {})}
+
+
 def is_path(name: str) -> bool:
     """Whether a model's name can only be that of a folder, and of nothing on the Hub."""
     return name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip()

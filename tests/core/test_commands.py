@@ -6,6 +6,7 @@ import os
 import random
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -255,7 +256,7 @@ def test_batch(
         assert row["label"] == ("FAIL" if row["p_fail"] >= 0.5 else "PASS")
         assert row["usage"]["prompt_tokens"] > 0 and row["error"] is None
     assert len({row["p_fail"] for row in rows}) > 6
-    assert [path.name for path in out.parent.iterdir()] == ["out.jsonl"]
+    assert sorted(path.name for path in out.parent.iterdir()) == ["out.jsonl", "out.jsonl.run.json"]
 
 
 def test_batch_for_continuous_integration(
@@ -406,7 +407,78 @@ def test_resume_with_another_judge(
     assert interrupted.read_bytes() == begun
     assert call("batch", samples, "-o", interrupted, "--model", PASS_FLOOR, "--resume") == 0
     assert "12 verdicts, 0 without a label, 5 of an earlier run" in capsys.readouterr().out
-    assert not list(interrupted.parent.glob(".out*"))
+
+
+def test_resume_of_a_finished_file(
+    samples: Path, tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its verdicts are handed out again for the same run alone."""
+    out, model = tmp_path / "out.jsonl", model_folder("chatml")
+    assert call("batch", samples, "-o", out, "--model", model) == 0
+    whole = out.read_bytes()
+    changed = tmp_path / "changed.jsonl"
+    changed.write_text(samples.read_text().replace("Tower 9", "Tower IX"))  # the same ids
+    for file, options, found in (
+        (changed, ("--model", model), "samples:"),
+        (samples, ("--model", PASS_FLOOR), "judge.model:"),
+        (samples, ("--model", model, "--threshold", 0.1), "judge.threshold: null there, 0.1 now"),
+    ):
+        capsys.readouterr()
+        assert call("batch", file, "-o", out, *options, "--resume") == 2
+        assert found in (said := one_line(capsys.readouterr().err)) and "another judge" in said
+    assert call("batch", samples, "-o", out, "--model", model, "--resume") == 0
+    assert "12 of an earlier run" in capsys.readouterr().out
+    out.with_name("out.jsonl.run.json").unlink()
+    assert call("batch", samples, "-o", out, "--model", model, "--resume") == 2
+    assert "out.jsonl.run.json, which says what made them" in one_line(capsys.readouterr().err)
+    assert out.read_bytes() == whole
+
+
+def test_verdicts_are_not_written_over_the_samples(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = samples.read_bytes()
+    (tmp_path / "link.jsonl").symlink_to(samples)
+    monkeypatch.chdir(tmp_path)
+    for out in (samples, samples.name, "link.jsonl", f"../{tmp_path.name}/{samples.name}"):
+        assert call("batch", samples, "-o", out, "--model", PASS_FLOOR, "--resume") == 2
+        assert "is the file of samples" in one_line(capsys.readouterr().err)
+    labelled = samples.with_name("labelled.jsonl")
+    labelled.write_bytes(given)  # the same ids, and no verdicts
+    assert call("batch", samples, "-o", labelled, "--model", PASS_FLOOR, "--resume") == 2
+    assert f"{labelled}:1: is no verdict" in one_line(capsys.readouterr().err)
+    assert samples.read_bytes() == labelled.read_bytes() == given
+    assert call("batch", samples, "-o", tmp_path, "--model", PASS_FLOOR) == 2
+    assert f"is a folder; name a file in it, such as {tmp_path}/out.jsonl" in one_line(
+        capsys.readouterr().err
+    )
+    assert {path.name for path in tmp_path.iterdir()} == {samples.name, "labelled.jsonl", "link.jsonl"}
+
+
+def test_a_second_run_on_one_file(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is refused while the first one lives; a child that a killed run leaves behind holds no lock."""
+    out = tmp_path / "new" / "out.jsonl"
+    command = ("batch", samples, "-o", out, "--model", PASS_FLOOR)
+    code = (
+        "import os, pathlib, sys, time\nfrom judge.files import locked\n"
+        "with locked(pathlib.Path(sys.argv[1])):\n"
+        "    child = os.fork()\n"
+        "    if child: print(child, flush=True)\n"
+        "    else: os.close(1)\n"
+        "    time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, out], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    try:
+        assert call(*command) == 2
+        assert "another run is writing here" in one_line(capsys.readouterr().err)
+        process.kill()
+        process.wait()
+        assert call(*command) == 0 and len(lines(out)) == 12
+    finally:
+        process.kill()
+        os.kill(child, signal.SIGKILL)
 
 
 def test_resume_with_other_samples(

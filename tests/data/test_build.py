@@ -313,7 +313,7 @@ def test_a_rebuild_that_fails_leaves_the_finished_set_alone(
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             real(number)
 
-        monkeypatch.setattr("judge.files.os.fsync", fsync)
+        monkeypatch.setattr("judge.files.whole.os.fsync", fsync)
     before = files_of(folder)
     with pytest.raises(error, match=message):
         build(mine(folder, file, **changes))

@@ -15,8 +15,9 @@ from eval.quotes import quote_figures
 from eval.report import Report, as_json, decoding_text, read_reports, write_reports
 from eval.run import evaluate
 from eval.tables import print_table, report_tables
-from eval.verdicts import VerdictFile, check_out, data_hash, differences, row_from_verdict, verdict_from_row
+from eval.verdicts import VerdictFile, check_out, data_hash, row_from_verdict, verdict_from_row
 from judge.errors import InputError, JudgeError
+from judge.files import differences
 from judge.floors.rules import FLOORS, make_floor
 from judge.models.base import model_fingerprint as fingerprint
 from judge.types import Label, Mode, Sample, Usage, Verdict

@@ -1,0 +1,36 @@
+"""Files that are either whole or absent (``whole``), and what guards the output of a long run (``runs``)."""
+
+from judge.files.runs import differences, locked
+from judge.files.whole import (
+    JUDGE_FILE,
+    Appender,
+    appearing,
+    dump,
+    open_text,
+    read_jsonl,
+    replacing,
+    sha256_file,
+    sha256_text,
+    whole_rows,
+    write_json,
+    write_jsonl,
+    write_text,
+)
+
+__all__ = [
+    "JUDGE_FILE",
+    "Appender",
+    "appearing",
+    "differences",
+    "dump",
+    "locked",
+    "open_text",
+    "read_jsonl",
+    "replacing",
+    "sha256_file",
+    "sha256_text",
+    "whole_rows",
+    "write_json",
+    "write_jsonl",
+    "write_text",
+]

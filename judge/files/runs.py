@@ -1,0 +1,83 @@
+"""What guards the output of a long run: one process writes it at a time, and no other run goes on with it."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from judge.errors import InputError, JudgeError
+
+_held: set[int] = set()
+
+
+def _forget() -> None:
+    """In a forked process: a child that outlives its parent must not keep the lock."""
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+@contextmanager
+def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
+    """Keep other runs from writing to a file or a folder meanwhile.
+
+    It is made where it is not there, and removed again if nothing was written. The lock is the operating
+    system's and ends with the process, however that ends; file systems without locks do without.
+
+    Raises:
+        InputError: another run is writing to it, or it is a folder where a file is wanted or the other way.
+        JudgeError: it could not be made.
+    """
+    if output.exists() and folder != output.is_dir():
+        found = f"is a folder; name a file in it, such as {output / 'out.jsonl'}"
+        raise InputError("is a file, a folder is wanted" if folder else found, file=output)
+    made = [path for path in (output, *output.parents) if not path.exists()]
+    try:
+        (output if folder else output.parent).mkdir(parents=True, exist_ok=True)
+        handle = os.open(output, os.O_RDONLY if folder else os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise JudgeError(f"{output}: could not be opened for writing ({error.strerror})") from error
+    _held.add(handle)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(handle), output.stat()):
+                raise BlockingIOError  # another run made it, failed and removed it, just now
+        except BlockingIOError:
+            made = []
+            raise InputError(
+                "another run is writing here; wait until it ends, or give another output", file=output
+            ) from None
+        except OSError:  # as on some network file systems
+            pass
+        yield
+    finally:
+        with suppress(OSError):  # something was written
+            for path in made:
+                if path.is_dir():
+                    path.rmdir()
+                elif path.stat().st_size == 0:
+                    path.unlink()
+        _held.discard(handle)
+        os.close(handle)
+
+
+def differences(old: Any, new: Any, path: str = "") -> list[str]:
+    """Where two JSON values differ, as ``key.key: old there, new now``."""
+    if old == new:
+        return []
+    if isinstance(old, dict) and isinstance(new, dict):
+        keys = dict.fromkeys([*old, *new])
+        return [
+            line
+            for key in keys
+            for line in differences(old.get(key), new.get(key), f"{path}.{key}" if path else str(key))
+        ]
+    one, two = (json.dumps(value, ensure_ascii=False) for value in (old, new))
+    return [f"{path or 'run.json'}: {one:.80} there, {two:.80} now"]
