@@ -17,6 +17,8 @@ BUILT_FROM = ("setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE
               "accelerate_configs")  # fmt: skip
 OWN = ("hallucination_judge", "__editable__")  # how what an installed checkout leaves is named
 
+SCRIPTS = {"accelerate": "accelerate.commands.accelerate_cli", "judge": "judge.cli.main"}
+
 Command = Callable[..., str]
 
 
@@ -82,10 +84,15 @@ def linked_environment(folder: Path) -> Environment:
     [library] = folder.glob("lib/python*/site-packages")
     (library / "packages.pth").write_text(f"{packages}\n")
     python = folder / "bin" / "python"
-    launch = folder / "bin" / "accelerate"
-    launch.write_text(f"#!{python}\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n")
-    launch.chmod(0o755)
+    write_script(python, "accelerate", SCRIPTS["accelerate"])
     return without_checkout(python)
+
+
+def write_script(python: Path, name: str, module: str) -> None:
+    """A command beside an interpreter, for a package that pip did not install there itself."""
+    script = python.parent / name
+    script.write_text(f"#!{python}\nfrom {module} import main\n\nmain()\n")
+    script.chmod(0o755)
 
 
 def pip_install(environment: Environment, *words: str) -> None:
@@ -148,14 +155,8 @@ def installed(core: Environment, wheel: Path, tmp_path_factory: pytest.TempPathF
     [below] = core.python.parents[1].glob("lib/python*/site-packages")
     (library / "core.pth").write_text(f"{below}\n")
     pip_install(environment, f"{wheel}[train]")
-    launch = folder / "bin" / "accelerate"
-    launch.write_text(
-        f"#!{environment.python}\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n"
-    )
-    launch.chmod(0o755)
-    judge = folder / "bin" / "judge"
-    judge.write_text(f"#!{environment.python}\nfrom judge.cli.main import main\n\nmain()\n")
-    judge.chmod(0o755)
+    for name, module in SCRIPTS.items():
+        write_script(environment.python, name, module)
 
     def checked(folder: Path, *words: str) -> str:
         done = run(environment, folder, *words)

@@ -11,6 +11,7 @@ from judge.samples import write_samples
 from tests.core.test_doc_blocks import Block, blocks, commands
 from tests.wheel.conftest import ROOT, Command, Environment, run
 
+pytestmark = pytest.mark.timeout(1800)  # the environments are installed within the first tests
 JUDGES = ROOT / "docs" / "judges.md"
 CASE = r"^\| ([\w-]+) \| (?:PASS|FAIL) \| (PASS|FAIL) \| [\d.]+ \| \w+ \| (PASS|FAIL) \|"
 
