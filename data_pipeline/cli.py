@@ -70,6 +70,23 @@ def build_command(
     typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
 
 
+@app.command("fetch")
+def fetch_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Benchmarks, such as ragtruth; all by default.")
+    ] = None,
+    data_dir: Annotated[
+        Path, typer.Option(envvar="JUDGE_DATA_DIR", help="Folder that gets one folder per benchmark.")
+    ] = Path("data"),
+) -> None:
+    """Download the benchmarks' original files to where the readers look; what is there already stays."""
+    from data_pipeline.fetch import fetch
+
+    for path in fetch(names or [], data_dir):
+        typer.echo(path)
+    typer.echo(f"judge eval --data-dir {data_dir} measures on what lies there")
+
+
 DRY = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would be asked of the models, and its price.")
 ]

@@ -50,8 +50,6 @@ def _sets(
     from eval.benchmarks import WHOLE, check_name, get_benchmark
     from judge.formats.files import MissingFiles
 
-    if not names and not files:
-        raise InputError("nothing to measure on; give --benchmarks NAME,... or --samples FILE")
     for name in names:
         if name not in ("all", OPEN_FACTUAL):
             check_name(name)
@@ -192,6 +190,10 @@ def evaluate_command(
     from eval.gates import check_limits, parse_limits
 
     limits = parse_limits(fail_under or [])
+    if not names and not samples:
+        from eval.default_sets import default_sets
+
+        names, samples = default_sets(model, data_dir)
 
     from rich.console import Console
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from benchmarks.eval_drill import drill
 from eval import benchmarks
 from eval.cli import app, compare
+from eval.default_sets import default_sets
 from eval.pages.cli import app as report
 from eval.report import read_reports
 from judge.errors import InputError, JudgeError
@@ -75,6 +76,29 @@ def test_out(data: Path, tmp_path: Path) -> None:
     assert len((tmp_path / "out/verdicts.jsonl").read_text().splitlines()) == 12
 
 
+def test_without_a_benchmark_it_measures_on_what_lies_there(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "files" / "onioneval"
+    folder.mkdir(parents=True)
+    row = {name: f"{name} of it" for name in ("category", "entity", "hallucination", "fact", "context")}
+    (folder / "with_context.json").write_text(json.dumps([row]))
+    result = call("--model", PASS_FLOOR, "--bootstrap", 0, "--data-dir", tmp_path / "files")
+    assert result.exit_code == 0
+    assert f"measuring on all that lie in {tmp_path / 'files'}: onioneval" in " ".join(
+        result.stderr.split("\n")
+    )
+    assert "onioneval: " in result.stdout and "probes: " not in result.stdout
+
+    (tmp_path / "judge.json").write_text(json.dumps({"data": str(tmp_path)}))
+    own = data.rename(tmp_path / "test.jsonl")
+    said: list[str] = []
+    monkeypatch.setattr("eval.default_sets.say", said.append)
+    assert default_sets(str(tmp_path), None) == (["probes"], [own])
+    assert default_sets("owner/name", None) == (["probes"], [])
+    assert "the bundled probes and the judge's own test split" in said[0] and "judge data fetch" in said[1]
+
+
 def test_a_wrong_call_leaves_the_old_result(data: Path, tmp_path: Path) -> None:
     command = ("--model", PASS_FLOOR, "--bootstrap", 0, "--out", tmp_path / "out")
     call(*command, "--samples", data)
@@ -133,7 +157,6 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", PASS_FLOOR], "nothing to measure on"),
         (["--model", PASS_FLOOR, "--benchmarks", "ragtruht"], "did you mean 'ragtruth'"),
         (["--model", "floor:pass", "--samples", "DATA"], "unknown floor"),
         (["--model", PASS_FLOOR, "--samples", "nowhere.jsonl"], "no such file"),

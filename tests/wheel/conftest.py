@@ -17,6 +17,8 @@ BUILT_FROM = ("setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE
               "accelerate_configs")  # fmt: skip
 OWN = ("hallucination_judge", "__editable__")  # how what an installed checkout leaves is named
 
+SCRIPTS = {"accelerate": "accelerate.commands.accelerate_cli", "judge": "judge.cli.main"}
+
 Command = Callable[..., str]
 
 
@@ -61,8 +63,16 @@ class Environment:
     variables: dict[str, str]
 
 
-def make_environment(folder: Path) -> Environment:
-    """A fresh virtual environment: with the packages of this one, and without the toolkit."""
+def without_checkout(python: Path) -> Environment:
+    """The variables for an interpreter's commands; sees that the toolkit is not there yet."""
+    assert subprocess.run([str(python), "-I", "-c", "import judge"], capture_output=True).returncode
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    path = f"{python.parent}{os.pathsep}{kept['PATH']}"
+    return Environment(python, {**kept, "PATH": path, "HF_HUB_OFFLINE": "1"})
+
+
+def linked_environment(folder: Path) -> Environment:
+    """A virtual environment with the packages of this one, as Colab's has many, and without the toolkit."""
     import yaml
 
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=120)
@@ -74,13 +84,29 @@ def make_environment(folder: Path) -> Environment:
     [library] = folder.glob("lib/python*/site-packages")
     (library / "packages.pth").write_text(f"{packages}\n")
     python = folder / "bin" / "python"
-    launch = folder / "bin" / "accelerate"
-    launch.write_text(f"#!{python}\nfrom accelerate.commands.accelerate_cli import main\n\nmain()\n")
-    launch.chmod(0o755)
-    assert subprocess.run([str(python), "-I", "-c", "import judge"], capture_output=True).returncode
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    path = f"{python.parent}{os.pathsep}{kept['PATH']}"
-    return Environment(python, {**kept, "PATH": path, "HF_HUB_OFFLINE": "1"})
+    write_script(python, "accelerate", SCRIPTS["accelerate"])
+    return without_checkout(python)
+
+
+def write_script(python: Path, name: str, module: str) -> None:
+    """A command beside an interpreter, for a package that pip did not install there itself."""
+    script = python.parent / name
+    script.write_text(f"#!{python}\nfrom {module} import main\n\nmain()\n")
+    script.chmod(0o755)
+
+
+def pip_install(environment: Environment, *words: str) -> None:
+    """``pip install`` as a user types it, with the versions that the tests here run with."""
+    pins = ["--constraint", str(ROOT / "requirements" / "cpu.txt")]
+    command = [str(environment.python), "-m", "pip", "install", "--quiet", *pins, *words]
+    subprocess.run(command, check=True, timeout=900, env=environment.variables, cwd="/")
+
+
+def run(environment: Environment, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command of an environment, run in a folder to its end."""
+    command = [str(environment.python.parent / words[0]), *words[1:]]
+    variables = environment.variables
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600)
 
 
 @pytest.fixture(scope="session")
@@ -110,23 +136,31 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """Runs a command of an environment that has the wheel, in a folder; returns what it printed."""
-    environment = make_environment(tmp_path_factory.mktemp("installed"))
-    commands, variables = environment.python.parent, environment.variables
-    install = [str(environment.python), "-m", "pip", "install", "--quiet", "--no-deps", str(wheel)]
-    subprocess.run(install, check=True, timeout=300, env=variables, cwd="/")
+def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """A fresh environment after ``pip install WHEEL``: the toolkit, its dependencies, and nothing else."""
+    folder = tmp_path_factory.mktemp("core")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=120)
+    environment = without_checkout(folder / "bin" / "python")
+    pip_install(environment, str(wheel))
+    return environment
 
-    def run(folder: Path, *words: str) -> str:
-        done = subprocess.run(
-            [str(commands / words[0]), *words[1:]],
-            cwd=folder,
-            env=variables,
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+
+@pytest.fixture(scope="session")
+def installed(core: Environment, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """Runs a command where ``WHEEL[train]`` was installed on top of that; returns what it printed."""
+    folder = tmp_path_factory.mktemp("train")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=120)
+    environment = without_checkout(folder / "bin" / "python")
+    [library] = folder.glob("lib/python*/site-packages")
+    [below] = core.python.parents[1].glob("lib/python*/site-packages")
+    (library / "core.pth").write_text(f"{below}\n")
+    pip_install(environment, f"{wheel}[train]")
+    for name, module in SCRIPTS.items():
+        write_script(environment.python, name, module)
+
+    def checked(folder: Path, *words: str) -> str:
+        done = run(environment, folder, *words)
         assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         return done.stdout
 
-    return run
+    return checked

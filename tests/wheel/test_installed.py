@@ -4,8 +4,14 @@ import json
 import re
 from pathlib import Path
 
-from tests.wheel.conftest import ROOT, Command
+import pytest
 
+from data_pipeline.starter import load_starter
+from judge.samples import write_samples
+from tests.core.test_doc_blocks import Block, blocks, commands
+from tests.wheel.conftest import ROOT, Command, Environment, run
+
+pytestmark = pytest.mark.timeout(1800)  # the environments are installed within the first tests
 JUDGES = ROOT / "docs" / "judges.md"
 CASE = r"^\| ([\w-]+) \| (?:PASS|FAIL) \| (PASS|FAIL) \| [\d.]+ \| \w+ \| (PASS|FAIL) \|"
 
@@ -18,6 +24,56 @@ def test_nothing_comes_from_the_checkout(installed: Command, tmp_path: Path) -> 
     assert [line.split()[0] for line in listed] == sorted(
         {path.parent.name for path in (ROOT / "recipes").glob("*/*.yaml")}
     )
+
+
+# --- With nothing but pip install . -------------------------------------------------------------------------
+
+SHORTER = {"encoder": ("max_steps=2",), "eval": ("--limit", "4")}
+LACKING = {"serve": "fastapi, prometheus_client, uvicorn", "sft": "trl, datasets", "dpo": "trl, datasets",
+           "demo": "trl, datasets", "annotate": "fastapi, uvicorn"}  # fmt: skip
+SECTIONS = ("Hallucination judges", "Start", "Teach it your documents")
+"""Of the README: what is promised to run after ``pip install .``."""
+
+
+def promised() -> list[list[str]]:
+    """The commands of these sections, those that other tests leave out too; extras are marked."""
+    page = ROOT / "README.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    found = []
+    for block in blocks(page):
+        title = next(line for line in reversed(lines[: block.line]) if line.startswith("#"))
+        if block.kind == "shell" and title.lstrip("# ").startswith(SECTIONS):
+            found += commands(Block(page, block.line, block.code, block.kind))
+    return [words for words in found if words[0] == "judge"]
+
+
+def test_the_readme_after_pip_install(core: Environment, tmp_path: Path) -> None:
+    """In the README's order, trainings cut short. What was made comes from the package index."""
+    assert run(core, tmp_path, "python", "-c", "import trl").returncode
+    rows = [sample for sample in load_starter() if sample.language == "en"][:60]
+    write_samples(tmp_path / "my-answers.jsonl", rows)
+    write_samples(tmp_path / "answers.jsonl", rows[:5])
+    (tmp_path / "FILE").write_text("The Tarn Bridge opened on 3 May 1931.")
+    ran = [words[1] for words in promised()]
+    assert len(ran) >= 8 and {"check", "batch", "data", "encoder", "calibrate", "serve"} <= {*ran}
+    for words in promised():
+        if words[1] == "serve":  # "extra: serve", says the line
+            continue
+        done = run(core, tmp_path, *words, *SHORTER.get(words[1], ()))
+        assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    assert (tmp_path / "verdicts.jsonl").read_text().count("\n") == 5
+
+
+@pytest.mark.parametrize("command", LACKING)
+def test_what_needs_an_extra_says_so(command: str, core: Environment, tmp_path: Path) -> None:
+    done = run(core, tmp_path, "judge", command, *(["rows.jsonl"] if command == "annotate" else []))
+    extra = "serve" if "uvicorn" in LACKING[command] else "train"
+    wanted = f'error: judge {command} needs {LACKING[command]}; pip install "hallucination-judge[{extra}]"\n'
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", wanted)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- With the extra train -----------------------------------------------------------------------------------
 
 
 def test_the_judges_on_everyday_cases(installed: Command, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.wheel.conftest import ROOT, Environment, make_environment
+from tests.wheel.conftest import ROOT, Environment, linked_environment
 
 NOTEBOOK = ROOT / "recipes" / "t4-qlora-qwen2.5-7b" / "colab.ipynb"
 pytest.importorskip("nbclient")
@@ -53,7 +53,7 @@ def execute(notebook: Any, environment: Environment, folder: Path) -> list[str]:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Environment:
-    return make_environment(tmp_path / "environment")
+    return linked_environment(tmp_path / "environment")
 
 
 @pytest.fixture

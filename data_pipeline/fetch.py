@@ -1,0 +1,136 @@
+"""``judge data fetch``: the original files of the benchmarks, each into the folder where its reader looks.
+
+``downloads.yaml`` beside this module says where they come from. Nothing of what is fetched is run.
+"""
+
+import ast
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import yaml
+from pydantic import PositiveInt
+
+from judge.configs import StrictConfig
+from judge.errors import InputError, JudgeError, unknown
+from judge.files import sha256_file, write_json
+from judge.progress import say, stage
+
+TABLE = Path(__file__).with_name("downloads.yaml")
+TIMEOUT = 30.0
+"""Seconds without an answer."""
+
+
+class File(StrictConfig):
+    """One file: its place below the data folder, its address, and what is known of it."""
+
+    path: str
+    address: str
+    bytes: PositiveInt | None = None
+    sha256: str | None = None
+
+
+class Download(StrictConfig):
+    """The files of a benchmark; none where it was never released, as its ``note`` says."""
+
+    licence: str
+    note: str | None = None
+    files: tuple[File, ...]
+
+
+class Offline(InputError):
+    """An address cannot be reached."""
+
+
+def downloads() -> dict[str, Download]:
+    """What can be fetched, by the name of the folder."""
+    found = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    return {name: Download.model_validate(values) for name, values in found.items()}
+
+
+def fetch(names: Sequence[str], folder: Path) -> list[Path]:
+    """Download what is not there yet; returns the files that were written.
+
+    Args:
+        names: benchmarks; all of them if there is none.
+        folder: the data folder, which becomes what ``--data-dir`` names.
+
+    Raises:
+        InputError: a name is unknown.
+        Offline: there is no network; every file with its address was printed.
+        JudgeError: an address gave an error, or another file than the known one. What was fetched before
+            stays; nothing half-written does.
+    """
+    table = downloads()
+    for name in names:
+        if name not in table:
+            raise InputError(unknown("benchmark", name, table))
+    chosen = {name: table[name] for name in names or table}
+    missing = [file for entry in chosen.values() for file in entry.files if not _there(folder / file.path)]
+    for name, entry in chosen.items():
+        say(f"{name}: licence {entry.licence}" + (f"; {entry.note}" if entry.note else ""))
+    written = []
+    for file in missing:
+        try:
+            with stage(f"fetch {file.path}"):
+                written.append(_download(file, folder / file.path))
+        except Offline as error:
+            for other in missing[len(written) :]:
+                print(f"{other.address}  ->  {folder / other.path}")
+            left = len(missing) - len(written)
+            raise Offline(
+                f"no network ({error}); download the {left} files above elsewhere, and put each where the "
+                f"arrow points"
+            ) from None
+    return written
+
+
+def _there(path: Path) -> bool:
+    return path.is_file() or path.with_name(f"{path.name}.gz").is_file()
+
+
+def _download(file: File, target: Path) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".fetch.", dir=target.parent) as scratch:
+        part = Path(scratch) / target.name
+        request = Request(file.address, headers={"User-Agent": "hallucination-judge"})  # noqa: S310 (https)
+        try:
+            with urlopen(request, timeout=TIMEOUT) as answer, part.open("wb") as stream:  # noqa: S310
+                shutil.copyfileobj(answer, stream)
+        except HTTPError as error:
+            raise JudgeError(f"{file.address}: answers {error.code} {error.reason}") from None
+        except OSError as error:
+            raise Offline(f"{file.address}: {getattr(error, 'reason', error)}") from None
+        found = sha256_file(part)
+        if file.sha256 not in (None, found):
+            raise JudgeError(
+                f"{file.address}: is another file than it was, and was not kept (SHA-256 {found}, known is "
+                f"{file.sha256})"
+            )
+        if file.address.endswith(".py"):
+            write_json(part, read_tasks(part.read_text(encoding="utf-8"), file.address))
+        part.replace(target)
+    return target
+
+
+def read_tasks(source: str, name: str) -> list[dict[str, object]]:
+    """The calls ``Task(...)`` of a Python file as rows, by its syntax tree; the file is not run.
+
+    Raises:
+        JudgeError: it is no Python, has no such call, or one whose arguments are no plain named values.
+    """
+    try:
+        tree = ast.parse(source)
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        tasks = [call for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) == "Task"]
+        if any(call.args or any(word.arg is None for word in call.keywords) for call in tasks):
+            raise ValueError("a task has an argument without a name")
+        rows = [{str(word.arg): ast.literal_eval(word.value) for word in call.keywords} for call in tasks]
+    except (SyntaxError, ValueError) as error:
+        raise JudgeError(f"{name}: the tasks could not be read ({error})") from None
+    if not rows:
+        raise JudgeError(f"{name}: holds no Task(...)")
+    return [{key: value for key, value in row.items() if value is not None} for row in rows]
