@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,10 +26,7 @@ from judge.progress import say, stage
 from judge.types import Sample
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from eval.benchmarks.base import Benchmark
-    from judge.models.parity import Parity
 
 app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
@@ -74,39 +71,6 @@ def _sets(
     return list(sets.values())
 
 
-def _measure_parity(
-    model: str, settings: Settings, sets: "Sequence[tuple[Benchmark, list[Sample]]]", console: "Console"
-) -> "tuple[Parity, Settings]":
-    """What other number formats do to a judge, kept where it can be, and the settings to judge it with."""
-    import warnings
-
-    from eval.parity import keep, measure, parity_table
-    from judge.errors import JudgeWarning
-    from judge.load import load_judge
-    from judge.models.hardware import this_device
-    from judge.models.identity import read_identity, taught_mode
-
-    if settings["backend"] != "transformers" or settings["claims"] or settings["first"]:
-        raise InputError("--parity is for --backend transformers, without --claims and --first")
-    samples = [sample for _, found in sets for sample in found]
-    data = ", ".join(f"{len(found)} of {benchmark.name}" for benchmark, found in sets)
-
-    def load(precision: str) -> object:
-        with warnings.catch_warnings():  # measured is whether the calibration holds
-            warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
-            # These may ask for a calibration that is set aside, too.
-            asked = {} if precision == "float32" else {"threshold": None, "fail_rate": None}
-            return load_judge(model, **{**settings, **asked, "precision": precision})
-
-    measured = measure(load, samples, data, say)
-    chosen = measured.fastest(this_device().faster())
-    console.print(parity_table(measured, chosen))
-    mode = settings["mode"] or taught_mode(read_identity(model))
-    if file := keep(model, mode, measured):
-        say(f"{file}: holds the parity for mode {mode}")
-    return measured, settings if settings["precision"] != "auto" else {**settings, "precision": chosen}
-
-
 @app.command("eval")
 @loads_judge()
 def evaluate_command(
@@ -146,10 +110,6 @@ def evaluate_command(
     ] = None,
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
-    parity: Annotated[
-        Literal["float32"] | None,
-        typer.Option(help="First judge in this and in faster formats, and keep which may stand for it."),
-    ] = None,
     latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
     hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
     fail_under: Annotated[
@@ -222,16 +182,11 @@ def evaluate_command(
     if attack:
         sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
     answering = OPEN_FACTUAL in names or ("all" in names and not attack)
-    measured, console = None, Console(stderr=as_json)
-    if parity is not None:
-        measured, settings = _measure_parity(model, settings, sets, console)
+    console = Console(stderr=as_json)
     judges = load_judges(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
         **settings,
     )  # fmt: skip
-    if measured is not None:  # a judge without a judge.json of its own cannot keep it
-        kept: Any = measured.of(settings["precision"])
-        judges = [replace(judge, parity=kept) for judge in judges]  # type: ignore[type-var]
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     answered = None

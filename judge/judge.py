@@ -27,7 +27,6 @@ from judge.types import Message, Mode, Sample, Span, Verdict
 
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
-    from judge.models.parity import FormatParity
 
 MAX_NEW_TOKENS = 512
 CHUNK = {"verdict": 256, "reason": 32}
@@ -54,7 +53,6 @@ class Judge(Checker):
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: from which ``p_fail`` on the label is ``FAIL``. By default 0.5 in verdict mode, and in
             reason mode the label that was written.
-        parity: how the backend's number format does beside float32, where it may stand for it.
     """
 
     backend: Backend
@@ -70,7 +68,6 @@ class Judge(Checker):
     long: Long = "fit"
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
-    parity: "FormatParity | None" = None
     _working: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
@@ -166,7 +163,7 @@ class Judge(Checker):
 
     def misfit(self, calibration: "Calibration") -> str | None:
         """Why a calibration does not hold for this judge; ``None`` where it does."""
-        return calibration.misfit({**self._model(), **self.prompt.describe()})
+        return calibration.misfit({**self.backend.describe(), **self.prompt.describe()})
 
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the judge: model, prompt, mode, decoding."""
@@ -179,10 +176,7 @@ class Judge(Checker):
             decoding["threshold"] = self.threshold
         if calibration := self.calibration():
             decoding["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
-        return {**self._model(), **self.prompt.describe(), "mode": self.mode, **decoding}
-
-    def _model(self) -> dict[str, Any]:
-        return self.backend.describe() | ({"parity": self.parity.model_dump()} if self.parity else {})
+        return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
 
     def decoding(self, max_new_tokens: int, guide: Guide | None = None) -> Decoding:
         """How replies of this judge are decoded."""

@@ -10,10 +10,10 @@ from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
 from judge.judge import MAX_NEW_TOKENS, Judge
-from judge.models.identity import asked_mode, read_identity, trained_quantization
+from judge.models.identity import asked_mode, read_identity, taught_mode
 from judge.models.quantization import QuantizationChoice
 from judge.models.runtimes import exported
-from judge.models.weights import JudgingPrecision
+from judge.models.weights import Precision
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
 from judge.prompting.windows import Long
@@ -22,7 +22,6 @@ from judge.types import MODES, Mode, Sample
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
-    from judge.models.parity import FormatParity
     from judge.remote import EndpointConfig
 
 
@@ -32,7 +31,7 @@ def load_judge(
     mode: Mode | None = None,
     template: Path | str | None = None,
     revision: str | None = None,
-    precision: JudgingPrecision = "auto",
+    precision: Precision = "auto",
     max_length: int | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
     batch_tokens: int | None = None,
@@ -64,8 +63,8 @@ def load_judge(
             (:mod:`judge.prompting.templates`).
         revision: Hub revision.
         precision: number format to compute in. ``auto`` is, on a GPU, the one that the judge was trained in
-            where the GPU has it; on a CPU the fastest that was measured to do as well as float32, by its
-            ``judge.json`` (:mod:`judge.models.parity`), and else float32.
+            where the GPU has it; on a CPU float32, or bfloat16 where the CPU multiplies it and the judge's
+            calibration holds for it.
         max_length: upper bound on the context in tokens.
         max_new_tokens: limit of a reason-mode reply.
         batch_tokens: padded tokens that run in one batch.
@@ -112,6 +111,8 @@ def load_judge(
         raise InputError(unknown("mode", mode, MODES))
     if backend not in get_args(Engine):
         raise InputError(unknown("backend", backend, get_args(Engine)))
+    if precision not in get_args(Precision):
+        raise InputError(unknown("precision", precision, get_args(Precision)))
     if model.startswith("floor:"):
         from judge.floors.rules import make_floor
 
@@ -128,6 +129,8 @@ def load_judge(
     from judge.pages.load import load_pages, reads_pages
 
     identity = {} if backend == "openai" else read_identity(model, revision)
+    if precision == "auto" and backend == "transformers" and template is None:
+        precision = _calibrated_format(model, revision, mode or taught_mode(identity))
     if backend != "openai" and is_encoder(model, identity, revision):
         for option, given in (
             ("mode reason", mode == "reason"),
@@ -142,9 +145,7 @@ def load_judge(
             raise InputError(f"{model} is an export, which takes no --precision; omit it")
         encoder: Any
         if reads_pages(identity):
-            hashed = identity["prompt_hash"]
-            wanted, parity = _number_format(model, identity, "verdict", hashed, precision, claims)
-            encoder = load_pages(model, revision, identity, wanted, parity, max_length, batch_tokens)
+            encoder = load_pages(model, revision, identity, precision, max_length, batch_tokens)
         else:
             encoder = load_encoder(
                 find_folder(model_path(model), revision),
@@ -173,10 +174,6 @@ def load_judge(
             "neither; use the backend transformers or vllm, or turns for system and user alone",
             file=template,
         )
-    parity = None
-    if backend == "transformers" and quantization != "nf4" and trained_quantization(identity) is None:
-        hashed = prompt.describe()["prompt_hash"]
-        precision, parity = _number_format(model, identity, mode, hashed, precision, claims)
     engine = load_backend(
         model,
         backend,
@@ -196,7 +193,7 @@ def load_judge(
         from judge.backends.guided import judgement_pattern
 
         guide = judgement_pattern(max_new_tokens if backend == "vllm" else None)
-    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long, parity=parity)
+    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long)
     if backend != "openai":  # a server's model has no judge.json here
         from judge.calibration.curve import read_calibrations
 
@@ -211,29 +208,16 @@ def load_judge(
     return finished(replace(judge, **decided), identity)
 
 
-def _number_format(
-    model: str,
-    identity: dict[str, Any],
-    mode: Mode,
-    prompt_hash: str,
-    precision: JudgingPrecision,
-    claims: bool,
-) -> "tuple[JudgingPrecision, FormatParity | None]":
-    """What a judge computes in, and what its ``judge.json`` says of that beside float32.
-
-    Parity is measured on answers; for claims, which ask for that of each sentence, it says nothing.
-    """
-    if "parity" not in identity or claims or precision == "float32":
-        return precision, None
+def _calibrated_format(model: str, revision: str | None, mode: Mode) -> Precision:
+    """bfloat16 on a CPU that multiplies it, where the judge's calibration holds in it; else ``auto``."""
+    from judge.calibration.curve import read_calibrations
     from judge.models.hardware import this_device
-    from judge.models.parity import read_parity
 
-    found = read_parity(identity, model, mode, prompt_hash)
-    faster = this_device().faster()
-    if found is None or not faster:
-        return precision, None
-    wanted: JudgingPrecision = found.fastest(faster) if precision == "auto" else precision
-    return wanted, found.of(wanted)
+    kept = read_calibrations(model, revision).get(mode)
+    if kept is None or "bfloat16" not in (kept.precision, *kept.also):
+        return "auto"
+    device = this_device()
+    return "bfloat16" if device.kind == "cpu" and device.bfloat16 else "auto"
 
 
 def _with_claims(judge: Checker, identity: dict[str, Any], model: str) -> Checker:

@@ -9,7 +9,7 @@ from judge.errors import InputError, warn
 from judge.models.identity import read_identity, trained_precision, trained_quantization
 from judge.models.quantization import Quantization, QuantizationChoice
 from judge.models.runtimes import EXPORT, exported
-from judge.models.weights import JudgingPrecision, Precision
+from judge.models.weights import Precision
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
@@ -23,7 +23,7 @@ def load_backend(
     engine: Engine,
     *,
     revision: str | None = None,
-    precision: JudgingPrecision = "auto",
+    precision: Precision = "auto",
     quantization: QuantizationChoice = "auto",
     max_length: int | None = None,
     batch_tokens: int | None = None,
@@ -44,7 +44,6 @@ def load_backend(
     for value, name, owner in (
         (quantization == "nf4", "quantization nf4", "transformers"),
         (compiled, "--compile", "transformers"),
-        (precision == "int8", "precision int8", "transformers"),
         (endpoint is not None, "an endpoint (--base-url)", "openai"),
         (call_cache is not None, "a call cache (--call-cache)", "openai"),
         (batch_tokens is not None, "a limit of tokens in a batch (--batch-tokens)", "transformers"),
@@ -81,7 +80,7 @@ def load_backend(
         return VLLMBackend(
             model,
             revision=revision,
-            precision=cast(Precision, precision),
+            precision=precision,
             trained=trained_precision(identity),
             max_length=max_length,
             settings=vllm,
@@ -92,7 +91,7 @@ def load_backend(
     from judge.models.weights import default_precision, load_model
 
     if precision == "auto":
-        precision = cast(JudgingPrecision, default_precision(trained=trained_precision(identity)))
+        precision = cast(Precision, default_precision(trained=trained_precision(identity)))
     loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
     return TransformersBackend(loaded, max_length, batch_tokens, compiled, chat)
 

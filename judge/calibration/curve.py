@@ -90,8 +90,9 @@ class Calibration(StrictConfig):
     """A curve, thresholds, and what they were fitted on.
 
     It holds for the prompt with ``prompt_hash`` alone, and for the number format that the judge computed in:
-    ``precision`` and ``quantization``. Files without these are from before they were kept: their precision is
-    not known, and their weights were plain unless somebody asked for others.
+    ``precision`` and ``quantization``, and for formats in which labels were found to be the same: ``also``.
+    Files without these are from before they were kept: their precision is not known, and their weights were
+    plain unless somebody asked for others.
 
     The two errors are of probabilities out of fold: each sample's by a curve that saw no sample about its
     document. Where ``never_seen`` is there, the curve was made as flat as that says after the fit, and these
@@ -102,6 +103,7 @@ class Calibration(StrictConfig):
     thresholds: dict[Target, Threshold] = Field(default_factory=dict)
     prompt_hash: str
     precision: str | None = None
+    also: tuple[str, ...] = Field(default=(), exclude_if=lambda found: not found)
     quantization: Quantization | None = None
     data_sha256: str
     samples: int
@@ -157,16 +159,9 @@ class Calibration(StrictConfig):
             return f"{_weights(self.quantization)}, and the judge is loaded with {_weights(quantization)}"
         precision = description.get("dtype")
         known = self.precision is not None and precision is not None
-        if known and self.precision not in (precision, number_format(description)):
+        if known and precision not in (self.precision, *self.also):
             return f"{self.precision}, and the judge computes in {precision}"
         return None
-
-
-def number_format(description: Mapping[str, Any]) -> str | None:
-    """The number format that a judge's probabilities are those of: its own, or the one that it was measured
-    to do as (:mod:`judge.models.parity`)."""
-    found: str | None = (description.get("parity") or {}).get("against", description.get("dtype"))
-    return found
 
 
 def _weights(quantization: Quantization | None) -> str:

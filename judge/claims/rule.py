@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge.calibration.curve import Curve, chance, log_odds, number_format
+from judge.calibration.curve import Curve, chance, log_odds
 from judge.configs import StrictConfig
 from judge.models.quantization import Quantization
 
@@ -44,9 +44,8 @@ class ClaimsCalibration(StrictConfig):
 
     def misfit(self, description: Mapping[str, Any]) -> bool:
         """Whether it was fitted to another prompt or number format than that of a described judge."""
-        found = (description["prompt_hash"], description.get("quantization"))
-        formats = (description.get("dtype"), number_format(description))
-        return found != (self.prompt_hash, self.quantization) or self.precision not in formats
+        found = tuple(description.get(name) for name in ("prompt_hash", "quantization", "dtype"))
+        return found != (self.prompt_hash, self.quantization, self.precision)
 
 
 def any_wrong(p_wrong: Sequence[float]) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.calibration.curve import Calibration, Method, Target, number_format
+from judge.calibration.curve import Calibration, Method, Target
 from judge.cli.options import (
     CASCADE,
     COLUMNS,
@@ -105,7 +105,7 @@ def calibrate_command(
         [sample.group or sample.document_text for _, sample in scored],
         wanted,
         prompt_hash=loaded["prompt_hash"],
-        precision=number_format(loaded),
+        precision=loaded.get("dtype"),
         quantization=loaded.get("quantization"),
         data_sha256=sha256_file(data),
     )
@@ -144,7 +144,7 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
     fitted = fit_claims(
         found,
         prompt_hash=described["prompt_hash"],
-        precision=number_format(described),
+        precision=described.get("dtype"),
         quantization=described.get("quantization"),
         data_sha256=sha256_file(data),
     )

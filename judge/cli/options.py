@@ -14,7 +14,7 @@ from judge.errors import InputError, unknown
 from judge.judge import MAX_NEW_TOKENS
 from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
-from judge.models.weights import JudgingPrecision
+from judge.models.weights import Precision
 from judge.prompting.windows import Long
 from judge.shipped import JUDGES, REFERENCE
 from judge.types import Label, Mode
@@ -137,7 +137,7 @@ def _settings(
         Engine, _option("The engine that runs the model; openai is any such server.")
     ] = "transformers",
     precision: Annotated[
-        JudgingPrecision, _option("Number format to compute in; auto is what suits judge and device.")
+        Precision, _option("Number format to compute in; auto is what suits judge and device.")
     ] = "auto",
     quantization: Annotated[
         QuantizationChoice, _option("Weights as the judge was trained on, as they are, or in 4 bits.")

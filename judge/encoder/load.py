@@ -10,7 +10,6 @@ from judge.encoder.heads import Head, classifies, parse_labels, read_config, rea
 from judge.encoder.pairs import Form, Pairing
 from judge.errors import InputError
 from judge.files import JUDGE_FILE
-from judge.models.hardware import this_device
 from judge.models.hub import hub_answers
 from judge.models.identity import ENCODER
 from judge.shipped import model_path
@@ -117,7 +116,6 @@ def load_encoder(
     else:
         import torch
 
-        this_device().check_judging(precision)
         loaded, tokenizer = stored_network(folder, head)
         network = loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     trained = identity.get("stage") == ENCODER

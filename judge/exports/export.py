@@ -23,7 +23,6 @@ from judge.files import JUDGE_FILE, appearing, write_json, write_text
 from judge.load import load_judge
 from judge.models.base import find_model
 from judge.models.identity import ENCODER, read_identity, trained_quantization
-from judge.models.parity import FIELD
 from judge.models.runtimes import EXPORT
 from judge.pages.load import reads_pages
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
@@ -110,14 +109,15 @@ def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, 
     """``judge.json`` of the export: that of the judge, with what is not in that of a base model.
 
     Calibrations were fitted to a number format; what holds an export to the original is the comparison, so
-    they lose it. What number formats of the weights change is said of the weights, not of an export.
+    they lose it.
     """
-    found = {name: value for name, value in identity.items() if name != FIELD}
+    found = dict(identity)
     if not encoder:
         words = {language: dict(pair) for language, pair in LABEL_WORDS.items()}
         found = {**BuiltinPrompt().describe(), "label_words": words, "base_model": model, **found}
     found["calibration"] = {
-        mode: {**values, "precision": None} for mode, values in identity.get("calibration", {}).items()
+        mode: {**values, "precision": None, "also": ()}
+        for mode, values in identity.get("calibration", {}).items()
     }
     found["exported_from"] = model
     return found

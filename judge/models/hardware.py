@@ -7,9 +7,6 @@ from typing import Literal
 
 from judge.errors import InputError
 
-Faster = Literal["bfloat16", "int8"]
-"""Number formats that some CPUs multiply faster than float32."""
-
 GIB = 2**30
 CPU_FLAGS = Path("/proc/cpuinfo")
 MEMORY_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of the container, "max" where there is none
@@ -22,7 +19,6 @@ class Device:
 
     ``memory_bytes`` is what the device has, not what is free. ``capability`` is CUDA's, ``None`` on a CPU.
     ``bfloat16`` says that it multiplies bfloat16 matrices itself: emulated, they are slower than float32.
-    ``int8`` says so of matrices of bytes, on a CPU.
     """
 
     kind: Literal["cpu", "cuda"]
@@ -30,33 +26,19 @@ class Device:
     memory_bytes: int
     capability: tuple[int, int] | None = None
     bfloat16: bool = False
-    int8: bool = False
 
     def precision(self, training: bool = False, trained: str | None = None) -> str:
         """The number format that suits the device, and a judge that was ``trained`` in one.
 
         A GPU gets bfloat16 where it has it (from CUDA capability 8.0), else float16; it judges in the format
-        that the judge was trained in, if it has that. A CPU judges in float32, but where another format was
-        measured to do as well (:mod:`judge.models.parity`); it trains in bfloat16 where it has instructions
-        for it, at twice the speed.
+        that the judge was trained in, if it has that. A CPU judges in float32 and trains in bfloat16 where it
+        has instructions for it, at twice the speed.
         """
         if self.kind == "cuda":
             if trained is not None and (trained != "bfloat16" or self.bfloat16):
                 return trained
             return "bfloat16" if self.bfloat16 else "float16"
         return "bfloat16" if training and self.bfloat16 else "float32"
-
-    def faster(self) -> tuple[Faster, ...]:
-        """Number formats that a CPU multiplies faster than float32; none for a GPU."""
-        if self.kind != "cpu":
-            return ()
-        return (*(("bfloat16",) if self.bfloat16 else ()), *(("int8",) if self.int8 else ()))
-
-    def check_judging(self, precision: str) -> None:
-        """Refuse to judge in bytes where nothing multiplies them. Raises ``InputError``."""
-        if precision == "int8" and not self.int8:
-            lacks = "is for CPUs" if self.kind == "cuda" else "takes a CPU with VNNI instructions"
-            raise InputError(f"precision int8 {lacks}; leave it away, or set bfloat16 or float32")
 
     def check_precision(self, precision: str) -> None:
         """Refuse to train in a number format that the device cannot train in. Raises ``InputError``."""
@@ -98,7 +80,6 @@ def this_device() -> Device:
         "CPU",
         main_memory(),
         bfloat16=_cpu_has("avx512_bf16", "amx_bf16"),
-        int8=_cpu_has("avx512_vnni", "avx_vnni", "amx_int8"),
     )
 
 

@@ -70,8 +70,8 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
 
     Args:
         judges: folder of the judge, or folders of judges on one base that change the same layers.
-        out: folder for the smaller one; it gets judge.json too, without calibration and parity, which would
-            be those of the weights before. Its tokenizer only where the base's is another.
+        out: folder for the smaller one; it gets judge.json too, without the calibration, which is that
+            of the weights before. Its tokenizer only where the base's is another.
         rank: of each adapter, if theirs is not lower already.
 
     Raises:
@@ -102,8 +102,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
         lowered |= {target + DOWN: down.half(), target + UP: up.half()}
         kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())
     identity = read_identity(str(judge))
-    for measured in ("calibration", "parity"):
-        identity.pop(measured, None)
+    identity.pop("calibration", None)
     place = describe_base(base, out)
     # What a wheel brings again needs no place.
     identity["base"] = {name: place[name] for name in ("name", "wheel")} if "wheel" in place else place

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from judge.errors import InputError, JudgeError
+from judge.errors import JudgeError
 from judge.models import attention, hardware
 from judge.models.base import find_model, unknown_model
 from judge.models.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
 from judge.progress import stage
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
-JudgingPrecision = Literal[Precision, "int8"]
-"""Number formats to judge in; nothing learns in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,6 @@ class LoadedModel:
     revision: str | None
     context_length: int
     quantization: Quantization | None = None
-    int8: bool = False
 
     @property
     def pad_id(self) -> int:
@@ -42,7 +39,7 @@ class LoadedModel:
             "model": self.name,
             "revision": self.revision,
             "parameters": parameter_count(self.model),
-            "dtype": "int8" if self.int8 else str(self.model.dtype).removeprefix("torch."),
+            "dtype": str(self.model.dtype).removeprefix("torch."),
             **quantized,
             "device": str(self.model.device),
         }
@@ -149,7 +146,7 @@ def load_model(
     name: str,
     *,
     revision: str | None = None,
-    precision: JudgingPrecision = "auto",
+    precision: Precision = "auto",
     quantization: Quantization | None = None,
 ) -> LoadedModel:
     """Load a model for judging, onto the GPU where there is one.
@@ -157,9 +154,8 @@ def load_model(
     A LoRA adapter is added to the weights, where these are not of 4 bits: beside them it would cost as much
     time as the layers do.
 
-    Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do; ``int8`` computes
-    the layers' products in bytes and all else in float32 (:mod:`judge.models.int8`). Weights that are too
-    large for the device are refused before they are read (:mod:`judge.models.room`).
+    Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do.
+    Weights that are too large for the device are refused before they are read (:mod:`judge.models.room`).
     """
     _, adapter = find_model(name)  # a wrong path is told before anything large is imported
     import torch
@@ -167,11 +163,6 @@ def load_model(
     from judge.models.room import check_room
 
     wanted = default_precision() if precision == "auto" else precision
-    hardware.this_device().check_judging(wanted)
-    in_bytes = wanted == "int8"
-    if in_bytes and quantization is not None:
-        raise InputError(f"precision int8 takes plain weights, and these are {quantization}; leave it away")
-    wanted = "float32" if in_bytes else wanted
     check_room(name, wanted, quantization)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, tokenizer = load_weights(
@@ -179,10 +170,6 @@ def load_model(
     )
     if adapter is not None and not getattr(model, "is_quantized", False):
         model = model.merge_and_unload()
-    if in_bytes:
-        from judge.models.int8 import to_int8
-
-        to_int8(model, but=model.get_output_embeddings())
     config = model.config.get_text_config()
     return LoadedModel(
         model=model if quantization is not None else model.to(device),
@@ -191,5 +178,4 @@ def load_model(
         revision=getattr(model.config, "_commit_hash", None) or revision,
         context_length=int(getattr(config, "max_position_embeddings", 0) or 2048),
         quantization=quantization,
-        int8=in_bytes,
     )

@@ -10,7 +10,6 @@ from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.spans import unsupported_words
 from judge.errors import InputError
 from judge.models.batching import CPU_PADDING, by_length
-from judge.models.hardware import this_device
 from judge.models.identity import ENCODER
 from judge.pages.layout import QUESTION_TOKENS, RUNS, Layout, Page, pages
 from judge.prompting.finishing import finish
@@ -18,7 +17,6 @@ from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
-    from judge.models.parity import FormatParity
     from judge.pages.model import EncoderNetwork
 
 LAYOUT_VERSION = 1
@@ -68,13 +66,11 @@ class EncoderJudge(CalibratedEncoder):
         network: the encoder with its heads, see :class:`judge.pages.model.EncoderNetwork`.
         layout: how samples become tokens.
         model: the judge's name.
-        precision: number format that the network computes in: of ``int8`` the layers' products, in which the
-            network's own are (:func:`judge.models.int8.to_int8`), and all else float32.
+        precision: number format that the network computes in.
         languages: languages that it was trained on; other samples get no verdict.
         batch_tokens: padded tokens that run in one batch.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: from which ``p_fail`` on the label is ``FAIL``; 0.5 by default.
-        parity: how the number format does beside float32, where it may stand for it.
     """
 
     network: "EncoderNetwork"
@@ -85,7 +81,6 @@ class EncoderJudge(CalibratedEncoder):
     batch_tokens: int = BATCH_TOKENS
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
-    parity: "FormatParity | None" = None
 
     @property
     def chunk(self) -> int:
@@ -149,7 +144,6 @@ class EncoderJudge(CalibratedEncoder):
             "dtype": self.precision,
             "device": str(self.network.device),
             **describe_layout(self.layout),
-            **({"parity": self.parity.model_dump()} if self.parity else {}),
         }
 
     def _most_padding(self) -> int | None:
@@ -199,11 +193,6 @@ def load_encoder(
     if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
         raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is no encoder judge", file=folder)
     network, tokenizer = load_network(folder)
-    this_device().check_judging(precision)
-    if precision == "int8":
-        from judge.models.int8 import to_int8
-
-        to_int8(network.backbone.encoder)
     layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
     layout.limit(max_length)
     device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from judge.encoder.folder import find_folder
 from judge.models.identity import ENCODER
 from judge.models.runtimes import exported
-from judge.models.weights import JudgingPrecision
+from judge.models.weights import Precision
 from judge.shipped import model_path
 
 if TYPE_CHECKING:
-    from judge.models.parity import FormatParity
     from judge.pages.checker import EncoderJudge
 
 
@@ -24,8 +23,7 @@ def load_pages(
     model: str,
     revision: str | None,
     identity: dict[str, Any],
-    precision: JudgingPrecision,
-    parity: "FormatParity | None",
+    precision: Precision,
     max_length: int | None,
     batch_tokens: int | None,
 ) -> "EncoderJudge":
@@ -46,4 +44,4 @@ def load_pages(
         max_length=max_length,
         batch_tokens=batch_tokens,
     )
-    return replace(judge, model=model, parity=parity)
+    return replace(judge, model=model)

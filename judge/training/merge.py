@@ -19,7 +19,6 @@ from judge.models.base import find_model, unknown_model
 from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
 from judge.models.conversion import converted, to_format
 from judge.models.identity import read_identity, trained_quantization
-from judge.models.parity import FIELD
 from judge.models.quantization import quantized_layers, round_to_nf4
 from judge.models.weights import tokenizer_of
 from judge.progress import stage, track
@@ -117,8 +116,6 @@ def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged
         result = Merged(base, " and ".join(sorted(formats)), target.size, rounding)
         tokenizer.save_pretrained(folder)
         if identity:
-            if rounding:  # what was measured was measured of other weights
-                identity.pop(FIELD, None)
             identity |= {"merged_from": adapter, "merged_dtype": result.dtype}
             write_json(folder / JUDGE_FILE, identity)
             write_text(folder / "README.md", model_card(identity))

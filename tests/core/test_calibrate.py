@@ -437,6 +437,33 @@ def test_a_calibration_belongs_to_a_number_format(
         load_judge(str(folder), template=tmp_path / "other.jinja")
 
 
+def test_auto_is_bfloat16_where_the_calibration_holds_in_it(
+    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from judge.models import hardware
+
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr(hardware, "CPU_FLAGS", tmp_path / "cpuinfo")
+    folder = shutil.copytree(judged[0], tmp_path / "judge")
+    assert call("calibrate", "--model", folder, "--data", judged[1], "--precision", "float32") == 0
+    file = folder / "judge.json"
+    stored = json.loads(file.read_text())
+
+    def chosen(flags: str, **changes: Any) -> tuple[str, bool]:
+        (tmp_path / "cpuinfo").write_text(f"flags : {flags}")
+        kept = stored["calibration"]["verdict"] | changes
+        file.write_text(json.dumps({**stored, "calibration": {"verdict": kept}}))
+        told = load_judge(str(folder)).describe()
+        return told["dtype"], "calibration" in told
+
+    assert chosen("avx512_bf16") == ("float32", True)
+    assert chosen("avx512_bf16", also=["bfloat16"]) == ("bfloat16", True)
+    assert chosen("avx512_bf16", precision="bfloat16") == ("bfloat16", True)
+    assert chosen("avx2", also=["bfloat16"]) == ("float32", True)
+    with pytest.raises(InputError, match="unknown precision 'int8'"):
+        load_judge(str(folder), precision="int8")  # type: ignore[arg-type]
+
+
 def test_the_command_line_warns_in_one_line(judged: tuple[Path, Path, list[Sample]], tmp_path: Path) -> None:
     assert call("calibrate", "--model", judged[0], "--data", judged[1]) == 0
     (tmp_path / "other.jinja").write_text("{{ document }} {{ answer }}")

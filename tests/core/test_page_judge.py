@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -108,17 +107,10 @@ def test_a_verdict_does_not_depend_on_its_neighbours(
         assert verdict.usage == alone.usage and verdict.label is alone.label
 
 
-@pytest.mark.parametrize("precision", ["int8", "bfloat16"])
-def test_other_number_formats_do_not_depend_on_neighbours_either(
-    make_judge: Callable[..., EncoderJudge], precision: str
-) -> None:
-    """... but for roundings: a last bit of float32 may turn one of 8 or 16 bits up or down."""
-    from judge.models.int8 import to_int8
-
+def test_bfloat16_does_not_depend_on_neighbours_either(make_judge: Callable[..., EncoderJudge]) -> None:
+    """... but for roundings: a last bit of float32 may turn one of 16 bits up or down."""
     plain = make_judge(64)
-    judge = replace(plain, precision=precision, network=deepcopy(plain.network))
-    if precision == "int8":
-        to_int8(judge.network.backbone.encoder)
+    judge = replace(plain, precision="bfloat16")
     some = [sample(f"it is 2{at} m high . " * (at + 1), "a red tower . " * (at // 2 + 1)) for at in range(5)]
     found, exact = ([verdict.p_fail for verdict in one.check(some)] for one in (judge, plain))
     assert found == pytest.approx([judge.check([one])[0].p_fail for one in some], abs=2e-3)

@@ -1,5 +1,4 @@
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -370,42 +369,3 @@ def test_limits_for_continuous_integration(data: Path) -> None:
     for wrong in ("ece=0.1", "f1", "f1=2"):
         with pytest.raises(InputError, match="fail-under"):
             call(*asked, "--fail-under", wrong)
-
-
-def test_parity_is_measured_kept_and_taken(
-    data: Path, tmp_path: Path, model_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The report is that of the format that was chosen, and says what it was chosen by."""
-    from judge.models import hardware
-
-    (tmp_path / "cpuinfo").write_text("flags : avx512_bf16 avx512_vnni")
-    monkeypatch.setattr(hardware, "CPU_FLAGS", tmp_path / "cpuinfo")
-    folder = tmp_path / "judge"
-    shutil.copytree(model_folder("chatml"), folder)
-    (folder / "judge.json").write_text("{}")
-    result = call("--model", folder, "--samples", data, "--bootstrap", 0, "--parity", "float32", "--json")
-    kept = json.loads((folder / "judge.json").read_text())["parity"]["verdict"]
-    assert [row["precision"] for row in kept["formats"]] == ["bfloat16", "int8"]
-    assert all(row["rows"] == 12 and 0 < row["p_fail_largest"] < 0.05 for row in kept["formats"])
-    (report,) = json.loads(result.stdout)["reports"]
-    named = [row for row in kept["formats"] if row["precision"] == report["judge"]["dtype"]]
-    assert report["judge"].get("parity") == (named[0] if named else None)
-    with pytest.raises(InputError, match="parity is that of"):
-        call("--model", PASS_FLOOR, "--samples", data, "--parity", "float32")
-
-
-def test_what_a_number_format_changed() -> None:
-    from eval.parity import Judged, compare
-    from judge.types import Label, Sample, Verdict
-
-    samples = [
-        Sample(str(at), "d", "a", label=label) for at, label in enumerate([Label.FAIL, Label.PASS] * 2)
-    ]
-    before = [Verdict(Label.FAIL, p) for p in (0.9, 0.6, 0.8)] + [Verdict(None)]
-    after = [Verdict(Label.FAIL, 0.8), Verdict(Label.PASS, 0.4), Verdict(Label.FAIL, 0.3), Verdict(None)]
-    alone = [Verdict(Label.FAIL, 0.85)]
-    found = compare(samples, Judged(before, before[:2], 4.0), Judged(after, alone, 2.0), "int8")
-    assert (found.batch_before, found.batch, found.speed) == (0.0, 0.05, 2.0)
-    assert (found.rows, found.labels_changed, found.p_fail_largest) == (4, 1, 0.5)
-    assert found.p_fail_mean == pytest.approx(0.8 / 3, abs=1e-6)
-    assert (found.auroc_before, found.auroc) == (1.0, 0.5) and not found.holds

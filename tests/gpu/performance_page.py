@@ -1,4 +1,4 @@
-"""Put the figures that ``make test-gpu`` measured into ``docs/research/performance.md``, between its two markers.
+"""Put the figures of ``make test-gpu`` into ``docs/research/performance.md``, between its two markers.
 
     python -m tests.gpu.performance_page [--results results/gpu.json] [--page docs/research/performance.md]
 
