@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.bench.annotate_page import chromium
-from tests.bench.serve_page import judge_example, open_page, serving
+from tests.bench.serve_page import chromium, judge_example, open_page, serving
 
 PIXELS = """async picture => {
   const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${picture}`)).blob());

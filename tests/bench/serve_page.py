@@ -11,7 +11,9 @@ Starts ``judge serve`` as a user calls it and opens its page in headless Chromiu
 
 import argparse
 import csv
+import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,8 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.samples import read_samples
-from judge.types import Sample
-from tests.bench.annotate_page import chromium, make_samples
+from judge.types import Label, Sample
 from tests.bench.serve_memory import peak
 
 DROP = """([name, text]) => {
@@ -33,7 +34,32 @@ DROP = """([name, text]) => {
   data.items.add(new File([text], name));
   document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
 }"""
+NASTY = "<script>window.broken = 1</script><img src=x onerror='window.broken = 1'> 𝔸 & <mark>"
 SIZES = ((1280, "light"), (390, "light"), (1280, "dark"), (390, "dark"))
+
+
+def make_samples(count: int, seed: int = 0) -> list[Sample]:
+    """Made-up samples of four sources, two about each document, some with texts that look like markup."""
+    draw = random.Random(seed)
+    samples = []
+    for number in range(count):
+        towers, height = number // 2, 20 + draw.randrange(80)
+        document = f"Tower {towers} stands by the river. {NASTY} It is {height} m high.\n\n" + " ".join(
+            f"In {1900 + year} the town council spoke about tower {towers} for {draw.randrange(9) + 1} hours."
+            for year in range(draw.randrange(5, 60))
+        )
+        samples.append(
+            Sample(
+                id=f"tower-{number}",
+                document=document,
+                question=f"How high is tower {towers}?",
+                answer=f"According to the text 𝔸 tower {towers} is {height + number % 2 * 5} m high. {NASTY}",
+                label=Label.FAIL if number % 2 else Label.PASS,
+                source=("drop", "finance", "covid", "pubmed")[towers % 4],
+                group=f"tower-{towers}",
+            )
+        )
+    return samples
 
 
 def made_up(count: int) -> Iterator[Sample]:
@@ -58,6 +84,18 @@ def write_rows(path: Path, samples: Iterable[Sample]) -> list[dict[str, str]]:
         writer.writeheader()
         writer.writerows(rows)
     return rows
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @contextmanager
