@@ -6,7 +6,7 @@
 # make lint      ruff and mypy
 # make test-wheel the wheel and the sdist: contents, twine check; the demo's commands and the Colab notebook from the wheel
 # make test-vllm the tests that need vLLM, on a CPU, in an environment of its own (.venv-vllm)
-# make test-adapters the tests that need the frameworks of docs/adapters.md, in .venv-adapters
+# make test-adapters the tests that need the frameworks of docs/adapters.md or Label Studio's package, in .venv-adapters
 # make test-export the tests that need ONNX Runtime, in .venv-export
 # make docs     the documentation as a site in site/, with every warning an error, in .venv-docs
 # Each needs nothing before it but Python 3.11 or newer, pip and make.
@@ -97,7 +97,7 @@ $(ADAPTERS_STAMP): requirements/cpu.txt requirements/adapters.txt pyproject.toml
 # DeepEval's own pytest plugin runs before any test could set these.
 test-adapters: install-adapters
 	DEEPEVAL_TELEMETRY_OPT_OUT=1 RAGAS_DO_NOT_TRACK=true HAYSTACK_TELEMETRY_ENABLED=False \
-		$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters
+		$(ADAPTERS_VENV)/bin/python -m pytest tests/adapters tests/eval/test_annotation.py
 
 install-export: $(EXPORT_STAMP)
 

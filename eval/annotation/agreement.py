@@ -1,157 +1,175 @@
 """How far annotators agree with each other and with the labels of the data set, and where they do not.
 
-Lynx, Table 2, is the second: 50 samples of each of four sets, and the share where a person's label is the
-set's own.
+Kappas are statsmodels' (scikit-learn's Cohen is the same figure and takes thirty times as long, which a
+thousand resamples feel), alpha is krippendorff's. Lynx, Table 2, has labels that are the data set's own.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
-from eval.agreement import Figure, Ratings
-from eval.annotation.records import UNSURE, Annotation, by_sample
+from eval.annotation.label_studio import CHOICES, Annotation, by_sample
+from eval.resampling import Interval, divide, drawn_weights, interval
 from judge.errors import InputError
 from judge.progress import track
+from judge.types import Label
 
-OVERALL = "overall"
+if TYPE_CHECKING:
+    from rich.table import Table
+
+OWN = "the data set's labels"
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """Figures of one source, or of all samples together.
+class Figure:
+    """A figure, its 95 % interval over documents, and how many samples it is over.
 
-    Args:
-        samples: how many have an annotation.
-        raw: share of pairs of annotations of one sample that are the same.
-        cohen: Cohen's kappa; of more than two annotators the mean of all pairs.
-        fleiss: over the samples that all annotators labelled.
-        alpha: Krippendorff's, over the samples that two or more labelled.
-        pairs: Cohen's kappa of every two annotators.
-        reference: share of labels that are the data set's own: of all annotators, and of each.
+    ``None`` where it does not exist: no sample that two have labelled, or all labels the same, where chance
+    alone explains everything.
     """
 
-    samples: int
-    raw: Figure
-    cohen: Figure
-    fleiss: Figure
-    alpha: Figure
-    pairs: Mapping[str, Figure]
-    reference: Mapping[str, Figure]
+    value: float | None
+    interval: Interval | None
+    n: int
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A sample to look at: annotators differ, or all of them say something else than the data set."""
-
-    id: str
-    source: str
-    labels: Mapping[str, str]
-    reference: str | None
-    notes: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementReport:
-    """Everything that ``judge agreement`` tells; ``counts`` are the labels of each annotator."""
-
-    counts: Mapping[str, Mapping[str, int]]
-    sources: Mapping[str, Agreement]
-    disagreements: Sequence[Disagreement]
-    with_unsure: bool
-    resamples: int
+Figures = Mapping[str, Figure]
+References = Mapping[str, Label | None]
+"""The data set's labels by id."""
 
 
 def measure(
-    annotations: Sequence[Annotation], *, with_unsure: bool = False, resamples: int = 1000, seed: int = 0
-) -> AgreementReport:
+    annotations: Sequence[Annotation],
+    references: References,
+    *,
+    with_unsure: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> dict[str, Figures]:
     """Agreement over all samples and by source.
 
     Args:
-        annotations: one of each annotator about each sample, as :func:`read_annotations` gives them.
+        annotations: one of each annotator about each sample.
+        references: labels to compare with.
         with_unsure: "unsure" is a third label; else the sample counts as not labelled by that annotator.
         resamples: for the intervals, over documents; 0 for none.
         seed: of the resamples.
 
     Raises:
-        InputError: there is no annotation.
+        InputError: there is no annotation, or a package is not installed.
     """
-    if not annotations:
+    parts: dict[str, list[Annotation]] = {"overall": []}
+    for row in annotations:
+        if with_unsure or row.label != "UNSURE":
+            parts["overall"].append(row)
+            parts.setdefault(row.sample.source or "(none)", []).append(row)
+    if not parts["overall"]:
         raise InputError("there is no annotation in these files")
-    counts: dict[str, Counter[str]] = {}
-    for row in annotations:
-        counts.setdefault(row.annotator, Counter())[row.label] += 1
-    parts: dict[str, list[Annotation]] = {OVERALL: list(annotations)}
-    for row in annotations:
-        parts.setdefault(row.source or "(none)", []).append(row)
     if len(parts) == 2:  # one source is all there is
-        parts = {OVERALL: parts[OVERALL]}
-    return AgreementReport(
-        counts={name: dict(found) for name, found in sorted(counts.items())},
-        sources={
-            name: _agreement(part, with_unsure, resamples, seed)
+        parts = {"overall": parts["overall"]}
+    try:
+        return {
+            name: dict(_figures(part, references, resamples, seed))
             for name, part in track(parts.items(), "agreement by source", len(parts))
-        },
-        disagreements=disagreements(annotations),
-        with_unsure=with_unsure,
-        resamples=resamples,
+        }
+    except ImportError as error:
+        message = f"agreement needs the package {error.name}; pip install 'hallucination-judge[annotation]'"
+        raise InputError(message) from None
+
+
+def _figures(rows: Sequence[Annotation], references: References, resamples: int, seed: int) -> Any:
+    """Name and :class:`Figure` of everything that is measured."""
+    import numpy as np
+    from krippendorff import alpha
+    from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
+
+    people = sorted({row.annotator for row in rows})
+    samples = by_sample(rows)
+    groups = np.array([found[0].sample.group for found in samples.values()])
+    said = np.full((len(samples), len(people)), -1)  # samples x annotators: the number of the label
+    for place, found in enumerate(samples.values()):
+        for row in found:
+            said[place, people.index(row.annotator)] = CHOICES.index(row.label)
+    counts = (said[:, :, None] == np.arange(len(CHOICES))).sum(axis=1)
+    labels = counts.sum(axis=1)
+
+    def figure(rated: Any, values: Any, formula: Callable[[Any], Any]) -> Figure:
+        chosen, (names, group) = values[rated], np.unique(groups[rated], return_inverse=True)
+        if not len(chosen):
+            return Figure(None, None, 0)
+        with np.errstate(invalid="ignore"):  # nought by nought, where all labels are the same: no figure
+            value = float(formula(chosen))
+            draws = drawn_weights(len(names), resamples, seed, len(chosen))
+            again = [
+                formula(np.repeat(chosen, drawn[group].astype(int), axis=0))
+                for block in draws
+                for drawn in block
+            ]
+        known = value == value  # nan is not itself
+        return Figure(
+            value if known else None, interval(np.array(again)) if again and known else None, len(chosen)
+        )
+
+    def share(pairs: Any) -> Any:
+        return divide(*pairs.sum(axis=0))
+
+    def cohen(pairs: Any) -> Any:
+        table = np.zeros((len(CHOICES), len(CHOICES)))
+        np.add.at(table, tuple(pairs.T), 1)
+        return cohens_kappa(table, return_results=False)
+
+    same = np.stack([(counts * (counts - 1)).sum(axis=1), labels * (labels - 1)], axis=1)
+    yield "raw agreement", figure(labels > 1, same, share)
+    for one, two in combinations(range(len(people)), 2):
+        pairs = said[:, [one, two]]
+        yield f"Cohen's kappa: {people[one]} / {people[two]}", figure((pairs >= 0).all(axis=1), pairs, cohen)
+    yield "Fleiss' kappa", figure((labels == len(people)) & (labels > 1), counts, fleiss_kappa)
+    yield (
+        "Krippendorff's alpha",
+        figure(labels > 1, counts, lambda part: alpha(value_counts=part, level_of_measurement="nominal")),
     )
+    own = [references.get(name) for name in samples]
+    known = np.array([label is not None for label in own])
+    right = said == np.array([CHOICES.index(label or "UNSURE") for label in own])[:, None]
+    if known.any():
+        yield OWN, figure(known, np.stack([right.sum(axis=1), labels], axis=1), share)
+        for one, name in enumerate(people):
+            has = said[:, one] >= 0
+            yield f"{OWN}: {name}", figure(known & has, np.stack([right[:, one], has], axis=1), share)
 
 
-def _agreement(rows: Sequence[Annotation], with_unsure: bool, resamples: int, seed: int) -> Agreement:
-    used = [row for row in rows if with_unsure or row.label != UNSURE]
-    samples = by_sample(used).values()
-    ratings = Ratings(
-        [{row.annotator: row.label for row in sample} for sample in samples],
-        [sample[0].group for sample in samples],
-        resamples=resamples,
-        seed=seed,
-    )
-    return Agreement(
-        samples=len(by_sample(rows)),
-        raw=ratings.raw(),
-        cohen=ratings.mean_cohen(),
-        fleiss=ratings.fleiss(),
-        alpha=ratings.alpha(),
-        pairs={f"{one} / {two}": ratings.cohen(one, two) for one, two in combinations(ratings.raters, 2)},
-        reference=_with_reference(used, resamples, seed),
-    )
-
-
-def _with_reference(rows: Sequence[Annotation], resamples: int, seed: int) -> dict[str, Figure]:
-    """The share of labels that are the data set's own."""
-    known = [row for row in rows if row.reference is not None]
-    parts = {"all": known} if known else {}
-    for name in sorted({row.annotator for row in known}):
-        parts[name] = [row for row in known if row.annotator == name]
-    return {
-        name: Ratings(
-            [{"person": row.label, "set": str(row.reference)} for row in part],
-            [row.group for row in part],
-            resamples=resamples,
-            seed=seed,
-        ).raw()
-        for name, part in parts.items()
-    }
-
-
-def disagreements(annotations: Sequence[Annotation]) -> list[Disagreement]:
-    """The samples to look at, those on which most annotators differ first."""
+def disagreements(annotations: Sequence[Annotation], references: References) -> list[dict[str, Any]]:
+    """The samples to look at: annotators differ, most of them first, or all contradict the data set."""
     found = []
-    for rows in by_sample(annotations).values():
-        reference = rows[0].reference
-        labels = {row.annotator: row.label for row in rows}
-        said = set(labels.values())
-        if len(said) > 1 or (reference is not None and said != {str(reference)}):
+    for name, rows in by_sample(annotations).items():
+        own, labels = references.get(name), {row.annotator: row.label for row in rows}
+        if len({*labels.values(), *([own] if own else [])}) > 1:
             notes = {row.annotator: row.note for row in rows if row.note}
-            found.append(
-                Disagreement(
-                    rows[0].id, rows[0].source, labels, None if reference is None else str(reference), notes
-                )
-            )
-    return sorted(found, key=_minority, reverse=True)
+            found.append({"id": name, "reference": own, "labels": labels, "notes": notes})
+    return sorted(
+        found, key=lambda item: max(Counter(item["labels"].values()).values()) - len(item["labels"])
+    )
 
 
-def _minority(item: Disagreement) -> int:
-    """How many annotators are not of the commonest opinion."""
-    return len(item.labels) - max(Counter(item.labels.values()).values())
+def agreement_table(report: Mapping[str, Figures]) -> "Table":
+    """A row of each figure, a column of each source."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Agreement", caption="95 % intervals by document", box=SIMPLE, pad_edge=False)
+    for name in ("", *report):
+        table.add_column(Text(name), justify="right" if name else "left", overflow="fold")
+    for name in report["overall"]:
+        table.add_row(*map(Text, (name, *(_shown(part.get(name)) for part in report.values()))))
+    return table
+
+
+def _shown(figure: Figure | None) -> str:
+    if figure is None or figure.value is None:
+        return "-"
+    low, high = figure.interval or (None, None)
+    bounds = "" if low is None else f"\n{low:.2f}{' to ' if low < 0 else '-'}{high:.2f}"
+    return f"{figure.value:.3f}{bounds}"

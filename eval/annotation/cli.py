@@ -1,4 +1,4 @@
-"""``judge annotate``: label samples on a local page. ``judge agreement``: how far annotators agree."""
+"""``judge annotate``: samples for Label Studio. ``judge agreement``: how far its annotators agree."""
 
 import json
 from dataclasses import asdict
@@ -7,23 +7,22 @@ from typing import Annotated
 
 import typer
 
-from judge.errors import InputError, require
+from judge.errors import InputError, unknown
+from judge.types import Sample
 
 app = typer.Typer(add_completion=False)
 agreement = typer.Typer(add_completion=False)
 
-HOST = "127.0.0.1"
-SAMPLES = "A file of samples, or the name of a benchmark."
+MOST = 20
+"""Disagreements that are shown; ``--json`` has all."""
 DATA_DIR = typer.Option(envvar="JUDGE_DATA_DIR", help="One folder per benchmark; else from the Hub.")
 
 
 @app.command("annotate")
 def annotate_command(
-    samples: Annotated[str, typer.Argument(help=SAMPLES)],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8010,
+    samples: Annotated[str, typer.Argument(help="A file of samples, or the name of a benchmark.")],
     out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for one file an annotator; runs/annotations/NAME. What is there goes on."),
+        Path | None, typer.Option("-o", "--out", help="Folder to write to; runs/annotations/NAME.")
     ] = None,
     per_source: Annotated[
         int | None, typer.Option(min=1, help="Draw so many of each source, sources mixed (Lynx: 50).")
@@ -33,50 +32,80 @@ def annotate_command(
     types: Annotated[
         str, typer.Option(help="Comma list of types that marks must name, or 'diahalu' for its five.")
     ] = "",
+    verdicts: Annotated[
+        Path | None, typer.Option(help="Verdicts of judge batch: annotators see their reasonings.")
+    ] = None,
     data_dir: Annotated[Path | None, DATA_DIR] = None,
 ) -> None:
-    """Serve a page on this machine to say PASS, FAIL or unsure of each sample and to mark what is wrong.
+    """Write samples as tasks for Label Studio, with a labelling config: PASS, FAIL or unsure, and marks.
 
-    Any number of annotators, one after the other or at once; each has a file and goes on where they stopped.
-    Nothing leaves this machine. Ends with Ctrl-C.
+    Annotators see neither the labels of the data set nor, but for --verdicts, what a judge says.
     """
-    require("judge annotate", "serve", "fastapi", "uvicorn")
-    import uvicorn
-
-    from eval.annotation.app import create_app
-    from eval.annotation.work import Work, draw, load
-    from judge.serving.listening import address_of, listen_on, run_until_stopped
-
-    chosen = draw(load(samples, data_dir), per_source, source or (), seed)
-    title = Path(samples).name.split(".")[0]
-    folder = out or Path("runs") / "annotations" / title
-    with Work(chosen, folder, _types(types)) as work, listen_on(HOST, port) as listener:
-        config = uvicorn.Config(
-            create_app(work, title), log_level="warning", access_log=False, server_header=False
-        )
-        listener.listen()
-        typer.echo(f"{len(chosen)} samples to annotate at http://{address_of(listener)}")
-        typer.echo(f"annotations go to {folder}; Ctrl-C ends")
-        run_until_stopped(config, listener)
-
-
-def _types(given: str) -> tuple[str, ...]:
+    from eval.annotation.label_studio import labelling_config, make_tasks
     from eval.benchmarks.diahalu import TYPES
+    from judge.files import read_jsonl, write_json, write_text
 
-    found = tuple(dict.fromkeys(filter(None, (part.strip() for part in given.split(",")))))
-    return TYPES if found == ("diahalu",) else found
+    named = tuple(dict.fromkeys(filter(None, (part.strip() for part in types.split(",")))))
+    chosen = _draw(_load(samples, data_dir), per_source, source or [], seed)
+    said = {} if verdicts is None else {row.get("id"): row for _, row in read_jsonl(verdicts)}
+    reasonings = {str(name): str(row.get("reasoning") or "") for name, row in said.items()}
+    if verdicts is not None and not any(reasonings.get(sample.id) for sample in chosen):
+        raise InputError("holds no reasoning about these samples; judge them in reason mode", file=verdicts)
+    folder = out or Path("runs") / "annotations" / Path(samples).name.split(".")[0]
+    questions = any(sample.question for sample in chosen)
+    config = labelling_config(TYPES if named == ("diahalu",) else named, questions, bool(reasonings))
+    write_json(folder / "tasks.json", make_tasks(chosen, reasonings))
+    write_text(folder / "config.xml", config)
+    typer.echo(f"{folder / 'tasks.json'}: {len(chosen)} samples to import in Label Studio, in a project with")
+    typer.echo(f"{folder / 'config.xml'} as its labelling config; export it as JSON for judge agreement")
+
+
+def _load(name: str, data_dir: Path | None) -> list[Sample]:
+    """The samples of a file, or of a benchmark by its name."""
+    from eval.benchmarks import BENCHMARKS, load_benchmark
+    from judge.samples import read_samples
+
+    if name in BENCHMARKS:
+        return load_benchmark(name, data_dir)
+    if not Path(name).suffix:
+        raise InputError(unknown("benchmark", name, BENCHMARKS) + "; or give a file of samples")
+    return list(read_samples(Path(name)))
+
+
+def _draw(samples: list[Sample], per_source: int | None, sources: list[str], seed: int) -> list[Sample]:
+    """So many samples of each source, labels in proportion (Lynx, Table 2: 50 of each of four sets).
+
+    They come in a seeded order, sources mixed: whoever stops half-way has seen all of them.
+    """
+    import random
+
+    from eval.sampling import take
+
+    parts: dict[str, list[Sample]] = {}
+    for sample in samples:
+        parts.setdefault(sample.source, []).append(sample)
+    for source in sources:
+        if source not in parts:
+            raise InputError(unknown("source", source, parts), field="--source")
+    chosen = [sample for sample in samples if not sources or sample.source in sources]
+    if per_source is None:
+        return chosen
+    drawn = [sample for source in sources or parts for sample in take(parts[source], per_source, seed)]
+    random.Random(seed).shuffle(drawn)
+    return drawn
 
 
 @agreement.command("agreement")
 def agreement_command(
-    files: Annotated[list[Path], typer.Argument(help="Files that `judge annotate` wrote.")],
+    files: Annotated[list[Path], typer.Argument(help="Exports (JSON) of Label Studio.")],
     with_unsure: Annotated[
         bool, typer.Option("--with-unsure", help="Count 'unsure' as a label; else as not labelled.")
     ] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
     samples: Annotated[
-        str | None, typer.Option(help="What was annotated (file or benchmark), for the three files below.")
+        str | None,
+        typer.Option(help="What was annotated (file or benchmark): its labels, and for the files below."),
     ] = None,
     disagreements: Annotated[
         Path | None, typer.Option(help="Write the samples to look at, to annotate them again.")
@@ -91,36 +120,43 @@ def agreement_command(
     """Raw agreement, Cohen's and Fleiss' kappa and Krippendorff's alpha, by source; and the disagreements."""
     from rich.console import Console
 
-    from eval.annotation.agreement import measure
+    from eval.annotation.agreement import agreement_table, measure
+    from eval.annotation.agreement import disagreements as disagreed
     from eval.annotation.gold import decide, diahalu_rows
     from eval.annotation.gold import labelled as with_labels
-    from eval.annotation.records import read_annotations
-    from eval.annotation.tables import agreement_tables
-    from eval.annotation.work import load
+    from eval.annotation.label_studio import read_exports
     from eval.tables import print_table
     from judge.files import write_jsonl
     from judge.samples import write_samples
 
-    annotations = read_annotations(files)
-    report = measure(annotations, with_unsure=with_unsure, resamples=bootstrap, seed=seed)
+    if samples is None and (disagreements or labelled or diahalu):
+        raise InputError("give --samples: what was annotated")
+    annotations = read_exports(files)
+    annotated = [] if samples is None else _load(samples, data_dir)
+    decided = decide(annotated, annotations) if annotated else []
+    references = {sample.id: sample.label for sample in annotated}
+    report = measure(annotations, references, with_unsure=with_unsure, resamples=bootstrap, seed=seed)
+    looked = disagreed(annotations, references)
     if as_json:
-        typer.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
+        figures = {
+            source: {name: asdict(found) for name, found in part.items()} for source, part in report.items()
+        }
+        typer.echo(json.dumps({"sources": figures, "disagreements": looked}, ensure_ascii=False, indent=2))
     else:
-        for table in agreement_tables(report):
-            print_table(Console(), table)
-    if samples is None:
-        if disagreements or labelled or diahalu:
-            raise InputError("give --samples: what was annotated")
-        return
-    annotated = load(samples, data_dir)
-    decided, open_ = decide(annotated, annotations)
+        print_table(Console(), agreement_table(report))
+        for item in looked[:MOST]:
+            said = ", ".join(f"{name} {label}" for name, label in item["labels"].items())
+            typer.echo(f"look at {item['id']}: {said}; data set {item['reference'] or '-'}")
+        if len(looked) > MOST:
+            typer.echo(f"{len(looked) - MOST} more are in --json")
     if disagreements is not None:
-        wanted = {item.id for item in report.disagreements}
+        wanted = {item["id"] for item in looked}
         count = write_samples(disagreements, (sample for sample in annotated if sample.id in wanted))
         typer.echo(f"{disagreements}: {count} samples to look at", err=True)
     if labelled is not None:
         typer.echo(f"{labelled}: {write_samples(labelled, with_labels(decided))} samples", err=True)
     if diahalu is not None:
         typer.echo(f"{diahalu}: {write_jsonl(diahalu, diahalu_rows(decided))} dialogues", err=True)
-    if open_ and (labelled or diahalu):
-        typer.echo(f"left out, no majority: {len(open_)} ({', '.join(open_[:5])}, ...)", err=True)
+    tied = len({item.sample.id for item in annotations}) - len(decided)
+    if tied and (labelled or diahalu):
+        typer.echo(f"left out, no majority: {tied}", err=True)

@@ -4,10 +4,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from eval.annotation.records import UNSURE, Annotation, by_sample
+from eval.annotation.label_studio import Annotation, Shown, by_sample
 from eval.benchmarks.diahalu import TYPES
 from judge.errors import InputError, unknown
 from judge.types import Label, Sample
@@ -19,59 +19,41 @@ DOMAINS = {
     "reasoning": "Reasoning",
 }
 """A dialogue's ``meta.domain``, and what DiaHalu's released file calls it."""
-_TURN = re.compile(r"^([AB])(\d+):", re.MULTILINE)
+Decided = tuple[Sample, Sequence[Annotation]]
+"""A sample with the label of most annotators, and what they said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A sample with the label of most annotators, and what they said."""
-
-    sample: Sample
-    rows: Sequence[Annotation]
-
-
-def majority(rows: Sequence[Annotation]) -> Label | None:
-    """The label that more annotators gave than the other; ``None`` if there is none. "Unsure" counts for
-    neither."""
-    counts = Counter(row.label for row in rows if row.label != UNSURE)
-    if counts["PASS"] == counts["FAIL"]:
-        return None
-    return Label(max(counts, key=lambda label: counts[label]))
-
-
-def decide(samples: Sequence[Sample], annotations: Sequence[Annotation]) -> tuple[list[Decided], list[str]]:
-    """The samples that a majority gave a label, with it; and the ids of those that it gave none.
-
-    Samples that nobody annotated are left out of both.
+def decide(samples: Sequence[Sample], annotations: Sequence[Annotation]) -> list[Decided]:
+    """The samples that more annotators gave one label than the other; "unsure" counts for neither.
 
     Raises:
-        InputError: an annotation is about none of the samples.
+        InputError: an annotation is about none of the samples, or about other texts.
     """
-    known = {sample.id for sample in samples}
-    said = by_sample(annotations)
-    for name in said:
-        if name not in known:
-            raise InputError(f"{name!r} is none of these samples; give the file that was annotated")
-    decided, open_ = [], []
-    for sample in samples:
-        rows = said.get(sample.id, [])
-        label = majority(rows)
-        if label is not None:
-            decided.append(Decided(replace(sample, label=label), rows))
-        elif rows:
-            open_.append(sample.id)
-    return decided, open_
+    known = {sample.id: sample for sample in samples}
+    decided: list[Decided] = []
+    for name, rows in by_sample(annotations).items():
+        if name not in known or Shown.of(known[name], rows[0].sample.reasoning) != rows[0].sample:
+            found = "was annotated with other texts" if name in known else "is none of these samples"
+            raise InputError(f"{name!r} {found}; give the file that was annotated", field="--samples")
+        more = sum({"FAIL": 1, "PASS": -1}.get(row.label, 0) for row in rows)
+        if more:
+            decided.append((replace(known[name], label=Label.FAIL if more > 0 else Label.PASS), rows))
+    return decided
 
 
 def labelled(decided: Sequence[Decided]) -> Iterator[Sample]:
-    """The samples, with each annotator's label in ``meta["annotators"]``."""
-    for item in decided:
-        said = {row.annotator: row.label for row in item.rows}
-        yield replace(item.sample, meta={**item.sample.meta, "annotators": said})
+    """The samples; ``meta`` has the annotators' labels, and the marks of those who said what most did."""
+    for sample, rows in decided:
+        said = {row.annotator: row.label for row in rows}
+        agreeing = [row for row in rows if row.label == sample.label]
+        spans = [asdict(mark) for row in agreeing for mark in row.unsupported]
+        evidence = [asdict(mark) for row in agreeing for mark in row.evidence]
+        found = {"annotators": said, "spans": spans, "evidence": evidence}
+        yield replace(sample, meta={**sample.meta, **found})
 
 
 def diahalu_rows(decided: Sequence[Decided]) -> Iterator[dict[str, Any]]:
-    """Dialogues as rows of ``DiaHalu_Bench.jsonl`` (DiaHalu, appendix A.2), which the ``diahalu_v2`` reads.
+    """Dialogues as rows of ``DiaHalu_Bench.jsonl`` (DiaHalu, appendix A.2), which ``diahalu_v2`` reads.
 
     The marks of those who said FAIL become turns and types; kept is what at least half of them marked, or
     else what most of them did.
@@ -79,55 +61,46 @@ def diahalu_rows(decided: Sequence[Decided]) -> Iterator[dict[str, Any]]:
     Raises:
         InputError: a sample is no dialogue of ``judge data dialogues``, or a FAIL has no typed mark.
     """
-    for number, item in enumerate(decided, start=1):
-        sample = item.sample
+    for number, (sample, rows) in enumerate(decided, start=1):
         domain = sample.meta.get("domain")
         if domain not in DOMAINS:
             raise InputError(f"{sample.id!r}: " + unknown("domain", domain, DOMAINS), field="meta.domain")
-        marked = _marked(item) if sample.label is Label.FAIL else {}
+        marked = _marked(sample, rows) if sample.label is Label.FAIL else {}
+        why = list(marked.values())
         yield {
             "ID": number,
             "text": sample.answer,
             "label": int(sample.label is Label.FAIL),
-            "index": json.dumps([[turn, kind] for turn, kind in marked]),
+            "index": json.dumps(list(marked)),
             "domain": DOMAINS[domain],
-            "explaination": json.dumps(
-                list(marked.values()), ensure_ascii=False
-            ),  # the release's own spelling
+            "explaination": json.dumps(why, ensure_ascii=False),  # the release's own spelling
             "source": str(sample.meta.get("topic_source", "")),
             "Which LLM": str(sample.meta.get("model", "")),
         }
 
 
-def _marked(item: Decided) -> Mapping[tuple[int, str], str]:
+def _marked(sample: Sample, rows: Sequence[Annotation]) -> Mapping[tuple[int, str], str]:
     """Turn and type of each hallucination, with an explanation: a note, or else the marked words."""
     votes: Counter[tuple[int, str]] = Counter()
     why: dict[tuple[int, str], str] = {}
-    failing = [row for row in item.rows if row.label == "FAIL"]
+    failing = [row for row in rows if row.label == "FAIL"]
     for row in failing:
-        for mark in row.unsupported:
-            if mark.type not in TYPES:
-                raise InputError(f"{item.sample.id!r}: " + unknown("type", mark.type, TYPES), field="type")
-        found = {(turn_of(item.sample, mark.start), mark.type): mark.text for mark in row.unsupported}
+        found = {(_turn_of(sample, mark.start), mark.type): row.note or mark.text for mark in row.unsupported}
         votes.update(found.keys())
-        for key, text in found.items():
-            why[key] = why.get(key) or row.note or text
+        why = found | why
+    for _, kind in votes:
+        if kind not in TYPES:
+            raise InputError(f"{sample.id!r}: " + unknown("type", kind, TYPES), field="unsupported")
     if not votes:
-        raise InputError(
-            f"{item.sample.id!r} is FAIL and nothing is marked; annotate with --types diahalu",
-            field="unsupported",
-        )
+        message = f"{sample.id!r} is FAIL and nothing is marked; mark what is wrong in the answer"
+        raise InputError(message, field="unsupported")
     needed = min(len(failing) / 2, max(votes.values()))
     return {key: why[key] for key in sorted(votes) if votes[key] >= needed}
 
 
-def turn_of(sample: Sample, place: int) -> int:
-    """The number of the turn in which a character of a dialogue stands.
-
-    Raises:
-        InputError: no turn ("B3: ...") begins at or before it.
-    """
-    turns = [int(found[2]) for found in _TURN.finditer(sample.answer) if found.start() <= place]
+def _turn_of(sample: Sample, place: int) -> int:
+    """The number of the turn ("B3: ...") in which a character of a dialogue stands."""
+    turns = re.findall(r"^[AB](\d+):", sample.answer[: place + 1] + ":", re.MULTILINE)
     if not turns:
         raise InputError(f"{sample.id!r} is no dialogue of turns 'A1: ...', 'B1: ...'", field="answer")
-    return turns[-1]
+    return int(turns[-1])

@@ -6,10 +6,11 @@ by task: how far they agree, and which tasks are hard for all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
+from statistics import mean
 from typing import Any, Literal
 
-from eval.agreement import fleiss_kappa
 from eval.open_factual.summary import scores_of
 from eval.open_factual.tasks import BENCHMARK
 from eval.verdicts import REPORT, VERDICTS
@@ -83,10 +84,18 @@ def comparable(runs: Sequence[Answered]) -> list[list[Answered]]:
 
 
 def agreement(runs: Sequence[Answered]) -> tuple[float, float | None]:
-    """Share of tasks that all runs label alike (right, wrong, refused, ...), and Fleiss' kappa over them."""
-    ratings = list(zip(*(run.labels().values() for run in runs), strict=True))
+    """Share of tasks that all runs label alike (right, wrong, refused, ...), and Cohen's kappa over them.
+
+    Of more than two runs kappa is the mean of all pairs that it exists for, and ``None`` without any.
+    """
+    from sklearn.metrics import cohen_kappa_score
+
+    said = [list(map(str, run.labels().values())) for run in runs]
+    ratings = list(zip(*said, strict=True))
     same = sum(len(set(labels)) == 1 for labels in ratings) / len(ratings)
-    return same, fleiss_kappa(ratings)
+    pairs = [(one, two) for one, two in combinations(said, 2) if len({*one, *two}) > 1]
+    kappas = [float(cohen_kappa_score(one, two)) for one, two in pairs]
+    return same, mean(kappas) if kappas else None
 
 
 def by_difficulty(run: Answered, others: Sequence[Answered]) -> dict[Difficulty, tuple[int, int]]:

@@ -145,6 +145,6 @@ def _agreement(group: Sequence[Answered]) -> Table:
     rows = [row(one.name, two.name, (one, two)) for one, two in combinations(group, 2)]
     if len(group) > 2:
         rows.append(row(f"all {len(group)} runs", "", group))
-    note = "Labels of the benchmark's own score; kappa is Fleiss'."
+    note = "Labels of the benchmark's own score; kappa is Cohen's."
     head = ("first", "second", "labelled alike", "kappa")
     return Table("Agreement between runs", head, rows, notes=(note,), labels=2)

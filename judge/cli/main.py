@@ -17,7 +17,7 @@ COMMANDS = {
     "eval": ("eval.cli:app", "Measure a judge on benchmarks, with floors beside it."),
     "report": ("eval.pages.cli:app", "Show results beside each other: Markdown, HTML, model card."),
     "compare": ("eval.cli:compare", "Compare two results sample by sample."),
-    "annotate": ("eval.annotation.cli:app", "Label samples on a page of this machine."),
+    "annotate": ("eval.annotation.cli:app", "Write samples as tasks for Label Studio, for people to label."),
     "agreement": ("eval.annotation.cli:agreement", "How far annotators agree, and where they do not."),
     "open-factual": (
         "eval.open_factual.cli:app",

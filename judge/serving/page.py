@@ -1,17 +1,15 @@
-"""Pages that servers of this toolkit show: files, and headers that let them load nothing from elsewhere.
+"""The page of ``judge serve``: its files, and headers that let it load nothing from elsewhere.
 
-The page of ``judge serve`` and that of ``judge annotate`` share a style and a few functions (``SHARED``).
-Texts of samples reach a page as JSON and are set as text; its policy keeps them from becoming anything else.
+Texts of samples reach it as JSON and are set as text; its policy keeps them from becoming anything else.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse
 
 ASSETS = Path(__file__).parent / "assets"
-SHARED = {"/base.css": "base.css", "/common.js": "common.js", "/icon.svg": "icon.svg"}
 OWN = {
     "/": "page.html",
     "/page.css": "page.css",
@@ -19,8 +17,11 @@ OWN = {
     "/batch.js": "batch.js",
     "/rows.js": "rows.js",
     "/examples.js": "examples.js",
+    "/base.css": "base.css",
+    "/common.js": "common.js",
+    "/icon.svg": "icon.svg",
 }
-"""The page of ``judge serve``: what is asked for, and the file."""
+"""What is asked for, and the file."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -33,12 +34,10 @@ HEADERS = {
 }
 
 
-def add_page(app: FastAPI, folder: Path = ASSETS, files: Mapping[str, str] = OWN) -> None:
-    """Let an application show a page: its own files and the shared ones, to whoever asks."""
-    found = {path: folder / name for path, name in files.items()}
-    found |= {path: ASSETS / name for path, name in SHARED.items()}
-    for path, file in found.items():
-        app.add_api_route(path, _sender(file), methods=["GET"], include_in_schema=False)
+def add_page(app: FastAPI) -> None:
+    """Let an application show the page, to whoever asks."""
+    for path, name in OWN.items():
+        app.add_api_route(path, _sender(ASSETS / name), methods=["GET"], include_in_schema=False)
 
 
 def _sender(path: Path) -> Callable[[], FileResponse]:

@@ -21,7 +21,8 @@ import pytest
 
 import judge
 import judge.shipped
-from judge.files import write_jsonl
+from eval.annotation.label_studio import make_tasks
+from judge.files import write_json, write_jsonl
 from judge.load import load_judge
 from judge.types import Sample
 from tests.calling import call
@@ -157,13 +158,11 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_jsonl(world / name, rows)
     for name in ("reference", "reference_lm"):  # what comes with the toolkit is calibrated
         assert call("calibrate", "--model", world / name, "--data", world / "DATA" / "validation.jsonl") == 0
-    for annotator in ("Ada", "Ben"):
-        said = [
-            {"label": row["label"], "annotator": annotator, "id": row["id"], "source": "towers",
-             "group": row["document"], "sample": row["id"], "time": "2026-03-01T10:15:02+00:00"}
-            for row in rows
-        ]  # fmt: skip
-        write_jsonl(world / "runs" / "annotations" / "samples" / f"{annotator}.jsonl", said)
+    tasks = make_tasks([Sample(**row) for row in rows], {})
+    for row, task in zip(rows, tasks, strict=True):
+        said = [{"from_name": "verdict", "value": {"choices": [row["label"]]}}]
+        task["annotations"] = [{"completed_by": person, "result": said} for person in (1, 2)]
+    write_json(world / "export.json", tasks)
     measure = ("eval", "--model", "floor:overlap", "--samples", world / "mine.jsonl", "--bootstrap", 0)
     for name in ("result", "other"):
         assert call(*measure, "--out", world / "runs" / name) == 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judge.samples import sample_from_row
-from judge.serving.page import ASSETS, HEADERS, OWN, SHARED
+from judge.serving.page import ASSETS, HEADERS, OWN
 from judge.types import Sample
 from tests.core.test_claims import BRIDGE, Words
 from tests.core.test_serving import Running
@@ -86,7 +86,7 @@ def judge(tab: Any) -> None:
 def test_what_the_page_is_made_of_is_there_and_guarded() -> None:
     server = Running(Words(), token="secret")
     try:
-        for path in (*OWN, *SHARED):
+        for path in OWN:
             found = server.client.get(path)
             assert found.status_code == 200, path
             assert found.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
@@ -95,7 +95,7 @@ def test_what_the_page_is_made_of_is_there_and_guarded() -> None:
         assert "/" not in server.client.get("/openapi.json").json()["paths"]
     finally:
         server.stop()
-    assert {path.name for path in ASSETS.iterdir()} == {*OWN.values(), *SHARED.values()}
+    assert {path.name for path in ASSETS.iterdir()} == set(OWN.values())
 
 
 def test_an_answer_is_judged_sentence_by_sentence_by_keyboard(opened: Callable[..., Any]) -> None:

@@ -1,0 +1,204 @@
+"""Files of Label Studio: the tasks and the labelling config that it is given, the export that it gives.
+
+Texts of samples are values in the tasks' JSON alone; the config refers to them by name, and Label Studio's
+``Text`` shows them as text. Gold labels are in neither.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from eval.resampling import group_of
+from judge.errors import InputError
+from judge.files import sha256_text
+from judge.types import Sample
+
+Choice = Literal["PASS", "FAIL", "UNSURE"]
+CHOICES: tuple[Choice, ...] = ("PASS", "FAIL", "UNSURE")
+
+
+class Shown(BaseModel):
+    """A sample in a task; ``group`` is a hash of its document: intervals are over these."""
+
+    id: str
+    source: str
+    group: str
+    document: str
+    question: str
+    answer: str
+    reasoning: str = ""
+
+    @classmethod
+    def of(cls, sample: Sample, reasoning: str = "") -> "Shown":
+        """A sample, and what a judge said of it."""
+        return cls(
+            id=sample.id,
+            source=sample.source,
+            group=sha256_text(group_of(sample))[:16],
+            document=sample.document_text,
+            question=sample.question,
+            answer=sample.answer,
+            reasoning=reasoning,
+        )
+
+
+def make_tasks(samples: Iterable[Sample], reasonings: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The samples as tasks; ``reasonings`` holds what a judge said of them, by id."""
+    return [{"data": Shown.of(sample, reasonings.get(sample.id, "")).model_dump()} for sample in samples]
+
+
+def labelling_config(types: Sequence[str], question: bool, reasoning: bool) -> str:
+    """The labelling config: texts to read and to mark in, PASS, FAIL or unsure, a note.
+
+    Args:
+        types: what a mark in the answer may be; "unsupported" without.
+        question: whether to show a question.
+        reasoning: whether to show a judge's reasoning.
+
+    Raises:
+        InputError: a type holds characters that no label may have.
+    """
+    for name in types:
+        if not name.isprintable():
+            raise InputError(f"{name!r} holds characters that no type may have", field="--types")
+    page = Element("View", style="display: flex; gap: 2em; align-items: flex-start")
+    left, right = (SubElement(page, "View", style="flex: 1") for _ in range(2))
+
+    def text(side: Element, name: str, marks: str = "", kinds: Sequence[str] = ()) -> None:
+        SubElement(side, "Header", value=name.capitalize())
+        if marks:
+            labels = SubElement(side, "Labels", name=marks, toName=name)
+            for kind in kinds:
+                SubElement(labels, "Label", value=kind)
+        SubElement(side, "Text", name=name, value=f"${name}", valueType="text", granularity="word")
+
+    text(left, "document", "evidence", ("evidence",))
+    for name in ["question"] * question + ["reasoning"] * reasoning:
+        text(right, name)
+    text(right, "answer", "unsupported", types or ("unsupported",))
+    once = {"choice": "single", "showInline": "true", "required": "true"}
+    choices = SubElement(right, "Choices", once, name="verdict", toName="answer")
+    for choice in CHOICES:
+        SubElement(choices, "Choice", value=choice, hotkey=choice[0].lower())
+    SubElement(right, "TextArea", name="note", toName="answer", placeholder="Note", rows="2")
+    indent(page)
+    return tostring(page, encoding="unicode") + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Marked words, with their place in code points and their type."""
+
+    start: int
+    end: int
+    text: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What an annotator said of a sample, and marked in its answer and its document."""
+
+    sample: Shown
+    annotator: str
+    label: Choice
+    unsupported: tuple[Mark, ...]
+    evidence: tuple[Mark, ...]
+    note: str
+
+
+class _Value(BaseModel):
+    choices: list[Choice] = []
+    labels: list[str] = []
+    text: str | list[str] = []
+    start: int = 0
+    end: int = 0
+
+
+class _Result(BaseModel):
+    from_name: str
+    value: _Value
+
+
+class _Said(BaseModel):
+    completed_by: int | dict[str, Any]
+    was_cancelled: bool = False
+    result: list[_Result]
+
+
+class _Task(BaseModel):
+    data: Shown
+    annotations: list[_Said]
+
+
+def read_exports(paths: Sequence[Path]) -> list[Annotation]:
+    """What every annotator said of every sample, the last annotation of each; what was skipped is left out.
+
+    Annotators are known by their email or, where the export has none, by their number; in several exports
+    after the file's name, since each may come from a Label Studio of its own.
+
+    Raises:
+        InputError: a file is no export of such tasks, or two tasks with one id have different texts.
+    """
+    found: dict[tuple[str, str], Annotation] = {}
+    samples: dict[str, Shown] = {}
+    for path in paths:
+        for number, task in enumerate(_read(path)):
+            sample, place = task.data, f"{number}.data"
+            if samples.setdefault(sample.id, sample) != sample:
+                message = (
+                    f"{sample.id!r} has another text than before; exports of two sets do not go together"
+                )
+                raise InputError(message, file=path, field=place)
+            for said in task.annotations:
+                labels = [choice for item in said.result for choice in item.value.choices]
+                if said.was_cancelled or not labels:
+                    continue
+                user = said.completed_by
+                name = user.get("email") if isinstance(user, dict) else None
+                name = name or (f"{path.stem}: {user}" if len(paths) > 1 else f"user {user}")
+                try:
+                    marks = (
+                        _marks(said, "unsupported", sample.answer),
+                        _marks(said, "evidence", sample.document),
+                    )
+                except InputError as error:
+                    raise InputError(f"{sample.id!r}: {error}", file=path, field=place) from None
+                notes = [item.value.text for item in said.result if item.from_name == "note"]
+                note = "\n".join(
+                    line for note in notes for line in ([note] if isinstance(note, str) else note)
+                )
+                found[name, sample.id] = Annotation(sample, name, labels[0], *marks, note)
+    return list(found.values())
+
+
+def _read(path: Path) -> list[_Task]:
+    try:
+        return TypeAdapter(list[_Task]).validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        message = f"{first['msg']}; export a project with the tasks of `judge annotate` as JSON"
+        raise InputError(message, file=path, field=".".join(map(str, first["loc"])) or None) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", file=path) from None
+
+
+def _marks(said: _Said, name: str, text: str) -> tuple[Mark, ...]:
+    found = []
+    for value in (item.value for item in said.result if item.from_name == name):
+        if not 0 <= value.start < value.end <= len(text):
+            raise InputError(f"a mark from {value.start} to {value.end} in a text of {len(text)} characters")
+        found += [Mark(value.start, value.end, text[value.start : value.end], kind) for kind in value.labels]
+    return tuple(found)
+
+
+def by_sample(annotations: Iterable[Annotation]) -> dict[str, list[Annotation]]:
+    """The annotations of each sample, by its id, in order."""
+    found: dict[str, list[Annotation]] = {}
+    for annotation in annotations:
+        found.setdefault(annotation.sample.id, []).append(annotation)
+    return found
