@@ -24,7 +24,7 @@ from data_pipeline.perturb.verify import Rejected
 from data_pipeline.reasoning.claims import Claim, claims_of, refuses
 from data_pipeline.reasoning.places import cover, places_in, places_of
 from data_pipeline.reasoning.tokens import keys
-from data_pipeline.values import Number, numbers, values
+from data_pipeline.text.numbers import Number, numbers, values
 from data_pipeline.workers import Workers
 from judge.types import Label, Sample, Task
 

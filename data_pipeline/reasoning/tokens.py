@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from data_pipeline.perturb.fact import CJK
-from data_pipeline.perturb.verify import VALUES
 from data_pipeline.teachers.lookup import stem
+from data_pipeline.text.numbers import SMALL_VALUES
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
 
@@ -34,13 +34,13 @@ def content(text: str, offset: int = 0) -> Iterator[Token]:
         word, start = match[0], match.start() + offset
         if "\u4e00" <= word[0] <= "\u9fff":
             if len(word) == 1:
-                yield Token(VALUES.get(word, word), start, start + 1)
+                yield Token(SMALL_VALUES.get(word, word), start, start + 1)
             for at, (one, two) in enumerate(pairwise(word)):
                 yield Token(one + two, start + at, start + at + 2)
             continue
         word = word.lower().replace("’", "'").removesuffix("'s")
-        if word in VALUES or word[0].isdecimal():
-            yield Token(VALUES.get(word) or _plain(word), start, match.end() + offset)
+        if word in SMALL_VALUES or word[0].isdecimal():
+            yield Token(SMALL_VALUES.get(word) or _plain(word), start, match.end() + offset)
         elif word not in _stop_words():
             yield Token(stem(word), start, match.end() + offset)
 

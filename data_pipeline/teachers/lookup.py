@@ -11,12 +11,11 @@ from typing import NamedTuple
 from data_pipeline.perturb import Fact, find_facts, occurs
 from data_pipeline.perturb.edit import lowered
 from data_pipeline.perturb.names_en import GENERIC
-from data_pipeline.perturb.numbers import NUMBER_WORDS
-from data_pipeline.perturb.zh.numerals import numeral_of
+from data_pipeline.text.numbers import SMALL_WORDS, numeral_of
 from judge.types import Language
 
 _SMALL_NUMBERS: Mapping[Language, Mapping[int, str]] = {
-    "en": dict(enumerate(NUMBER_WORDS[:11], start=2)),
+    "en": dict(enumerate(SMALL_WORDS, start=2)),
     "zh": {value: numeral_of(value, False) for value in range(2, 11)},
 }
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
