@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from data_pipeline.perturb.edit import bare, listed_together
-from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.facts import find_facts
+from data_pipeline.text.content import CJK, stem
 from data_pipeline.text.numbers import SMALL_VALUES
 from data_pipeline.text.words import characters, words
 from judge.types import Language, Sample
@@ -126,7 +126,7 @@ def content(text: str) -> Counter[str]:
             word = "not"
         word = SMALL_VALUES.get(word, word.replace(",", ""))
         if word not in _FUNCTION_WORDS:
-            found[word if word in NEGATIONS else re.sub(r"(?<=\w{3})(?:ing|ed|es|s|e)$", "", word)] += 1
+            found[word if word in NEGATIONS else stem(word)] += 1
     return found
 
 

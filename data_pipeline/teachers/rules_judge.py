@@ -24,7 +24,8 @@ from data_pipeline.perturb.polarity import YES_OR_NO
 from data_pipeline.reasoning.places import MAX_QUOTE, excerpt
 from data_pipeline.reasoning.texts import short
 from data_pipeline.teachers.base import Judgement
-from data_pipeline.teachers.lookup import Lookup, clauses, look_into, sentences, stands, terms
+from data_pipeline.teachers.lookup import Lookup, clauses, look_into, sentences, stands
+from data_pipeline.text.content import terms
 from data_pipeline.text.words import either
 from judge.types import Label, Language, Sample
 
