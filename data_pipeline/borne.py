@@ -17,14 +17,13 @@ from itertools import pairwise, tee
 
 from data_pipeline.manifest import Dropped
 from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.facts import find_entities, is_translation
 from data_pipeline.perturb.names_en import GENERIC
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.reasoning.claims import Claim, claims_of, refuses
 from data_pipeline.reasoning.places import cover, places_in, places_of
-from data_pipeline.reasoning.tokens import keys
-from data_pipeline.values import Number, numbers, values
+from data_pipeline.text.content import CJK, keys
+from data_pipeline.text.numbers import Number, numbers, values
 from data_pipeline.workers import Workers
 from judge.types import Label, Sample, Task
 

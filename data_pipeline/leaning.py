@@ -2,8 +2,8 @@
 
 import re
 
-from data_pipeline.perturb.words import either
 from data_pipeline.perturb.zh.segment import plain, written_like
+from data_pipeline.text.words import either
 from judge.types import Language
 
 _DANGLES_EN = re.compile(

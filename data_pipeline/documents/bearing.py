@@ -11,7 +11,7 @@ from itertools import zip_longest
 from data_pipeline.documents.parts import parts_of
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.numbers import WORD_VALUES
+from data_pipeline.text.numbers import SMALL_VALUES
 from judge.floors.overlap import content_tokens, units
 from judge.types import Language
 
@@ -61,7 +61,7 @@ def words_of(text: str, language: Language) -> frozenset[str]:
     found = content_tokens(units(text, language), language)
     if language == "zh":
         return frozenset(found)
-    return frozenset(WORD_VALUES.get(word, word if word[0].isdigit() else word[:STEM]) for word in found)
+    return frozenset(SMALL_VALUES.get(word, word if word[0].isdigit() else word[:STEM]) for word in found)
 
 
 def in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:

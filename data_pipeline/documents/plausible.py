@@ -4,7 +4,7 @@ import re
 
 from data_pipeline.perturb.edit import digits_of, lowered
 from data_pipeline.perturb.swap_date import FURTHEST
-from data_pipeline.perturb.words import words
+from data_pipeline.text.words import words
 
 _STOP = frozenset(words("stop_words_en"))
 _YEAR = r"(?:1\d|20)\d\d"

@@ -10,7 +10,8 @@ from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.perturb.llm import in_form
 from data_pipeline.perturb.verify import Change, Rejected, content, verify
-from data_pipeline.teachers.lookup import sentences, stands, terms
+from data_pipeline.teachers.lookup import sentences, stands
+from data_pipeline.text.content import terms
 from judge.types import Sample
 
 NAME_WORDS = 6

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from data_pipeline.perturb.edit import at_start
-from data_pipeline.perturb.words import pairs
 from data_pipeline.perturb.zh.segment import is_whole, plain
+from data_pipeline.text.words import pairs
 from judge.types import Language
 
 # What must stand right before and right after a word for the swap to be safe; words not named need nothing.

@@ -1,10 +1,6 @@
 """A fact of a text: something exact, like a number, a date or a name, that a swap can exchange."""
 
-import re
 from dataclasses import dataclass
-
-CJK = re.compile(r"[\u4e00-\u9fff]")
-"""One Chinese character."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ import re
 from functools import lru_cache
 
 from data_pipeline.perturb.dates import find_dates
-from data_pipeline.perturb.fact import CJK, Fact, is_free
+from data_pipeline.perturb.fact import Fact, is_free
 from data_pipeline.perturb.names_en import english_names
 from data_pipeline.perturb.numbers import find_numbers
 from data_pipeline.perturb.zh.names import chinese_names
+from data_pipeline.text.content import CJK
 from judge.types import Language
 
 

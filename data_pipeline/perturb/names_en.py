@@ -11,7 +11,7 @@ from importlib import import_module
 
 from data_pipeline.perturb.dates import MONTHS, WEEKDAYS
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.words import either, words
+from data_pipeline.text.words import either, words
 
 _STOP = frozenset(words("stop_words_en")) | {name.lower() for name in (*MONTHS, *WEEKDAYS)}
 _THING = frozenset(words("thing_words_en"))

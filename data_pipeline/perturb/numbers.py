@@ -4,14 +4,10 @@ import re
 
 from data_pipeline.perturb.dates import find_dates
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.words import either, words
 from data_pipeline.perturb.zh.numbers import chinese_numbers
+from data_pipeline.text.words import either, words
 from judge.types import Language
 
-NUMBER_WORDS = words("number_words_en")
-ORDINAL_WORDS = words("ordinal_words_en")
-WORD_VALUES = {word: str(value) for value, word in enumerate(NUMBER_WORDS[:11], start=2)}
-"""Number words up to twelve, in digits."""
 # A currency sign, digits, a magnitude (million, 万) and a percent sign or an ordinal ending; only the digits
 # must be there. Ranges ("3-4"), parts of codes ("A4") and of longer numbers are left alone.
 _NUMBER = re.compile(
@@ -93,16 +89,6 @@ def is_label(fact: Fact, text: str) -> bool:
     if labelled and labelled[0] == "the " and fact.form not in ("word", "int"):
         return False
     return labelled is not None and not _SENTENCE_WORD.search(before)
-
-
-def value_of(text: str) -> float:
-    """What a number says, in digits or an English word; 0 where that is not known."""
-    word = text.strip().lower()
-    if word in NUMBER_WORDS:
-        at = NUMBER_WORDS.index(word)
-        return float(at + 2 if at <= 18 else 10 * (at - 16))
-    digits = re.sub(r"[^\d.]", "", text).strip(".")
-    return float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else 0.0
 
 
 def _unit(match: re.Match[str] | None) -> str:

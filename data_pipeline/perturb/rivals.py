@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.fact import Fact
+from data_pipeline.text.content import stem
 from judge.floors.overlap import content_tokens, units
 from judge.prompting.sentences import sentence_spans
 
@@ -60,4 +61,4 @@ def _sentences(document: str) -> tuple[tuple[str, frozenset[str]], ...]:
 def _stems(text: str) -> frozenset[str]:
     """The content words of a text less their endings."""
     found = content_tokens(units(text, "en"), "en")
-    return frozenset(re.sub(r"(?<=\w{3})(?:ing|ed|es|s|e)$", "", word) for word in found)
+    return frozenset(map(stem, found))

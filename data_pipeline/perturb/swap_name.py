@@ -8,7 +8,7 @@ from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import document_facts, is_translation
 from data_pipeline.perturb.names_en import GENERIC, is_title
 from data_pipeline.perturb.rivals import may_also_hold
-from data_pipeline.perturb.words import words
+from data_pipeline.text.words import words
 from judge.types import Language
 
 _GENDERED = re.compile(

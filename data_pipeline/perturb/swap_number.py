@@ -9,8 +9,9 @@ from random import Random
 from data_pipeline.perturb.edit import Edit, Option, digits_of, first_clean, fits, occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts, document_facts
-from data_pipeline.perturb.numbers import NUMBER_WORDS, ORDINAL_WORDS, find_numbers, is_label, value_of
+from data_pipeline.perturb.numbers import find_numbers, is_label
 from data_pipeline.perturb.rivals import may_also_hold
+from data_pipeline.text.numbers import ORDINAL_WORDS, SMALL_WORDS, value_of
 from judge.types import Language
 
 _SPREAD = 1.7
@@ -121,7 +122,7 @@ def _folded(document: str) -> str:
 def _near_number(fact: Fact, rng: Random) -> Iterator[str]:
     """Numbers of the same shape as ``fact``: as many digits, the same trailing zeros, commas and decimals."""
     words: tuple[str, ...] = {
-        "word": NUMBER_WORDS[:11],
+        "word": SMALL_WORDS,
         "ordinal-word": ORDINAL_WORDS[:6],
     }.get(fact.form, ())
     if words:

@@ -2,7 +2,7 @@
 
 import re
 
-from data_pipeline.perturb.words import pairs, words
+from data_pipeline.text.words import pairs, words
 
 _IRREGULAR = dict(pairs("irregular_verbs_en"))
 _DOUBLED = frozenset(words("doubled_verbs_en"))

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from data_pipeline.perturb.edit import bare, listed_together
-from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.numbers import WORD_VALUES
-from data_pipeline.perturb.words import characters, words
-from data_pipeline.perturb.zh.numerals import numeral_of
+from data_pipeline.text.content import CJK, stem
+from data_pipeline.text.numbers import SMALL_VALUES
+from data_pipeline.text.words import characters, words
 from judge.types import Language, Sample
 
 MAX_EDITS = 2
@@ -36,8 +35,6 @@ NEGATIONS = frozenset({*words("negations_en"), *characters("negations_zh")})
 _FUNCTION_WORDS = frozenset({*words("function_words_en"), *characters("function_words_zh")})
 _ENDS = tuple(".!?。！？")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[\u4e00-\u9fff]|[^\W\d_\u4e00-\u9fff]+(?:[’'-][^\W_\u4e00-\u9fff]+)*")
-VALUES = {**WORD_VALUES, **{numeral_of(value, False): str(value) for value in range(2, 11)}}
-"""Small numbers in English words or Chinese numerals, in digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +124,9 @@ def content(text: str) -> Counter[str]:
         word = match[0]
         if word.endswith("n't"):
             word = "not"
-        word = VALUES.get(word, word.replace(",", ""))
+        word = SMALL_VALUES.get(word, word.replace(",", ""))
         if word not in _FUNCTION_WORDS:
-            found[word if word in NEGATIONS else re.sub(r"(?<=\w{3})(?:ing|ed|es|s|e)$", "", word)] += 1
+            found[word if word in NEGATIONS else stem(word)] += 1
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from data_pipeline.perturb.polarity import YES_OR_NO
 from data_pipeline.reasoning.places import places_in, places_of, whole_sentences
-from data_pipeline.reasoning.tokens import keys
+from data_pipeline.text.content import keys
 from judge.types import Language, Sample, Span
 
 ErrorKind = Literal["differs", "against", "absent", "elsewhere", "answered"]

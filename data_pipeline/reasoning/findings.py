@@ -20,7 +20,7 @@ from data_pipeline.reasoning.claims import (
     wrong_in,
 )
 from data_pipeline.reasoning.places import MAX_QUOTE, Places, Quote, decide, places_in
-from data_pipeline.reasoning.tokens import keys
+from data_pipeline.text.content import keys
 from judge.types import Label, Sample, Span, Task
 
 

@@ -16,7 +16,7 @@ from data_pipeline.reasoning.claims import Error, ErrorKind
 from data_pipeline.reasoning.findings import Finding, findings
 from data_pipeline.reasoning.places import places_in
 from data_pipeline.reasoning.texts import Wording
-from data_pipeline.reasoning.tokens import content, keys
+from data_pipeline.text.content import content, keys
 from judge.types import Label, Sample
 
 _ORDER: tuple[ErrorKind, ...] = ("differs", "elsewhere", "against", "absent")

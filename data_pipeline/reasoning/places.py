@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from data_pipeline.perturb.edit import lowered
-from data_pipeline.perturb.fact import CJK
-from data_pipeline.reasoning.tokens import Token, content, is_number, keys
+from data_pipeline.text.content import CJK, Token, content, is_number, keys
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span
 

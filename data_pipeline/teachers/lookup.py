@@ -5,23 +5,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from data_pipeline.perturb import Fact, find_facts, occurs
 from data_pipeline.perturb.edit import lowered
 from data_pipeline.perturb.names_en import GENERIC
-from data_pipeline.perturb.numbers import NUMBER_WORDS
-from data_pipeline.perturb.zh.numerals import numeral_of
+from data_pipeline.text.content import terms
+from data_pipeline.text.numbers import SMALL_WORDS, numeral_of
 from judge.types import Language
 
 _SMALL_NUMBERS: Mapping[Language, Mapping[int, str]] = {
-    "en": dict(enumerate(NUMBER_WORDS[:11], start=2)),
+    "en": dict(enumerate(SMALL_WORDS, start=2)),
     "zh": {value: numeral_of(value, False) for value in range(2, 11)},
 }
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-_RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
-_ENDINGS = ("ing", "ed", "es", "s", "e")
 _CLAUSE = re.compile(
     r"(?<=[,;:])\s+|(?<=[\uff0c\uff1b\uff1a])"
     r"|\s+(?=(?:and|but|while|which|who|because|when|after|before|although)\b)"
@@ -37,26 +34,6 @@ def sentences(text: str) -> list[str]:
 def clauses(sentence: str) -> list[str]:
     """The clauses of a sentence."""
     return [part.strip() for part in _CLAUSE.split(sentence) if part.strip()] or [sentence]
-
-
-def terms(text: str) -> set[str]:
-    """What texts are compared by: stems of English words, numbers, and pairs of Chinese characters."""
-    found: set[str] = set()
-    for run in _RUN.findall(text.lower()):
-        if run >= "\u4e00":
-            found |= {one + two for one, two in pairwise(run)} or {run}
-        else:
-            found.add(stem(run))
-    return found
-
-
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """An English word without its ending, as far as that is easily told."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
 
 
 class _Cut(NamedTuple):

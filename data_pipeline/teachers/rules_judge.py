@@ -21,11 +21,12 @@ from data_pipeline.perturb.directions import direction_spots
 from data_pipeline.perturb.edit import digits_of
 from data_pipeline.perturb.facts import is_translation
 from data_pipeline.perturb.polarity import YES_OR_NO
-from data_pipeline.perturb.words import either
 from data_pipeline.reasoning.places import MAX_QUOTE, excerpt
 from data_pipeline.reasoning.texts import short
 from data_pipeline.teachers.base import Judgement
-from data_pipeline.teachers.lookup import Lookup, clauses, look_into, sentences, stands, terms
+from data_pipeline.teachers.lookup import Lookup, clauses, look_into, sentences, stands
+from data_pipeline.text.content import terms
+from data_pipeline.text.words import either
 from judge.types import Label, Language, Sample
 
 # Chosen by hand on rule-perturbed twins of the starter corpus, XQuAD, CMRC 2018 and PubMedQA.

@@ -3,7 +3,7 @@
 import re
 
 from data_pipeline.perturb.verbs_en import PAST, THIRD, past, third
-from data_pipeline.perturb.words import words
+from data_pipeline.text.words import words
 from judge.types import Language
 
 LONGEST = 22

@@ -21,8 +21,8 @@ from data_pipeline.documents.bearing import (
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.words import words
 from data_pipeline.perturb.zh.segment import written_like
+from data_pipeline.text.words import words
 from data_pipeline.twins.asked import asked
 from judge.types import Language, Sample
 

@@ -4,8 +4,8 @@ import re
 
 from data_pipeline.documents.bearing import parts_of, words_of
 from data_pipeline.perturb.edit import bare, digits_of, listed_together, occurs
-from data_pipeline.perturb.fact import CJK
 from data_pipeline.perturb.names_en import GENERIC
+from data_pipeline.text.content import CJK
 from judge.types import Language, Sample
 
 RATIO = 6

@@ -13,7 +13,7 @@ from functools import lru_cache
 from data_pipeline.documents.parts import parts_of
 from data_pipeline.leaning import leans_back
 from data_pipeline.perturb.verbs_en import PAST
-from data_pipeline.perturb.words import either, pairs, words
+from data_pipeline.text.words import either, pairs, words
 from judge.floors.overlap import units
 from judge.types import Language
 

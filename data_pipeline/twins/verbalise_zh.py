@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from data_pipeline.perturb.words import characters
+from data_pipeline.text.words import characters
 
 MOST = 30
 """Characters that an answer may have at most to be put into a sentence."""

@@ -14,7 +14,7 @@ from data_pipeline.config import DataConfig
 from data_pipeline.manifest import Dropped
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.starter import load_starter
-from data_pipeline.values import values
+from data_pipeline.text.numbers import values
 from judge.files import write_jsonl
 from judge.samples import row_from_sample
 from judge.types import LANGUAGES, Label, Language, Sample, Task

@@ -25,8 +25,8 @@ from data_pipeline.perturb import (
     occurs,
 )
 from data_pipeline.perturb.edits import FOREIGN_EDITS
-from data_pipeline.perturb.words import FOLDER, pairs, words
 from data_pipeline.starter import load_starter
+from data_pipeline.text.words import FOLDER, pairs, words
 from judge.errors import InputError
 from judge.types import Language, Sample, Task
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from data_pipeline.perturb.zh.edits import CHINESE_EDITS
 from data_pipeline.perturb.zh.facts import chinese_facts
-from data_pipeline.perturb.zh.numerals import numeral_of, value_of
 from data_pipeline.perturb.zh.segment import is_whole, plain, segment, written_like
+from data_pipeline.text.numbers import numeral_of, value_of
 
 LAKE = (
     "林嘉禾1948年3月生于云泊市，1961年进入云泊乐器公司。贺松涛是林嘉禾的师兄，贺松涛的作品列第3名。"

@@ -22,7 +22,7 @@ from data_pipeline.reasoning.places import (
     places_of,
 )
 from data_pipeline.reasoning.texts import MOST_LINES, Wording, quoted, short
-from data_pipeline.reasoning.tokens import keys
+from data_pipeline.text.content import keys
 from judge.prompting.evidence import cite
 from judge.types import Label, Language, Sample, Task
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from data_pipeline.perturb import RulePerturber, find_facts
 from data_pipeline.starter import load_starter
-from data_pipeline.teachers.lookup import Lookup, clauses, stands, terms
+from data_pipeline.teachers.lookup import Lookup, clauses, stands
 from data_pipeline.teachers.rules_judge import judge_by_rules
+from data_pipeline.text.content import terms
 from judge.prompting.evidence import quotes
 from judge.types import Label, Language, Sample, Task
 

@@ -19,7 +19,7 @@ from data_pipeline.perturb.meaning.support import (
     sentences,
 )
 from data_pipeline.perturb.meaning.triples import triples
-from data_pipeline.perturb.words import either
+from data_pipeline.text.words import either
 from judge.types import Language
 
 # A side of a comparison: a few words without a verb, a mark or another clause.

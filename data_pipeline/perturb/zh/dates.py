@@ -3,8 +3,8 @@
 import re
 
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.zh.numerals import DIGITS, NUMERAL
 from data_pipeline.perturb.zh.segment import is_whole, plain
+from data_pipeline.text.numbers import DIGITS_ZH, NUMERAL_ZH
 
 # The forms of dates, the longer ones first: what one pattern has found is closed to the next.
 _FORMS = tuple(
@@ -13,10 +13,13 @@ _FORMS = tuple(
         ("month-day", r"(?<!\d)(?:1[0-2]|0?[1-9]) ?月 ?(?:3[01]|[12]\d|0?[1-9]) ?[日号]"),
         ("century-decade", r"(?<!\d)(?:1\d|20) ?世纪 ?[1-9]0 ?年代"),
         ("decade", r"(?<!\d)(?:1\d|20)[1-9]0 ?年代"),
-        ("century", rf"(?<![\d-])(?:前 ?)?(?:\d{{1,2}}|{NUMERAL}) ?世纪(?!以来|大|初步|\d)"),
+        ("century", rf"(?<![\d-])(?:前 ?)?(?:\d{{1,2}}|{NUMERAL_ZH}) ?世纪(?!以来|大|初步|\d)"),
         ("year", r"(?<![\d.,])(?<!前)(?<!前 )(?:1\d|20)\d\d ?年(?![代级制龄历来多半])(?!历史|时间)"),
         ("year", r"(?:(?<=[于在])|(?<=公元)|^)[1-9]\d\d ?年(?![代级制龄历来多间半前后])"),
-        ("year-numeral", rf"(?<![{DIGITS}〇零])(?:一[五六七八九]|二[〇零○])[{DIGITS}〇零○]{{2}}年(?!代)"),
+        (
+            "year-numeral",
+            rf"(?<![{DIGITS_ZH}〇零])(?:一[五六七八九]|二[〇零○])[{DIGITS_ZH}〇零○]{{2}}年(?!代)",
+        ),
         ("month", r"(?<![\d至到~－-])(?:1[0-2]|[1-9]) ?月(?! ?\d|龄|饼|球|亮)"),
         ("day", r"(?<![月\d至到.-])(?<!月 )(?:3[01]|[12]\d|[1-9])[日号](?=[，。上下凌晚早中电,]|$)"),
         ("weekday", r"(?:星期|周|礼拜)[一二三四五六日天]"),

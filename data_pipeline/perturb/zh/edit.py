@@ -7,9 +7,9 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, Option, Swap, bare, listed_together, occurs
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.words import words
 from data_pipeline.perturb.zh.facts import chinese_facts
 from data_pipeline.perturb.zh.segment import has_chinese, places_of, plain, segment, written_like
+from data_pipeline.text.words import words
 
 _WHAT = {
     "number": "数字",

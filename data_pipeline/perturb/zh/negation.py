@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from data_pipeline.perturb.edit import Turn
-from data_pipeline.perturb.words import either
 from data_pipeline.perturb.zh.segment import is_whole, plain, sentence_of, word_after, word_before
+from data_pipeline.text.words import either
 
 _VERBS = either("verbs_zh")
 # Negations that can go: what stands there, and what then stands there instead.

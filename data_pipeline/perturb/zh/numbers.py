@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.words import characters, either
 from data_pipeline.perturb.zh.dates import chinese_dates
-from data_pipeline.perturb.zh.numerals import NUMERAL
 from data_pipeline.perturb.zh.segment import plain, word_before, words_in
+from data_pipeline.text.numbers import NUMERAL_ZH
+from data_pipeline.text.words import characters, either
 
 _MEASURE = rf"(?:{either('units_zh')}|[{characters('measures_zh')}])"
 # A currency sign, digits, a magnitude and a percent sign; parts of ranges, codes and longer numbers are left
@@ -20,9 +20,9 @@ _NUMBER = re.compile(
 _RANGE = re.compile(
     rf"(?<![A-Za-z\d.,_#/:×*年月日-])(\d{{1,5}})\s?[-–—~∼～至到]\s?(\d{{1,5}})(?=\s?(?!年代?|月|日|号|时|点){_MEASURE})"
 )
-_PERCENT = re.compile(rf"百分之(\d+(?:\.\d+)?|{NUMERAL})(?![点百千万几多]|{NUMERAL})")
+_PERCENT = re.compile(rf"百分之(\d+(?:\.\d+)?|{NUMERAL_ZH})(?![点百千万几多]|{NUMERAL_ZH})")
 _NUMERAL = re.compile(
-    rf"(?<![一二三四五六七八九十百千万亿两几数第点零〇半周初])(?<!分之)(?<!星期)(?<!礼拜)({NUMERAL})"
+    rf"(?<![一二三四五六七八九十百千万亿两几数第点零〇半周初])(?<!分之)(?<!星期)(?<!礼拜)({NUMERAL_ZH})"
     rf"(?=余?多?{_MEASURE})(?![一二三四五六七八九十百千万亿字]|分(?![钟秒])|元[组素论]|[大小]?[国人者]$|者|方[^形米面])"
 )
 # The first digit of a large numeral: 三千多人.
@@ -30,7 +30,7 @@ _LEADING = re.compile(
     rf"(?<![一二三四五六七八九十百千万亿两几数第点零〇半])([一二三四五六七八九两])(?=(?:百[万亿]?|千[万亿]?|万|亿)[多余]?{_MEASURE})"
 )
 _ORDINAL = re.compile(
-    rf"第\s?(\d{{1,3}}|{NUMERAL})(?=\s?{_MEASURE})(?!次(?:世界|大战|国共|鸦片|十字军|工业|中东|印|布匿|巴尔干|内战|直接|产业|[一-龥]{{0,4}}战))"
+    rf"第\s?(\d{{1,3}}|{NUMERAL_ZH})(?=\s?{_MEASURE})(?!次(?:世界|大战|国共|鸦片|十字军|工业|中东|印|布匿|巴尔干|内战|直接|产业|[一-龥]{{0,4}}战))"
 )
 _UNIT = re.compile(rf"\s?[百千万亿]{{0,2}}余?多?({_MEASURE})")
 _RANGE_UNIT = re.compile(rf"\s?[-–—~∼～至到]\s?\d+\s?({_MEASURE})")

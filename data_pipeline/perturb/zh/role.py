@@ -7,10 +7,10 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, Swap
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.words import either
 from data_pipeline.perturb.zh.edit import chinese_edit, clauses
 from data_pipeline.perturb.zh.facts import chinese_facts, is_translated
 from data_pipeline.perturb.zh.segment import plain
+from data_pipeline.text.words import either
 from judge.types import Language
 
 # What may stand between the two: a verb that both could do to each other, alone or with what leads to it.

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from data_pipeline.perturb.fact import CJK
+from data_pipeline.text.content import CJK
 
 if TYPE_CHECKING:
     from opencc import OpenCC

@@ -10,8 +10,8 @@ from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.swap_date import FURTHEST, LATEST
 from data_pipeline.perturb.zh.edit import also_holds, first_chinese, names, told_of
 from data_pipeline.perturb.zh.facts import chinese_facts, facts_of_answer, is_translated, years_of
-from data_pipeline.perturb.zh.numerals import numeral_of, value_of
 from data_pipeline.perturb.zh.segment import plain, sentence_of
+from data_pipeline.text.numbers import numeral_of, value_of
 from judge.types import Language
 
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
@@ -107,7 +107,7 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
     if form == "century" and not re.search(r"\d", text):
         numeral = re.sub(r"[^一二三四五六七八九十]", "", plain(text).removesuffix("世纪"))
         steps = rng.sample((-2, -1, 1, 2), 4)
-        values = [value_of(numeral) + step for step in steps]
+        values = [int(value_of(numeral)) + step for step in steps]
         yield from (text.replace(numeral, numeral_of(value, False)) for value in values if 0 < value < 22)
         return
     spots = list(re.finditer(r"\d+", text))

@@ -9,8 +9,8 @@ from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.swap_number import near_digits
 from data_pipeline.perturb.zh.edit import also_holds, first_chinese, names, told_of
 from data_pipeline.perturb.zh.facts import chinese_facts, facts_of_answer, is_translated
-from data_pipeline.perturb.zh.numerals import numeral_of, value_of
 from data_pipeline.perturb.zh.segment import plain
+from data_pipeline.text.numbers import numeral_of, value_of
 from judge.types import Language
 
 _RATIO = 10.0
@@ -97,7 +97,7 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
     """Numbers of the same writing, near to ``fact``."""
     text = plain(fact.text)
     if fact.form.endswith("numeral"):
-        value = value_of(text)
+        value = int(value_of(text))
         values = [value + step for step in range(-_NEAR, _NEAR + 1) if step]
         if value > 20:
             values = [value + step for step in range(-9, 10) if abs(step) > 1]
@@ -120,9 +120,8 @@ def _value(fact: Fact) -> float:
     """The size of a number; 0 for none."""
     text = plain(fact.text)
     if fact.form.endswith("numeral"):
-        return float(value_of(text))
-    digits = re.sub(r"[^\d.]", "", text).strip(".")
-    value = float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else 0.0
+        return value_of(text)
+    value = value_of(re.sub(r"[^\d.]", "", text))
     for char in re.sub(r"[^百千万亿]", "", text):
         value *= _MAGNITUDES[char]
     return value

@@ -6,10 +6,12 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from data_pipeline.perturb.fact import CJK
-from data_pipeline.perturb.verify import VALUES
-from data_pipeline.teachers.lookup import stem
+from data_pipeline.text.numbers import SMALL_VALUES
 
+CJK = re.compile(r"[\u4e00-\u9fff]")
+"""One Chinese character."""
+_ENDINGS = ("ing", "ed", "es", "s", "e")
+_RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
 
 
@@ -34,13 +36,13 @@ def content(text: str, offset: int = 0) -> Iterator[Token]:
         word, start = match[0], match.start() + offset
         if "\u4e00" <= word[0] <= "\u9fff":
             if len(word) == 1:
-                yield Token(VALUES.get(word, word), start, start + 1)
+                yield Token(SMALL_VALUES.get(word, word), start, start + 1)
             for at, (one, two) in enumerate(pairwise(word)):
                 yield Token(one + two, start + at, start + at + 2)
             continue
         word = word.lower().replace("’", "'").removesuffix("'s")
-        if word in VALUES or word[0].isdecimal():
-            yield Token(VALUES.get(word) or _plain(word), start, match.end() + offset)
+        if word in SMALL_VALUES or word[0].isdecimal():
+            yield Token(SMALL_VALUES.get(word) or _plain(word), start, match.end() + offset)
         elif word not in _stop_words():
             yield Token(stem(word), start, match.end() + offset)
 
@@ -60,3 +62,23 @@ def keys(text: str) -> frozenset[str]:
     """The content words of a text, each once; single Chinese characters only where there is nothing else."""
     found = frozenset(token.key for token in content(text))
     return frozenset(key for key in found if len(key) > 1 or not CJK.match(key)) or found
+
+
+def terms(text: str) -> set[str]:
+    """What texts are compared by: stems of English words, numbers, and pairs of Chinese characters."""
+    found: set[str] = set()
+    for run in _RUN.findall(text.lower()):
+        if run >= "\u4e00":
+            found |= {one + two for one, two in pairwise(run)} or {run}
+        else:
+            found.add(stem(run))
+    return found
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """An English word without its ending, as far as that is easily told."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word

@@ -6,45 +6,24 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from data_pipeline.perturb.dates import MONTHS
+from data_pipeline.text.words import words
 
-_SMALL = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-]
+NUMBER_WORDS = words("number_words_en")
+ORDINAL_WORDS = words("ordinal_words_en")
+SMALL_WORDS = NUMBER_WORDS[:11]
+"""Two to twelve."""
+_WORDS: dict[str, int] = {
+    "zero": 0,
+    "one": 1,
+    "first": 1,
+    "second": 2,
+    "dozen": 12,
+    **{word: at + 2 if at <= 18 else 10 * (at - 16) for at, word in enumerate(NUMBER_WORDS)},
+    **{word: value for value, word in enumerate(ORDINAL_WORDS, start=3)},
+}
+DIGITS_ZH = "一二三四五六七八九"
+NUMERAL_ZH = rf"(?:[{DIGITS_ZH}]?十[{DIGITS_ZH}]?|[{DIGITS_ZH}两])"
+"""A Chinese numeral up to 99, as a pattern. Larger ones are left alone by every edit."""
 _SCALES = {
     "hundred": 100,
     "thousand": 1000,
@@ -54,14 +33,8 @@ _SCALES = {
     "billion": 10**9,
     "trillion": 10**12,
 }
-_WORDS: dict[str, int] = {
-    **{word: value for value, word in enumerate(_SMALL)},
-    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
-    **{word: value for value, word in enumerate(_ORDINALS, start=1)},
-    "dozen": 12,
-}
-_MONTH_VALUES = {month.lower(): value for value, month in enumerate(MONTHS, start=1)}
-_ZH_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+_MONTH_VALUES = {month.lower(): value for value, month in enumerate(words("months_en"), start=1)}
+_ZH_DIGITS = {char: value for value, char in enumerate(f"零{DIGITS_ZH}")} | {"〇": 0, "两": 2, "兩": 2}
 _ZH_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _ZH_CHARS = "".join(_ZH_DIGITS) + "".join(_ZH_SCALES)
 
@@ -137,6 +110,17 @@ def _english(text: str) -> int:
     return total + current
 
 
+def value_of(text: str) -> float:
+    """What a number says, in digits, in an English word or in Chinese numerals; 0 where that is not known."""
+    word = text.strip().lower()
+    if word in NUMBER_WORDS:
+        return float(_WORDS[word])
+    if _IN_CHINESE.fullmatch(word):
+        return float(_chinese(word))
+    digits = re.sub(r"[^\d.]", "", text).strip(".")
+    return float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else 0.0
+
+
 def _chinese(text: str) -> int:
     """A numeral with its magnitudes, or a row of digits as in a year (一九三一)."""
     if not any(char in _ZH_SCALES for char in text):
@@ -152,3 +136,19 @@ def _chinese(text: str) -> int:
         else:
             total, part, digit = (total + part + digit or 1) * scale, 0, 0
     return total + part + digit
+
+
+def numeral_of(value: int, counts: bool) -> str:
+    """The Chinese numeral for 1 to 99; one that counts (before a measure word) says 两 for 2."""
+    if value == 2 and counts:
+        return "两"
+    tens, ones = divmod(value, 10)
+    head = "" if not tens else "十" if tens == 1 else DIGITS_ZH[tens - 1] + "十"
+    return head + (DIGITS_ZH[ones - 1] if ones else "")
+
+
+SMALL_VALUES = {
+    **{word: str(value) for value, word in enumerate(SMALL_WORDS, start=2)},
+    **{numeral_of(value, False): str(value) for value in range(2, 11)},
+}
+"""Small numbers in English words or Chinese numerals, in digits."""
