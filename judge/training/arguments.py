@@ -1,5 +1,6 @@
 """The arguments of transformers' trainer that follow from a recipe and from what the device can do."""
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterator
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError
+from judge.errors import InputError, unknown
 from judge.models import hardware
 from judge.models.quantization import require_bitsandbytes
 from judge.training.config import RunConfig, TrainingConfig
@@ -22,6 +23,38 @@ OPTIMIZERS: dict[str, tuple[str, tuple[float, float]]] = {
     "lion": ("lion_32bit", (0.9, 0.99)),
     "paged_lion_8bit": ("paged_lion_8bit", (0.9, 0.99)),
 }
+
+
+# Arguments of the trainer that may differ from what suits the device: a recipe sets them under `trainer`.
+FREE = {"report_to", "dataloader_pin_memory", "dataloader_num_workers"}
+
+
+def make_arguments(kind: type, recipe: RunConfig, **arguments: Any) -> Any:
+    """The trainer's arguments: those that follow from the recipe's own keys, then those under ``trainer``.
+
+    Args:
+        kind: ``TrainingArguments``, or TRL's ``SFTConfig`` or ``DPOConfig``.
+        recipe: what to train.
+        arguments: those that follow from the recipe's own keys.
+
+    Raises:
+        InputError: an argument under ``trainer`` is unknown, is decided by another key, or has a wrong value.
+    """
+    known = {field.name for field in dataclasses.fields(kind) if field.init}
+    for name in recipe.trainer:
+        if name not in known:
+            raise InputError(unknown("argument", name, sorted(known)), field=f"trainer.{name}")
+        if name in arguments and name not in FREE:
+            raise InputError(
+                "follows from other keys of the recipe; every key is described in judge/training/config.py",
+                field=f"trainer.{name}",
+            )
+    try:
+        return kind(**{**arguments, **recipe.trainer})
+    except (TypeError, ValueError) as error:
+        if not recipe.trainer:
+            raise
+        raise InputError(" ".join(str(error).split()), field="trainer") from error
 
 
 def precision_of(recipe: RunConfig) -> str:
@@ -133,7 +166,6 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
     warmup = int(recipe.warmup_ratio * steps) if recipe.warmup_steps is None else recipe.warmup_steps
     gpu = hardware.this_device().kind == "cuda"
     precision = precision_of(recipe)
-    workers = recipe.loader_workers
     return {
         "output_dir": recipe.output,
         "num_train_epochs": recipe.epochs,
@@ -147,7 +179,6 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
             {"num_decay_steps": max(1, steps // 5)} if recipe.scheduler == "warmup_stable_decay" else {}
         ),
         "warmup_steps": warmup,
-        "max_grad_norm": recipe.max_grad_norm,
         "bf16": precision == "bfloat16",
         "fp16": precision == "float16",
         "use_cpu": not gpu,
@@ -156,12 +187,12 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
         "logging_steps": recipe.logging_steps,
         "logging_nan_inf_filter": False,  # else the log would hide the loss at which training must stop
         "save_strategy": "no",  # callbacks.Durability saves, and marks what is complete
-        "report_to": list(recipe.report_to) or "none",
+        "report_to": "none",
         "seed": recipe.seed,
         "data_seed": recipe.seed,
         "remove_unused_columns": False,
         "dataloader_pin_memory": gpu,
-        "dataloader_num_workers": (2 if gpu else 0) if workers is None else workers,
+        "dataloader_num_workers": 2 if gpu else 0,  # on a CPU they would take the cores that train
     }
 
 

@@ -25,8 +25,8 @@ KEPT = 2
 """Complete checkpoints that are kept."""
 # Keys of a recipe that change no weight; data is compared by its content, not its place.
 NEUTRAL = {
-    "resume", "checkpoints", "report_to", "logging_steps", "push_to_hub", "max_minutes", "output", "data",
-    "without_leak_gate", "max_cut_share", "loader_workers",
+    "resume", "checkpoints", "logging_steps", "push_to_hub", "max_minutes", "output", "data",
+    "without_leak_gate", "max_cut_share",
 }  # fmt: skip
 
 

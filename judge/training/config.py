@@ -1,6 +1,6 @@
 """The keys of a training recipe. A recipe is a YAML file; every key here is read, and no other is allowed."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
@@ -51,7 +51,6 @@ class RunConfig(StrictConfig):
     warmup_steps: NonNegativeInt | None = None
     """Steps of warm-up, in place of ``warmup_ratio``."""
     weight_decay: float = Field(default=0.0, ge=0)
-    max_grad_norm: PositiveFloat = 1.0
     evaluations: int = Field(default=1, ge=0)
     """How often the validation split is measured, spread over the run: its loss, and as a judge verdict-mode
     balanced accuracy, AUROC and coverage; 0 is never."""
@@ -63,15 +62,13 @@ class RunConfig(StrictConfig):
     """How often the state of the run is saved, spread over it, so that it can be resumed; 0 is never."""
     resume: bool = False
     """Go on from the last complete checkpoint in ``output``, if there is one."""
-    loader_workers: NonNegativeInt | None = None
-    """Processes that lay out the next batches while the device computes; 2 on a GPU, none on a CPU, whose
-    cores they would take."""
     logging_steps: PositiveInt = 10
-    report_to: tuple[str, ...] = ()
-    """Experiment trackers of the trainer, such as tensorboard or wandb."""
     push_to_hub: str | None = None
     """Repository of the Hub that the finished judge is pushed to, as ``owner/name``; private."""
     seed: int = 0
+    trainer: dict[str, Any] = Field(default_factory=dict)
+    """Any other argument of the trainer by its own name, ``{max_grad_norm: 0.5, report_to: [trackio]}``:
+    those of ``SFTConfig``, ``DPOConfig``, or for an encoder of transformers' ``TrainingArguments``."""
 
 
 class TrainingConfig(RunConfig):
@@ -148,7 +145,3 @@ class DPORecipe(TrainingConfig):
     beta: PositiveFloat = 0.1
     loss_type: tuple[str, ...] = ("sigmoid",)
     """One or more of TRL's DPO losses."""
-    loss_weights: tuple[float, ...] | None = None
-    """Weight of each of several losses; all alike by default."""
-    label_smoothing: float = Field(default=0.0, ge=0, lt=0.5)
-    """Share of pairs taken to be wrong way round; read by the losses robust, exo_pair and aot."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from judge.prompting.rendering import Renderer
-from judge.training.arguments import common_arguments
+from judge.training.arguments import common_arguments, make_arguments
 from judge.training.config import DPORecipe
 from judge.training.data import Example, check_cut_share, load_examples
 from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
@@ -85,12 +85,12 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
     trainer = JudgeDPOTrainer(
         model=model,
         ref_model=reference,
-        args=DPOConfig(
+        args=make_arguments(
+            DPOConfig,
+            recipe,
             **common_arguments(recipe, len(train)),
             beta=recipe.beta,
             loss_type=list(recipe.loss_type),
-            loss_weights=None if recipe.loss_weights is None else list(recipe.loss_weights),
-            label_smoothing=recipe.label_smoothing,
             precompute_ref_log_probs=recipe.precompute_reference,
         ),
         data_collator=SharedPairCollator(tokenizer.pad_token_id) if sharing else None,

@@ -21,7 +21,7 @@ from judge.errors import InputError
 from judge.models.identity import ENCODER, read_identity
 from judge.pages.load import reads_pages
 from judge.shipped import model_path
-from judge.training.arguments import precision_of, run_arguments
+from judge.training.arguments import make_arguments, precision_of, run_arguments
 from judge.training.batches import BatchTrainer, judge_live, read_splits
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
@@ -79,7 +79,9 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
     kept_out = items(splits["validation"], pairing, recipe.max_pairs)[0] if recipe.evaluations else []
     trainer = EncoderTrainer(
         model=network,
-        args=TrainingArguments(**run_arguments(recipe, len(rows), 1), label_names=["fail"]),
+        args=make_arguments(
+            TrainingArguments, recipe, **run_arguments(recipe, len(rows), 1), label_names=["fail"]
+        ),
         train_dataset=rows,
         eval_dataset=mixed_batches(kept_out, recipe) if kept_out else None,
         data_collator=partial(collate, pairing=pairing, pad_id=network.pad_id),

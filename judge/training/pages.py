@@ -21,7 +21,7 @@ from judge.pages.layout import Layout, Page, pages
 from judge.pages.model import PageBatch, load_network, start_network
 from judge.pages.reading import TOKENIZER
 from judge.shipped import model_path
-from judge.training.arguments import precision_of, run_arguments
+from judge.training.arguments import make_arguments, precision_of, run_arguments
 from judge.training.batches import BatchTrainer, judge_live, read_splits
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
@@ -79,7 +79,9 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     held_out = mixed_batches(kept_out, recipe)
     trainer = PagesTrainer(
         model=network,
-        args=TrainingArguments(**run_arguments(recipe, len(rows), 1), label_names=["fail"]),
+        args=make_arguments(
+            TrainingArguments, recipe, **run_arguments(recipe, len(rows), 1), label_names=["fail"]
+        ),
         train_dataset=rows,
         eval_dataset=held_out or None,
         data_collator=collate,

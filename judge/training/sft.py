@@ -6,7 +6,7 @@ from typing import Any
 
 from judge.prompting.prompts import split_document
 from judge.prompting.rendering import Renderer
-from judge.training.arguments import common_arguments
+from judge.training.arguments import common_arguments, make_arguments
 from judge.training.config import SFTRecipe
 from judge.training.data import IGNORED, Example, check_cut_share, choose_rows, load_examples
 from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
@@ -64,7 +64,9 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
 
     trainer = JudgeSFTTrainer(
         model=model,
-        args=SFTConfig(
+        args=make_arguments(
+            SFTConfig,
+            recipe,
             **common_arguments(recipe, len(items)),
             dataset_kwargs={"skip_prepare_dataset": True},
         ),

@@ -348,7 +348,6 @@ def test_what_changes_no_weight_may_change(folder: Path, tmp_path: Path) -> None
         tmp_path,
         resume=True,
         data=str(moved),
-        report_to=["tensorboard"],
         checkpoints=9,
         logging_steps=3,
     )

@@ -471,7 +471,7 @@ def test_a_stopped_run_resumes_to_the_same_weights(
 
     whole = train_encoder(recipe(bert, towers, tmp_path / "whole", **more))
     assert whole["steps"] > 3
-    parted = recipe(bert, towers, tmp_path / "parted", resume=True, loader_workers=2, **more)
+    parted = recipe(bert, towers, tmp_path / "parted", resume=True, **more)
     with pytest.raises(Interrupted):
         train_encoder(parted, [Stop()])
     train_encoder(parted)

@@ -14,7 +14,7 @@ from judge.files import write_jsonl
 from judge.models import hardware
 from judge.models.hardware import KNOWN_DEVICES
 from judge.models.weights import load_model, load_weights
-from judge.training.arguments import OPTIMIZERS, common_arguments, weight_precision_of
+from judge.training.arguments import OPTIMIZERS, common_arguments, make_arguments, weight_precision_of
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge
@@ -368,3 +368,20 @@ def test_merging_gives_the_judge_that_was_trained(recipe: Callable[..., SFTRecip
     torch.testing.assert_close(logits(merged), logits(trained), rtol=1e-3, atol=1e-3)
     unlike = load_model(str(tmp_path / "out"), precision="float32").model  # on the weights before NF4
     assert (logits(unlike) - logits(trained)).abs().max() > 0.01
+
+
+def test_any_argument_of_the_trainer_by_its_own_name(recipe: Callable[..., SFTRecipe]) -> None:
+    from trl import DPOConfig, SFTConfig
+
+    def made(kind: type, **trainer: object) -> Any:
+        wanted = recipe(precision="float32", trainer=trainer)
+        return make_arguments(kind, wanted, **common_arguments(wanted, 6))
+
+    assert made(SFTConfig, adam_epsilon=1e-6, dataloader_num_workers=1).adam_epsilon == 1e-6
+    assert made(DPOConfig, label_smoothing=0.1, max_grad_norm=0.5).label_smoothing == 0.1
+    with pytest.raises(InputError, match=r"trainer.neftune_noise_alfa.*neftune_noise_alpha"):
+        made(SFTConfig, neftune_noise_alfa=5)
+    with pytest.raises(InputError, match=r"trainer.learning_rate.*other keys"):
+        made(SFTConfig, learning_rate=1)
+    with pytest.raises(InputError, match="sometimes"):
+        made(SFTConfig, logging_strategy="sometimes")

@@ -187,7 +187,7 @@ def test_every_recipe_fits_what_its_readme_says(readme: Path, capsys: pytest.Cap
 # --- As printed ---------------------------------------------------------------------------------------------
 
 LYNX = {"learning_rate": 5e-7, "epochs": 3, "optimizer": "lion", "betas": (0.9, 0.95), "warmup_steps": 100,
-        "scheduler": "cosine", "max_grad_norm": 1.0, "lora": None}  # fmt: skip
+        "scheduler": "cosine", "trainer": {"max_grad_norm": 1.0}, "lora": None}  # fmt: skip
 BIAN = {"epochs": 3, "scheduler": "cosine", "warmup_ratio": 0.1, "warmup_steps": None}
 PRINTED: dict[str, tuple[int, dict[str, Any]]] = {
     "lynx-llama3-8b/sft": (256, LYNX),

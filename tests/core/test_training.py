@@ -139,11 +139,13 @@ finish = lambda: runs.append("finished")
 def test_a_tracker_is_told_what_the_log_says(
     data: Path, model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """``report_to: [trackio]``, here with a stand-in that keeps what transformers calls it with."""
+    """A tracker of transformers, with a stand-in that keeps what it is called with."""
     (tmp_path / "trackio.py").write_text(TRACKIO)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "trackio", raising=False)
-    settings = training(model_folder("chatml"), data, tmp_path / "out", evaluations=1, report_to=["trackio"])
+    settings = training(
+        model_folder("chatml"), data, tmp_path / "out", evaluations=1, trainer={"report_to": ["trackio"]}
+    )
     summary = train_sft(SFTRecipe.model_validate(settings))
     trackio = sys.modules.pop("trackio")
     first, *rest = trackio.runs
