@@ -63,6 +63,8 @@ class RunConfig(StrictConfig):
     """How often the state of the run is saved, spread over it, so that it can be resumed; 0 is never."""
     resume: bool = False
     """Go on from the last complete checkpoint in ``output``, if there is one."""
+    overwrite: bool = False
+    """Replace the judge in ``output``, and remove the checkpoints of a run that is not finished."""
     loader_workers: NonNegativeInt | None = None
     """Processes that lay out the next batches while the device computes; 2 on a GPU, none on a CPU, whose
     cores they would take."""
