@@ -8,6 +8,7 @@ import typer
 
 from judge.configs import StrictConfig
 from judge.errors import InputError
+from judge.files import locked
 from judge.progress import say
 
 Recipe = TypeVar("Recipe", bound=StrictConfig)
@@ -40,6 +41,9 @@ def build_command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print what gold answers gave, by source, kind and edit.")
     ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the data set that is there.")
+    ] = False,
     workers: Annotated[
         int | None,
         typer.Option(min=1, help="Processes; without it, one a core, up to 8. The files are the same."),
@@ -48,6 +52,7 @@ def build_command(
     """Build an SFT and DPO data set from documents with gold answers."""
     from data_pipeline.build import build
     from data_pipeline.config import DataConfig
+    from data_pipeline.unfinished import MANIFEST
     from data_pipeline.workers import Workers, cores
 
     recipe = _recipe(DataConfig, config, "data", out, overrides)
@@ -60,8 +65,12 @@ def build_command(
         if not estimates:
             typer.echo("no chat model is asked; the build costs nothing")
         return
-    with Workers(workers or cores()) as processes:
-        manifest = build(recipe, say=say, workers=processes)
+    output = Path(recipe.output)
+    with locked(output, folder=True):
+        if (output / MANIFEST).exists() and not overwrite:
+            raise InputError("holds a data set; give another --out, or add --overwrite", file=output)
+        with Workers(workers or cores()) as processes:
+            manifest = build(recipe, say=say, workers=processes)
     _tell_dropped(manifest)
     if explain:
         from data_pipeline.explain import yields

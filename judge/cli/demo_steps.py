@@ -41,8 +41,8 @@ def steps(out: Path, model: str) -> list[Step]:
     plan = [
         Step(
             "build the data set",
-            (*JUDGE, "data", "build", "demo", "--out", data, "--set",
-             f"preferences.model={model}"),
+            (*JUDGE, "data", "build", "demo", "--out", data, "--overwrite",
+             "--set", f"preferences.model={model}"),
             50,
         ),
         Step(
@@ -82,7 +82,7 @@ def adapting_steps(out: Path) -> list[Step]:
     return [
         Step(
             "build the data set",
-            (*JUDGE, "data", "build", "demo", "--out", data, "--set", "preferences.pairs=0"),
+            (*JUDGE, "data", "build", "demo", "--out", data, "--overwrite", "--set", "preferences.pairs=0"),
             30,
         ),
         measure("the reference judge, before", REFERENCE, data, results[0], 15, both),

@@ -4,6 +4,7 @@ import atexit
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +13,9 @@ import typer
 from judge.cli.start import DEMO, prepare
 from judge.configs import load_config
 from judge.errors import JudgeError, require
+from judge.files import locked
 from judge.shipped import find_recipe
-from judge.training.checkpoints import describe_run, finished_run
+from judge.training.checkpoints import describe_run, finished_run, resume_point
 from judge.training.config import DPORecipe, EncoderRecipe, RunConfig, SFTRecipe
 from judge.training.launch import launch_note, obey_launcher
 
@@ -25,6 +27,9 @@ WORDS = Annotated[
     ),
 ]
 RESUME = Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint (resume=true).")]
+OVERWRITE = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the judge in the output (overwrite=true).")
+]
 
 sft = typer.Typer(add_completion=False)
 dpo = typer.Typer(add_completion=False)
@@ -32,7 +37,7 @@ encoder = typer.Typer(add_completion=False)
 
 
 @sft.command("sft")
-def sft_command(words: WORDS = None, resume: RESUME = False) -> None:
+def sft_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
     """Fine-tune a model to a judge on a built data set.
 
     On several GPUs: accelerate launch --config_file accelerate_configs/ddp.yaml -m judge sft RECIPE
@@ -40,11 +45,11 @@ def sft_command(words: WORDS = None, resume: RESUME = False) -> None:
     require("judge sft", "train", *TRL)
     from judge.training.sft import train_sft
 
-    run_recipe(SFTRecipe, train_sft, words or (), resume)
+    run_recipe(SFTRecipe, train_sft, words or (), resume, overwrite)
 
 
 @dpo.command("dpo")
-def dpo_command(words: WORDS = None, resume: RESUME = False) -> None:
+def dpo_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
     """Direct Preference Optimization of a judge, after its supervised fine-tuning.
 
     On several GPUs: accelerate launch --config_file accelerate_configs/ddp.yaml -m judge dpo RECIPE
@@ -52,15 +57,15 @@ def dpo_command(words: WORDS = None, resume: RESUME = False) -> None:
     require("judge dpo", "train", *TRL)
     from judge.training.dpo import train_dpo
 
-    run_recipe(DPORecipe, train_dpo, words or (), resume)
+    run_recipe(DPORecipe, train_dpo, words or (), resume, overwrite)
 
 
 @encoder.command("encoder")
-def encoder_command(words: WORDS = None, resume: RESUME = False) -> None:
+def encoder_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
     """Train an encoder to a judge: ten times as fast as a language model of 135M, verdicts alone."""
     from judge.training.encoder import train_encoder
 
-    run_recipe(EncoderRecipe, train_encoder, words or (), resume)
+    run_recipe(EncoderRecipe, train_encoder, words or (), resume, overwrite)
 
 
 TRL = ("trl", "datasets")
@@ -73,31 +78,39 @@ def run_recipe(
     train: Callable[[Any], dict[str, Any]],
     words: Sequence[str],
     resume: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Train by ``[RECIPE] [KEY=VALUE]...`` and print a summary.
 
     A run that is to be resumed and is finished ends well at once, so that a job may be started again and
     again until it is done.
+
+    Raises:
+        InputError: the recipe is wrong, its output would be overwritten, or another run is writing there.
     """
     stage = STAGES[kind]
     recipe, overrides = DEMO, [*words]
     if words and ("=" not in words[0] or Path(words[0]).exists()):
         recipe, *overrides = Path(words[0]), *words[1:]
-    if resume:
-        overrides.append("resume=true")
+    overrides += [f"{key}=true" for key, given in (("resume", resume), ("overwrite", overwrite)) if given]
+    first = os.environ.get("RANK", "0") == "0"
     try:
         obey_launcher()  # before anything asks what GPUs there are
         file = find_recipe(recipe, stage)
         config = load_config(kind, file, overrides)
-        finished = finished_run(config, describe_run(config, stage)) if config.resume else None
-        if not finished:
-            prepare(config, stage, recipe, file)
-        summary = finished["training"] if finished else train(config)
+        with locked(Path(config.output), folder=True) if first else nullcontext():
+            run = describe_run(config, stage)
+            finished = finished_run(config, run) if config.resume else None
+            if finished is None:
+                prepare(config, stage, recipe, file)
+                run = describe_run(config, stage)  # of the data that was built
+                resume_point(config, run)  # what is wrong with the output is told before anything is loaded
+            summary = finished["training"] if finished else train(config)
     except JudgeError:
         if note := launch_note():
             atexit.register(print, note, file=sys.stderr)  # below the error, which is printed next
         raise
-    if os.environ.get("RANK", "0") == "0":
+    if first:
         numbers = ", ".join(
             f"{name} {value}" for name, value in summary.items() if not isinstance(value, list | dict)
         )

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from threading import Lock
+from threading import Event, Lock
 
 from judge.errors import InputError
 from judge.remote.budget import Budget, Estimate
@@ -56,10 +56,11 @@ class ChatClient:
             raise InputError(f"a budget in money needs the prices of {config.model!r}", field="prices")
         self._calls: CallThread | None = None
         self._counting = Lock()
+        self._reached = Event()
 
     def session(self) -> ChatSession:
         """For an event loop of one's own: ``async with client.session() as s: await s.complete(request)``."""
-        return ChatSession(self.config, self.name, self.cache, self.budget)
+        return ChatSession(self.config, self.name, self.cache, self.budget, self._reached)
 
     def run(self, requests: Iterable[ChatRequest]) -> Iterator[Reply]:
         """Yield the reply to each request, in order, as they come.

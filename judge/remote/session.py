@@ -10,19 +10,25 @@ import itertools
 import json
 import random
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from threading import Event
 from weakref import WeakValueDictionary
 
 from judge.errors import InputError, JudgeError
+from judge.progress import stage
 from judge.remote.budget import Budget, Spending
 from judge.remote.cache import CallCache, StoredCall, call_key
 from judge.remote.chat import ChatRequest, Reply, price, read_reply, read_usage
 from judge.remote.config import EndpointConfig
-from judge.remote.transport import Endpoint, Rejected, Response, TryAgain
+from judge.remote.transport import Endpoint, Rejected, Response, TryAgain, Unreachable
 from judge.types import Usage
 
 LONGEST_BACKOFF = 30.0
 """Seconds between two tries, where the server does not ask for more."""
+
+FIRST_CONNECTION = 10.0
+"""Seconds that a server is tried which never was there: its address is wrong, or it was not started."""
 
 LONGEST_RETRY_AFTER = 600.0
 """A server that asks for more seconds than this is taken for one that does not want the run."""
@@ -33,10 +39,16 @@ class Stopped(Exception):
 
 
 class ChatSession:
-    """One endpoint in one event loop; made by :meth:`judge.remote.client.ChatClient.session`."""
+    """One endpoint in one event loop; made by :meth:`judge.remote.client.ChatClient.session`.
 
-    def __init__(self, config: EndpointConfig, name: str, cache: CallCache | None, budget: Budget):
+    ``reached`` is set when the server answers for the first time; sessions of one client share it.
+    """
+
+    def __init__(
+        self, config: EndpointConfig, name: str, cache: CallCache | None, budget: Budget, reached: Event
+    ):
         self.config, self.name, self.cache, self.budget = config, name, cache, budget
+        self._reached, self._shows = reached, False
         self._endpoint = Endpoint(config)
 
     async def __aenter__(self) -> "ChatSession":
@@ -91,17 +103,39 @@ class ChatSession:
 
     async def _send(self, request: ChatRequest, body: bytes) -> Response:
         """Send until there is a reply, as often as is allowed."""
-        for failures in itertools.count(1):
-            try:
-                return await self._try(request, body)
-            except TryAgain as error:
-                if failures > self.config.retries or (error.wait or 0) > LONGEST_RETRY_AFTER:
-                    raise JudgeError(self._given_up(error, failures)) from None
-                backoff = min(self.config.backoff * 2 ** (failures - 1), LONGEST_BACKOFF)
-                if error.wait is not None:  # it would say the same to any other call
-                    self._open_again = max(self._open_again, time.monotonic() + error.wait)
-                await self._sleep(max(backoff, error.wait or 0.0) * random.uniform(1.0, 1.25))
+        begun = time.monotonic()
+        with ExitStack() as shown:
+            for failures in itertools.count(1):
+                try:
+                    response = await self._try(request, body)
+                    self._reached.set()
+                    return response
+                except TryAgain as error:
+                    backoff = min(self.config.backoff * 2 ** (failures - 1), LONGEST_BACKOFF)
+                    if not isinstance(error, Unreachable):
+                        self._reached.set()
+                    hopeless = (
+                        not self._reached.is_set() and time.monotonic() + backoff > begun + FIRST_CONNECTION
+                    )
+                    too_long = (error.wait or 0) > LONGEST_RETRY_AFTER
+                    if failures > self.config.retries or too_long or hopeless:
+                        raise JudgeError(self._given_up(error, failures)) from None
+                    if error.wait is not None:  # it would say the same to any other call
+                        self._open_again = max(self._open_again, time.monotonic() + error.wait)
+                    if not self._shows:
+                        shown.enter_context(self._showing(error))
+                    await self._sleep(max(backoff, error.wait or 0.0) * random.uniform(1.0, 1.25))
         raise AssertionError("counting never ends")
+
+    @contextmanager
+    def _showing(self, error: TryAgain) -> Iterator[None]:
+        """Show that a call is tried again; of several that fail together one is enough."""
+        self._shows = True
+        try:
+            with stage(f"{self._endpoint.url}: {error}; trying again"):
+                yield
+        finally:
+            self._shows = False
 
     async def _try(self, request: ChatRequest, body: bytes) -> Response:
         """Send once, when there is room on the wire and in the budget."""
@@ -141,7 +175,8 @@ class ChatSession:
     def _given_up(self, error: TryAgain, failures: int) -> str:
         asks = "" if error.wait is None else f" and asks to wait {error.wait:,.0f} s"
         kept = "what is answered is kept in the call cache" if self.cache else "there is no call cache"
+        often = "once" if failures == 1 else f"{failures} times"
         return (
-            f"{self._endpoint.url} failed {failures} times; the last time, {error}{asks}. "
+            f"{self._endpoint.url} failed {often}; the last time, {error}{asks}. "
             f"Is the server up and the address right? Run again when it is: {kept}"
         )

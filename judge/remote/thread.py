@@ -3,6 +3,8 @@
 import asyncio
 from collections import deque
 from concurrent.futures import Future
+from contextvars import copy_context
+from functools import partial
 from threading import Thread
 
 from judge.remote.chat import ChatRequest, Reply
@@ -24,7 +26,8 @@ class CallThread:
         self._woken = False
         self._failure: Exception | None = None
         self._ready: Future[None] = Future()
-        self._thread = Thread(target=lambda: asyncio.run(self._live()), name="chat-calls", daemon=True)
+        live = partial(copy_context().run, lambda: asyncio.run(self._live()))  # shows what its maker shows
+        self._thread = Thread(target=live, name="chat-calls", daemon=True)
 
     def __enter__(self) -> "CallThread":
         self._thread.start()

@@ -39,6 +39,10 @@ class TryAgain(Exception):
         self.wait, self.lost = wait, lost
 
 
+class Unreachable(TryAgain):
+    """There was no connection."""
+
+
 class Rejected(Exception):
     """The server does not take this one request, and would not if it was sent again."""
 
@@ -97,7 +101,8 @@ class Endpoint:
         """Send one body and return the chat completion.
 
         Raises:
-            TryAgain: 408, 429, 5xx, a timeout, a broken connection, or a body that is no chat completion.
+            TryAgain: 408, 429, 5xx, a timeout, a broken connection, or a body that is no chat completion;
+                :class:`Unreachable` where there was no connection.
             Rejected: the server does not take this one request.
             InputError: the endpoint does not take any: wrong key, address, model or parameter.
         """
@@ -111,7 +116,7 @@ class Endpoint:
         except TimeoutError:
             raise TryAgain(f"no answer within {self.config.timeout:g} s", lost=True) from None
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise TryAgain(f"no connection ({error or 'in time'})") from None
+            raise Unreachable(f"no connection ({error or 'in time'})") from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             reason = str(error) or type(error).__name__
             raise TryAgain(f"the connection broke ({reason})", lost=True) from None

@@ -25,7 +25,7 @@ KEPT = 2
 """Complete checkpoints that are kept."""
 # Keys of a recipe that change no weight; data is compared by its content, not its place.
 NEUTRAL = {
-    "resume", "checkpoints", "logging_steps", "push_to_hub", "max_minutes", "output", "data",
+    "resume", "overwrite", "checkpoints", "logging_steps", "push_to_hub", "max_minutes", "output", "data",
     "without_leak_gate", "max_cut_share",
 }  # fmt: skip
 
@@ -75,17 +75,23 @@ def resume_point(recipe: RunConfig, run: dict[str, Any]) -> Checkpoint | None:
 
     Raises:
         InputError: the run is finished already, or is another than the one whose checkpoints lie in its
-            output, or these would be lost by starting anew.
+            output, or these or a finished judge would be lost by starting anew.
     """
     output = Path(recipe.output)
+    if recipe.overwrite and recipe.resume:
+        raise InputError("overwrite=true removes what resume=true goes on with; leave one of them away")
+    if recipe.overwrite:
+        return None
     found = complete_checkpoints(output)
     if not recipe.resume:
         if found:
             raise InputError(
                 f"holds {found[-1].folder.name} of a run that is not finished; resume=true goes on from "
-                "there; to start anew, remove its checkpoint-* folders or give another output",
+                "there; to start anew, add overwrite=true or give another output",
                 file=output,
             )
+        if (output / JUDGE_FILE).is_file():
+            raise InputError("holds a trained judge; give another output, or add overwrite=true", file=output)
         return None
     if finished_run(recipe, run) is not None:
         raise InputError("is finished; nothing is left to resume", file=output)
@@ -155,6 +161,12 @@ def clean(output: Path, best: int | None) -> None:
     for folder in [*output.glob("checkpoint-*"), *output.glob("best-*")]:
         if folder.name not in names:
             remove(folder)
+
+
+def remove_all(output: Path) -> None:
+    """Remove all checkpoints and weights of evaluations from the folder of a run."""
+    for folder in [*output.glob("checkpoint-*"), *output.glob("best-*")]:
+        remove(folder)
 
 
 def remove(folder: Path) -> None:

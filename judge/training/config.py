@@ -62,6 +62,8 @@ class RunConfig(StrictConfig):
     """How often the state of the run is saved, spread over it, so that it can be resumed; 0 is never."""
     resume: bool = False
     """Go on from the last complete checkpoint in ``output``, if there is one."""
+    overwrite: bool = False
+    """Replace the judge in ``output``, and remove the checkpoints of a run that is not finished."""
     logging_steps: PositiveInt = 10
     push_to_hub: str | None = None
     """Repository of the Hub that the finished judge is pushed to, as ``owner/name``; private."""

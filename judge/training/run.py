@@ -64,7 +64,9 @@ def train_and_save(
     start = checkpoints.resume_point(recipe, run)
     best = Evaluation(**start.best) if start and start.best else None
     trainer.accelerator.wait_for_everyone()
-    if main:
+    if main and recipe.overwrite:
+        checkpoints.remove_all(output)
+    elif main:
         checkpoints.clean(output, None)
         if start:
             print(f"going on from {start.folder}", flush=True)
@@ -141,8 +143,7 @@ def save_judge(
             move_into(output, ready)
         write_json(output / JUDGE_FILE, identity)
         checkpoints.sync(output)
-        for folder in [*output.glob("checkpoint-*"), *output.glob("best-*")]:
-            checkpoints.remove(folder)
+        checkpoints.remove_all(output)
     trainer.accelerator.wait_for_everyone()
 
 

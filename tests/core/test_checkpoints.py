@@ -17,6 +17,7 @@ import pytest
 from benchmarks.training_drill import difference, prepare
 from judge.cli.train import run_recipe
 from judge.errors import InputError, JudgeError
+from judge.files import locked
 from judge.load import load_judge
 from judge.training.checkpoints import (
     clean,
@@ -30,6 +31,7 @@ from judge.training.config import SFTRecipe
 from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted, StopSignals
 from judge.training.weights import move_into
+from tests.calling import call
 from tests.towers import training
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -377,6 +379,29 @@ def test_work_is_not_lost_by_starting_anew(folder: Path, tmp_path: Path) -> None
     make_checkpoint(tmp_path, 2, describe_run(asked, "sft"))
     with pytest.raises(InputError, match="checkpoint-2 of a run that is not finished; resume=true"):
         resume_point(asked, describe_run(asked, "sft"))
+    with pytest.raises(InputError, match="overwrite=true removes what resume=true goes on with"):
+        resume_point(recipe(folder, tmp_path, resume=True, overwrite=True), {})
+
+
+def test_a_trained_judge_is_replaced_only_where_that_is_asked_for(
+    folder: Path, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command says so before it loads a model; a new run removes the checkpoints of an old one."""
+    output = shutil.copytree(undisturbed, tmp_path / "out")
+    before = (output / "judge.json").read_bytes()
+    values = recipe(folder, output, max_steps=1).model_dump(mode="json")
+    file = tmp_path / "sft.yaml"
+    file.write_text(json.dumps({**values, "model": "none/none"}))  # JSON is YAML
+    assert call("sft", file) == 2
+    assert f"{output}: holds a trained judge; give another output, or add" in capsys.readouterr().err
+    with locked(output, folder=True):
+        assert call("sft", file, "--overwrite") == 2
+    assert "another run is writing here" in capsys.readouterr().err
+    assert (output / "judge.json").read_bytes() == before
+    make_checkpoint(output, 2, {})
+    train_sft(recipe(folder, output, max_steps=1, checkpoints=0, overwrite=True))
+    assert json.loads((output / "judge.json").read_text())["training"]["steps"] == 1
+    assert not list(output.glob("checkpoint-*"))
 
 
 def test_a_judge_with_checkpoints_beside_it_is_not_finished(

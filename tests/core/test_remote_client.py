@@ -163,6 +163,18 @@ def test_a_dead_endpoint_is_one_clear_error_and_what_was_answered_is_kept(
     assert [reply.text for reply in got] == [reply.text for reply in answered]
 
 
+def test_a_server_that_never_was_there_is_given_up_soon(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that answered once is waited for as long as the retries last."""
+    monkeypatch.setattr("judge.remote.session.FIRST_CONNECTION", 0.0)
+    with FaultServer(log) as server:
+        reached = ChatClient(endpoint(server.base_url, retries=2))
+        assert len(list(reached.run(make_requests(1)))) == 1
+    with pytest.raises(JudgeError, match="failed 3 times; the last time, no connection"):
+        list(reached.run(make_requests(1)))
+    with pytest.raises(JudgeError, match="failed once; the last time, no connection"):
+        list(ChatClient(endpoint(server.base_url, retries=2)).run(make_requests(1)))
+
+
 def test_a_server_of_another_kind_is_named(log: Path) -> None:
     with FaultServer(log) as server:
         config = endpoint(server.base_url.removesuffix("/v1"), retries=1)

@@ -18,7 +18,7 @@ from data_pipeline.starter import load_starter
 from data_pipeline.unfinished import NAME as UNFINISHED
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
-from judge.files import sha256_file
+from judge.files import locked, sha256_file
 from judge.prompting.parsing import parse
 from judge.samples import read_samples, row_from_sample
 from judge.types import Label, Sample
@@ -535,6 +535,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert manifest["config"]["seed"] == 3 and manifest["rows"]["dpo/train"]["total"] == 2
     assert f"{out}: 24 samples" in capsys.readouterr().out.replace("\n", "")
     assert not (tmp_path / "unused").exists()
+    assert call(*command) == 2
+    assert f"{out}: holds a data set; give another --out, or add --overwrite" in capsys.readouterr().err
+    with locked(out, folder=True):
+        assert call(*command, "--overwrite") == 2
+    assert "another run is writing here" in capsys.readouterr().err
+    assert json.loads((out / "manifest.json").read_text()) == manifest
+    assert call(*command, "--overwrite") == 0
+    assert json.loads((out / "manifest.json").read_text())["config"]["seed"] == 0
 
 
 @pytest.mark.parametrize(
