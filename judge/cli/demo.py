@@ -111,18 +111,21 @@ def clear(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def show(out: Path, rows: Mapping[str, tuple[str, str]] = TRAINED) -> None:
+def show(
+    out: Path, rows: Mapping[str, tuple[str, str]] = TRAINED, measured: str = "held-out starter documents"
+) -> None:
     """The demo's table: floors and judges on the held-out documents, then where everything lies.
 
     Args:
         out: the demo's folder.
         rows: judge and mode of each result, by the name of its folder.
+        measured: what they are measured on.
     """
     from rich.console import Console
     from rich.table import Table
 
     reports = {name: read_report(out / "eval" / name / "report.json") for name in rows}
-    table = Table(title="held-out starter documents; FAIL (hallucinated) is the positive class, percent")
+    table = Table(title=f"{measured}; FAIL (hallucinated) is the positive class, percent")
     for column in (
         "judge",
         "mode",

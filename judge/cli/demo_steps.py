@@ -1,6 +1,7 @@
 """The commands that ``judge demo`` runs, and the results that its table shows."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ TRAINED = {
     for mode in ("verdict", "reason")
 }
 """What the table of a language model shows: folder of the result, judge and mode."""
+NO_PREFERENCES = {"preferences.pairs": "0"}
+RESUMABLE = ("checkpoints=8", "resume=true")
 ADAPTED = {"before": ("reference, before", "verdict"), "after": ("reference, adapted", "verdict")}
 """The same for the reference judge."""
 
@@ -29,6 +32,8 @@ class Step:
     seconds: float
     fresh: Path | None = None
     """A folder that the command wants empty; what an earlier demo left there is removed."""
+    made: Path | None = None
+    """What is there when it was done."""
     needed: bool = True
     """Whether the demo ends where the command fails: a judge that learned nothing cannot be calibrated."""
 
@@ -74,23 +79,35 @@ def steps(out: Path, model: str) -> list[Step]:
     return plan
 
 
-def adapting_steps(out: Path) -> list[Step]:
-    """The reference judge before and after it learned the demo's documents, everything under ``out``."""
+def adapting_steps(
+    out: Path, recipe: str = "demo", settings: Mapping[str, str] = NO_PREFERENCES
+) -> list[Step]:
+    """The reference judge before and after it learned some documents, everything under ``out``.
+
+    Args:
+        out: folder of all that is made.
+        recipe: name of the recipe that builds the data set and trains.
+        settings: what the data set's part of it is to have besides.
+    """
     data, adapted = str(out / "data"), str(out / "adapted")
     results = [str(out / "eval" / name) for name in ADAPTED]
     both = ("--precision", "float32")  # which the adapted judge takes by itself
+    changes = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    train = ("encoder", recipe, f"model={REFERENCE}", f"data={data}", f"output={adapted}", *RESUMABLE)
     return [
         Step(
             "build the data set",
-            (*JUDGE, "data", "build", "demo", "--out", data, "--overwrite", "--set", "preferences.pairs=0"),
+            (*JUDGE, "data", "build", recipe, "--out", data, "--overwrite", *changes),
             30,
+            made=out / "data" / "manifest.json",
         ),
         measure("the reference judge, before", REFERENCE, data, results[0], 15, both),
         Step(
             "train the reference judge on",
-            (*JUDGE, "encoder", "demo", f"model={REFERENCE}", f"data={data}", f"output={adapted}"),
+            (*JUDGE, *train),
             120,
             fresh=Path(adapted),
+            made=out / "adapted" / "judge.json",
         ),
         calibrate("adapted", adapted, data),
         measure("the adapted judge, after", adapted, data, results[1], 15, both),
@@ -110,7 +127,7 @@ def measure(what: str, model: str, data: str, result: str, seconds: float, optio
         *JUDGE, "eval", "--model", model, "--samples", f"{data}/test.jsonl",
         "--floor-data", f"{data}/samples.jsonl", *options, "--overwrite", "--out", result,
     )  # fmt: skip
-    return Step(f"measure {what}", command, seconds)
+    return Step(f"measure {what}", command, seconds, made=Path(result) / "report.json")
 
 
 def report(out: Path, results: list[str]) -> Step:

@@ -28,6 +28,7 @@ COMMANDS = {
     "sft": ("judge.cli.train:sft", "Fine-tune a model to a judge."),
     "dpo": ("judge.cli.train:dpo", "Go on from there with preferences (DPO)."),
     "encoder": ("judge.cli.train:encoder", "Train an encoder to a judge."),
+    "teach": ("judge.cli.teach:app", "Teach the toolkit's judge your own answers, before and after."),
     "recipes": ("judge.cli.recipes:app", "List the recipes that come with the toolkit, or copy them."),
     "serve": ("judge.cli.serve:app", "Judge over HTTP."),
     "pack": ("judge.cli.pack:app", "Write what training changed, smaller; several seeds as their mean."),

@@ -11,6 +11,7 @@ from typer.main import get_command
 
 from data_pipeline.cli import app as data_app
 from data_pipeline.config import DataConfig
+from data_pipeline.starter import load_starter
 from eval.cli import app as eval_app
 from eval.pages.cli import app as report_app
 from judge import shipped
@@ -21,7 +22,7 @@ from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
 from judge.configs import load_config
 from judge.errors import JudgeError
-from judge.files import whole_rows
+from judge.files import whole_rows, write_jsonl
 from judge.models import bundled
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
@@ -283,3 +284,87 @@ def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundled, "hub_answers", lambda _: False)
     assert bundled._from_hub(tmp_path, bundled.SMOLLM2) is None
+
+
+# --- judge teach: the same steps with answers of the user's -------------------------------------------------
+
+
+def answers(documents: int, *, labels: bool = False) -> list[dict[str, Any]]:
+    rows = []
+    for number, sample in enumerate(found for found in load_starter() if found.language == "en"):
+        row = {"Context": sample.document_text, "query": sample.question, "response": sample.answer}
+        rows.append(row | ({"label": ["PASS", "FAIL"][number % 2]} if labels else {}))
+        if len({row["Context"] for row in rows}) > documents:
+            return rows[:-1]
+    return rows
+
+
+@pytest.fixture
+def taught(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[demo.Step]:
+    """A working folder with a tiny reference judge; its steps run in this process, and are listed."""
+    from judge.cli import teach
+
+    ran: list[demo.Step] = []
+    shorter = {"encoder": ("max_pairs=1000", "max_steps=2", "max_cut_share=1")}
+
+    def run(step: demo.Step) -> float:
+        ran.append(step)
+        code = call(*step.command[3:], *shorter.get(step.command[3], ()))
+        assert code == 0 or not step.needed  # so few documents calibrate nothing
+        return 1.0
+
+    monkeypatch.setattr(shipped, "PACKAGE", tiny_reference(bert, tmp_path / "package"))
+    monkeypatch.setattr(teach, "run", run)
+    monkeypatch.chdir(tmp_path)
+    return ran
+
+
+@pytest.mark.parametrize("labels", [False, True], ids=["gold", "labelled"])
+def test_teach_measures_before_and_after(
+    labels: bool, taught: list[demo.Step], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_jsonl(Path("mine.jsonl"), answers(40, labels=labels))
+    assert call("teach", "mine.jsonl") == 0
+    said = capsys.readouterr().out
+    assert "columns: document = Context, question = query, answer = response" in said
+    for row in ("floor:overlap", "reference, before", "reference, adapted", "held-out answers of yours"):
+        assert row in said
+    manifest = json.loads(Path("runs/taught/data/manifest.json").read_text())
+    assert manifest["config"]["perturb"] is not labels
+    identity = json.loads(Path("runs/taught/adapted/judge.json").read_text())
+    assert identity["modes"] == ["verdict"] and identity["started_from"] == "reference"
+
+    titles = [step.title for step in taught]
+    Path("runs/taught/eval/after/report.json").unlink()
+    taught.clear()
+    assert call("teach", "mine.jsonl") == 0
+    assert [step.title for step in taught] == [titles[3], titles[4], titles[5]]  # calibrate, measure, report
+    write_jsonl(Path("mine.jsonl"), answers(41, labels=labels))
+    assert call("teach", "mine.jsonl") == 2
+    assert "runs/taught: was begun with another file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "message"),
+    [
+        (answers(39), (), "holds answers on 39 documents, and 40 are the fewest: three tenths"),
+        ([{"text": "D", "reply": "A"}], (), "no column is named answer or response or output or completion"),
+        (
+            [{"text": "D", "reply": "A"}],
+            ("--columns", "answer=replies"),
+            "no column is named replies (there",
+        ),
+        ([{"text": "D", "answer": "A", "label": "FAIL"}], (), "has answers labelled FAIL alone"),
+    ],
+)
+def test_what_cannot_be_taught(
+    rows: list[dict[str, Any]],
+    words: tuple[str, ...],
+    message: str,
+    taught: list[demo.Step],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_jsonl(Path("mine.jsonl"), rows)
+    assert call("teach", "mine.jsonl", *words) == 2
+    assert message in capsys.readouterr().err
+    assert taught == [] and not Path("runs").exists()

@@ -106,7 +106,7 @@ def run(environment: Environment, folder: Path, *words: str) -> subprocess.Compl
     """A command of an environment, run in a folder to its end."""
     command = [str(environment.python.parent / words[0]), *words[1:]]
     variables = environment.variables
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600)
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=900)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from data_pipeline.starter import load_starter
+from judge.cli.teach import FEWEST
 from judge.samples import write_samples
 from tests.core.test_doc_blocks import Block, blocks, commands
 from tests.wheel.conftest import ROOT, Command, Environment, run
@@ -50,12 +51,15 @@ def promised() -> list[list[str]]:
 def test_the_readme_after_pip_install(core: Environment, tmp_path: Path) -> None:
     """In the README's order, trainings cut short. What was made comes from the package index."""
     assert run(core, tmp_path, "python", "-c", "import trl").returncode
-    rows = [sample for sample in load_starter() if sample.language == "en"][:60]
+    run(core, tmp_path, "judge", "recipes", "own-domain", "--copy", ".")
+    rows = [sample for sample in load_starter() if sample.language == "en"]
+    documents = [*dict.fromkeys(sample.document_text for sample in rows)][:FEWEST]
+    rows = [sample for sample in rows if sample.document_text in documents]
     write_samples(tmp_path / "my-answers.jsonl", rows)
     write_samples(tmp_path / "answers.jsonl", rows[:5])
     (tmp_path / "FILE").write_text("The Tarn Bridge opened on 3 May 1931.")
     ran = [words[1] for words in promised()]
-    assert len(ran) >= 8 and {"check", "batch", "data", "encoder", "calibrate", "serve"} <= {*ran}
+    assert {"check", "batch", "serve", "teach", "data", "encoder", "calibrate"} <= {*ran}
     for words in promised():
         if words[1] == "serve":  # "extra: serve", says the line
             continue

@@ -82,7 +82,8 @@ def test_the_notebook_runs(
         uploads / "my-answers.jsonl", [sample for sample in load_starter() if sample.language == "en"][:40]
     )
     parameters = {
-        "repository": wheel.as_uri(),
+        "toolkit": wheel.as_uri(),
+        "documents": "my-answers.jsonl",
         "model": str(model),
         "output": str(tmp_path / "a run"),
         "launch": "accelerate_configs/cpu.yaml",
@@ -104,11 +105,14 @@ def test_the_notebook_runs(
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
-        ({}, "write the address at which you found this notebook"),
-        ({"repository": "WHEEL"}, "torch sees no GPU"),
-        ({"repository": "WHEEL", "launch": "accelerate_configs/cpu.yaml"}, r"my-answers\.jsonl is not here"),
+        ({}, "no toolkit is here: upload its wheel"),
+        ({"toolkit": "WHEEL"}, "torch sees no GPU"),
+        (
+            {"toolkit": "WHEEL", "documents": "mine.jsonl", "launch": "accelerate_configs/cpu.yaml"},
+            r"mine\.jsonl is not here",
+        ),
     ],
-    ids=["address", "gpu", "documents"],
+    ids=["toolkit", "gpu", "documents"],
 )
 def test_it_stops_where_something_is_missing(
     parameters: dict[str, Any],
@@ -119,8 +123,8 @@ def test_it_stops_where_something_is_missing(
 ) -> None:
     from nbclient.exceptions import CellExecutionError
 
-    if "repository" in parameters:
-        parameters = {**parameters, "repository": wheel.as_uri()}
+    if "toolkit" in parameters:
+        parameters = {**parameters, "toolkit": wheel.as_uri()}
     hidden = replace(environment, variables={**environment.variables, "CUDA_VISIBLE_DEVICES": ""})
     with pytest.raises(CellExecutionError, match=error):
         execute(with_parameters(parameters), hidden, tmp_path)

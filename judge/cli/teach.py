@@ -1,0 +1,131 @@
+"""``judge teach``: the toolkit's judge, taught by a file of the user's own answers, before and after."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from judge.cli.demo import run, say, show
+from judge.cli.demo_steps import ADAPTED, adapting_steps
+from judge.cli.options import COLUMNS, parse_columns
+from judge.errors import InputError, unknown
+from judge.files import sha256_file, write_json
+from judge.samples import REQUIRED, read_rows, sample_from_row, write_samples
+from judge.types import Label, Sample
+
+app = typer.Typer(add_completion=False)
+
+FEWEST = 40
+"""Documents, below which the two held-out parts say nothing."""
+NAMES = {
+    "document": ("document", "context", "passage", "passages", "contexts", "source_text", "evidence", "text"),
+    "question": ("question", "query", "prompt", "input", "user_input"),
+    "answer": ("answer", "response", "output", "completion", "gold_answer", "reference"),
+    "label": ("label", "verdict", "judgement"),
+}
+"""What files call the fields, most usual first."""
+KEPT = ("id", "task", "language", "group", "meta")
+BEGUN = "teach.json"
+
+
+@app.command("teach")
+def teach_command(
+    file: Annotated[Path, typer.Argument(help="Your answers: .jsonl, .csv or .parquet.")],
+    columns: COLUMNS = None,
+    out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path("runs/taught"),
+) -> None:
+    """Teach the toolkit's judge your documents: build data, train, calibrate, and measure before and after.
+
+    A row has a document, a question if there is one, and an answer. With labels (PASS, FAIL) these are
+    learned; without, the answers are taken to be right, and wrong ones are made of them by rule.
+
+    The same command goes on where it was interrupted.
+    """
+    samples = read_answers(file, parse_columns(columns))
+    labelled = check_answers(samples, file)
+    begun = {"file": sha256_file(file), "columns": columns}
+    note = out / BEGUN
+    if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != begun:
+        raise InputError(
+            f"was begun with another file, or other columns, than {file}; give another --out", file=out
+        )
+    write_samples(out / "answers.jsonl", samples)
+    write_json(note, begun)
+    settings = {"sources.0.path": str(out / "answers.jsonl"), "preferences.pairs": "0"}
+    if labelled:
+        settings["perturb"] = "false"
+    plan = adapting_steps(out, "own-domain", settings)
+    for number, step in enumerate(plan, start=1):
+        if step.made is not None and step.made.exists():
+            say(f"step {number} of {len(plan)}: {step.title}: done before")
+            continue
+        say(f"step {number} of {len(plan)}: {step.title}")
+        run(replace(step, fresh=None))
+    show(out, ADAPTED, "held-out answers of yours")
+
+
+def read_answers(file: Path, columns: dict[str, str] | None) -> list[Sample]:
+    """The rows of a file as samples, its columns by name where ``columns`` does not say them.
+
+    Raises:
+        InputError: a column is not found, or a row is wrong.
+    """
+    samples: list[Sample] = []
+    found: dict[str, str] = {}
+    for line, row in read_rows(file):
+        if not samples:
+            found = _columns(row, columns or {}, file)
+            say("columns: " + ", ".join(f"{field} = {column}" for field, column in found.items()))
+        own = {name: row[name] for name in KEPT if name in row and name not in found.values()}
+        values = {**own, **{field: row.get(column) for field, column in found.items()}}
+        samples.append(sample_from_row(values, file=file, line=line))
+    return samples
+
+
+def _columns(row: dict[str, Any], given: dict[str, str], file: Path) -> dict[str, str]:
+    found = {}
+    for field, names in NAMES.items():
+        names = (given[field],) if field in given else names
+        column = next(
+            (column for name in names for column in row if column.strip().lower() == name.lower()), None
+        )
+        if column is None and (field in given or field in REQUIRED):
+            looked = given.get(field) or " or ".join(names[:4])
+            raise InputError(
+                f"no column is named {looked} (there are: {', '.join(row)}); say --columns {field}=COLUMN",
+                file=file,
+                field=field,
+            )
+        if column is not None:
+            found[field] = column
+    if strange := sorted({*given} - {*NAMES, *KEPT}):
+        raise InputError(unknown("field", strange[0], NAMES), field="--columns")
+    return found | {field: column for field, column in given.items() if field in KEPT}
+
+
+def check_answers(samples: list[Sample], file: Path) -> bool:
+    """Whether these have labels to learn; those without are taken out if so.
+
+    Raises:
+        InputError: there are too few documents, or no right answer among the labels.
+    """
+    labels = {sample.label for sample in samples}
+    labelled = {Label.PASS, Label.FAIL} <= labels
+    if Label.FAIL in labels and not labelled:
+        raise InputError("has answers labelled FAIL alone; a judge learns from right ones too", file=file)
+    if labelled and None in labels:
+        left = sum(sample.label is None for sample in samples)
+        samples[:] = [sample for sample in samples if sample.label is not None]
+        say(f"{left} rows have no label and are left out")
+    documents = len({sample.group or sample.document_text for sample in samples})
+    if documents < FEWEST:
+        raise InputError(
+            f"holds answers on {documents} documents, and {FEWEST} are the fewest: three tenths are held "
+            "out to calibrate the judge and to measure it, and on fewer than six of them figures are chance",
+            file=file,
+        )
+    taken = "with labels" if labelled else "taken to be right"
+    say(f"{len(samples)} answers on {documents} documents, {taken}")
+    return labelled
