@@ -8,11 +8,9 @@ import typer
 
 from judge.cli.options import COLUMNS, ENCODING, MODEL, Settings, introduce, loads_judge, parse_columns
 from judge.errors import InputError, JudgeError
-from judge.files import read_jsonl
-from judge.progress import stage
+from judge.progress import say, stage
 from judge.rows import FILE_TYPES, as_file
 from judge.shipped import REFERENCE
-from judge.types import Label
 
 app = typer.Typer(add_completion=False)
 
@@ -47,6 +45,7 @@ def batch_command(
 ) -> None:
     """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""
     from judge.batch.file import Engine, LocalEngine, judge_file
+    from judge.batch.summary import shown, summarize
     from judge.judge import CHUNK
     from judge.load import load_judge
 
@@ -75,9 +74,11 @@ def batch_command(
         f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"
     )
-    if fail_on == "any":
-        bad = [row["id"] for _, row in read_jsonl(out) if row["label"] != Label.PASS]
-        if bad:
-            raise JudgeError(
-                f"{out}: {len(bad)} of {counts.verdicts} answers are not faithful; the first is {bad[0]}"
-            )
+    found = summarize(out)
+    for line in found.lines():
+        say(line)
+    if fail_on == "any" and found.first_bad is not None:
+        raise JudgeError(
+            f"{out}: {counts.verdicts - found.passed} of {counts.verdicts} answers are not faithful; "
+            f"the first is {shown(found.first_bad)}"
+        )

@@ -249,14 +249,39 @@ def test_batch(
 ) -> None:
     out = tmp_path / "new" / "out.jsonl"
     assert call("batch", samples, "-o", out, "--model", model_folder("chatml")) == 0
-    assert capsys.readouterr().out == f"{out}: 12 verdicts, 0 without a label, 0 of an earlier run\n"
-    rows = lines(out)
+    told, rows = capsys.readouterr(), lines(out)
+    assert told.out == f"{out}: 12 verdicts, 0 without a label, 0 of an earlier run\n"
+    count = [row["label"] for row in rows].count("PASS")
+    assert (
+        f"12 answers: {count} PASS, {12 - count} FAIL, 0 unread\nleast sure, p(FAIL) nearest to" in told.err
+    )
     assert [row["id"] for row in rows] == [f"s{number}" for number in range(12)]
     for row in rows:
         assert row["label"] == ("FAIL" if row["p_fail"] >= 0.5 else "PASS")
         assert row["usage"]["prompt_tokens"] > 0 and row["error"] is None
     assert len({row["p_fail"] for row in rows}) > 6
     assert sorted(path.name for path in out.parent.iterdir()) == ["out.jsonl", "out.jsonl.run.json"]
+
+
+@pytest.mark.parametrize(("threshold", "border"), [(0.5, 0.5), (0.25, 0.245), (1, 0.995)])
+def test_a_batch_ends_with_the_least_sure_verdicts(threshold: float, border: float, tmp_path: Path) -> None:
+    from judge.batch.summary import summarize
+
+    rows: list[dict[str, Any]] = [
+        {"id": f"s{n}", "label": "FAIL" if n / 100 >= threshold else "PASS", "p_fail": n / 100}
+        for n in range(1, 100)
+    ]
+    random.Random(0).shuffle(rows)
+    fails = sum(row["label"] == "FAIL" for row in rows)
+    others = {"id": "a\x1b", "label": None, "p_fail": None}, {"id": "x", "label": "PASS", "p_fail": 0.0}
+    path = tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (*others, *rows)))
+    found = summarize(path)
+    assert (found.passed, found.failed, found.unread, found.first_bad) == (100 - fails, fails, 1, "a\x1b")
+    assert found.border == pytest.approx(border)
+    wanted = sorted(abs(row["p_fail"] - border) for row in rows)[:10]
+    assert [abs(p - border) for _, p in found.doubtful] == pytest.approx(wanted)
+    assert next(found.lines()).endswith(f"{fails} FAIL, 1 unread (their error says why)")
 
 
 def test_batch_for_continuous_integration(

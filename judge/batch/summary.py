@@ -1,0 +1,77 @@
+"""What a file of verdicts says in a few lines: how many of each label, and which are the least sure."""
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.files import read_jsonl
+from judge.types import Label
+
+DOUBTFUL = 10
+"""Verdicts that are named as the least sure."""
+LONGEST = 60
+"""Characters of an id that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The verdicts of a file.
+
+    Attributes:
+        passed: how many are PASS.
+        failed: how many are FAIL.
+        unread: how many have no label, since the judge's output could not be read or a sample did not fit.
+        first_bad: the id of the first that is not PASS.
+        border: p(FAIL) from which on answers are FAIL, as near as the verdicts tell.
+        doubtful: ids and p(FAIL) of those nearest to it, the nearest first.
+    """
+
+    passed: int
+    failed: int
+    unread: int
+    first_bad: str | None
+    border: float
+    doubtful: list[tuple[str, float]]
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        total = self.passed + self.failed + self.unread
+        why = " (their error says why)" if self.unread else ""
+        yield f"{total:,} answers: {self.passed:,} PASS, {self.failed:,} FAIL, {self.unread:,} unread{why}"
+        if self.doubtful:
+            named = ", ".join(f"{shown(name)} {p:.3f}" for name, p in self.doubtful)
+            yield f"least sure, p(FAIL) nearest to {self.border:.3f}: {named}"
+
+
+def shown(name: str) -> str:
+    """An id as it can stand on a terminal."""
+    text = name if name.isprintable() else ascii(name)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def summarize(verdicts: Path) -> Summary:
+    """Read a file of verdicts, row by row: once for the labels, once for those near where FAIL begins."""
+    counts = dict.fromkeys((Label.PASS, Label.FAIL, None), 0)
+    first_bad, highest_pass, lowest_fail = None, 0.0, 1.0
+    for _, row in read_jsonl(verdicts):
+        counts[row["label"]] += 1
+        if first_bad is None and row["label"] != Label.PASS:
+            first_bad = str(row["id"])
+        if row["p_fail"] is not None and row["label"] == Label.PASS:
+            highest_pass = max(highest_pass, row["p_fail"])
+        if row["p_fail"] is not None and row["label"] == Label.FAIL:
+            lowest_fail = min(lowest_fail, row["p_fail"])
+    border = _border(highest_pass, lowest_fail)
+    # A rule's 0 and 1 are no probabilities to doubt.
+    rows = (row for _, row in read_jsonl(verdicts) if row["p_fail"] not in (None, 0, 1))
+    known = ((str(row["id"]), float(row["p_fail"])) for row in rows)
+    doubtful = heapq.nsmallest(DOUBTFUL, known, key=lambda pair: abs(pair[1] - border))
+    return Summary(counts[Label.PASS], counts[Label.FAIL], counts[None], first_bad, border, doubtful)
+
+
+def _border(highest_pass: float, lowest_fail: float) -> float:
+    """Where FAIL begins: at 0.5 if that parts the labels, else between them."""
+    if highest_pass < 0.5 <= lowest_fail or highest_pass >= lowest_fail:
+        return 0.5
+    return (highest_pass + lowest_fail) / 2
