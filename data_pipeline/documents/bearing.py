@@ -5,14 +5,13 @@ Words are compared by their stems, since what bears a claim often says it in oth
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import zip_longest
 
 from data_pipeline.documents.parts import parts_of
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts
-from data_pipeline.text.numbers import SMALL_VALUES
-from judge.floors.overlap import content_tokens, units
+from data_pipeline.text.content import words_of
+from judge.floors.overlap import units
 from judge.types import Language
 
 SHORT = {"en": 8, "zh": 16}
@@ -33,8 +32,6 @@ RECALLS = {"en": 0.2, "zh": 0.1}
 """... where such a share of the question's words stands too."""
 LONG_SPAN = 4
 """Words of a short answer from which on the half of them may stand for it anywhere."""
-STEM = 5
-"""Letters by which two forms of a word are one."""
 FAR = 0.2
 """Share of a question's words up to which a sentence is not about what the question asks."""
 ABOUT = 0.4
@@ -50,18 +47,6 @@ _AIM = re.compile(
 _FINDING = re.compile(r"\b[Pp] ?[<=>]|\b(?:CI|odds|hazard|relative risk|significan\w+|correlat\w+)\b|\d ?%\)")
 """Marks of a result. A conclusion may rest on it and share few of its words."""
 _BARE_WORD = re.compile(r"(?:yes|no|true|false|none|both|neither|是|否|不是|没有|有)\W*", re.I)
-
-
-@lru_cache(maxsize=32_768)
-def words_of(text: str, language: Language) -> frozenset[str]:
-    """The stems of the content words of a text; kept, since parts are asked for again and again.
-
-    In Chinese its pairs of characters. Small numbers are the same in words and in digits.
-    """
-    found = content_tokens(units(text, language), language)
-    if language == "zh":
-        return frozenset(found)
-    return frozenset(SMALL_VALUES.get(word, word if word[0].isdigit() else word[:STEM]) for word in found)
 
 
 def in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:

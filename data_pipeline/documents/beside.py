@@ -9,11 +9,12 @@ from dataclasses import replace
 from random import Random
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import SHORT, words_of
+from data_pipeline.documents.bearing import SHORT
 from data_pipeline.documents.parts import is_table, parts_of
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts
+from data_pipeline.text.content import words_of
 from judge.floors.overlap import units
 from judge.types import Language, Sample
 

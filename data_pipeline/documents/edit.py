@@ -12,7 +12,7 @@ from data_pipeline.documents.swap import swap
 from data_pipeline.neighbours import Neighbours, kind_of
 from judge.types import Sample
 
-DOCUMENT_EDITS = ("deletion", "document_swap", "subject_swap", "other_passage")
+DOCUMENT_EDITS = ("deletion", "document_swap", "other_passage")
 """The edit types."""
 SWAPS_FIRST = 0.25
 """Share of gold answers for which swaps are tried first. By looking words up they are told more easily."""

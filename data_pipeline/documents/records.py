@@ -12,9 +12,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import words_of
 from data_pipeline.documents.swap import either_way, replace_words
 from data_pipeline.perturb.edit import bare, occurs
+from data_pipeline.text.content import words_of
 from judge.types import Sample
 
 MOST_DONORS = 8

@@ -63,22 +63,20 @@ def swap(gold: Sample, rng: Random) -> Iterator[Contrast]:
 def either_way(gold: Sample, old: str, new: str, changes: Changes, rng: Random) -> Contrast | None:
     """The pair in which the document's ``old`` became ``new``, or that of the answer which says ``new``.
 
-    Where the question names the fact, and the answer does not, the other question is asked instead. ``None``
-    where neither does so.
+    ``None`` where the answer does not name the fact.
     """
     document = gold.document_text
     changed = replace_words(document, changes)
     question, answer = (replace_words(text, changes) for text in (gold.question, gold.answer))
-    if changed == document or (question, answer) == (gold.question, gold.answer):
+    if changed == document or answer == gold.answer:
         return None
     backward = rng.random() < 0.5
     said, stands = (new, old) if backward else (old, new)
-    of_answer = answer != gold.answer
     return Contrast(
-        edit_type="document_swap" if of_answer else "subject_swap",
+        edit_type="document_swap",
         change=_CHANGE[gold.language].format(stands=stands, said=said),
-        replaced=stands if of_answer else "",
-        inserted=said if of_answer else answer,
+        replaced=stands,
+        inserted=said,
         faithful=answer if backward else None,
         hallucinated=answer if backward else None,
         question=question if backward else None,
@@ -152,7 +150,8 @@ def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
         fact
         for fact in names.values()
         if fact.form.startswith("person")
-        and occurs(fact.text, gold.answer) != occurs(fact.text, gold.question)
+        and occurs(fact.text, gold.answer)
+        and not occurs(fact.text, gold.question)
     ]
     rng.shuffle(mine)
     for fact in mine:

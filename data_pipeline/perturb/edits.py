@@ -1,7 +1,9 @@
 """The edit types: each makes one small wrong change to an answer, or says that it cannot (``None``)."""
 
+from random import Random
+
 from data_pipeline.perturb.comparatives import comparative
-from data_pipeline.perturb.edit import EditFunction
+from data_pipeline.perturb.edit import Edit, EditFunction
 from data_pipeline.perturb.meaning.attributions import attribution
 from data_pipeline.perturb.meaning.roles import role
 from data_pipeline.perturb.polarity import negation
@@ -9,13 +11,17 @@ from data_pipeline.perturb.swap_date import date, foreign_date
 from data_pipeline.perturb.swap_name import entity
 from data_pipeline.perturb.swap_number import foreign_number, number
 from data_pipeline.perturb.zh.edits import CHINESE_EDITS, FOREIGN_CHINESE_EDITS
+from judge.types import Language
 
 
-def _by_language(english: EditFunction, chinese: EditFunction) -> EditFunction:
-    """One edit function of two: the Chinese one for Chinese answers."""
-    return lambda answer, document, question, language, rng: (chinese if language == "zh" else english)(
-        answer, document, question, language, rng
-    )
+def _by_language(english: EditFunction, chinese: EditFunction | None) -> EditFunction:
+    """One edit function of two: the Chinese one for Chinese answers, where there is one."""
+
+    def edit(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+        function = chinese if language == "zh" else english
+        return function(answer, document, question, language, rng) if function else None
+
+    return edit
 
 
 _ENGLISH: dict[str, EditFunction] = {
@@ -28,7 +34,7 @@ _ENGLISH: dict[str, EditFunction] = {
     "attribution": attribution,
 }
 EDITS: dict[str, EditFunction] = {
-    name: _by_language(edit, CHINESE_EDITS[name]) for name, edit in _ENGLISH.items()
+    name: _by_language(edit, CHINESE_EDITS.get(name)) for name, edit in _ENGLISH.items()
 }
 FOREIGN_EDITS: dict[str, EditFunction] = {
     "number": _by_language(foreign_number, FOREIGN_CHINESE_EDITS["number"]),

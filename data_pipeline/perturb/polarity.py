@@ -6,8 +6,9 @@ from random import Random
 from data_pipeline.perturb.clauses import is_tied
 from data_pipeline.perturb.edit import Edit, Swap, Turn, make_edit, same_case
 from data_pipeline.perturb.facts import is_translation
-from data_pipeline.perturb.meaning.support import sentence_at, stems
+from data_pipeline.perturb.meaning.support import sentence_at
 from data_pipeline.perturb.negation_en import english_negations
+from data_pipeline.text.content import keys
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language
 
@@ -74,11 +75,11 @@ def negation(answer: str, document: str, question: str, language: Language, rng:
 def says_it_once(answer: str, start: int) -> bool:
     """Does no other sentence of an answer speak of much the same as the one at ``start``?"""
     own = sentence_at(answer, start)
-    said = stems(answer[own.start : own.end])
+    said = keys(answer[own.start : own.end])
     others = [answer[span.start : span.end] for span in sentence_spans(answer) if span != own]
     if others and (YES_OR_NO.match(answer) or any(_CONCEDES.search(other) for other in others)):
         return False  # what comes behind speaks of the opening too
-    return all(len(said & stems(other)) <= SAME * min(len(said), len(stems(other))) for other in others)
+    return all(len(said & keys(other)) <= SAME * min(len(said), len(keys(other))) for other in others)
 
 
 def _goes_both_ways(spot: Turn, answer: str, question: str) -> bool:

@@ -5,8 +5,7 @@ from functools import lru_cache
 
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.fact import Fact
-from data_pipeline.text.content import stem
-from judge.floors.overlap import content_tokens, units
+from data_pipeline.text.content import stems
 from judge.prompting.sentences import sentence_spans
 
 _TELLS_APART = re.compile(r"\b(?:is|are|was|were|has|have|had|who|which|but|while|won|to|by|\w{2,}ed)\b|;")
@@ -21,16 +20,16 @@ def may_also_hold(fact: Fact, text: str, answer: str, question: str, document: s
     sentence with ``text`` shares as many words with it as the best sentence with the fact does, both may
     be right. A sentence that holds both tells them apart itself.
     """
-    claim = _claim(fact, answer, question) - _stems(text)
+    claim = _claim(fact, answer, question) - stems(text)
     one, two = fact.text.lower(), text.lower()
     old = new = 0
-    for sentence, stems in _sentences(document):
+    for sentence, held in _sentences(document):
         if one in sentence and occurs(one, sentence):
             if fact.kind == "entity" and two in sentence and _in_one_list(one, two, sentence):
                 return True
-            old = max(old, len(claim & stems))
+            old = max(old, len(claim & held))
         elif two in sentence and occurs(two, sentence):
-            new = max(new, len(claim & stems))
+            new = max(new, len(claim & held))
     return new >= (old or max(1.0, _ENOUGH * len(claim)))
 
 
@@ -46,19 +45,12 @@ def _claim(fact: Fact, answer: str, question: str) -> frozenset[str]:
     sentence = next(
         (answer[span.start : span.end] for span in sentence_spans(answer) if span.end >= fact.end), answer
     )
-    words = _stems(sentence) - _stems(fact.text)
-    return words if len(words) >= 4 else words | (_stems(question) - _stems(fact.text))
+    words = stems(sentence) - stems(fact.text)
+    return words if len(words) >= 4 else words | (stems(question) - stems(fact.text))
 
 
 @lru_cache(maxsize=32)
 def _sentences(document: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """The sentences of a document in small letters, with their words; kept, since every edit asks again."""
     texts = (document[span.start : span.end].lower() for span in sentence_spans(document))
-    return tuple((text, _stems(text)) for text in texts)
-
-
-@lru_cache(maxsize=1024)
-def _stems(text: str) -> frozenset[str]:
-    """The content words of a text less their endings."""
-    found = content_tokens(units(text, "en"), "en")
-    return frozenset(map(stem, found))
+    return tuple((text, stems(text)) for text in texts)

@@ -7,10 +7,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from data_pipeline.text.numbers import SMALL_VALUES
+from judge.floors.overlap import content_tokens, units
+from judge.types import Language
 
 CJK = re.compile(r"[\u4e00-\u9fff]")
 """One Chinese character."""
 _ENDINGS = ("ing", "ed", "es", "s", "e")
+STEM = 5
+"""Letters by which two forms of a word are one to ``words_of``."""
 _RUN = re.compile(r"[a-z0-9]+(?:[.,:][0-9]+)*|[\u4e00-\u9fff]+")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[\u4e00-\u9fff]+|[^\W\d_\u4e00-\u9fff]+(?:['’][^\W\d_\u4e00-\u9fff]+)*")
 
@@ -82,3 +86,21 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
     return word
+
+
+@lru_cache(maxsize=32_768)
+def words_of(text: str, language: Language) -> frozenset[str]:
+    """The stems of the content words of a text; kept, since parts are asked for again and again.
+
+    In Chinese its pairs of characters. Small numbers are the same in words and in digits.
+    """
+    found = content_tokens(units(text, language), language)
+    if language == "zh":
+        return frozenset(found)
+    return frozenset(SMALL_VALUES.get(word, word if word[0].isdigit() else word[:STEM]) for word in found)
+
+
+@lru_cache(maxsize=1024)
+def stems(text: str) -> frozenset[str]:
+    """The content words of an English text less their endings."""
+    return frozenset(map(stem, content_tokens(units(text, "en"), "en")))

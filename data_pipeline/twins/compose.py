@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from data_pipeline.documents.bearing import is_span, words_of
+from data_pipeline.documents.bearing import is_span
 from data_pipeline.leaning import leans_back, names_its_subject
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
+from data_pipeline.text.content import words_of
 from data_pipeline.twins.statements import Statement, plain, statements
 from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans

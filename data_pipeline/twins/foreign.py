@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import words_of
 from data_pipeline.neighbours import Neighbours
+from data_pipeline.text.content import words_of
 from judge.types import Sample
 
 AGAIN = 0.5

@@ -10,11 +10,12 @@ from dataclasses import replace
 from random import Random
 
 from data_pipeline.contrast import Contrast, Error
-from data_pipeline.documents.bearing import bearing_parts, words_of
+from data_pipeline.documents.bearing import bearing_parts
 from data_pipeline.documents.deletion import elsewhere
 from data_pipeline.documents.parts import without
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.zh.segment import written_like
+from data_pipeline.text.content import words_of
 from data_pipeline.twins.asked import asked
 from data_pipeline.twins.compose import lead_of, say_the_same
 from data_pipeline.twins.refusal import WORDINGS, answering_parts, does_say

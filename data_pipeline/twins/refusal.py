@@ -10,18 +10,12 @@ from collections.abc import Iterator, Mapping
 from random import Random
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import (
-    bearing_parts,
-    can_be_missed,
-    in_pairs,
-    is_gone,
-    is_span,
-    words_of,
-)
+from data_pipeline.documents.bearing import bearing_parts, can_be_missed, in_pairs, is_gone, is_span
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.perturb.zh.segment import written_like
+from data_pipeline.text.content import words_of
 from data_pipeline.text.words import words
 from data_pipeline.twins.asked import asked
 from judge.types import Language, Sample

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from random import Random
 
 from data_pipeline.contrast import Error
-from data_pipeline.documents.bearing import bearing_parts, in_pairs, words_of
+from data_pipeline.documents.bearing import bearing_parts, in_pairs
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb import EDIT_TYPES, RulePerturber
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
+from data_pipeline.text.content import words_of
 from data_pipeline.twins.compose import Composed
 from data_pipeline.twins.statements import statements
 from judge.types import Language, Sample

@@ -288,21 +288,6 @@ def test_names_change_places() -> None:
     assert "designed by Clara Brandt" in changed and "Ada Holst, who" in changed
 
 
-def test_a_name_in_the_question_changes_places() -> None:
-    document = BRIDGE.replace("The builder Clara Brandt worked", "Clara Brandt, who said little, worked")
-    sample = gold("27 months", "How long did Clara Brandt work?", document)
-    found = [
-        each for seed in range(12) for each in swap(sample, rng(seed)) if each.edit_type == "subject_swap"
-    ]
-    assert {each.question or sample.question for each in found} == {
-        "How long did Clara Brandt work?", "How long did Ada Holst work?",
-    }  # fmt: skip
-    for each in found:
-        name = "Clara Brandt" if each.question is None else "Ada Holst"
-        assert f"{name}, who said little" in (each.faithful_document or "")
-        assert f"{name}, who said little" not in (each.hallucinated_document or "")
-
-
 def test_numbers_that_count_the_same_change_places_unless_they_are_compared() -> None:
     document = "The ferry carries 48 cars. The new barge carries 36 cars. Both are blue."
     found = [each for seed in range(8) for each in swap(gold("48 cars", "", document), rng(seed))]

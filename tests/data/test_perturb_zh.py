@@ -22,7 +22,6 @@ COURT = (
     "被告岑玉衡表示屋顶漏水，原告戚长宁表示早已修好。乐川市人民法院部分支持了请求，押金8,200元未退还。"
     "如果被告上诉，判决将推迟生效。除押金外，其余款项应在30日内付清。"
 )
-HEARD = "被告岑玉衡表示屋顶漏水。原告戚长宁表示早已修好。"
 FAR = "馬可·費拉羅於1873年抵達廈門，1881年離開。陳伯言先生認為，費拉羅寫了《閩海行記》，沒有寫《臺灣紀程》。"
 
 
@@ -45,8 +44,6 @@ def outcomes(kind: str, answer: str, document: str, question: str = "") -> set[s
         ("comparative", "销量上升到480把。", LAKE, "", {"销量下降到480把。"}),
         ("comparative", "价格低于620元。", LAKE, "", {"价格高于620元。"}),
         ("comparative", "博物馆在湖的北岸。", LAKE, "", {"博物馆在湖的南岸。"}),
-        ("role", "原告要求被告支付欠租。", COURT, "", {"被告要求原告支付欠租。"}),
-        ("attribution", "岑玉衡表示屋顶漏水。", HEARD, "", {"戚长宁表示屋顶漏水。"}),
     ],
 )
 def test_golden(kind: str, answer: str, document: str, question: str, expected: set[str]) -> None:

@@ -14,9 +14,9 @@ from data_pipeline.perturb.meaning.support import (
     first_made,
     sentence_at,
     sentences,
-    stems,
 )
 from data_pipeline.perturb.meaning.triples import Triple, place_of, triples
+from data_pipeline.text.content import keys
 from judge.types import Language
 
 _LIST = re.compile(
@@ -181,8 +181,8 @@ def _names(answer: str, document: str) -> Iterator[Candidate | None]:
 def _true_of(name: str, place: tuple[int, int, str, Fact], answer: str, document: str) -> bool:
     """Does the document say of ``name`` what the answer says of the name at a place?"""
     clause = _CLAUSE.split(answer[place[1] : sentence_at(answer, place[0]).end])[0]
-    wanted = stems(clause)
+    wanted = keys(clause)
     return not wanted or any(
-        name in text and place[2] not in text and len(wanted & stems(text)) >= 0.5 * len(wanted)
+        name in text and place[2] not in text and len(wanted & keys(text)) >= 0.5 * len(wanted)
         for text in (document[part.start : part.end] for part in sentences(document))
     )

@@ -7,7 +7,7 @@ from random import Random
 
 from data_pipeline.perturb.edit import Edit, make_edit
 from data_pipeline.perturb.facts import is_translation
-from data_pipeline.perturb.verify import content
+from data_pipeline.text.content import keys
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span
 
@@ -24,19 +24,13 @@ def sentences(text: str) -> tuple[Span, ...]:
     return sentence_spans(text)
 
 
-@lru_cache(maxsize=2048)
-def stems(text: str) -> frozenset[str]:
-    """The content words of a text, spelling and inflection aside."""
-    return frozenset(content(text))
-
-
 def known(text: str, document: str, least: float = 1.0) -> bool:
     """Does the document hold such a share of the content words of a phrase?
 
     A document in another language knows every phrase: only a translation of it can say them.
     """
-    wanted = stems(text)
-    return is_translation(text, document) or len(wanted & stems(document)) >= least * len(wanted)
+    wanted = keys(text)
+    return is_translation(text, document) or len(wanted & keys(document)) >= least * len(wanted)
 
 
 def sentence_at(text: str, place: int) -> Span:

@@ -18,8 +18,6 @@ _WHAT = {
     "entity": "名称",
     "negation": "肯定与否定",
     "comparative": "方向词",
-    "role": "双方的角色",
-    "attribution": "说话人",
 }
 _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
 _END = re.compile(r"[，。；！？：,;!?:\n]")

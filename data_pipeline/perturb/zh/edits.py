@@ -1,10 +1,8 @@
 """The Chinese edits by type."""
 
 from data_pipeline.perturb.edit import EditFunction
-from data_pipeline.perturb.zh.attribution import attribution
 from data_pipeline.perturb.zh.comparative import chinese_comparative
 from data_pipeline.perturb.zh.polarity import chinese_negation
-from data_pipeline.perturb.zh.role import role
 from data_pipeline.perturb.zh.swap_date import chinese_date, foreign_chinese_date
 from data_pipeline.perturb.zh.swap_name import chinese_entity
 from data_pipeline.perturb.zh.swap_number import chinese_number, foreign_chinese_number
@@ -15,10 +13,8 @@ CHINESE_EDITS: dict[str, EditFunction] = {
     "entity": chinese_entity,
     "negation": chinese_negation,
     "comparative": chinese_comparative,
-    "role": role,
-    "attribution": attribution,
 }
-"""Edits of Chinese answers."""
+"""Edits of Chinese answers; the other types make none of them."""
 FOREIGN_CHINESE_EDITS: dict[str, EditFunction] = {
     "number": foreign_chinese_number,
     "date": foreign_chinese_date,
