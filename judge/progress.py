@@ -59,10 +59,9 @@ class Display:
     def add(self, title: str, total: int | None) -> "TaskID":
         """Show a piece of work from now on."""
         if not self.bars.tasks:
-            self.bars.start()
             self._stop = Event()
-            if self.bars.disable:
-                Thread(target=self._lines, args=(self._stop,), daemon=True).start()
+            lines = Thread(target=self._lines, args=(self._stop,), daemon=True)
+            (lines if self.bars.disable else self.bars).start()
         return self.bars.add_task(title, total=total)
 
     def remove(self, task: "TaskID") -> None:
@@ -70,7 +69,8 @@ class Display:
         self.bars.remove_task(task)
         if not self.bars.tasks:
             self._stop.set()
-            self.bars.stop()
+            if not self.bars.disable:
+                self.bars.stop()
 
     def _lines(self, stop: Event) -> None:
         while not stop.wait(max(0.0, self._next_line - time.monotonic())):
