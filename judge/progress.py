@@ -1,4 +1,4 @@
-"""How far long work is, on standard error: a bar on a terminal, elsewhere a line every 30 seconds.
+"""How far long work is, on standard error: rich's bars on a terminal, elsewhere a line every 30 seconds.
 
 The command line opens a display. What works under it says how far it is, and need not know who looks:
 
@@ -11,15 +11,18 @@ Without a display nothing is shown, so the library is silent in other people's p
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import timedelta
+from functools import cached_property
+from threading import Event, Thread
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, Task, TaskID
 
 Item = TypeVar("Item")
 Update = Callable[..., None]
@@ -27,132 +30,61 @@ Update = Callable[..., None]
 
 EVERY = 30.0
 """Seconds between two lines where standard error is no terminal."""
-REFRESH = 0.2
-"""Seconds between two looks at a terminal's bars."""
 NOTEBOOK = "JPY_PARENT_PID"
 """Set in what a notebook's cell starts: it looks like a terminal, and shows every state of a bar."""
-BRIEF = 1.0
-"""What takes less, in seconds, gets no bar."""
-
-
-class Stage:
-    """One piece of work: what it is, how much of it is done."""
-
-    def __init__(self, title: str, total: int | None):
-        self.title, self.total = title, total
-        self.done = 0
-        self.begun = time.monotonic()
-        self._from: tuple[float, int] | None = None
-
-    def update(self, done: int, total: int | None = None) -> None:
-        """See :data:`Update`; costs next to nothing, so it may be called for every item."""
-        if self._from is None:
-            self._from = time.monotonic(), done
-        self.done = done
-        self.total = self.total if total is None else total
-
-    def left(self) -> float | None:
-        """Seconds that the rest will take at the pace so far; ``None`` while nobody can know."""
-        if self._from is None or self.total is None or self.done <= self._from[1]:
-            return None
-        since, before = self._from
-        return (time.monotonic() - since) / (self.done - before) * max(0, self.total - self.done)
-
-    def counts(self) -> str:
-        """How much is done, in words."""
-        if self.total:
-            return f"{self.done:,} of {self.total:,} ({self.done / self.total:.0%})"
-        return f"{self.done:,}" if self._from is not None else ""
-
-    def times(self) -> str:
-        """How long it has taken, and will take still."""
-        left = self.left()
-        still = "" if left is None else f", about {_clock(left)} left"
-        return f"{_clock(time.monotonic() - self.begun)} so far{still}"
-
-    def line(self) -> str:
-        """All that is known, in one line."""
-        return f"{self.title}: {', '.join(filter(None, (self.counts(), self.times())))}"
-
-
-def _clock(seconds: float) -> str:
-    hours, rest = divmod(round(seconds), 3600)
-    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
 class Display:
-    """Shows stages for as long as there are any; a thread of its own looks at them now and then."""
+    """Bars or lines about everything that is at work."""
 
     def __init__(self, console: "Console | None" = None):
-        self._console = console
-        self._stages: list[Stage] = []
-        self._watch: tuple[threading.Thread, threading.Event] | None = None
+        self._console, self._stop = console, Event()
         self._next_line = time.monotonic() + EVERY
 
-    @property
-    def console(self) -> "Console":
-        """Where everything is shown; messages printed here stand above the bars."""
-        if self._console is None:
-            from rich.console import Console
+    @cached_property
+    def bars(self) -> "Progress":
+        """Rich's bars, which only count where there is no terminal; made when they are first needed."""
+        from rich import progress as rich
+        from rich.console import Console
 
-            self._console = Console(stderr=True)
-        return self._console
+        console = self._console or Console(stderr=True)
+        lines = not console.is_terminal or console.is_dumb_terminal or NOTEBOOK in os.environ
+        title = rich.TextColumn("{task.description}", markup=False)
+        times = rich.TimeElapsedColumn(), rich.TimeRemainingColumn()
+        return rich.Progress(
+            title, rich.BarColumn(), rich.MofNCompleteColumn(), *times,
+            console=console, transient=True, redirect_stdout=False, refresh_per_second=5, disable=lines,
+        )  # fmt: skip
 
-    def add(self, stage: Stage) -> None:
-        """Show a stage from now on."""
-        self._stages.append(stage)
-        if self._watch is None:
-            stop = threading.Event()
-            live = (
-                self.console.is_terminal and not self.console.is_dumb_terminal and NOTEBOOK not in os.environ
-            )
-            watch = threading.Thread(target=self._bars if live else self._lines, args=(stop,), daemon=True)
-            self._watch = watch, stop
-            watch.start()
+    def add(self, title: str, total: int | None) -> "TaskID":
+        """Show a piece of work from now on."""
+        if not self.bars.tasks:
+            self._stop = Event()
+            lines = Thread(target=self._lines, args=(self._stop,), daemon=True)
+            (lines if self.bars.disable else self.bars).start()
+        return self.bars.add_task(title, total=total)
 
-    def remove(self, stage: Stage) -> None:
-        """Show a stage no more."""
-        self._stages.remove(stage)
-        if not self._stages and self._watch is not None:
-            (watch, stop), self._watch = self._watch, None
-            stop.set()
-            if watch is not threading.current_thread():
-                watch.join()
+    def remove(self, task: "TaskID") -> None:
+        """Show it no more."""
+        self.bars.remove_task(task)
+        if not self.bars.tasks:
+            self._stop.set()
+            if not self.bars.disable:
+                self.bars.stop()
 
-    def _lines(self, stop: threading.Event) -> None:
+    def _lines(self, stop: Event) -> None:
         while not stop.wait(max(0.0, self._next_line - time.monotonic())):
             self._next_line = time.monotonic() + EVERY
-            line = "; ".join(stage.line() for stage in list(self._stages))
-            self.console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-    def _bars(self, stop: threading.Event) -> None:
-        from rich.markup import escape
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
-        bars = Progress(
-            *columns, console=self.console, transient=True, auto_refresh=False, redirect_stdout=False
-        )
-        rows: dict[int, Any] = {}
-        try:
-            while not stop.wait(REFRESH):
-                old = {id(stage): stage for stage in list(self._stages) if _age(stage) > BRIEF}
-                for gone in rows.keys() - old.keys():
-                    bars.remove_task(rows.pop(gone))
-                for key, stage in old.items():
-                    if key not in rows:
-                        rows[key] = bars.add_task(escape(stage.title), total=None, told="")
-                    told = ", ".join(filter(None, (stage.counts(), stage.times())))
-                    bars.update(rows[key], completed=stage.done, total=stage.total, told=told)
-                if rows:
-                    bars.start()  # not before, so that an error that comes first stands alone
-                    bars.refresh()
-        finally:
-            bars.stop()
+            line = "; ".join(map(_line, self.bars.tasks))
+            self.bars.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _age(stage: Stage) -> float:
-    return time.monotonic() - stage.begun
+def _line(task: "Task") -> str:
+    """All that is known of a piece of work."""
+    done = f"{task.completed:,.0f}"
+    done += f" of {task.total:,.0f} ({task.percentage:.0f}%)" if task.total else ""
+    left = "" if task.time_remaining is None else f", about {timedelta(seconds=task.time_remaining)} left"
+    return f"{task.description}: {done}, {timedelta(seconds=int(task.elapsed or 0))} so far{left}"
 
 
 _DISPLAY: ContextVar[Display | None] = ContextVar("display", default=None)
@@ -180,12 +112,11 @@ def stage(title: str, total: int | None = None) -> Iterator[Update]:
     if display is None:
         yield lambda done, total=None: None
         return
-    work = Stage(title, total)
-    display.add(work)
+    task = display.add(title, total)
     try:
-        yield work.update
+        yield lambda done, total=None: display.bars.update(task, completed=done, total=total)
     finally:
-        display.remove(work)
+        display.remove(task)
 
 
 def track(items: Iterable[Item], title: str, total: int | None = None) -> Iterator[Item]:
@@ -201,6 +132,6 @@ def say(text: str) -> None:
     """Print a message on standard error, above the bars where there are any."""
     display = _DISPLAY.get()
     if display is not None:
-        display.console.print(text, highlight=False, markup=False, soft_wrap=True)
+        display.bars.console.print(text, highlight=False, markup=False, soft_wrap=True)
     else:
         print(text, file=sys.stderr, flush=True)

@@ -17,7 +17,7 @@ from judge.backends.base import LabelRequest
 from judge.errors import InputError, JudgeError, unknown
 from judge.prompting.rendering import common_prefix
 from judge.remote import ChatRequest, EndpointConfig, Reply
-from judge.remote.session import LONGEST_BACKOFF
+from judge.remote.client import LONGEST_BACKOFF
 from judge.remote.transport import CONNECT
 from judge.types import Message
 
@@ -206,10 +206,8 @@ def _connect(config: EndpointConfig) -> "httpx2.Client":
 
     key = os.environ.get(config.key_variable, "").strip()
     usable = key and key.isascii() and key.isprintable()  # calls tell when it is not
-    return httpx2.Client(
-        headers={"Authorization": f"Bearer {key}"} if usable else {},
-        timeout=httpx2.Timeout(TIMEOUT, connect=CONNECT),
-    )
+    limit = httpx2.Timeout(TIMEOUT, connect=CONNECT)
+    return httpx2.Client(headers={"Authorization": f"Bearer {key}"} if usable else {}, timeout=limit)
 
 
 def _call(http: "httpx2.Client", url: str, body: Mapping[str, Any] | None = None) -> Any:

@@ -1,13 +1,12 @@
 """What a run may spend and what it has spent, in money and tokens; and what it would spend."""
 
-import asyncio
 import threading
 from dataclasses import dataclass
 
 from judge.errors import JudgeError
-
-POLL = 0.05
-"""Seconds between two looks at a budget that calls on the wire hold; they may be those of other threads."""
+from judge.remote.chat import price
+from judge.remote.config import Prices
+from judge.types import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +16,11 @@ class Spending:
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
+
+    @classmethod
+    def of(cls, usage: Usage, prices: Prices | None) -> "Spending":
+        """One call's."""
+        return cls(1, usage.prompt_tokens + usage.completion_tokens, price(usage, prices))
 
     def __add__(self, other: "Spending") -> "Spending":
         return Spending(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
@@ -41,30 +45,29 @@ class Budget:
         self.money, self.tokens = money, tokens
         self.spent = Spending()
         self._held = Spending()
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
 
-    async def hold(self, most: Spending) -> None:
+    def hold(self, most: Spending) -> None:
         """Hold the most that a call can use; waits where only other calls' holds stand in the way.
 
         Raises:
             JudgeError: the rest of the budget does not reach.
         """
-        while True:
-            with self._lock:
-                if self._fits(self.spent + self._held + most):
-                    self._held += most
-                    return
+        with self._changed:
+            while not self._fits(self.spent + self._held + most):
                 if not self._held.calls:
                     raise JudgeError(self._used_up(most))
-            await asyncio.sleep(POLL)
+                self._changed.wait()
+            self._held += most
 
     def settle(self, most: Spending, used: Spending) -> None:
         """Give back what :meth:`hold` held and count what was used."""
-        with self._lock:
+        with self._changed:
             self._held -= most
             if not self._held.calls:
                 self._held = Spending()  # no rest of rounding
             self.spent += used
+            self._changed.notify_all()
 
     def _fits(self, total: Spending) -> bool:
         return (self.money is None or total.cost <= self.money) and (

@@ -10,23 +10,42 @@ With the same answers of the server the replies are the same, whatever the concu
 and how often the run was stopped and started again.
 """
 
+import itertools
+import json
+import random
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from threading import Event, Lock
+from contextlib import suppress
+from functools import cached_property
+from queue import SimpleQueue
+from threading import BoundedSemaphore, Event, Lock, Thread
+from weakref import WeakValueDictionary
 
-from judge.errors import InputError
-from judge.remote.budget import Budget, Estimate
-from judge.remote.cache import CallCache, call_key
-from judge.remote.chat import ChatRequest, Reply, price
+from judge.errors import InputError, JudgeError
+from judge.remote.budget import Budget, Estimate, Spending
+from judge.remote.cache import CallCache, StoredCall, call_key
+from judge.remote.chat import ChatRequest, Reply, price, read_reply, read_usage
 from judge.remote.config import EndpointConfig
-from judge.remote.session import ChatSession
-from judge.remote.thread import CallThread
+from judge.remote.transport import Endpoint, Rejected, Response, TryAgain
 from judge.types import Message, Usage
 
 LOOK_AHEAD = 4
 """Requests taken ahead for each call on the wire, so that others go on while the first in order is slow."""
+LONGEST_BACKOFF = 30.0
+"""Seconds between two tries, where the server does not ask for more."""
+LONGEST_RETRY_AFTER = 600.0
+"""A server that asks for more seconds than this is taken for one that does not want the run."""
+UNREACHABLE = 6.0
+"""Seconds of tries after which a server that never answered is given up where there is no connection."""
+
+
+_Work = SimpleQueue[tuple[ChatRequest, Future[Reply]] | None]
+
+
+class _Stopped(Exception):
+    """The run ended before this call was sent."""
 
 
 class ChatClient:
@@ -54,60 +73,142 @@ class ChatClient:
         self.budget = budget or Budget()
         if self.budget.money is not None and config.prices is None:
             raise InputError(f"a budget in money needs the prices of {config.model!r}", field="prices")
-        self._calls: CallThread | None = None
-        self._counting = Lock()
-        self._reached = Event()
+        self._slots = BoundedSemaphore(config.concurrency)
+        self._lock = Lock()
+        self._same_call: WeakValueDictionary[bytes, Lock] = WeakValueDictionary()
+        self._open_again = 0.0  # when the endpoint takes calls again, on the monotonic clock
+        self._answered = False
 
-    def session(self) -> ChatSession:
-        """For an event loop of one's own: ``async with client.session() as s: await s.complete(request)``."""
-        return ChatSession(self.config, self.name, self.cache, self.budget, self._reached)
+    @cached_property
+    def _endpoint(self) -> Endpoint:
+        return Endpoint(self.config)
 
     def run(self, requests: Iterable[ChatRequest]) -> Iterator[Reply]:
         """Yield the reply to each request, in order, as they come.
 
-        Calls go on in a thread of their own while the caller works on a reply. Requests are taken a bounded
-        number ahead, so they may be many, or without end. Runs of several threads go on at once; they share
-        the connections, and all of them together keep to ``concurrency``.
+        Calls go on in threads while the caller works on a reply. Requests are taken a bounded number ahead,
+        so they may be without end. Runs at once share the connections and together keep to ``concurrency``.
 
         Raises:
-            JudgeError: as :meth:`ChatSession.complete` does, or what ``requests`` raises, after the replies
-                before it. Calls that are on the wire then are waited for, and kept.
+            JudgeError: the endpoint failed every retry, the budget is used up, or what ``requests`` raises,
+                after the replies before it. Calls that are on the wire then are waited for, and kept.
+            InputError: the endpoint takes no such request: wrong key, address, model or parameter.
         """
+        _ = self._endpoint  # what is wrong with it is told here
+        work: _Work = SimpleQueue()
         ahead: deque[Future[Reply]] = deque()
-        with self._thread() as calls:
-            try:
-                for request in requests:
-                    ahead.append(calls.submit(request))
-                    while ahead and (ahead[0].done() or len(ahead) >= LOOK_AHEAD * self.config.concurrency):
-                        yield ahead.popleft().result()
-                while ahead:
-                    yield ahead.popleft().result()
-            except Exception:
-                if calls.users == 1:
-                    calls.stop()
-                for future in ahead:
-                    with suppress(Exception):  # the first one is raised
-                        future.result()
-                raise
-
-    @contextmanager
-    def _thread(self) -> Iterator[CallThread]:
-        """The thread of calls: one for all runs that go on at once, a new one after a failure."""
-        with self._counting:
-            if self._calls is None or self._calls.failed:
-                self._calls = CallThread(self.session()).__enter__()
-            calls = self._calls
-            calls.users += 1
+        stopped, threads, failed = Event(), list[Thread](), list[Exception]()
         try:
-            yield calls
+            for request in requests:
+                ahead.append(Future())
+                work.put((request, ahead[-1]))
+                if len(threads) < self.config.concurrency:
+                    threads.append(Thread(target=self._work, args=(work, stopped, failed), daemon=True))
+                    threads[-1].start()
+                while ahead and (ahead[0].done() or len(ahead) >= LOOK_AHEAD * self.config.concurrency):
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        except Exception:
+            stopped.set()
+            for future in ahead:
+                with suppress(Exception):  # the first one is raised
+                    future.result()
+            raise
         finally:
-            with self._counting:
-                calls.users -= 1
-                last = calls.users == 0
-                if last and self._calls is calls:
-                    self._calls = None
-            if last:
-                calls.__exit__()
+            stopped.set()
+            for _ in threads:
+                work.put(None)
+
+    def _work(self, work: "_Work", stopped: Event, failed: list[Exception]) -> None:
+        """Make calls until there are no more; after the first that fails nothing is sent."""
+        while (item := work.get()) is not None:
+            request, future = item
+            try:
+                future.set_result(self._complete(request, stopped))
+            except Exception as error:
+                failed.append(error)
+                stopped.set()
+                future.set_exception(failed[0])  # those that it stops fail for the same reason
+
+    def _complete(self, request: ChatRequest, stopped: Event) -> Reply:
+        """The reply from the cache, or asked for and kept; of two such calls one waits for the other."""
+        body = request.body(self.config.model, self.config.token_limit)
+        key = call_key(self.name, body)
+        with self._lock:
+            same_call = self._same_call.setdefault(key, Lock())
+        with same_call:
+            known = self.cache.last(key) if self.cache else None
+            if known and known.settled(self.config.ask_again):
+                return self._read(known, request)
+            for asked in itertools.count(known.attempt + 2 if known else 1):
+                try:
+                    response = self._send(request, body, stopped)
+                except Rejected as error:
+                    return Reply(text="", problem=error.problem, detail=str(error))
+                reply = read_reply(response.raw, request, self.config.prices)
+                other = self.cache.put(key, reply.problem, response.text) if self.cache else None
+                if other is not None:  # another process was answered first
+                    return self._read(other, request)
+                if reply.problem is None or asked > self.config.ask_again:
+                    return reply
+        raise AssertionError("counting never ends")
+
+    def _read(self, call: StoredCall, request: ChatRequest) -> Reply:
+        return read_reply(json.loads(call.response), request, self.config.prices, cached=True)
+
+    def _send(self, request: ChatRequest, body: bytes, stopped: Event) -> Response:
+        """Send until there is a reply, as often as is allowed."""
+        begun = time.monotonic()
+        for failures in itertools.count(1):
+            try:
+                return self._try(request, body, stopped)
+            except TryAgain as error:
+                backoff = min(self.config.backoff * 2 ** (failures - 1), LONGEST_BACKOFF)
+                dead = error.unreachable and not self._answered
+                if (
+                    failures > self.config.retries
+                    or (error.wait or 0) > LONGEST_RETRY_AFTER
+                    or (dead and time.monotonic() + backoff - begun > UNREACHABLE)
+                ):
+                    raise JudgeError(self._given_up(error, failures)) from None
+                if error.wait is not None:  # it would say the same to any other call
+                    self._open_again = max(self._open_again, time.monotonic() + error.wait)
+                _sleep(max(backoff, error.wait or 0.0) * random.uniform(1.0, 1.25), stopped)
+        raise AssertionError("counting never ends")
+
+    def _try(self, request: ChatRequest, body: bytes, stopped: Event) -> Response:
+        """Send once, when there is room on the wire and in the budget."""
+        # No tokenizer makes more tokens than bytes; the braces and names of the body pay for a chat template.
+        most = Spending.of(Usage(len(body), request.max_tokens), self.config.prices)
+        with self._slots:
+            _sleep(self._open_again - time.monotonic(), stopped)
+            self.budget.hold(most)
+            used = most  # so it is where the answer gets lost, or says nothing of its use
+            try:
+                if stopped.is_set():
+                    raise _Stopped
+                response = self._endpoint.send(body)
+                self._answered = True
+                if usage := read_usage(response.raw):
+                    used = Spending.of(usage, self.config.prices)
+                return response
+            except (_Stopped, Rejected, InputError):
+                used = Spending()
+                raise
+            except TryAgain as error:
+                used = most if error.lost else Spending()
+                raise
+            finally:
+                self.budget.settle(most, used)
+
+    def _given_up(self, error: TryAgain, failures: int) -> str:
+        asks = "" if error.wait is None else f" and asks to wait {error.wait:,.0f} s"
+        kept = "what is answered is kept in the call cache" if self.cache else "there is no call cache"
+        return (
+            f"{self._endpoint.url} failed {failures} times; the last time, {error}{asks}. "
+            f"Is the server up and the address right? Run again when it is: {kept}"
+        )
 
     def estimate(
         self,
@@ -143,3 +244,8 @@ class ChatClient:
             cost=None if prices is None else price(Usage(prompt, completion), prices),
             counted="counted by the tokenizer" if count_tokens else "estimated: a quarter of the bytes",
         )
+
+
+def _sleep(seconds: float, stopped: Event) -> None:
+    if stopped.wait(max(0.0, seconds)):
+        raise _Stopped

@@ -25,9 +25,11 @@ class EndpointConfig(StrictConfig):
     concurrency: PositiveInt = 16
     """Calls on the wire at once."""
     timeout: PositiveFloat = 120.0
-    """Seconds from sending a call to having its whole answer."""
+    """Seconds that a server may be silent while it answers a call."""
     retries: NonNegativeInt = 8
-    """How often a failed call (408, 429, 5xx, timeout, lost connection) is sent again; then the run fails."""
+    """How often a failed call (408, 429, 5xx, timeout, lost connection) is sent again; then the run fails.
+
+    A server that was never reached is given up sooner."""
     backoff: PositiveFloat = 0.5
     """Seconds before the first retry, doubled for each further one; a ``Retry-After`` may ask for more."""
     ask_again: NonNegativeInt = 2

@@ -1,27 +1,21 @@
-"""One try at one call over HTTP, and what its failure means.
+"""One try at one call through the ``openai`` client, and what its failure means.
 
-``httpx2`` carries it, the HTTP client that the Hub client brings along and that ``openai`` itself runs on.
-A call through ``openai`` takes two and a half times the CPU time of a bare ``httpx2`` one, for features that
-the cache, budget and retries here replace.
+The client's own retries are off: a budget has to count every try.
 """
 
-import asyncio
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judge.errors import InputError
 from judge.remote.chat import Problem, is_completion
 from judge.remote.config import EndpointConfig
 
-if TYPE_CHECKING:
-    import httpx2
-
-CONNECT = 10.0
+CONNECT = 3.0
 """Seconds to get a connection."""
 
 # What servers say in a 400 about one prompt that does not fit, in OpenAI's, vLLM's and llama.cpp's words.
@@ -32,15 +26,14 @@ class TryAgain(Exception):
     """The try failed and another may not. ``wait`` is what the server asked for, in seconds.
 
     ``lost``: the call may have been answered, and billed, without the answer coming through.
+    ``unreachable``: there was no connection to the server.
     """
 
-    def __init__(self, reason: str, wait: float | None = None, lost: bool = False):
+    def __init__(
+        self, reason: str, wait: float | None = None, *, lost: bool = False, unreachable: bool = False
+    ):
         super().__init__(reason)
-        self.wait, self.lost = wait, lost
-
-
-class Unreachable(TryAgain):
-    """There was no connection."""
+        self.wait, self.lost, self.unreachable = wait, lost, unreachable
 
 
 class Rejected(Exception):
@@ -60,13 +53,15 @@ class Response:
 
 
 class Endpoint:
-    """Sends request bodies to one endpoint; to be entered in the event loop that it is used in.
+    """Sends request bodies to one endpoint; threads may share it.
 
     Raises:
         InputError: the key in the environment is no key.
     """
 
     def __init__(self, config: EndpointConfig):
+        from openai import Omit, OpenAI, Timeout
+
         self.config = config
         self.url = f"{config.base_url}/chat/completions"
         self._key = os.environ.get(config.key_variable, "").strip()
@@ -74,56 +69,40 @@ class Endpoint:
             raise InputError(
                 f"the environment variable {config.key_variable} holds characters that no key has"
             )
+        self._headers = {"Content-Type": "application/json"} | (
+            {} if self._key else {"Authorization": Omit()}
+        )
+        self._client = OpenAI(
+            base_url=config.base_url,
+            api_key=self._key or "none",
+            timeout=Timeout(config.timeout, connect=CONNECT),
+            max_retries=0,
+        )
 
-    async def __aenter__(self) -> "Endpoint":
-        import httpx2
-
-        self._address = httpx2.URL(self.url)
-        self._headers = httpx2.Headers({"Content-Type": "application/json", "Accept": "application/json"})
-        if self._key:
-            self._headers["Authorization"] = f"Bearer {self._key}"
-        self._certificates = httpx2.create_ssl_context()
-        self._idle: list[httpx2.AsyncClient] = []
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        for http in self._idle:
-            await http.aclose()
-
-    def _connection(self) -> "httpx2.AsyncClient":
-        """A client for one connection: in one pool of 64, bookkeeping takes a fifth of a call's time."""
-        import httpx2
-
-        # The answer's time limit is that of send(); a host that is not there need not take as long.
-        return httpx2.AsyncClient(verify=self._certificates, timeout=httpx2.Timeout(None, connect=CONNECT))
-
-    async def send(self, body: bytes) -> Response:
+    def send(self, body: bytes) -> Response:
         """Send one body and return the chat completion.
 
         Raises:
-            TryAgain: 408, 429, 5xx, a timeout, a broken connection, or a body that is no chat completion;
-                :class:`Unreachable` where there was no connection.
+            TryAgain: 408, 429, 5xx, a timeout, a broken connection, or a body that is no chat completion.
             Rejected: the server does not take this one request.
             InputError: the endpoint does not take any: wrong key, address, model or parameter.
         """
         import httpx2
+        import openai
 
-        request = httpx2.Request("POST", self._address, headers=self._headers, content=body)
-        http = self._idle.pop() if self._idle else self._connection()
         try:
-            async with asyncio.timeout(self.config.timeout):
-                response = await http.send(request)
-        except TimeoutError:
-            raise TryAgain(f"no answer within {self.config.timeout:g} s", lost=True) from None
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise Unreachable(f"no connection ({error or 'in time'})") from None
-        except (httpx2.TransportError, httpx2.DecodingError) as error:
-            reason = str(error) or type(error).__name__
+            response = self._client.post(
+                self.url, cast_to=httpx2.Response, content=body, options={"headers": self._headers}
+            )
+        except openai.APIStatusError as error:
+            raise self._failure(error.response) from None
+        except openai.APIConnectionError as error:
+            reason = str(error.__cause__ or "") or type(error.__cause__).__name__
+            if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
+                raise TryAgain(f"no connection ({reason})", unreachable=True) from None
+            if isinstance(error, openai.APITimeoutError):
+                raise TryAgain(f"no answer within {self.config.timeout:g} s", lost=True) from None
             raise TryAgain(f"the connection broke ({reason})", lost=True) from None
-        finally:
-            self._idle.append(http)
-        if response.status_code != 200:
-            raise self._failure(response.status_code, response.headers, response.content)
         try:
             text = response.content.decode()
             raw = json.loads(text)
@@ -133,11 +112,12 @@ class Endpoint:
             raise TryAgain(f"it sent no chat completion but {self._quote(response.content)}", lost=True)
         return Response(text, raw)
 
-    def _failure(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
+    def _failure(self, response: Any) -> Exception:
         """What a response with an error status means."""
-        said = self._quote(content)
+        status, said = response.status_code, self._quote(response.content)
         if status in (408, 429) or status >= 500:
-            return TryAgain(f"it answered {status}: {said}", wait=retry_after(headers.get("Retry-After")))
+            wait = retry_after(response.headers.get("Retry-After"))
+            return TryAgain(f"it answered {status}: {said}", wait=wait)
         if status in (400, 413, 422):
             lower = said.lower()
             if "content_filter" in lower:  # Azure's way to refuse a prompt

@@ -1,14 +1,13 @@
 """Limits that hold with many calls on the wire."""
 
-import asyncio
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import JudgeError
-from judge.remote import budget as module
 from judge.remote.budget import Budget, Estimate, Spending
 
 
@@ -19,22 +18,20 @@ def test_calls_at_once_never_overspend(limit: int, workers: int, seed: int) -> N
     budget = Budget(money=limit / 10, tokens=limit)
     highest = 0
 
-    async def work() -> None:
+    def work() -> Exception:
         nonlocal highest
-        while True:
-            most = Spending(1, size := rng.randint(1, 40), size / 10)
-            await budget.hold(most)
-            await asyncio.sleep(0)
-            used = rng.randint(0, size)
-            budget.settle(most, Spending(1, used, used / 10))
-            highest = max(highest, budget.spent.tokens)
+        try:
+            while True:
+                most = Spending(1, size := rng.randint(1, 40), size / 10)
+                budget.hold(most)
+                used = rng.randint(0, size)
+                budget.settle(most, Spending(1, used, used / 10))
+                highest = max(highest, budget.spent.tokens)
+        except JudgeError as error:
+            return error
 
-    async def run() -> list[BaseException]:
-        return await asyncio.gather(*(work() for _ in range(workers)), return_exceptions=True)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "POLL", 0)
-        ends = asyncio.run(run())
+    with ThreadPoolExecutor(workers) as pool:
+        ends = [call.result() for call in [pool.submit(work) for _ in range(workers)]]
     assert all(isinstance(end, JudgeError) for end in ends)
     assert highest == budget.spent.tokens <= limit
     assert budget.spent.cost <= limit / 10 + 1e-9
@@ -42,16 +39,13 @@ def test_calls_at_once_never_overspend(limit: int, workers: int, seed: int) -> N
 
 def test_a_call_waits_for_what_another_gives_back() -> None:
     budget = Budget(tokens=100)
-
-    async def run() -> None:
-        await budget.hold(Spending(1, 80, 0.0))
-        second = asyncio.create_task(budget.hold(Spending(1, 60, 0.0)))
-        await asyncio.sleep(2 * module.POLL)
-        assert not second.done()
+    budget.hold(Spending(1, 80, 0.0))
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(budget.hold, Spending(1, 60, 0.0))
+        with pytest.raises(TimeoutError):
+            second.result(0.1)
         budget.settle(Spending(1, 80, 0.0), Spending(1, 30, 0.0))
-        await asyncio.wait_for(second, 5)
-
-    asyncio.run(run())
+        second.result(5)
     assert budget.spent == Spending(1, 30, 0.0)
 
 
@@ -59,7 +53,7 @@ def test_the_error_says_what_was_spent_and_how_to_go_on() -> None:
     budget = Budget(money=0.5, tokens=1000)
     budget.settle(Spending(), Spending(7, 900, 0.45))
     with pytest.raises(JudgeError) as caught:
-        asyncio.run(budget.hold(Spending(1, 200, 0.1)))
+        budget.hold(Spending(1, 200, 0.1))
     for part in ("0.5 in money", "1,000 tokens", "0.450000", "7 calls", "900 tokens", "run the same again"):
         assert part in str(caught.value)
 
