@@ -122,6 +122,9 @@ class LeaksConfig(StrictConfig):
 
     benchmarks: tuple[str, ...] = ()
     """Names of benchmarks; empty means all that are at hand."""
+    built: tuple[str, ...] = ()
+    """Folders of data sets that were built to measure with, such as ``runs/bianbench-rebuild/data``: what
+    is in one of them is dropped too."""
     data_dir: str | None = None
     """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default."""
     max_dropped: Share = Field(default=0.2, ge=0, le=1)

@@ -7,36 +7,36 @@ from typing import Any
 
 from data_pipeline.config import LeaksConfig
 from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, IndexBuilder, Leak, at_hand, kept, leak_row
+from data_pipeline.leaks.benchmarks import SHARED, built_sets
 from data_pipeline.leaks.index import SETTINGS
 from data_pipeline.store import SampleStore
 from judge.errors import InputError
 from judge.files import sha256_file
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
-from judge.formats.shared import SOURCE_SHARE
 from judge.progress import track
 from judge.types import Sample
 
 
 class LeakGate:
-    """The benchmarks at hand, and what of a build's samples occurs in them.
+    """The benchmarks at hand, the sets built to measure with, and what of a build's samples is in them.
 
     Rows of a benchmark that the source of their set may hold (:mod:`judge.formats.shared`) are compared with
     the samples of all other sources.
 
     Raises:
-        InputError: there is no folder of benchmarks, a name is not known, or a file is wrong.
+        InputError: there is no folder of benchmarks, a name is not known, or a file is missing or wrong.
     """
 
     def __init__(self, config: LeaksConfig):
         folder = resolve_data_dir(Path(config.data_dir) if config.data_dir else None)
-        if folder is None:
+        if folder is None and not config.built:
             raise InputError(
                 "the leak gate needs the benchmarks: name their folder in leaks.data_dir, or set "
                 f"{DATA_DIR_ENV}; for documents that are in no benchmark leave it away (leaks: null)"
             )
         self._most = config.max_dropped
         names = config.benchmarks or tuple(BENCHMARKS)
-        indexes, self.absent = _indexes(folder, names)
+        indexes, self.absent = _indexes(folder, names, config.built)
         self._index = indexes.pop("")
         self._shared = {name: index for name, index in indexes.items() if _rows(index.benchmarks)}
         self.rows: list[dict[str, Any]] = []
@@ -121,14 +121,18 @@ class LeakGate:
         }
 
 
-def _indexes(folder: Path, names: Sequence[str]) -> tuple[dict[str, BenchmarkIndex], list[str]]:
+def _indexes(
+    folder: Path | None, names: Sequence[str], built: Sequence[str]
+) -> tuple[dict[str, BenchmarkIndex], list[str]]:
     """The rows of benchmarks that the source of a set may hold, by the set's name, and under an empty name
     those that none may; and the benchmarks that are not at hand."""
     found, absent = at_hand(folder, names)
-    key = kept.key_of(folder, names)
+    sets, files = built_sets(built)
+    found |= sets
+    key = kept.key_of(folder, names, files)
     if (known := kept.find(key)) is not None:
         return known, absent
-    builders = {name: IndexBuilder() for name in ("", *SOURCE_SHARE)}
+    builders = {name: IndexBuilder() for name in ("", *SHARED)}
     for benchmark, rows in found.items():
         for builder in builders.values():
             builder.open(benchmark)

@@ -17,7 +17,8 @@ from eval.report import Latency, Report, hardware, this_command, versions
 from eval.sampling import take
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
-from judge.errors import InputError
+from judge.errors import InputError, warn
+from judge.models.trained_on import fingerprint, read_trained_on
 from judge.progress import track
 from judge.types import Sample, Verdict
 
@@ -88,6 +89,20 @@ def _check_floors(
     return verdicts, left_out
 
 
+def _trained_on(judge: Checker, name: str, samples: Sequence[Sample]) -> tuple[str, ...]:
+    """What to say of samples about documents that a judge was trained on, said as a warning too."""
+    known = read_trained_on(str(judge.describe().get("model", "")))
+    count = sum(fingerprint(sample.document_text) in known for sample in samples) if known else 0
+    if not count:
+        return ()
+    told = (
+        f"{name}: {judge.name} was trained on the documents of {count:,} of these {len(samples):,} samples; "
+        "they show what it remembers"
+    )
+    warn(told)
+    return (told,)
+
+
 def _ahead(progress: Progress, before: int, total: int) -> Progress:
     """Progress of one run of several."""
     return lambda done, _: progress(before + done, total)
@@ -134,6 +149,7 @@ def evaluate(
     labels = check_labelled(samples)
     scorer = _Scorer(benchmark, samples, bootstrap, seed)
     asked = [benchmark.judge(judge) for judge in judges]
+    seen = _trained_on(asked[0], benchmark.name, samples)
     runs: list[list[Verdict]] = []
     resumed = 0
     total = len(asked) * len(samples)
@@ -181,7 +197,7 @@ def evaluate(
         floor_figures={name: found.figures for name, found in of_floors.items()},
         floors_left_out=left_out,
         published=beside(benchmark.of or benchmark.name, measured, described, limit),
-        notes=benchmark.notes,
+        notes=(*seen, *benchmark.notes),
         data_hash=data_hash(samples),
         seed=seed,
         limit=limit,

@@ -5,7 +5,7 @@ there is *not at hand*, and the gate's record says so. Some sets are benchmarks 
 side of the sources are marked (:mod:`judge.formats.shared`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,11 @@ from judge.formats.records import Record, read_lines, read_records
 from judge.formats.shared import HALUBENCH as PARTS_OF_HALUBENCH
 from judge.formats.shared import side_of
 from judge.rows import read_rows
+from judge.samples import read_samples
 from judge.types import Sample
+
+SHARED = ("fib", *PARTS_OF_HALUBENCH.values())
+"""Sets of whose rows in a benchmark the gate knows on which side they are."""
 
 Texts = tuple[str, str, str]
 """Document, question and answer; empty where there is none."""
@@ -112,7 +116,7 @@ BENCHMARKS: dict[str, tuple[Files, ...]] = {
 
 
 def at_hand(
-    data_dir: Path, names: Iterable[str] = tuple(BENCHMARKS)
+    data_dir: Path | None, names: Iterable[str] = tuple(BENCHMARKS)
 ) -> tuple[dict[str, Iterator[Sample]], list[str]]:
     """The samples of the benchmarks that are in ``data_dir``, by name, and the names of those that are not.
 
@@ -126,6 +130,9 @@ def at_hand(
     for name in names:
         if name not in BENCHMARKS:
             raise InputError(unknown("benchmark", name, BENCHMARKS))
+        if data_dir is None:
+            absent.append(name)
+            continue
         folder = data_dir / name
         if name == "ragtruth" and folder.is_dir():
             # Its source has a split of its own: no row of this one is a source's.
@@ -135,6 +142,23 @@ def at_hand(
         else:
             absent.append(name)
     return found, absent
+
+
+def built_sets(folders: Sequence[str]) -> tuple[dict[str, Iterator[Sample]], list[Path]]:
+    """The samples of data sets that were built to measure with, by their folders, and the files they are in.
+
+    Raises:
+        InputError: a folder holds no built data set.
+    """
+    files = [Path(folder) / "samples.jsonl" for folder in folders]
+    for file in files:
+        if not file.is_file():
+            raise InputError("no such file; build that set first, or take it out of leaks.built", file=file)
+    found: dict[str, Iterator[Sample]] = {
+        folder: (replace(sample, source="") for sample in read_samples(file))
+        for folder, file in zip(folders, files, strict=True)
+    }
+    return found, files
 
 
 def _read(name: str, folder: Path) -> Iterator[Sample]:

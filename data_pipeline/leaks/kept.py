@@ -9,7 +9,7 @@ no more.
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -29,14 +29,15 @@ _ALL = "all"
 """The name of the file of the index without a name."""
 
 
-def key_of(folder: Path, names: Iterable[str]) -> str:
-    """A hash of the benchmarks' files, and of the code that makes indexes of them."""
-    named = list(names)
-    digest = sha256(json.dumps([judge.__version__, named]).encode())
+def key_of(folder: Path | None, names: Iterable[str], more: Sequence[Path] = ()) -> str:
+    """A hash of the benchmarks' files and of ``more`` of them, and of the code that makes indexes of them."""
+    named = list(names) if folder is not None else []
+    folder = folder or Path()
+    digest = sha256(json.dumps([judge.__version__, named, [*map(str, more)]]).encode())
     packages = [Path(package).parent for package in (__file__, formats.__file__)]
     files = [path for package in packages for path in sorted(package.glob("*.py"))]
     files += [path for name in named for path in sorted((folder / name).rglob("*")) if path.is_file()]
-    for path in files:
+    for path in [*files, *more]:
         place = path.relative_to(folder) if path.is_relative_to(folder) else path.name
         digest.update(f"{place} {sha256_file(path)}\n".encode())
     return digest.hexdigest()[:32]

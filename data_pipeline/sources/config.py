@@ -9,7 +9,7 @@ from data_pipeline.sources.readers import KINDS, READERS, WINDOWED
 from data_pipeline.sources.windows import WINDOW_TOKENS
 from judge.configs import StrictConfig
 from judge.errors import unknown
-from judge.formats.shared import SOURCE_SHARE
+from judge.formats.shared import SIDED
 from judge.types import Label, Language, Task
 
 
@@ -71,8 +71,8 @@ class SourceConfig(StrictConfig):
     samples: SizesConfig | None = None
     """So many come out, refilled from the source for what is dropped on the way, until it is spent."""
     side: Literal["source", "benchmark", "whole"] = "source"
-    """Sets that benchmarks measure on too (``fib``, ``covid_qa``, ``pubmedqa``): the documents that may be
-    trained on, those that measure, or all (:mod:`judge.formats.shared`)."""
+    """Sets that benchmarks measure on too: the documents that may be trained on, those that measure, or all
+    (:mod:`judge.formats.shared`)."""
     window_tokens: PositiveInt = WINDOW_TOKENS
     """Kinds in SQuAD's form: a longer document becomes the window that holds the answer, of so many tokens at
     most, about (:func:`~data_pipeline.sources.windows.count_tokens`)."""
@@ -130,7 +130,7 @@ class SourceConfig(StrictConfig):
             ("subset", ("hub",)),
             ("constants", ("file", "hub", "squad")),
             ("window_tokens", WINDOWED),
-            ("side", tuple(SOURCE_SHARE)),
+            ("side", SIDED),
         ):
             default = type(self).model_fields[name].default
             if getattr(self, name) != default and self.kind not in kinds:

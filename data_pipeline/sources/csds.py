@@ -7,6 +7,7 @@ from pathlib import Path
 from judge.errors import unknown
 from judge.formats.files import find_file
 from judge.formats.records import Record, read_records
+from judge.formats.shared import Side, on_side
 from judge.types import Sample, Task
 
 ORIGINAL = "github.com/xiaolinAndy/CSDS"
@@ -16,7 +17,7 @@ AGENT = "客服"  # customer service
 _SEGMENT = re.compile(r"(?<![A-Za-z0-9])\s+|\s+(?![A-Za-z0-9])")
 
 
-def read(data_dir: Path, split: str) -> Iterator[Sample]:
+def read(data_dir: Path, split: str, side: Side | None = None) -> Iterator[Sample]:
     """One split of ``data_dir/csds``: file ``SPLIT.json``.
 
     The document is the dialogue, a turn a line with the speaker's role; the answer the overall summary.
@@ -25,9 +26,12 @@ def read(data_dir: Path, split: str) -> Iterator[Sample]:
     for _, row in read_records(path):
         name = f"csds-{row.name('DialogueID')}"
         user = row.text("QRole")
+        document = "\n".join(_turn(turn, user) for turn in row.records("Dialogue"))
+        if not on_side("csds", document, side):
+            continue
         yield Sample(
             id=name,
-            document="\n".join(_turn(turn, user) for turn in row.records("Dialogue")),
+            document=document,
             answer="".join(row.texts("FinalSumm")),
             task=Task.SUMMARIZATION,
             language="zh",

@@ -5,20 +5,24 @@ from pathlib import Path
 
 from judge.formats.files import find_file, group_of
 from judge.formats.records import Record, read_records
+from judge.formats.shared import Side, on_side
 from judge.types import Sample, Task
 
 ORIGINAL = "allenai.org/data/drop"
 SPLITS = ("train", "dev")
 
 
-def read(data_dir: Path, split: str) -> Iterator[Sample]:
+def read(data_dir: Path, split: str, side: Side | None = None) -> Iterator[Sample]:
     """One split of ``data_dir/drop``: file ``drop_dataset_SPLIT.json``.
 
-    Ids are passage and number of the question from 0. Questions without an answer are left out.
+    Ids are passage and number of the question from 0. Questions without an answer are left out. Bi'anBench
+    measures on passages of this set; ``side`` says on which side they are (:mod:`judge.formats.shared`).
     """
     path = find_file(data_dir, "drop", [f"drop_dataset_{split}.json"], ORIGINAL)
     for name, passage in read_records(path):
         document = passage.text("passage")
+        if not on_side("drop", document, side):
+            continue
         for number, pair in enumerate(passage.records("qa_pairs", empty=True)):
             answer = _answer(pair.record("answer"))
             if answer:

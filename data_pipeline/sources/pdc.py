@@ -10,6 +10,7 @@ from pathlib import Path
 from judge.errors import InputError
 from judge.files import open_text
 from judge.formats.files import find_file
+from judge.formats.shared import Side, on_side
 from judge.types import Language, Sample, Task
 
 ORIGINAL = "github.com/sunzewei2715/Doc2Doc_NMT"
@@ -18,11 +19,12 @@ LINES = 5
 """Lines of an article in one document: articles have dozens, more than both papers' judges ever read."""
 
 
-def read(data_dir: Path) -> Iterator[Sample]:
+def read(data_dir: Path, side: Side | None = None) -> Iterator[Sample]:
     """Both directions of ``data_dir/pdc``: files ``pdc.zh`` and ``pdc.en``, a blank line between articles.
 
     An article is cut into pieces of :data:`LINES` lines, which correspond. It is one piece where its two
-    versions differ in lines. The group is the article; a sample's language is that of its translation.
+    versions differ in lines. The group is the article, which is on one side as a whole
+    (:mod:`judge.formats.shared`); a sample's language is that of its translation.
     """
     zh_path, en_path = (
         find_file(data_dir, "pdc", [f"pdc.{language}", f"pdc.{language}.sample"], ORIGINAL)
@@ -34,6 +36,8 @@ def read(data_dir: Path) -> Iterator[Sample]:
             raise InputError(
                 f"has {number} articles, but {long} has more; they do not belong together", file=short
             )
+        if not on_side("pdc", " ".join(en), side):
+            continue
         size = LINES if len(zh) == len(en) else max(len(zh), len(en))
         for piece, start in enumerate(range(0, len(en), size)):
             texts: dict[Language, str] = {

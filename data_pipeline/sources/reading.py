@@ -14,7 +14,7 @@ from data_pipeline.sources.readers import OWN, READERS
 from data_pipeline.starter import load_starter
 from judge.errors import InputError
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
-from judge.formats.shared import SOURCE_SHARE
+from judge.formats.shared import SIDED
 from judge.types import Sample
 
 Note = Callable[[str, str], None]
@@ -121,7 +121,7 @@ def _read(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
         folder = _data_folder(source)
         splits = [source.split or reader.splits[0]] if reader.splits else []
         options: dict[str, object] = {"window_tokens": source.window_tokens} if reader.windows else {}
-        if source.kind in SOURCE_SHARE:
+        if source.kind in SIDED:
             options["side"] = None if source.side == "whole" else source.side
         yield from reader.read(folder, *splits, **options)
     elif source.kind == "starter":

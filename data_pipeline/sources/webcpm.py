@@ -6,6 +6,7 @@ from pathlib import Path
 
 from judge.formats.files import find_file
 from judge.formats.records import Record, read_records
+from judge.formats.shared import Side, on_side
 from judge.types import Sample, Task
 
 ORIGINAL = "github.com/thunlp/WebCPM"
@@ -13,7 +14,7 @@ NAMES = ("data.json", "interactive_data/data.json")
 _CITATION = re.compile(r"[\u3010<]\d+[\u3011>]")  # the number of a fact in lenticular or angle brackets
 
 
-def read(data_dir: Path) -> Iterator[Sample]:
+def read(data_dir: Path, side: Side | None = None) -> Iterator[Sample]:
     """The interactive part of ``data_dir/webcpm``, one file ``data.json``; its authors split it at random.
 
     The document is the collected facts, a passage each; the answer is without its citation marks.
@@ -22,9 +23,12 @@ def read(data_dir: Path) -> Iterator[Sample]:
         facts = [_fact(digest) for digest in row.records("digests")]
         if not any(facts):
             raise row.wrong("digests", "holds no text")
+        document = tuple(fact for fact in facts if fact)
+        if not on_side("webcpm", "\n\n".join(document), side):
+            continue
         yield Sample(
             id=f"webcpm-{number}",
-            document=tuple(fact for fact in facts if fact),
+            document=document,
             question=row.text("question"),
             answer=_CITATION.sub("", row.text("answer")).strip(),
             task=Task.QA,

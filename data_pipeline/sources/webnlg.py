@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 from judge.errors import InputError
 from judge.files import open_text
 from judge.formats.files import find_files, group_of
+from judge.formats.shared import Side, on_side
 from judge.types import Sample, Task
 
 ORIGINAL = "gitlab.com/shimorina/webnlg-dataset"
@@ -18,7 +19,7 @@ FILES = {
 SPLITS = tuple(FILES)
 
 
-def read(data_dir: Path, split: str) -> Iterator[Sample]:
+def read(data_dir: Path, split: str, side: Side | None = None) -> Iterator[Sample]:
     """One split of ``data_dir/webnlg``: the XML files of its folder, for ``test`` the one with references.
 
     The document is the triples, one a line; each good English text about them is a gold answer.
@@ -36,6 +37,8 @@ def read(data_dir: Path, split: str) -> Iterator[Sample]:
                     "the XML of the WebNLG challenge is wanted",
                     file=path,
                 )
+            if not on_side("webnlg", document, side):
+                continue
             for text in entry.findall("lex"):
                 answer = (text.text or "").strip()
                 if text.get("comment") == "good" and text.get("lang", "en") == "en" and answer:

@@ -20,6 +20,7 @@ from judge.files import JUDGE_FILE, write_json
 from judge.models.base import describe_base, places_of_base
 from judge.models.bundled import ENCODERS
 from judge.models.identity import ENCODER, read_identity
+from judge.models.trained_on import carry_trained_on
 from judge.progress import track
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def pack(
     if whole:
         identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4)}
     write_json(part / JUDGE_FILE, identity)
+    carry_trained_on(str(judge), part)
     part.replace(out)
     return (out / ADAPTER).stat().st_size
 

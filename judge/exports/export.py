@@ -24,6 +24,7 @@ from judge.load import load_judge
 from judge.models.base import find_model
 from judge.models.identity import ENCODER, read_identity, trained_quantization
 from judge.models.runtimes import EXPORT
+from judge.models.trained_on import carry_trained_on
 from judge.pages.load import reads_pages
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt
 from judge.prompting.rendering import Renderer
@@ -87,6 +88,7 @@ def export_judge(
         described = {**details.pop("read", {}), **_identity(identity, model, encoder)}
         described[EXPORT] = {"to": to, "type": kind, **details, "parity": None}
         write_json(folder / JUDGE_FILE, described)
+        carry_trained_on(model, folder)
         parity = None if samples is None else _check(model, folder, kind, samples)
         if parity is not None:
             described[EXPORT]["parity"] = parity.to_json()

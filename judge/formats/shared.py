@@ -1,12 +1,12 @@
 """Sets that are both trained on and measured with, and the split between the two.
 
 Example: FIB is a source of Bi'an's training set (Table 11) and a benchmark. Each of its articles is on one
-*side*: ``source`` or ``benchmark``. Data recipes read the one, ``fib_held_out`` the other, so a judge made by
-such a recipe never saw what it is measured on. The side depends on the set's name and the opening of the
-document alone, so it is the same wherever the document turns up: COVID-QA's article in its own file and as
-a passage of HaluBench.
+*side*: ``source`` or ``benchmark``. Training recipes read the one, ``fib_held_out`` and the rebuilt
+Bi'anBench the other, so a judge made by such a recipe never saw what it is measured on (Bi'an, B.1). The side
+depends on the set's name and the opening of the document alone, so it is the same wherever the document turns
+up: COVID-QA's article in its own file and as a passage of HaluBench.
 
-RAGTruth needs no such split: its release has one, ``train`` and ``test``, and both sides keep to it.
+RAGTruth's release has such a split: ``train`` is the side of the sources, ``test`` the other.
 """
 
 import re
@@ -18,8 +18,13 @@ from typing import Literal
 
 Side = Literal["source", "benchmark"]
 
-SOURCE_SHARE: Mapping[str, float] = {"fib": 0.5, "covid_qa": 0.5, "pubmedqa": 0.5}
+SOURCE_SHARE: Mapping[str, float] = dict.fromkeys(
+    ("covid_qa", "csds", "drop", "fib", "pdc", "pubmedqa", "webcpm", "webnlg", "webqa"), 0.5
+)
 """The sets, and the share of their documents that may be trained on."""
+
+SIDED = (*SOURCE_SHARE, "ragtruth")
+"""All sets with two sides."""
 
 HALUBENCH: Mapping[str, str] = {"covidQA": "covid_qa", "pubmedQA": "pubmedqa"}
 """What HaluBench calls those of the sets that are parts of it (``source_ds``)."""

@@ -20,6 +20,7 @@ from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
 from judge.models.conversion import converted, to_format
 from judge.models.identity import read_identity, trained_quantization
 from judge.models.quantization import quantized_layers, round_to_nf4
+from judge.models.trained_on import carry_trained_on
 from judge.models.weights import tokenizer_of
 from judge.progress import stage, track
 from judge.training.card import model_card
@@ -118,6 +119,7 @@ def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged
         if identity:
             identity |= {"merged_from": adapter, "merged_dtype": result.dtype}
             write_json(folder / JUDGE_FILE, identity)
+            carry_trained_on(adapter, folder)
             write_text(folder / "README.md", model_card(identity))
     return result
 

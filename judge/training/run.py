@@ -7,6 +7,8 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json, write_text
+from judge.models.trained_on import fingerprint, read_trained_on, write_trained_on
+from judge.samples import read_samples
 from judge.training import checkpoints, curve
 from judge.training.arguments import sharding
 from judge.training.card import judge_identity, model_card
@@ -138,6 +140,7 @@ def save_judge(
             if best.get("kept"):
                 link_folder(output / f"best-{best['step']}", ready)
             write_text(ready / "README.md", model_card(identity))
+            write_trained_on(ready, documents_of(recipe))
             write_text(ready / curve.FILE, curve.curve_svg(summary["losses"]))
             (output / JUDGE_FILE).unlink(missing_ok=True)
             move_into(output, ready)
@@ -145,6 +148,17 @@ def save_judge(
         checkpoints.sync(output)
         checkpoints.remove_all(output)
     trainer.accelerator.wait_for_everyone()
+
+
+def documents_of(recipe: RunConfig) -> set[bytes]:
+    """Fingerprints of the documents in the training split of a recipe's data, and of those that the judge
+    which it starts from was trained on. Data without ``samples.jsonl`` does not name its documents."""
+    found = {*read_trained_on(recipe.model)}
+    file = Path(recipe.data) / "samples.jsonl"
+    if file.is_file():
+        samples = read_samples(file, check_ids=False)
+        found |= {fingerprint(one.document_text) for one in samples if one.meta.get("split") == "train"}
+    return found
 
 
 def loss_history(history: list[dict[str, Any]], extra: Sequence[str] = ()) -> list[dict[str, float]]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import JudgeError
+from judge.models.trained_on import FILE
 from judge.training.checkpoints import remove, sync
 
-STALE = ("adapter_*", "model*.safetensors*", "config.json", "generation_config.json")
+STALE = ("adapter_*", "model*.safetensors*", "config.json", "generation_config.json", FILE)
 """Files by which a judge that lay in the folder before would be taken for a part of the new one."""
 
 

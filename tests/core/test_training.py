@@ -19,7 +19,9 @@ from judge.configs import load_config
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import sha256_file, write_jsonl
 from judge.load import load_judge
+from judge.models.trained_on import FILE, fingerprint, read_trained_on
 from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
+from judge.samples import read_samples
 from judge.training import clock
 from judge.training.card import taught_modes
 from judge.training.config import DPORecipe, SFTRecipe
@@ -173,6 +175,18 @@ def test_the_reference_is_the_merged_model(trained: Any) -> None:
 def test_merging_moves_the_identity_along(trained: Any) -> None:
     identity = json.loads((trained["merged"][0] / "judge.json").read_text())
     assert identity["merged_from"] == str(trained["sft"][0]) and identity["stage"] == "sft"
+
+
+def test_a_judge_knows_the_documents_that_it_was_trained_on(trained: Any, data: Path) -> None:
+    """Eight bytes each, kept by merging; those of validation and test are none of them."""
+    splits: dict[str, set[bytes]] = {}
+    for sample in read_samples(data / "samples.jsonl"):
+        loud = f"  {sample.document_text.upper()} !"
+        splits.setdefault(sample.meta["split"], set()).add(fingerprint(loud))
+    for folder, _ in trained.values():
+        assert read_trained_on(str(folder)) == splits["train"]
+        assert (folder / FILE).stat().st_size == 8 * len(splits["train"])
+    assert not splits["train"] & splits["validation"]
 
 
 # --- The loss -----------------------------------------------------------------------------------------------

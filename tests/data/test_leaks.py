@@ -23,7 +23,7 @@ from judge.errors import InputError
 from judge.files import open_text
 from judge.formats.shared import side_of
 from judge.samples import write_samples
-from judge.types import Sample, Task
+from judge.types import Label, Sample, Task
 from tests.data.test_build import ragtruth_folder
 
 BRIDGE = (
@@ -229,6 +229,24 @@ def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path
             assert (gate.check(row) is None) is (side == "source")
             assert gate.check(replace(row, source="mine")) is not None
     assert sides == {"source", "benchmark"}
+
+
+def test_a_set_built_to_measure_with_is_a_benchmark_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named by its folder; also where no benchmark is at hand. Its own sources are no exception."""
+    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
+    folder = str(tmp_path / "bianbench/data")
+    with pytest.raises(InputError, match=r"samples\.jsonl: no such file; build that set first"):
+        LeakGate(LeaksConfig(built=(folder,)))
+    golds = list(load_starter())[:4]
+    rows = [replace(gold, source="covid_qa", label=Label.PASS) for gold in golds[:2]]
+    write_samples(Path(folder, "samples.jsonl"), rows)
+    gate = LeakGate(LeaksConfig(built=(folder,)))
+    assert [gate.check(replace(gold, source="covid_qa")) is not None for gold in golds] == [
+        gold.document in {row.document for row in rows} for gold in golds
+    ]
+    assert gate.record(tmp_path, ())["benchmarks"][folder]["rows"] == 2
 
 
 def test_rows_of_the_test_split_of_ragtruth_are_compared(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from data_pipeline.build import build
@@ -19,10 +20,12 @@ from data_pipeline.sources.config import SizesConfig
 from data_pipeline.store import SampleStore
 from data_pipeline.teachers.room import Teachers
 from judge.configs import load_config
+from judge.formats.shared import SIDED
 from judge.samples import read_samples
 from judge.types import Label, Sample, Task
 
-RECIPE = Path(__file__).parents[2] / "recipes/lynx-llama3-8b/data.yaml"
+RECIPES = Path(__file__).parents[2] / "recipes"
+RECIPE = RECIPES / "lynx-llama3-8b/data.yaml"
 WORDS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("l", "n", "r", "st", "m")]
 
 
@@ -44,7 +47,7 @@ class Room(Teachers):
     perturber = Perturber()
 
     def get(self, name: str, checker: str | None = None) -> Any:
-        return self.perturber if name == "gpt-4o" else super().get(name, checker)
+        return self.perturber if name.startswith("gpt-4o") else super().get(name, checker)
 
 
 def text(rng: random.Random, count: int = 40) -> str:
@@ -65,7 +68,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small sets in the forms of PubMedQA, COVID-QA, DROP and RAGTruth; a HaluBench holds some of each."""
     folder, rng = tmp_path_factory.mktemp("originals"), random.Random(0)
     abstracts = {}
-    for number in range(1300):
+    for number in range(2600):
         document = text(rng)
         abstracts[str(number)] = {
             "CONTEXTS": [document],
@@ -74,7 +77,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
     put(folder, "pubmedqa/ori_pqaa.json", abstracts)
     paragraphs = []
-    for article in range(70):
+    for article in range(140):
         sentences = [text(rng, 12) for _ in range(60)]
         context = " ".join(sentences)
         asked = [
@@ -88,7 +91,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
         paragraphs.append({"context": context, "qas": asked})
     put(folder, "covid-qa/COVID-QA.json", {"data": [{"paragraphs": paragraphs}]})
     passages = {}
-    for number in range(100):
+    for number in range(500):
         document = text(rng)
         spans = [document[start : start + 20].strip() for start in range(10, 130, 20)]
         pairs = [
@@ -97,7 +100,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
         passages[f"nfl-{number}"] = {"passage": document, "qa_pairs": pairs}
     put(folder, "drop/drop_dataset_train.json", passages)
     sources, responses = [], []
-    for number in range(260):
+    for number in range(480):
         document = text(rng)
         info = {"question": f"{text(rng, 5)[:-1]}?", "passages": document}
         sources.append({"source_id": str(number), "task_type": "QA", "source_info": info})
@@ -108,6 +111,41 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "response": response, "labels": [{"start": 0, "end": 6}] if model < 2 else [],
                 "split": "test" if number < 20 else "train",
             })  # fmt: skip
+    webqa = {
+        f"q{number}": {
+            "question": f"{text(rng, 5)[:-1]}?",
+            "evidences": {
+                f"q{number}#{place}": {"evidence": passage, "answer": [passage[:20]]}
+                for place, passage in enumerate([text(rng), text(rng)])
+            },
+        }
+        for number in range(80)
+    }
+    put(folder, "webqa/me_train.json", webqa)
+    webcpm = [
+        {"question": f"{text(rng, 5)[:-1]}?", "answer": fact[:30], "digests": [{"datas": [{"desc": fact}]}]}
+        for fact in (text(rng) for _ in range(80))
+    ]
+    put(folder, "webcpm/data.json", webcpm)
+    dialogues = [
+        {
+            "DialogueID": number, "QRole": "user", "FinalSumm": [said[:40]],
+            "Dialogue": [{"speaker": "Q", "utterance": said}],
+        }
+        for number, said in enumerate(text(rng) for _ in range(80))
+    ]  # fmt: skip
+    put(folder, "csds/train.json", dialogues)
+    articles = [[text(rng, 8) for _ in range(6)] for _ in range(60)]
+    for language in ("en", "zh"):
+        (folder / "pdc").mkdir(exist_ok=True)
+        (folder / f"pdc/pdc.{language}").write_text("\n\n".join(map("\n".join, articles)))
+    entries = "".join(
+        f'<entry category="City" eid="Id{number}"><modifiedtripleset><mtriple>{text(rng, 9)}</mtriple>'
+        f'</modifiedtripleset><lex comment="good" lid="Id1">{text(rng, 9)}</lex></entry>'
+        for number in range(80)
+    )
+    (folder / "webnlg/train").mkdir(parents=True)
+    (folder / "webnlg/train/1.xml").write_text(f"<benchmark><entries>{entries}</entries></benchmark>")
     put(folder, "ragtruth/source_info.jsonl", sources)
     put(folder, "ragtruth/response.jsonl", responses)
     shown = [
@@ -168,6 +206,57 @@ def test_lynxs_set_is_2400_and_800(originals: Path, tmp_path: Path, monkeypatch:
     refused = manifest["dropped"]["refused"]["count"]
     assert refused > 290 and room.perturber.asked == 1200 + refused
     assert "| covid_qa | train | 600 | 600 | 300 | 300 |" in (tmp_path / "card.md").read_text()
+
+
+def sources_of(recipe: Path) -> list[dict[str, Any]]:
+    return yaml.safe_load(recipe.read_text(encoding="utf-8"))["sources"]
+
+
+def test_training_sets_and_bianbench_rebuilt_share_no_document(
+    originals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bi'an, B.1. Each set of both is on one side here and on the other there; made, they share no text."""
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
+    rebuilt = {"bianbench-rebuild", "bianbench-cf-rebuild"}
+    read: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for recipe in sorted(RECIPES.glob("*/data.yaml")):
+        read[recipe.parent.name in rebuilt] += sources_of(recipe)
+    both = {source["kind"] for source in read[True]} & {source["kind"] for source in read[False]}
+    assert both == {*SIDED}
+    for measures, sources in read.items():
+        sides = {source.get("side", "source") for source in sources if source["kind"] in both}
+        assert sides == ({"benchmark"} if measures else {"source"})
+
+    documents: dict[str, set[tuple[str, str]]] = {}
+    there = {*SIDED, "starter"} - {"fib"}
+    wanted = {"bianbench-rebuild": 0, "bian-qwen2.5-7b": 0, "lynx-llama3-8b": 0, "mixed": 0}
+    for name in wanted:
+        sources: dict[str, dict[str, Any]] = {}
+        for source in sources_of(RECIPES / name / "data.yaml"):
+            if (
+                source["kind"] in there
+            ):  # the made-up RAGTruth has questions alone, its translations no language
+                source = {key: value for key, value in source.items() if key not in ("samples", "languages")}
+                source |= {"tasks": ["qa"]} if source["kind"] == "ragtruth" else {}
+                sources[source["kind"]] = source | ({"split": "pqaa"} if source["kind"] == "pubmedqa" else {})
+        recipe = {
+            "output": str(tmp_path / name), "sources": [*sources.values()], "perturber": "gpt-4o",
+            "teachers": [{"name": "gpt-4o", "endpoint": {"model": "gpt-4o"}, "kind": "openai"}],
+            "check_golds": False, "audit": "off", "modes": {"reason": 0.0}, "additions": 0.0,
+        }  # fmt: skip
+        config = DataConfig.model_validate(recipe)
+        with Room(config) as room:
+            build(config, teachers=room)
+        samples = [*read_samples(tmp_path / name / "samples.jsonl")]
+        assert {sample.source.removesuffix("_qa") for sample in samples} >= {*sources} - {
+            "covid_qa",
+            "starter",
+        }
+        documents[name] = {(sample.document_text, sample.question) for sample in samples}
+    measured = documents.pop("bianbench-rebuild")
+    for trained in documents.values():
+        assert not {text for text, _ in measured} & {text for text, _ in trained}
+        assert not {question for _, question in measured} & {question for _, question in trained} - {""}
 
 
 def test_a_spent_source_says_so(originals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

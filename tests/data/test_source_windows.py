@@ -90,7 +90,7 @@ def test_sources_in_squads_form_are_windowed(tmp_path: Path, shift: int) -> None
 def test_window_and_side_are_keys_of_their_kinds_alone() -> None:
     for key in ({"window_tokens": 100}, {"side": "whole"}):
         with pytest.raises(ValueError, match=f"takes no {next(iter(key))}"):
-            SourceConfig(kind="drop", **key)
+            SourceConfig(kind="asqa", **key)
 
 
 def test_sides_part_a_set_alike_on_both_sides() -> None:

@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,12 @@ from eval.report import Report, as_json, decoding_text, read_reports, write_repo
 from eval.run import evaluate
 from eval.tables import print_table, report_tables
 from eval.verdicts import VerdictFile, check_out, data_hash, row_from_verdict, verdict_from_row
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import differences
 from judge.floors.rules import FLOORS, make_floor
 from judge.models.base import model_fingerprint as fingerprint
+from judge.models.trained_on import fingerprint as trained_on
+from judge.models.trained_on import write_trained_on
 from judge.types import Label, Mode, Sample, Usage, Verdict
 
 
@@ -75,6 +78,15 @@ def run(*judges: Any, out: Path | None = None, samples: Sequence[Sample] = SAMPL
 def interrupted(*judges: Any, **options: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(*judges, **options)
+
+
+def test_what_a_judge_was_trained_on_is_told(tmp_path: Path) -> None:
+    write_trained_on(tmp_path, map(trained_on, ("Document 3.", "elsewhere")))
+    told = f"bench: {tmp_path} was trained on the documents of 2 of these 20 samples; they show what it"
+    with pytest.warns(JudgeWarning, match=re.escape(told)):
+        assert run(Scripted(RIGHT, name=str(tmp_path))).notes[0].startswith(told)
+    write_trained_on(tmp_path, [trained_on("elsewhere")])
+    assert not run(Scripted(RIGHT, name=str(tmp_path))).notes
 
 
 def test_report() -> None:
