@@ -21,15 +21,29 @@ from judge.models.identity import read_identity
 from judge.shipped import REFERENCE, REFERENCE_LM, model_path
 from judge.training.card import model_card
 
+STARTS = {REFERENCE: "inference", REFERENCE_LM: "short"}
+"""Folder of the first stage."""
 RECIPES = {REFERENCE: "reference-encoder", REFERENCE_LM: "smollm2-judge"}
-BASES = {REFERENCE: "all-MiniLM-L6-v2", REFERENCE_LM: "SmolLM2-135M-Instruct"}
 LICENCES = {
-    "MIT": "RAGTruth, PubMedQA, Citation-Integrity, FactCG, Quintd-1, FEVER-Symmetric, Check-COVID, MuFaME, "
-    "FacEval, BUMP",
-    "Apache-2.0": "COVID-QA, Fool Me Twice, the starter corpus",
-    "CC BY-SA 3.0 and 4.0": "SQuAD 2.0, XQuAD, BoolQ, FEVER (the DocNLI form BSD-3)",
-    "ODC-BY": "WiCE",
-    "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
+    REFERENCE: {
+        "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, pairs written for this toolkit",
+        "MIT": "RAGTruth, TabFact, Evidence Inference, DeFacto, SciTab, Citation-Integrity, FactCG, "
+        "Quintd-1, FEVER-Symmetric, Check-COVID, MuFaME, FacEval, BUMP",
+        "OANC": "MultiNLI",
+        "CC BY 4.0": "WANLI",
+        "CC BY-SA 3.0 and 4.0": "SNLI and its counterfactuals, MED, FOLIO, FEVEROUS, SQuAD 2.0, BoolQ, "
+        "FEVER (the DocNLI form BSD-3)",
+        "ODC-BY": "WiCE",
+        "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
+    },
+    REFERENCE_LM: {
+        "Apache-2.0": "SmolLM2-135M-Instruct, COVID-QA, Fool Me Twice, the starter corpus",
+        "MIT": "RAGTruth, PubMedQA, Citation-Integrity, FactCG, Quintd-1, FEVER-Symmetric, Check-COVID, "
+        "MuFaME, FacEval, BUMP",
+        "CC BY-SA 3.0 and 4.0": "SQuAD 2.0, XQuAD, BoolQ, FEVER (the DocNLI form BSD-3)",
+        "ODC-BY": "WiCE",
+        "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
+    },
 }  # fmt: skip
 LIMITS = """English alone, verdict mode alone. It compares wording and simple facts: sums, tables of figures,
 negations and anything that needs an inference of two steps it often gets wrong; docs/judges.md has the
@@ -51,7 +65,7 @@ def measured(report: Report) -> dict[str, Any]:
 def without_places(name: str, identity: dict[str, Any]) -> dict[str, Any]:
     """The content of judge.json as anybody's machine may read it."""
     recipe = f"runs/{RECIPES[name]}"
-    places = {"model": f"{recipe}/short", "data": f"{recipe}/data", "output": f"{recipe}/judge"}
+    places = {"model": f"{recipe}/{STARTS[name]}", "data": f"{recipe}/data", "output": f"{recipe}/judge"}
     found = {**identity, "data": RECIPES[name], "recipe": {**identity["recipe"], **places}}
     found["training"] = {key: value for key, value in identity["training"].items() if key != "losses"}
     if "started_from" in identity:
@@ -78,8 +92,7 @@ def card(name: str, identity: dict[str, Any]) -> str:
     figures = (
         f"balanced accuracy {found['balanced_accuracy']}, AUROC {found['auroc']}, F1 of FAIL {found['f1']}"
     )
-    made_of = {**LICENCES, "Apache-2.0": f"{BASES[name]}, {LICENCES['Apache-2.0']}"}
-    licences = "\n".join(f"| {licence} | {names} |" for licence, names in made_of.items())
+    licences = "\n".join(f"| {licence} | {names} |" for licence, names in LICENCES[name].items())
     more = f"""## Figures
 
 On {found["on"]}, calibrated, threshold 0.5, percent: {figures}.
