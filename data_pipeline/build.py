@@ -25,6 +25,7 @@ from data_pipeline.manifest import FILES, Dropped, data_card, make_manifest
 from data_pipeline.modes import assign_modes
 from data_pipeline.perturb import Perturbation, RulePerturber
 from data_pipeline.perturb.verify import Rejected
+from data_pipeline.repeats import check_repeats
 from data_pipeline.sampling import draw
 from data_pipeline.sentences import sentence_rows
 from data_pipeline.sizes import draw_labelled, fill, share_out, shortages, sized, sizes_table
@@ -106,6 +107,8 @@ def build(
             except DuplicateId as error:
                 raise error.at(places_of(config.sources, config.seed, error.id)) from None
         check_labels(golds, store)
+        names = [source.path or source.kind for source in config.sources]
+        check_repeats((golds, store), names, config.max_repeated, say)
         say(f"{golds.count() + store.count()} samples in the sources")
         gate = LeakGate(config.leaks) if config.leaks is not None else None
         if gate is not None:  # before anything is paid for

@@ -141,6 +141,9 @@ class DataConfig(StrictConfig):
     licences: list[str] | None = Field(default=None, min_length=1)
     """Only samples under these licences (``meta.licence``); those that name none are left out too, and
     counted."""
+    max_repeated: Share = Field(default=0.05, ge=0, le=1)
+    """A build stops if more than this share of a source is labelled both PASS and FAIL (one document,
+    question and answer), or is there twice."""
     check_golds: bool = True
     """Trim or leave out gold answers that their document does not bear, as far as rules can tell."""
     perturb: bool = True

@@ -4,12 +4,13 @@ from typing import Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from data_pipeline.sources.forms import FORMS, LABELLED, plain_label
+from data_pipeline.sources.forms import FORMS, LABELLED
 from data_pipeline.sources.readers import KINDS, READERS, WINDOWED
 from data_pipeline.sources.windows import WINDOW_TOKENS
 from judge.configs import StrictConfig
 from judge.errors import unknown
 from judge.formats.shared import SIDED
+from judge.rows import plain_label
 from judge.types import Label, Language, Task
 
 
@@ -39,9 +40,9 @@ class SourceConfig(StrictConfig):
     """``starter``: the bundled corpus. ``file``: samples of your own. ``squad``: a file in SQuAD's form.
     ``hub``: a data set of the Hub. Or the name of a public set (:data:`~data_pipeline.sources.READERS`)."""
     path: str | None = None
-    """``file``: a .jsonl, .csv or .parquet file, a folder of such files, or a glob. ``squad``: a .json file.
-    ``hub``: ``owner/name``. Public sets: the folder that holds one folder for each set; ``JUDGE_DATA_DIR`` by
-    default."""
+    """``file``: a file that :func:`judge.rows.read_rows` reads, a folder of such files, or a glob. ``squad``:
+    a .json file. ``hub``: ``owner/name``. Public sets: the folder that holds one folder for each set;
+    ``JUDGE_DATA_DIR`` by default."""
     split: str | None = None
     """Public sets that have several, and ``hub``: which one; by default the first, usually ``train``."""
     subset: str | None = None
@@ -55,8 +56,8 @@ class SourceConfig(StrictConfig):
     distractors: PositiveInt = 1
     """``multiple_choice``: how many wrong options of a question are taken, chosen by the seed."""
     labels: dict[str, Label | None] | None = None
-    """``nli``, ``claims``: what words or numbers beside the usual ones mean; ``null`` leaves such rows
-    out."""
+    """Samples of ``file`` and ``hub``, forms ``nli`` and ``claims``: what other words and numbers mean;
+    ``null`` leaves such rows out."""
     constants: ConstantsConfig = ConstantsConfig()
     """``file``, ``hub``, ``squad``: the task and the language of all samples, which rows rarely name."""
     languages: list[Language] | None = None
@@ -99,8 +100,10 @@ class SourceConfig(StrictConfig):
     @model_validator(mode="after")
     def _form_fits(self) -> Self:
         if self.form is None:
-            if self.distractors != 1 or self.labels is not None:
-                raise ValueError("distractors and labels are for sources with a form")
+            if self.distractors != 1:
+                raise ValueError("distractors are for the form multiple_choice")
+            if self.labels is not None and self.kind not in ("file", "hub"):
+                raise ValueError(f"kind {self.kind} takes no labels without a form")
             return self
         if self.form not in FORMS:
             raise ValueError(unknown("form", self.form, FORMS))

@@ -14,11 +14,12 @@ from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.forms import Asked, LeftOut, read_row
 from judge.errors import InputError, unknown
 from judge.formats.records import Record
-from judge.samples import read_rows, sample_from_row
+from judge.rows import FILE_TYPES, file_type, meanings_of, plain_label, read_rows
+from judge.samples import sample_from_row
 from judge.types import Sample
 
-SUFFIXES = (".jsonl", ".csv", ".parquet")
-"""Files of samples; the first two also with ``.gz``."""
+SUFFIXES = tuple(kind for kind in FILE_TYPES if kind != ".json")
+"""Files of a folder that are taken for samples; ``.json`` is often something else."""
 
 
 def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | LeftOut]]:
@@ -35,10 +36,14 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
         for sample in squad.read(path, _stem(path), "en", window_tokens=source.window_tokens):
             yield Record({}, path), sample
         return
-    asked = Asked(source.distractors, source.labels or {}, seed)
+    labels = {**meanings_of((source.columns or {}).get("label", "")), **(source.labels or {})}
+    asked = Asked(source.distractors, labels, seed)
     for record in _records(source):
-        if source.form is None:
-            yield record, sample_from_row(record.values, file=record.file, line=record.line)
+        word = plain_label(record.values.get("label"))
+        if source.form is None and word in labels and labels[word] is None:
+            yield record, LeftOut(str(record.values["id"]), "label that the recipe leaves out")
+        elif source.form is None:
+            yield record, sample_from_row(record.values, file=record.file, line=record.line, labels=labels)
         else:
             found = read_row(source.form, record, asked)
             for item in [found] if isinstance(found, LeftOut) else found:
@@ -53,7 +58,7 @@ def files_of(path: str) -> list[Path]:
     """
     named = Path(path)
     if named.is_dir():
-        found = sorted(item for item in named.iterdir() if item.is_file() and _kind(item) in SUFFIXES)
+        found = sorted(item for item in named.iterdir() if item.is_file() and file_type(item) in SUFFIXES)
         if not found:
             raise InputError(f"is a folder without a file of samples ({', '.join(SUFFIXES)})", file=path)
         return found
@@ -84,7 +89,7 @@ def _records(source: SourceConfig) -> Iterator[Record]:
         for file in files:
             empty = True
             plain = len(files) == 1 and source.form is None
-            for line, row in read_rows(file):
+            for line, row in read_rows(file, (source.columns or {}).get("document", "document")):
                 empty = False
                 identifier = f"row-{line}" if plain else f"{_stem(file)}-{line}"
                 yield _record(source, row, file, line, identifier, _stem(file))
@@ -106,13 +111,7 @@ def _record(
     return Record(row, file, line)
 
 
-def _kind(path: Path) -> str:
-    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
-
-
 def _stem(path: Path) -> str:
     """A file's name without what says its type."""
     name = path.name.removesuffix(".gz")
-    return next(
-        (name.removesuffix(end) for end in (*SUFFIXES, ".json") if name.endswith(end)), Path(name).stem
-    )
+    return next((name.removesuffix(end) for end in FILE_TYPES if name.endswith(end)), Path(name).stem)

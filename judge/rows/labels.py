@@ -25,7 +25,12 @@ HOW_TO_SAY = "--gold-labels 0=PASS,1=FAIL; in a data recipe, labels: {0: PASS, 1
 
 
 def plain_label(value: object) -> str:
-    """A label's word without case, its parts joined by one blank: NOT_ENOUGH_INFO is not enough info."""
+    """A label's word without case, its parts joined by one blank: NOT_ENOUGH_INFO is not enough info.
+
+    Of nothing it is empty; 1.0 is 1, since tables with gaps know no whole numbers.
+    """
+    if value is None:
+        return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", " ", str(value).strip().casefold())
@@ -50,7 +55,7 @@ def parse_label(value: object, means: Meanings | None = None) -> Label | None:
     Raises:
         InputError: it is not known; 1 and true say "hallucinated" in some sets and "supported" in others.
     """
-    word = "" if value is None else plain_label(value)
+    word = plain_label(value)
     if means and word in means:
         return means[word]
     if word == "":

@@ -218,6 +218,25 @@ def test_labelled_samples_as_they_are(tmp_path: Path) -> None:
     assert found == {row["id"]: row["answer"] for row in LABELLED}
 
 
+def test_labels_that_contradict_each_other_and_samples_that_come_twice(tmp_path: Path) -> None:
+    """Both are told by source, and too many of either end the build before anything is made."""
+    other = [{**LABELLED[0], "id": "other", "label": "FAIL" if LABELLED[0]["label"] == "PASS" else "PASS"}]
+    again = [{**LABELLED[n], "id": f"again-{n}"} for n in (1, 2)]
+    rest = [{**row, "id": f"rest-{row['id']}", "question": "Where?"} for row in LABELLED]
+    one = write(tmp_path / "one.jsonl", LABELLED)
+    two = write(tmp_path / "two.jsonl", [*other, *again, *rest])
+    told: list[str] = []
+    build(mine(tmp_path / "data", one, two, max_repeated=0.1), told.append)
+    first, second = LABELLED[0]["id"], LABELLED[1]["id"]
+    assert (
+        f"{one}: 1 of 24 samples (4.2%) are labelled both PASS and FAIL, such as {first!r} and 'other'"
+        in told
+    )
+    assert f"{two}: 2 of 27 samples (7.4%) are there twice, such as 'again-1' and {second!r}" in told
+    with pytest.raises(InputError, match=r"^field 'sources\.1': .* 2 of 27 .*Correct the set, or allow more"):
+        build(mine(tmp_path / "data", one, two))
+
+
 def test_right_answers_of_labelled_samples_get_twins(tmp_path: Path) -> None:
     """The samples stay as they are; twins carry ids of their own and lie in their document's split."""
     file = write(tmp_path / "mine.jsonl", LABELLED)
@@ -395,7 +414,8 @@ def test_no_memory_of_an_earlier_build(tmp_path: Path, number: int) -> None:
 def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
     more = [{**row, "id": row["id"] + "b"} for row in LABELLED[::2]]
     file = write(tmp_path / "mine.jsonl", LABELLED + more)
-    manifest = build(mine(tmp_path / "data", file, mix={"samples": 16, "kinds": {"labelled": 1, "edit": 1}}))
+    mix = {"samples": 16, "kinds": {"labelled": 1, "edit": 1}}
+    manifest = build(mine(tmp_path / "data", file, mix=mix, max_repeated=1))
     assert manifest["counts"]["label"] == {"FAIL": 8, "PASS": 8}
     assert manifest["dropped"]["not drawn"]["count"] == 36 - 16
     assert manifest["mix"]["kinds"]["labelled"] == {"there": 36, "samples": 16, "share": 1.0, "asked": 0.5}

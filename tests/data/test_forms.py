@@ -311,7 +311,8 @@ def test_whatever_a_row_holds_there_are_samples_a_reason_or_one_error(form: str)
         ("{kind: file, path: x, form: multiplechoice}", r"unknown form.*did you mean 'multiple_choice'"),
         ("{kind: drop, form: nli}", "kind drop takes no form"),
         ("{kind: squad, path: x, form: nli}", "kind squad takes no form but unanswerable"),
-        ("{kind: file, path: x, distractors: 2}", "are for sources with a form"),
+        ("{kind: file, path: x, distractors: 2}", "are for the form multiple_choice"),
+        ("{kind: drop, labels: {0: PASS}}", "kind drop takes no labels"),
         ("{kind: file, path: x, form: nli, distractors: 2}", "form nli takes no distractors"),
         ("{kind: file, path: x, form: spans, labels: {a: PASS}}", "form spans takes no labels"),
         ("{kind: file, path: x, form: nli, labels: {a: MAYBE}}", r"labels\.a"),
@@ -335,6 +336,27 @@ def test_a_recipe_explains_labels(tmp_path: Path) -> None:
     config = load_config(DataConfig, recipe)
     assert [s.label for s in read_source(config.sources[0], 0)] == [PASS, FAIL]
     assert DataConfig.model_validate(config.model_dump(mode="json")) == config
+
+
+@pytest.mark.parametrize(
+    ("column", "labels", "wanted"),
+    [
+        ("is_hallucinated", None, [FAIL, PASS, FAIL]),
+        ("faithful", None, [PASS, FAIL, PASS]),
+        ("label", {0: "PASS", 1: "FAIL", "yes": None}, [FAIL, PASS]),
+    ],
+)
+def test_labels_of_samples_in_the_words_of_a_set(
+    column: str, labels: Any, wanted: list[Label], tmp_path: Path
+) -> None:
+    rows = [{"document": TEXT, "answer": str(label), column: label} for label in (1, "0", "Yes")]
+    path = str(write(tmp_path / "x.jsonl", rows))
+    columns = {"document": "document", "answer": "answer", "label": column}
+    found = read(kind="file", path=path, columns=columns, labels=labels)
+    assert [sample.label for sample in found] == wanted
+    with pytest.raises(InputError, match=r"x\.jsonl:1: field 'label': 1 may mean .*labels: \{0: PASS"):
+        write(tmp_path / "x.jsonl", [{"document": TEXT, "answer": "a", "label": 1}])
+        read(kind="file", path=path)
 
 
 # --- Folders and globs --------------------------------------------------------------------------------------

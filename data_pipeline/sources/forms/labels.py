@@ -1,13 +1,13 @@
 """Answers that people labelled: entailment, claims, questions without an answer, spans."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from data_pipeline.sources.forms.base import Answer, Asked
 from judge.errors import unknown
 from judge.formats.records import Record
+from judge.rows import plain_label
 from judge.types import Label
 
 NLI_WORDS = {
@@ -70,18 +70,13 @@ def _labelled(row: Record, words: Mapping[str, Label | None]) -> list[Answer] | 
     value = row.get("label")
     if not isinstance(value, str | int | None):
         raise row.wrong("label", f"holds {value!r:.60}, a word or a number is wanted")
-    word = "" if value is None else plain_label(str(value))
+    word = plain_label(value)
     if word in UNDECIDED and word not in words:
         return "undecided label"
     if word not in words:
         raise row.wrong("label", f"{unknown('label', value, words)}; say under labels what it means")
     label = words[word]
     return "label that the recipe leaves out" if label is None else [Answer(row.text("answer"), label)]
-
-
-def plain_label(text: str) -> str:
-    """A label's word without case, its parts joined by one blank: NOT_ENOUGH_INFO is not enough info."""
-    return re.sub(r"(?<=[^\W_])[\s_-]+(?=[^\W_])", " ", text.strip().casefold())
 
 
 def _texts(row: Record, key: str) -> list[str]:
