@@ -32,5 +32,3 @@ def third(base: str) -> str:
 _BASES = sorted({*_IRREGULAR, *words("regular_verbs_en")})
 PAST = {past(base): base for base in _BASES if past(base) not in _SAME_IN_THE_PAST}
 """Past form: base form. Verbs whose past could be a present are left out."""
-THIRD = {third(base): base for base in _BASES}
-"""Third person: base form."""

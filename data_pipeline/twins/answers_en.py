@@ -5,7 +5,7 @@ What an answer is in its document decides: "1931" becomes "in 1931", and "bridge
 
 import re
 
-from data_pipeline.twins.clauses_en import (
+from data_pipeline.text.clauses_en import (
     AUXILIARIES,
     DETERMINERS,
     PREPOSITIONS,

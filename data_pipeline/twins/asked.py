@@ -2,30 +2,28 @@
 
 import re
 
-from data_pipeline.perturb.verbs_en import PAST, THIRD, past, third
-from data_pipeline.text.words import words
+from data_pipeline.text.clauses_en import (
+    AUXILIARIES,
+    BE,
+    DETERMINERS,
+    DO,
+    MODALS,
+    PREPOSITIONS,
+    base_of,
+    is_finite,
+    is_participle,
+    is_verb_only,
+    read_clause,
+)
 from judge.types import Language
 
 LONGEST = 22
 """Words of a question that a clause is made of; twice as many characters in Chinese."""
-_BASES = frozenset(PAST.values()) | frozenset(THIRD.values())
-_PARTICIPLES = frozenset(words("participles_en"))
-_BE = ("is", "are", "was", "were")
-_MODALS = ("can", "could", "will", "would", "should", "may", "might", "must")
-_HAVE = ("has", "have", "had")
-_DO = ("do", "does", "did")
-_AUXILIARIES = (*_BE, *_MODALS, *_HAVE, *_DO)
 _WHAT = re.compile(
     r"(?:(?:in|on|at|from|to|by|for|with|of|during|under|after|through) )?"
     r"(?:who|whom|whose|what|which|when|where|why|how)\b",
     re.I,
 )
-_NO_SUBJECT_END = ("the", "a", "an", "most", "of", "and", "or", "newly", "first", "second", "to", "been")
-_AFTER = (
-    "", "in", "on", "at", "by", "to", "from", "for", "with", "as", "of", "into", "during", "after", "before",
-    "under", "over", "about", "against", "through", "between", "because", "when", "using", "near", "within",
-)  # fmt: skip
-"""What may follow a participle that is the verb of a question."""
 _INNER = frozenset(
     (
         "who", "whom", "whose", "which", "when", "where", "why", "how", "what",
@@ -47,21 +45,15 @@ def asked(question: str, language: Language) -> str | None:
     if not text.endswith("?") or re.search(r"[.?!:;] ", text):
         return None
     tokens = text.rstrip("? ").split(" ")
-    what = _WHAT.match(text)
-    if not what or len(tokens) > LONGEST or _INNER & {token.lower() for token in tokens[3:]}:
+    if not _WHAT.match(text) or len(tokens) > LONGEST or _INNER & {token.lower() for token in tokens[3:]}:
         return None
     tokens[0] = tokens[0][0].lower() + tokens[0][1:]
-    place = next((number for number, token in enumerate(tokens) if number and token in _AUXILIARIES), None)
-    verb = next(
-        (number for number, token in enumerate(tokens) if number and (token in PAST or token in THIRD)), None
-    )
+    place = next((at for at, token in enumerate(tokens) if at and token in AUXILIARIES), None)
+    verb = next((at for at, token in enumerate(tokens) if at and is_finite(token)), None)
     if place is None or (verb is not None and verb < place):
         # "who designed the bridge": nothing is turned round; a noun between would have to be sure to be one.
-        return (
-            " ".join(tokens)
-            if verb is not None and verb <= 2 and tokens[0] in ("who", "what", "which")
-            else None
-        )
+        plain = verb is not None and verb <= 2 and tokens[0] in ("who", "what", "which")
+        return " ".join(tokens) if plain else None
     return _straight(tokens[:place], tokens[place], tokens[place + 1 :])
 
 
@@ -71,41 +63,38 @@ def _straight(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
         return None
     if rest[0] == "there" or re.match(r"[a-z]+ly$|sometimes$|often$", rest[0]):
         return None
-    if "being" in rest or "not" in rest or (auxiliary in _DO and "to" in rest[:-1]):
+    if "being" in rest or "not" in rest or (auxiliary in DO and "to" in rest[:-1]):
         return None
-    if auxiliary in _DO:
-        verbs = [number for number, token in enumerate(rest) if token in _BASES]
-        if len(verbs) != 1 or verbs[0] == 0 or rest[verbs[0] - 1] in _NO_SUBJECT_END:
-            return None
-        number = verbs[0]
-        verb = rest[number]
-        form = past(verb) if auxiliary == "did" else third(verb) if auxiliary == "does" else verb
-        return " ".join([*what, *rest[:number], form, *rest[number + 1 :]])
-    if auxiliary in _MODALS:
-        verbs = [number for number, token in enumerate(rest) if token in ("be", *_BASES)]
-        if not verbs or (verbs[0] > 0 and len(verbs) > 1):
-            return None
-        at = verbs[0]
-    else:
-        verbs = [number for number, token in enumerate(rest) if _is_participle(token)]
-        if not verbs:
-            return _copula(what, auxiliary, rest)
-        if len(verbs) > 1 and verbs[0] > 0:
-            return None
-        at = verbs[0]
-    before, after = [*rest[:at], ""][at - 1 if at else -1].lower(), [*rest, ""][at + 1]
-    if at and (before in _NO_SUBJECT_END or (auxiliary in (*_BE, *_HAVE) and after not in _AFTER)):
-        return None  # "the united states", "the second reported case": no verb of the question
-    if at and what == ["what"] and after == "to":
-        return None  # "what a test was done to simulate"
-    if what == ["who"] and at > 0 and auxiliary in _BE:
+    if auxiliary in BE and not any(map(is_participle, rest)):
+        return _copula(what, auxiliary, rest)
+    if (what[0] in ("who", "what", "which") or len(what) > 1) and _is_predicate(auxiliary, rest):
+        return " ".join([*what, auxiliary, *rest])  # "who was elected": nothing is turned round
+    clause = read_clause(auxiliary, rest)
+    if clause is None or any(word.endswith(",") for word in rest):
         return None
-    return " ".join([*what, *rest[:at], auxiliary, *rest[at:]])
+    if clause.subject.split()[-1] in ("second", "third", "most", "newly"):  # "the second reported case"
+        return None
+    if what == ["who"] and (auxiliary in BE or not any(map(is_verb_only, rest))):
+        return None
+    if auxiliary in BE and what in (["what"], ["which"]):
+        # "what is the scale used to measure wind": the end must tell that the thing asked for is gone.
+        open_end = rest[-1] in (*PREPOSITIONS, "called", "named")
+        if not open_end or sum(map(is_participle, rest)) > 1:
+            return None
+    return " ".join([*what, clause.subject, clause.verb, *clause.tail])
+
+
+def _is_predicate(auxiliary: str, rest: list[str]) -> bool:
+    """Does the verb follow its auxiliary at once, so that the question word is the subject?"""
+    if auxiliary in MODALS:
+        sure = is_verb_only(rest[0]) or (base_of(rest[0]) != "" and rest[1:2] and rest[1] in DETERMINERS)
+        return rest[0] == "be" or bool(sure)
+    return auxiliary not in DO and rest[0] not in DETERMINERS and is_participle(rest[0])
 
 
 def _copula(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
     """ "what the capital of France is"; of what comes after a preposition at the end nobody can be sure."""
-    if auxiliary not in _BE or not re.match(r"(?:the|a|an|its|his|her|their)$|[A-Z]", rest[0]):
+    if auxiliary not in BE or not re.match(r"(?:the|a|an|its|his|her|their)$|[A-Z]", rest[0]):
         return None
     if (
         len(rest) > 9
@@ -115,15 +104,11 @@ def _copula(what: list[str], auxiliary: str, rest: list[str]) -> str | None:
         return None
     if what == ["who"]:
         return " ".join([*what, auxiliary, *rest])
-    if len(what) > 1 and what[0] != "how":
+    if len(what) > 1 and what[0] in ("what", "which"):
         return " ".join([*what, auxiliary, *rest]) if rest[0] in ("a", "an") else None
-    if what[0] not in ("what", "where", "how"):
+    if what == ["how"] or what[0] not in ("what", "where", "how"):
         return None
     return " ".join([*what, *rest, auxiliary])
-
-
-def _is_participle(token: str) -> bool:
-    return token in _PARTICIPLES or bool(re.fullmatch(r"[a-z]{3,}ed", token))
 
 
 def _asked_zh(text: str) -> str | None:
