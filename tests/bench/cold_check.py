@@ -122,7 +122,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "document.txt"
         document.write_text(DOCUMENT)
-        command = ["check", "--model", model, "--document", str(document)]
+        command = ["check", "--model", model, "--document", f"@{document}"]
         command += ["--question", "How high is the tower?", "--answer", "It is 30 m high."]
         for _ in range(settings.runs):
             for side, checkout in sides.items():
