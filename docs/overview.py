@@ -1,6 +1,6 @@
 """Draws docs/pictures/overview.svg: how documents become a judge, and what a judge says.
 
-    python docs/overview.py
+python docs/overview.py
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,9 @@ def box(x: float, title: str, lines: Sequence[tuple[str, str]]) -> str:
         text(x, TOP - 16, title, size=16, bold=True),
         f'<rect x="{x}" y="{TOP}" width="{BOX}" height="{TALL}" rx="8" fill="#fff" stroke="{LINE}"/>',
     ]
-    parts += [text(x + 14, TOP + 28 + 24 * row, words, color=color) for row, (words, color) in enumerate(lines)]
+    parts += [
+        text(x + 14, TOP + 28 + 24 * row, words, color=color) for row, (words, color) in enumerate(lines)
+    ]
     return "\n".join(parts)
 
 
@@ -42,16 +44,36 @@ def arrow(x: float, words: str) -> str:
 def draw() -> str:
     """The whole picture as SVG."""
     step = BOX + 50
-    boxes = [
-        ("Your documents", [("Doc: opened on 3 May 1931,", INK), ("is 214 metres long.", INK), ("Q: When did it open?", GREY), ("A: On 3 May 1931.", GREEN)]),
-        ("Contrast pairs", [("A: On 3 May 1931.", GREEN), ("PASS", GREEN), ("A: On 3 May 1945.", RED), ("FAIL", RED), ("same question, same style", GREY)]),
-        ("A judge", [("an encoder on any CPU,", INK), ("or a language model", INK), ("with LoRA, SFT and DPO;", INK), ("calibrated, and measured", GREY), ("against word overlap", GREY)]),
-        ("A verdict", [("It opened in 1945, and the", INK), ("ferry stayed.", INK), ("FAIL, p = 0.92", RED), ("unsupported: “in 1945”,", RED), ("“the ferry stayed”", RED)]),
+    documents = [
+        ("Doc: opened on 3 May 1931,", INK), ("is 214 metres long.", INK), ("Q: When did it open?", GREY),
+        ("A: On 3 May 1931.", GREEN),
     ]  # fmt: skip
+    pairs = [
+        ("A: On 3 May 1931.", GREEN), ("PASS", GREEN), ("A: On 3 May 1945.", RED), ("FAIL", RED),
+        ("same question, same style", GREY),
+    ]  # fmt: skip
+    judge = [
+        ("an encoder on any CPU,", INK), ("or a language model", INK), ("with LoRA, SFT and DPO;", INK),
+        ("calibrated, and measured", GREY), ("against word overlap", GREY),
+    ]  # fmt: skip
+    verdict = [
+        ("It opened in 1945, and the", INK), ("ferry stayed.", INK), ("FAIL, p = 0.92", RED),
+        ("unsupported: \u201cin 1945\u201d,", RED), ("\u201cthe ferry stayed\u201d", RED),
+    ]  # fmt: skip
+    boxes = (
+        ("Your documents", documents), ("Contrast pairs", pairs), ("A judge", judge), ("A verdict", verdict)
+    )  # fmt: skip
     commands = ("judge data build", "judge encoder, sft, dpo", "judge check, batch, serve")
     body = [box(10 + step * place, title, lines) for place, (title, lines) in enumerate(boxes)]
     body += [arrow(10 + step * place + BOX, words) for place, words in enumerate(commands)]
-    body.append(text(10, HEIGHT - 18, "judge eval measures any of them on HaluBench, RAGTruth, Bi'anBench and more.", color=GREY))
+    body.append(
+        text(
+            10,
+            HEIGHT - 18,
+            "judge eval measures any of them on HaluBench, RAGTruth, Bi'anBench and more.",
+            color=GREY,
+        )
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="Documents become contrast pairs, pairs train a judge, a judge gives verdicts" '

@@ -147,17 +147,16 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of an answer, judged by itself.
+    """One sentence of an answer.
 
     ``span`` is its place in the answer, ``window`` the number, from 0, of the window of the document that
-    speaks best for it. Where claims were asked for (:mod:`judge.claims`), label and probability say whether
-    the document bears the sentence; where a long document was judged in windows, whether that window does.
+    supports it best, and ``p_fail`` the probability that it is wrong: ``None`` where the judge gave no
+    verdict on it, 1 or 0 where it gave a label alone. Verdicts are on answers: a sentence has none.
     """
 
     span: Span
     window: int
-    label: Label | None
-    p_fail: float | None = None
+    p_fail: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +165,9 @@ class Verdict:
 
     ``label`` is ``None`` when the output could not be parsed; ``error`` then says why. It never silently
     becomes a class. ``p_fail`` is the probability of ``FAIL`` where the backend can tell. ``cut_chars``
-    counts the characters of the document that did not fit into the context; ``truncated`` says that the
-    judge's own output hit its length limit.
+    counts the characters of the document that were not read, for they did not fit into the context; what is
+    not read of a question or an answer makes an ``error``. ``truncated`` says that the judge's own output hit
+    its length limit.
 
     ``evidence`` is what the reasoning quotes of the document's text, ``unsupported`` what is wrong in the
     answer, where the judge tells (:mod:`judge.prompting.evidence`). ``windows`` and ``claims`` are filled
@@ -188,6 +188,13 @@ class Verdict:
     windows: tuple[Span, ...] = ()
     claims: tuple[Claim, ...] = ()
 
+    @property
+    def chance(self) -> float | None:
+        """``p_fail``; 1 or 0, by the label, where the judge tells none."""
+        if self.p_fail is not None or self.label is None:
+            return self.p_fail
+        return float(self.label is Label.FAIL)
+
 
 _PLACES = ("evidence", "unsupported", "windows", "claims")
 
@@ -206,12 +213,6 @@ def verdict_from_json(values: Mapping[str, Any]) -> Verdict:
         row[name] = tuple(Span(**span) for span in row.get(name, ()))
     row["unsupported"] = tuple(Unsupported(**words) for words in row.get("unsupported", ()))
     row["claims"] = tuple(
-        Claim(
-            Span(**claim["span"]),
-            claim["window"],
-            None if claim["label"] is None else Label(claim["label"]),
-            claim["p_fail"],
-        )
-        for claim in row.get("claims", ())
+        Claim(Span(**claim["span"]), claim["window"], claim["p_fail"]) for claim in row.get("claims", ())
     )
     return Verdict(None if label is None else Label(label), usage=Usage(**row.pop("usage")), **row)

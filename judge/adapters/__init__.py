@@ -6,7 +6,7 @@ label is never a score: every adapter reports it the way its framework reports a
 
 from judge.errors import JudgeError
 from judge.samples import sample_from_row
-from judge.types import Label, Language, Sample, Task, Verdict
+from judge.types import Language, Sample, Task, Verdict
 
 
 def make_sample(
@@ -34,12 +34,12 @@ def score(verdict: Verdict) -> float:
     """
     if error := why_none(verdict):
         raise error
-    if verdict.p_fail is None:
-        return float(verdict.label is Label.PASS)
-    return 1 - verdict.p_fail
+    return 1 - (verdict.chance or 0.0)
 
 
 def reason(verdict: Verdict) -> str:
-    """Why: the judge's reasoning, or else its label and the probability of a hallucination."""
+    """Why: the judge's reasoning, or its label and the probability of a hallucination; and what was cut."""
     told = "" if verdict.p_fail is None else f", probability of a hallucination {verdict.p_fail:.3f}"
-    return verdict.reasoning or verdict.error or f"{verdict.label}{told}"
+    cut = verdict.cut_chars
+    unread = f" (the document's last {cut} characters were not read)" if cut else ""
+    return f"{verdict.reasoning or verdict.error or f'{verdict.label}{told}'}{unread}"

@@ -14,18 +14,22 @@ ANSWERS = 8
 """A chunk has this times fewer answers than the judge takes; their sentences take the place of the rest."""
 
 
+DOUBTED = 0.5
+"""From which probability on a sentence of a ``FAIL`` is named as unsupported."""
+
+
 @dataclass(frozen=True)
 class ClaimsJudge(Checker):
     """Another judge, asked about sentences too; the rest of its verdicts stays.
 
     With a calibration the answer's probability comes from its sentences and the answer as a whole, see
-    :mod:`judge.claims.rule`; without one it is what the judge says of the whole.
+    :mod:`judge.claims.rule`; without one it is what the judge says of the whole, and the sentences'
+    probabilities are hints.
 
     Args:
         judge: judges answers and sentences.
         calibration: fitted to this judge; its own calibration of whole answers is then not used.
-        threshold: from which ``p_fail`` on an answer is ``FAIL``, where there is a calibration. Sentences
-            are from 0.5 on.
+        threshold: from which ``p_fail`` on an answer is ``FAIL``, where there is a calibration.
     """
 
     judge: Checker
@@ -51,6 +55,13 @@ class ClaimsJudge(Checker):
     def at_once(self) -> int:
         """The judge's."""
         return self.judge.at_once
+
+    @property
+    def rule(self) -> str:
+        """How the answer's verdict follows from its sentences, in words."""
+        if self.calibration is None:
+            return "hints: the verdict is on the answer as a whole"
+        return "the answer's p(FAIL) combines them with that of the answer as a whole"
 
     def describe(self) -> dict[str, Any]:
         """The judge, and the curves behind its claims."""
@@ -79,14 +90,16 @@ class ClaimsJudge(Checker):
         texts = [sample.answer[span.start : span.end] for span in sentences]
         places = nearest(document, windows, texts, sample.language)
         claims = tuple(map(self._claim, sentences, places, parts))
-        return replace(self._answer(sample.answer, whole, claims), windows=windows, claims=claims)
+        answer = self._answer(sample.answer, whole, claims)
+        if self.calibration is not None and len(claims) == 1:  # the sentence is the answer
+            claims = (replace(claims[0], p_fail=answer.p_fail),)
+        return replace(answer, windows=windows, claims=claims)
 
     def _claim(self, span: Span, window: int, found: Verdict) -> Claim:
-        p_fail, label = found.p_fail, found.label
+        p_fail = found.chance
         if p_fail is not None and self.calibration is not None:
             p_fail = self.calibration.sentences(p_fail)
-            label = Label.FAIL if p_fail >= 0.5 else Label.PASS
-        return Claim(span, window, label, p_fail)
+        return Claim(span, window, p_fail)
 
     def _answer(self, answer: str, whole: Verdict, claims: Sequence[Claim]) -> Verdict:
         """The answer's probability and label, by the rule where it is fitted and all has probabilities."""
@@ -97,7 +110,9 @@ class ClaimsJudge(Checker):
         if p_fail < self.threshold:
             return replace(whole, p_fail=p_fail, label=Label.PASS, unsupported=())
         failed = tuple(
-            Unsupported.of(answer, claim.span, claim.p_fail) for claim in claims if claim.label is Label.FAIL
+            Unsupported.of(answer, claim.span, claim.p_fail)
+            for claim in claims
+            if claim.p_fail is not None and claim.p_fail >= DOUBTED
         )
         return replace(whole, p_fail=p_fail, label=Label.FAIL, unsupported=whole.unsupported or failed)
 

@@ -6,7 +6,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from judge.cli.options import COLUMNS, ENCODING, MODEL, Settings, introduce, loads_judge, parse_columns
+from judge.cli.options import (
+    COLUMNS,
+    ENCODING,
+    ENGINE,
+    MODEL,
+    Settings,
+    introduce,
+    loads_judge,
+    parse_columns,
+)
 from judge.errors import InputError, JudgeError
 from judge.progress import say, stage
 from judge.rows import FILE_TYPES, as_file
@@ -30,17 +39,25 @@ def batch_command(
     ] = "never",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
     engine: Annotated[
-        Literal["local", "ray"], typer.Option(help="ray: on a Ray cluster, see docs/batch.md.")
+        Literal["local", "ray"],
+        typer.Option(rich_help_panel=ENGINE, help="ray: on a Ray cluster, see docs/batch.md."),
     ] = "local",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Of --engine ray; all that the cluster holds by default.")
+        int | None,
+        typer.Option(
+            rich_help_panel=ENGINE, min=1, help="Of --engine ray; all that the cluster holds by default."
+        ),
     ] = None,
     cpus_per_worker: Annotated[
-        int | None, typer.Option(min=1, help="Cores of each worker; 1 by default.")
+        int | None, typer.Option(rich_help_panel=ENGINE, min=1, help="Cores of each worker; 1 by default.")
     ] = None,
     gpus_per_worker: Annotated[
         float | None,
-        typer.Option(min=0, help="GPUs of each worker, such as 0.5; 1 by default where there are any."),
+        typer.Option(
+            rich_help_panel=ENGINE,
+            min=0,
+            help="GPUs of each worker, such as 0.5; 1 by default where there are any.",
+        ),
     ] = None,
 ) -> None:
     """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""

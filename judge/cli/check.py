@@ -5,54 +5,22 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from judge.batch.file import verdict_row
 from judge.cli.options import MODEL, Settings, introduce, loads_judge
+from judge.cli.texts import HELP, read_texts
 from judge.errors import InputError, JudgeError
 from judge.files import dump
 from judge.shipped import REFERENCE
-from judge.types import Label, Sample, Task, Usage, Verdict
+from judge.types import LANGUAGES, Label, Sample, Task, Usage, Verdict
 
 app = typer.Typer(add_completion=False)
 
 UNUSED = ("sklearn", "scipy")
 """What transformers imports wherever it is installed, and no verdict uses: over a second of the start."""
-
-
-def _document(value: str) -> str:
-    """A document from a file, from standard input for ``-``, or the text itself; a text has several words.
-
-    Nothing at all is no file's name either.
-    """
-    if len(value.split()) != 1 and not _is_file(value):
-        return value
-    return _text(value if value == "-" else f"@{value}", "the document")
-
-
-def _is_file(value: str) -> bool:
-    try:
-        return Path(value).is_file()
-    except OSError:  # longer than a name may be
-        return False
-
-
-def _text(value: str, what: str) -> str:
-    """A text from the command line, from ``@FILE``, or from standard input for ``-``."""
-    if value == "-":
-        return sys.stdin.read()
-    if not value.startswith("@"):
-        return value
-    path = Path(value[1:])
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{what} could not be read ({error.strerror})", file=path) from None
-    except UnicodeDecodeError:
-        raise InputError(f"{what} is not UTF-8 text", file=path) from None
 
 
 @contextmanager
@@ -85,26 +53,24 @@ def _without(*packages: str) -> Iterator[None]:
 @loads_judge()
 def check_command(
     settings: Settings,
-    document: Annotated[str, typer.Option(help="The document, or a file with it; - is standard input.")],
-    answer: Annotated[str, typer.Option(help="The answer, or @FILE.")],
-    model: MODEL = REFERENCE,
-    question: Annotated[str, typer.Option(help="The question, or @FILE.")] = "",
+    document: Annotated[str, typer.Option(help=f"What the answer is to be faithful to: {HELP}.")],
+    answer: Annotated[str, typer.Option(help="What is judged, given in the same way.")],
+    question: Annotated[str, typer.Option(help="What was asked, if anything, given in the same way.")] = "",
     task: Annotated[str, typer.Option(help=f"One of: {', '.join(Task)}.")] = "qa",
-    language: Annotated[str, typer.Option(help="en or zh.")] = "en",
+    language: Annotated[str, typer.Option(help=f"One of: {', '.join(LANGUAGES)}.")] = "en",
+    model: MODEL = REFERENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole verdict as JSON.")] = False,
 ) -> None:
-    """Is an answer faithful to its document?"""
+    """Is an answer faithful to its document?
+
+    A text is never taken for a file: --document @FILE reads one. @@ at the beginning of a text is one @.
+    """
     from judge.load import load_judge
     from judge.samples import sample_from_row
 
-    row = {
-        "id": "check",
-        "document": _document(document),
-        "question": _text(question, "the question"),
-        "answer": _text(answer, "the answer"),
-        "task": task,
-        "language": language,
-    }
+    texts = read_texts({"--document": document, "--question": question, "--answer": answer})
+    named = {option.removeprefix("--"): text for option, text in texts.items()}
+    row = {"id": "check", **named, "task": task, "language": language}
     sample = sample_from_row(row, file="judge check")
     unused = UNUSED if settings["backend"] == "transformers" and not model.startswith("floor:") else ()
     with _collecting_no_garbage(), _without(*unused):
@@ -114,13 +80,14 @@ def check_command(
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))
     elif verdict.label is not None:
-        typer.echo(_readable(verdict, sample, settings["claims"]))
+        typer.echo(_readable(verdict, sample, getattr(judge, "rule", None)))
     if verdict.label is None:
         failure = f"no verdict: {verdict.error}"
         raise InputError(failure) if verdict.usage == Usage() else JudgeError(failure)  # nothing was asked
 
 
-def _readable(verdict: Verdict, sample: Sample, claims: bool) -> str:
+def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
+    """A verdict in lines; with its sentences where a rule says how it follows from them."""
     answer, document = sample.answer, sample.document_text
     meaning = {Label.PASS: "faithful", Label.FAIL: "hallucinated"}
     label = verdict.label or Label.FAIL
@@ -130,13 +97,18 @@ def _readable(verdict: Verdict, sample: Sample, claims: bool) -> str:
         lines.append(verdict.reasoning)
     for words in verdict.unsupported:
         lines.append(f"unsupported: {words.text!r}" + ("" if words.p is None else f" ({words.p:.2f})"))
-    for claim in verdict.claims if claims else ():
-        chance = "" if claim.p_fail is None else f" {claim.p_fail:.3f}"
-        window = verdict.windows[claim.window]
-        lines.append(f"{claim.label or 'none'}{chance}  {answer[claim.span.start : claim.span.end]}")
-        lines.append(f"    document: {' '.join(document[window.start : window.end].split())}")
-    if len(verdict.windows) > 1 and not claims:
+    if rule:
+        lines.append(f"how likely each sentence is wrong ({rule}):")
+        for claim in verdict.claims:
+            chance = "  ?  " if claim.p_fail is None else f"{claim.p_fail:.3f}"
+            window = verdict.windows[claim.window]
+            lines.append(f"{chance}  {answer[claim.span.start : claim.span.end]}")
+            lines.append(f"       document: {' '.join(document[window.start : window.end].split())}")
+    elif len(verdict.windows) > 1:
         lines.append(f"note: the document was judged in {len(verdict.windows)} windows")
     if verdict.cut_chars:
-        lines.append(f"note: the document's last {verdict.cut_chars} characters did not fit into the context")
+        lines.append(
+            f"note: the document's last {verdict.cut_chars} characters did not fit into the context and were "
+            "not read; another --model reads more, or --long chunk with a language model"
+        )
     return "\n".join(lines)

@@ -149,7 +149,7 @@ def show(
     for what, name in {"data set": "data", **judges, "results": "eval", "report": REPORT}.items():
         print(f"{what:<10} {out / name}")
     best = out / [*judges.values()][-1]
-    print(f"try it: judge check --model {best} --document FILE --question ... --answer ...")
+    print(f"try it: judge check --model {best} --document @FILE --question ... --answer ...")
 
 
 def read_report(path: Path) -> dict[str, Any]:

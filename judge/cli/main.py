@@ -80,7 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     module, attribute = COMMANDS[name][0].split(":")
     try:
         with shown():
-            getattr(importlib.import_module(module), attribute)(args=rest, prog_name=f"judge {name}")
+            app = getattr(importlib.import_module(module), attribute)
+            from judge.cli.help import command_of
+
+            command_of(app)(args=rest, prog_name=f"judge {name}")
     except JudgeError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None

@@ -2,9 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -31,8 +31,8 @@ CASCADE = ("first", "sure", "first_weight")
 MODEL = Annotated[
     str,
     typer.Option(
-        help="A Hub id, a local folder, floor:NAME, a server's name for it, or the toolkit's: "
-        f"{', '.join(JUDGES)}."
+        metavar="MODEL",
+        help=f"{', '.join(JUDGES)}, a Hub id, a local folder, floor:NAME, or a server's name for it.",
     ),
 ]
 
@@ -99,72 +99,89 @@ Settings = dict[str, Any]
 """Keyword arguments of :func:`judge.load.load_judge`."""
 
 
-def _option(text: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel="The judge", **more)
+def _option(panel: str, text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, **more)
+
+
+ENGINE = "Engine"
+"""The panel of help pages for what runs the model, and on what."""
+_judge, _cascade, _engine = (partial(_option, name) for name in ("The judge", "Two judges", ENGINE))
 
 
 def _settings(
     *,
     mode: Annotated[
         Mode | None,
-        _option("verdict: one label word. reason: reasoning first. By default as the judge was taught."),
+        _judge("verdict: one label word. reason: reasoning first. By default as the judge was taught."),
     ] = None,
     template: Annotated[
-        Path | None, _option("Prompt of a judge trained on another one: a Jinja file, or YAML.")
+        Path | None, _judge("Prompt of a judge trained on another one: a Jinja file, or YAML.")
     ] = None,
-    long: Annotated[Long, _option("Documents that are too long: shortened, or judged in windows.")] = "fit",
+    long: Annotated[
+        Long, _judge("Documents that are too long for a language model: shortened, or judged in windows.")
+    ] = "fit",
     threshold: Annotated[
         str | None,
-        _option("p(FAIL) from which on to say FAIL; precision or recall: as judge calibrate found it."),
+        _judge(
+            "FAIL begins at this p(FAIL). precision, recall: at what judge calibrate found.", metavar="NUMBER"
+        ),
     ] = None,
     fail_rate: Annotated[
         float | None,
-        _option("Share of your answers that is hallucinated, if you know it: p(FAIL) is then for that."),
+        _judge("Share of your answers that is hallucinated, if you know it: p(FAIL) is then for that."),
     ] = None,
     claims: Annotated[
-        bool, _option("Judge every sentence of an answer too, and name what speaks for it.", "--claims")
+        bool, _judge("Tell of every sentence how likely it is wrong, and what supports it.", "--claims")
     ] = False,
-    first: Annotated[
-        str | None, _option(f"A cheaper judge that judges alone what it is sure of, such as {REFERENCE}.")
-    ] = None,
-    sure: Annotated[
-        float, _option("Probability from which on the label of --first stands.", min=0.5, max=1)
-    ] = SURE,
-    first_weight: Annotated[
-        float, _option("What --first weighs in the rest: 0 nothing, 0.5 as much as --model.", min=0, max=1)
-    ] = 0.0,
-    backend: Annotated[
-        Engine, _option("The engine that runs the model; openai is any such server.")
-    ] = "transformers",
-    precision: Annotated[
-        Precision, _option("Number format to compute in; auto is what suits judge and device.")
-    ] = "auto",
-    quantization: Annotated[
-        QuantizationChoice, _option("Weights as the judge was trained on, as they are, or in 4 bits.")
-    ] = "auto",
-    compiled: Annotated[
-        bool, _option("Compile the model's layers: a minute at first, faster after it.", "--compile")
-    ] = False,
-    max_length: Annotated[int | None, _option("Upper bound on the context, in tokens.", min=1)] = None,
-    max_new_tokens: Annotated[int, _option("Limit of a reason-mode reply.", min=1)] = MAX_NEW_TOKENS,
-    batch_tokens: Annotated[int | None, _option("Tokens that run in one batch.", min=1)] = None,
     labels: Annotated[
         str | None,
-        _option("An encoder's class that means supported, if its name is unclear.", metavar="PASS=CLASS"),
+        _judge("An encoder's class that means supported, if its name is unclear.", metavar="PASS=CLASS"),
     ] = None,
     pair: Annotated[
         list[str] | None,
-        _option("How an encoder reads samples: question=hypothesis; repeatable.", metavar="KEY=VALUE"),
+        _judge("How an encoder reads samples: question=hypothesis; repeatable.", metavar="KEY=VALUE"),
     ] = None,
+    first: Annotated[
+        str | None,
+        _cascade(
+            f"A cheaper judge that judges alone what it is sure of, such as {REFERENCE}.", metavar="MODEL"
+        ),
+    ] = None,
+    sure: Annotated[
+        float, _cascade("Probability from which on the label of --first stands.", min=0.5, max=1)
+    ] = SURE,
+    first_weight: Annotated[
+        float, _cascade("What --first weighs in the rest: 0 nothing, 0.5 as much as --model.", min=0, max=1)
+    ] = 0.0,
+    backend: Annotated[
+        Engine,
+        _engine("What runs the model: transformers, vllm, or openai, any such server.", metavar="NAME"),
+    ] = "transformers",
+    precision: Annotated[
+        Precision,
+        _engine(f"Number format: {', '.join(get_args(Precision))}.", metavar="FORMAT"),
+    ] = "auto",
+    quantization: Annotated[
+        QuantizationChoice, _engine("Weights as the judge was trained on, as they are, or in 4 bits.")
+    ] = "auto",
+    compiled: Annotated[
+        bool, _engine("Compile the model's layers: a minute at first, faster after it.", "--compile")
+    ] = False,
+    max_length: Annotated[int | None, _engine("Upper bound on the context, in tokens.", min=1)] = None,
+    max_new_tokens: Annotated[
+        int, _engine("Limit of a reason-mode reply, in tokens.", min=1)
+    ] = MAX_NEW_TOKENS,
+    batch_tokens: Annotated[int | None, _engine("Tokens that run in one batch.", min=1)] = None,
     vllm: Annotated[
         list[str] | None,
-        _option("A setting of vLLM, such as tensor_parallel_size=2; repeatable.", metavar="KEY=VALUE"),
+        _engine("A setting of vLLM, such as tensor_parallel_size=2; repeatable.", metavar="KEY=VALUE"),
     ] = None,
     base_url: Annotated[
-        str | None, _option("The server of --backend openai: http://localhost:8000/v1.")
+        str | None,
+        _engine("The server of --backend openai, such as http://localhost:8000/v1.", metavar="URL"),
     ] = None,
     call_cache: Annotated[
-        Path | None, _option("Keep the server's responses in this file; nothing is asked twice.")
+        Path | None, _engine("Keep the server's responses in this file; nothing is asked twice.")
     ] = None,
 ) -> Settings:
     """The options, and what they mean for :func:`judge.load.load_judge`."""

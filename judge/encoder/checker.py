@@ -10,6 +10,7 @@ from judge.encoder.spans import unsupported_words
 from judge.models.batching import CPU_PADDING, by_length
 from judge.models.identity import ENCODER
 from judge.prompting.finishing import finish
+from judge.prompting.fitting import TooLong
 from judge.types import Claim, Label, Language, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ class _Scored:
 class EncoderJudge(CalibratedEncoder):
     """Says whether answers are faithful to their documents, by passes of an encoder.
 
-    An answer that is longer than the encoder reads is judged in parts, and a long document in windows: a part
-    is as faithful as the window says that supports it best, an answer as its least faithful part.
+    An answer or a question that is longer than the encoder reads is read in parts, and a long document in
+    windows: a part is as faithful as the window says that supports it best, an answer as its least faithful
+    part.
 
     Args:
         network: the encoder, see :class:`judge.encoder.network.EncoderNetwork`.
@@ -100,17 +102,17 @@ class EncoderJudge(CalibratedEncoder):
         else:
             alone = self._scored(samples, sentences)
             parts = [
-                tuple(_labelled(p) for p in found.by_unit)
-                if found
-                else tuple(Verdict(None, error="not read") for _ in spans)
+                tuple(_labelled(p if curve is None else curve(p)) for p in found.by_unit)
+                if isinstance(found, _Scored)
+                else tuple(Verdict(None, error=found) for _ in spans)
                 for found, spans in zip(alone, sentences, strict=True)
             ]
         for sample, found, some in zip(samples, scored, parts, strict=True):
             yield self._verdict(sample, found, curve), some
 
-    def _verdict(self, sample: Sample, found: _Scored | None, curve: "Curve | None") -> Verdict:
-        if found is None:
-            return Verdict(None, error=f"this judge does not read language {sample.language!r}")
+    def _verdict(self, sample: Sample, found: _Scored | str, curve: "Curve | None") -> Verdict:
+        if isinstance(found, str):
+            return Verdict(None, error=found)
         form, pairs = self.pairing.form, found.pairs
         usage = Usage(sum(map(len, pairs.rows)))
         raw = Verdict(None, found.whole(form.sentences), cut_chars=pairs.cut_chars, usage=usage)
@@ -120,35 +122,45 @@ class EncoderJudge(CalibratedEncoder):
         if len(pairs.windows) == 1 and len(pairs.units) == 1:
             return verdict
         claims = (
-            Claim(span, window, _labelled(p).label, p)
+            Claim(span, window, p if curve is None else curve(p))
             for span, window, p in zip(pairs.units, found.windows, found.by_unit, strict=True)
         )
         return replace(verdict, windows=pairs.windows, claims=tuple(claims))
 
     def _scored(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]] | None = None
-    ) -> list[_Scored | None]:
-        """What the network says of some samples; ``None`` for one in a language that it does not know."""
-        laid: list[Pairs | None] = [
-            self.pairing.pairs(sample, None if sentences is None else sentences[at] or None)
-            if not self.languages or sample.language in self.languages
-            else None
+    ) -> list[_Scored | str]:
+        """What the network says of some samples, or why one cannot be read."""
+        laid = [
+            self._laid(sample, None if sentences is None else sentences[at] or None)
             for at, sample in enumerate(samples)
         ]
-        rows = [row for pairs in laid if pairs for row in pairs.rows]
+        rows = [row for pairs in laid if isinstance(pairs, Pairs) for row in pairs.rows]
         scores: list[float] = [0.0] * len(rows)
         tokens: list[list[float] | None] = [None] * len(rows)
         for indices in by_length([len(row) for row in rows], self.batch_tokens, self._most_padding()):
             p_fail, marked = self._scores([rows[at] for at in indices])
             for place, at in enumerate(indices):
                 scores[at], tokens[at] = p_fail[place], marked[place] if marked else None
-        found: list[_Scored | None] = []
+        found: list[_Scored | str] = []
         first = 0
         for pairs in laid:
-            stop = first + len(pairs.rows) if pairs else first
-            found.append(_combined(pairs, scores[first:stop], tokens[first:stop]) if pairs else None)
+            if isinstance(pairs, str):
+                found.append(pairs)
+                continue
+            stop = first + len(pairs.rows)
+            found.append(_combined(pairs, scores[first:stop], tokens[first:stop]))
             first = stop
         return found
+
+    def _laid(self, sample: Sample, units: Sequence[Span] | None) -> Pairs | str:
+        """The pairs of a sample, or why there are none."""
+        if self.languages and sample.language not in self.languages:
+            return f"this judge does not read language {sample.language!r}"
+        try:
+            return self.pairing.pairs(sample, units, whole_question=True)
+        except TooLong as error:
+            return str(error)
 
     def _model(self) -> dict[str, Any]:
         head = self.network.head
@@ -193,12 +205,14 @@ def _combined(pairs: Pairs, scores: Sequence[float], tokens: Sequence[list[float
     )
 
 
-def _by_tokens(found: _Scored | None, span: Span) -> Verdict:
+def _by_tokens(found: _Scored | str, span: Span) -> Verdict:
     """What the tokens of a sentence say."""
-    known = found.tokens if found is not None and found.tokens is not None else {}
+    if isinstance(found, str):
+        return Verdict(None, error=found)
+    known = found.tokens or {}
     own = sorted(doubt for (start, end), doubt in known.items() if start < span.end and end > span.start)
     if not own:
-        return Verdict(None, error="this sentence was not read")
+        return Verdict(None, error="this sentence holds nothing that the judge can read")
     return _labelled(sum(own[-WORST:]) / len(own[-WORST:]))
 
 

@@ -2,12 +2,11 @@
 
     [CLS] window of the document [SEP] question [SEP] answer [SEP]
 
-A document that is longer than the encoder reads is split into windows at ends of sentences, and so is an
-answer: everything is read, each part of an answer with each window.
+A document that is longer than the encoder reads is split into windows at ends of sentences, and so are an
+answer and a question: everything is read, each part of an answer with each of the question and each window.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +15,8 @@ from pydantic import Field
 
 from judge.configs import StrictConfig
 from judge.errors import InputError
-from judge.prompting.sentences import claim_spans, sentence_spans
+from judge.prompting.fitting import TooLong
+from judge.prompting.sentences import claim_spans, token_ranges
 from judge.types import Sample, Span
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ FORM_VERSION = 2
 WINDOW_TOKENS = 512
 SHORTEST = 32
 """Tokens of a pair; in fewer there is no reading."""
-MARK = "\ue000"
-"""Stands for the document while a template is rendered: a character that no text has."""
+MARK = "\ufdd0"
+"""Stands for the document while a template is rendered: Unicode keeps it out of texts."""
 
 
 class Form(StrictConfig):
@@ -82,10 +82,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """All pairs of a sample: ``rows`` has those of the first part of the answer with each window, and so on.
+    """All pairs of a sample: ``rows`` has those of the first part with each window, and so on.
 
-    ``owners`` says for each part which of ``units`` (the answer, or its sentences) it belongs to.
-    ``cut_chars`` counts what was not read.
+    A part is one of the answer with one of the question; ``owners`` says for each which of ``units`` (the
+    answer, or its sentences) it belongs to. ``cut_chars`` counts what was not read.
     """
 
     rows: tuple[Row, ...]
@@ -93,6 +93,22 @@ class Pairs:
     units: tuple[Span, ...]
     owners: tuple[int, ...]
     cut_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Tokens around the document and before the answer that hold a part of the question.
+
+    ``end`` is where the part ends in the question's text.
+    """
+
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    with_answer: tuple[int, ...] = ()
+    end: int = 0
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.after) + len(self.with_answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,62 +177,81 @@ class Pairing:
         given = {} if self.template is None else self.template.describe()
         return {**given, **self.form.describe(str(given.get("prompt_hash", "")))}
 
-    def pairs(self, sample: Sample, units: Sequence[Span] | None = None) -> Pairs:
+    def pairs(
+        self, sample: Sample, units: Sequence[Span] | None = None, whole_question: bool = False
+    ) -> Pairs:
         """The pairs of a sample.
 
         Args:
             sample: what is judged.
             units: places in its answer that are judged by themselves; by default those of the form.
+            whole_question: read a long question in parts, as judging does; training reads its first part.
+
+        Raises:
+            TooLong: what the template renders of the question leaves no room.
+            InputError: the template does not render the document once.
         """
         form, answer = self.form, sample.answer
         if units is None:
             whole = (Span(0, len(answer)),)
             units = whole if form.sentences == "whole" else claim_spans(answer) or whole
-        question, around, cut = self._context(sample)
+        asked = self._questions(sample)
+        cut = 0
+        if len(asked) > 1 and not whole_question:
+            cut = len(sample.question) - asked[0].end
+            del asked[1:]
         parts: list[tuple[int, list[int], list[tuple[int, int]]]] = []
         for number, unit in enumerate(units):
             text = answer[unit.start : unit.end]
             encoded = self._encode(text)
-            for start, stop in self._split(encoded, text, form.window_tokens // 2 - len(self._special)):
+            for start, stop in token_ranges(
+                text, encoded.offsets, form.window_tokens // 2 - len(self._special)
+            ):
                 spans = [(unit.start + a, unit.start + b) for a, b in encoded.offsets[start:stop]]
                 parts.append((number, encoded.ids[start:stop], spans))
         longest = max(len(ids) for _, ids, _ in parts)
-        room = form.window_tokens - len(self._special) - len(question) - sum(map(len, around)) - longest
+        room = form.window_tokens - len(self._special) - max(map(len, asked)) - longest
         windows, texts, lost = self._windows(sample.document_text, room)
-        before, after = around
         rows = tuple(
-            self._row((*before, *text, *after), question, ids, spans)
+            self._row((*part.before, *text, *part.after), part.with_answer, ids, spans)
             for _, ids, spans in parts
+            for part in asked
             for text in texts
         )
-        return Pairs(rows, windows, tuple(units), tuple(number for number, _, _ in parts), cut + lost)
+        owners = tuple(number for number, _, _ in parts for _ in asked)
+        return Pairs(rows, windows, tuple(units), owners, cut + lost)
 
-    def _context(self, sample: Sample) -> tuple[list[int], tuple[list[int], list[int]], int]:
-        """Tokens of the question before the answer, tokens around the document, characters that are cut.
+    def _questions(self, sample: Sample) -> list[_Question]:
+        """The parts of a question; one without tokens where none is read.
 
-        All of them take a quarter of a pair at most; half of it is for the answer.
+        Each takes a quarter of a pair at most; half of it is for the answer.
         """
         most = self.form.window_tokens // 4
         if self.template is not None:
             [*_, turn] = self.template.messages(sample, "verdict", MARK)
             texts = turn["content"].split(MARK)
-            before, after = ([], []) if len(texts) != 2 else (self._encode(text).ids for text in texts)
-            if len(texts) != 2 or len(before) + len(after) > most:
-                raise InputError(
-                    f"expected a premise that holds the document once, with {most} other tokens at most",
+            if len(texts) != 2:
+                raise InputError("expected a premise that holds the document once", file=self.template.path)
+            before, after = (tuple(self._encode(text).ids) for text in texts)
+            found = _Question(before, after)
+            if len(found) > most:
+                raise TooLong(
+                    f"the premise has {len(found)} tokens beside the document, and {most} fit; shorten the "
+                    "question or the template",
                     file=self.template.path,
                 )
-            return [], (before, after), 0
+            return [found]
         if self.form.question == "none" or not sample.question.strip():
-            return [], ([], []), 0
+            return [_Question()]
         encoded = self._encode(sample.question)
-        behind = (
-            list(self._special.between) if self.form.question == "hypothesis" else self._encode("\n\n").ids
-        )
-        most -= len(behind)
-        cut = len(sample.question) - encoded.offsets[most - 1][1] if len(encoded.ids) > most else 0
-        ids = [*encoded.ids[:most], *behind]
-        return (ids, ([], []), cut) if self.form.question == "hypothesis" else ([], (ids, []), cut)
+        with_answer = self.form.question == "hypothesis"
+        behind = self._special.between if with_answer else self._encode("\n\n").ids
+        parts = []
+        for start, stop in token_ranges(sample.question, encoded.offsets, most - len(behind)):
+            ids = (*encoded.ids[start:stop], *behind)
+            end = encoded.offsets[stop - 1][1] if stop else 0
+            parts.append(_Question(with_answer=ids, end=end) if with_answer else _Question(ids, end=end))
+        return parts
 
     def _windows(self, document: str, room: int) -> tuple[tuple[Span, ...], list[list[int]], int]:
         """Windows of a document, their tokens, and how many characters are not read."""
@@ -225,33 +260,12 @@ class Pairing:
         encoded, limit = self._last[1], self.max_document_tokens
         count = len(encoded.ids) if limit is None else min(limit, len(encoded.ids))
         cut = len(document) - encoded.offsets[count][0] if count < len(encoded.ids) else 0
-        pieces = list(self._split(encoded, document, room, count))
+        pieces = list(token_ranges(document, encoded.offsets[:count], room))
         spans = tuple(
             Span(encoded.offsets[start][0], encoded.offsets[stop - 1][1]) if stop > start else Span(0, 0)
             for start, stop in pieces
         )
         return spans, [encoded.ids[start:stop] for start, stop in pieces], cut
-
-    def _split(
-        self, encoded: "Encoding", text: str, most: int, count: int | None = None
-    ) -> Iterator[tuple[int, int]]:
-        """Ranges of the first ``count`` tokens, each of ``most`` or fewer, ending with sentences if they can.
-
-        A document without any token is one empty range.
-        """
-        count = len(encoded.ids) if count is None else count
-        if count <= most:
-            yield 0, count
-            return
-        ends = {span.end for span in sentence_spans(text)}
-        closing = [at + 1 for at in range(count) if encoded.offsets[at][1] in ends]
-        start = 0
-        while count - start > most:
-            before = bisect_right(closing, start + most)
-            stop = closing[before - 1] if before and closing[before - 1] > start + most // 2 else start + most
-            yield start, stop
-            start = stop
-        yield start, count
 
     def _row(
         self, premise: Sequence[int], question: Sequence[int], ids: Sequence[int], spans: Sequence[Any]

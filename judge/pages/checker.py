@@ -16,7 +16,7 @@ from judge.prompting.finishing import finish
 from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
-    from judge.calibration.curve import Calibration
+    from judge.calibration.curve import Calibration, Curve
     from judge.pages.model import EncoderNetwork
 
 LAYOUT_VERSION = 1
@@ -44,7 +44,7 @@ WORST = 3
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A verdict, and the place in the answer and the doubt of each token that was read."""
+    """A verdict, and the place in the answer and the doubt of each of its tokens."""
 
     verdict: Verdict
     doubts: tuple[tuple[tuple[int, int], float], ...] = ()
@@ -53,7 +53,7 @@ class _Read:
         """What the tokens of a sentence say."""
         own = sorted(doubt for (start, end), doubt in self.doubts if start < span.end and end > span.start)
         if not own:
-            return Verdict(None, error="this sentence was not read")
+            return Verdict(None, error="this sentence holds nothing that the judge can read")
         p_fail = sum(own[-WORST:]) / len(own[-WORST:])
         return Verdict(Label.FAIL if p_fail >= DOUBT else Label.PASS, p_fail)
 
@@ -61,6 +61,9 @@ class _Read:
 @dataclass(frozen=True)
 class EncoderJudge(CalibratedEncoder):
     """Says whether answers are faithful to their documents, by one pass of an encoder.
+
+    A question or an answer that is longer than the encoder reads at once is read in parts, each part of the
+    answer with each of the question; an answer is as faithful as its least faithful part.
 
     Args:
         network: the encoder with its heads, see :class:`judge.pages.model.EncoderNetwork`.
@@ -98,7 +101,7 @@ class EncoderJudge(CalibratedEncoder):
         """Judge answers and each of their sentences, from one reading of the answer.
 
         A sentence's probability is the mean of those of its :data:`WORST` most doubted tokens, read among
-        the sentences around it. ``None`` for one that the judge did not read: the answer was too long.
+        the sentences around it.
         """
         for found, spans in zip(self._read(samples), sentences, strict=True):
             yield found.verdict, tuple(map(found.sentence, spans))
@@ -112,29 +115,45 @@ class EncoderJudge(CalibratedEncoder):
         documents, cut = [], {}
         for text, about in places.items():
             windows, lost = self.layout.windows(text)
-            documents.append((windows, [(place, self.layout.answer(samples[place])) for place in about]))
+            parts = [(place, part) for place in about for part in self.layout.answers(samples[place])]
+            documents.append((windows, parts))
             cut.update(dict.fromkeys(about, lost))
         curve = self.curve()
-        read: list[_Read | None] = [None] * len(samples)
+        chances: dict[int, list[float]] = {}
+        usage: dict[int, int] = {}
+        doubts: dict[int, dict[tuple[int, int], float]] = {}
         laid = list(pages(documents, PAGE_TOKENS))
         for indices in by_length([len(page) for page in laid], self.batch_tokens, self._most_padding()):
             batch = [laid[index] for index in indices]
             by_answer, by_token = map(iter, self._scores(batch))
             for page in batch:
                 for place, answer in zip(page.names, page.answers, strict=True):
-                    usage = Usage(len(answer.ids) + sum(map(len, page.windows)))
-                    raw = Verdict(None, next(by_answer), cut_chars=cut[place], usage=usage)
-                    verdict = finish(raw, samples[place], self.mode, curve, self.threshold)
-                    doubts = [next(by_token) for _ in answer.own]
-                    if verdict.label is Label.FAIL:
-                        doubted = zip(answer.spans, doubts, strict=True)
-                        words = unsupported_words(samples[place].answer, doubted)
-                        verdict = replace(verdict, unsupported=words)
-                    read[place] = _Read(verdict, tuple(zip(answer.spans, doubts, strict=True)))
+                    chances.setdefault(place, []).append(next(by_answer))
+                    usage.setdefault(place, sum(map(len, page.windows)))
+                    usage[place] += len(answer.ids)
+                    known = doubts.setdefault(place, {})
+                    for span in answer.spans:
+                        known[span] = max(next(by_token), known.get(span, 0.0))
         return [
-            found or _Read(Verdict(None, error=f"this judge does not read language {sample.language!r}"))
-            for sample, found in zip(samples, read, strict=True)
+            self._found(
+                sample,
+                Verdict(None, max(chances[place]), cut_chars=cut[place], usage=Usage(usage[place])),
+                doubts[place],
+                curve,
+            )
+            if place in chances
+            else _Read(Verdict(None, error=f"this judge does not read language {sample.language!r}"))
+            for place, sample in enumerate(samples)
         ]
+
+    def _found(
+        self, sample: Sample, raw: Verdict, doubts: Mapping[tuple[int, int], float], curve: "Curve | None"
+    ) -> _Read:
+        """The verdict of a sample's worst part, with the doubts of all of them."""
+        verdict = finish(raw, sample, self.mode, curve, self.threshold)
+        if verdict.label is Label.FAIL:
+            verdict = replace(verdict, unsupported=unsupported_words(sample.answer, doubts.items()))
+        return _Read(verdict, tuple(doubts.items()))
 
     def _model(self) -> dict[str, Any]:
         return {

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judge.pages.reading import text_ends
+from judge.prompting.sentences import token_ranges
 from judge.types import Sample
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 RUNS = (1, 2, 3, 5, 8)
 """Lengths of runs that are told apart, in tokens. A token's level is 0 outside of any run, else 1 to 5."""
 QUESTION_TOKENS = 128
-"""A longer question is shortened at its end."""
+"""Of a question that are read at once; a longer one is read in parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A question and an answer as tokens.
+    """A question and an answer, or a part of them, as tokens.
 
     ``start`` is where the answer's own tokens begin; ``spans`` has the place in the answer's text, as start
     and end, of each of them. ``levels`` has the level of every token, see :func:`runs`.
@@ -86,19 +87,38 @@ class Layout:
         return windows, cut
 
     def answer(self, sample: Sample) -> Answer:
-        """A sample's question and answer.
+        """The beginning of a sample's question and answer, as far as it fits into a window: for training.
 
-        An answer that is longer than a window loses its end: ``spans`` then do not reach the text's end.
+        ``spans`` do not reach the end of an answer that is longer.
         """
-        first, last = text_ends(self.tokenizer)
-        question = self._encode(sample.question).ids[:QUESTION_TOKENS]
-        head = [first, *question, *([last] if question else [])]
+        head = self._head(self._encode(sample.question).ids[: self._question_tokens])
         encoded = self._encode(sample.answer)
-        room = self.window_tokens - len(head) - 1
-        ids = (*head, *encoded.ids[:room], last)
+        return self._answer(sample, head, encoded, 0, self.window_tokens - len(head) - 1)
+
+    def answers(self, sample: Sample) -> list[Answer]:
+        """All of a sample's question and answer: each part of the answer with each part of the question."""
+        asked, encoded = self._encode(sample.question), self._encode(sample.answer)
+        found = []
+        for start, stop in token_ranges(sample.question, asked.offsets, self._question_tokens):
+            head = self._head(asked.ids[start:stop])
+            room = self.window_tokens - len(head) - 1
+            for first, end in token_ranges(sample.answer, encoded.offsets, room):
+                found.append(self._answer(sample, head, encoded, first, end))
+        return found
+
+    @property
+    def _question_tokens(self) -> int:
+        return min(QUESTION_TOKENS, self.window_tokens // 2)
+
+    def _head(self, question: Sequence[int]) -> list[int]:
+        """What stands before an answer: a part of the question, if there is one."""
+        first, last = text_ends(self.tokenizer)
+        return [first, *question, *([last] if question else [])]
+
+    def _answer(self, sample: Sample, head: list[int], encoded: "Encoding", start: int, stop: int) -> Answer:
+        ids = (*head, *encoded.ids[start:stop], text_ends(self.tokenizer)[1])
         *_, grams = self._document(sample.document_text)
-        spans = tuple((start, end) for start, end in encoded.offsets[:room])
-        return Answer(ids, len(head), spans, runs(ids, grams))
+        return Answer(ids, len(head), tuple(encoded.offsets[start:stop]), runs(ids, grams))
 
     def _encode(self, text: str) -> "Encoding":
         return self.tokenizer.encode(text, add_special_tokens=False)

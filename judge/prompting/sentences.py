@@ -1,6 +1,8 @@
 """Where the sentences of a text stand, in scripts with and without white space between them."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from judge.types import Span
@@ -43,3 +45,28 @@ def claim_spans(answer: str) -> tuple[Span, ...]:
     if start is not None:  # nothing follows the last mark
         found.append(Span(found.pop().start if found else start, len(answer.rstrip())))
     return tuple(found)
+
+
+def token_ranges(text: str, offsets: Sequence[tuple[int, int]], most: int) -> Iterator[tuple[int, int]]:
+    """Ranges of a text's tokens, each of ``most`` or fewer, which end with sentences where they can.
+
+    Args:
+        text: what was tokenized.
+        offsets: place in the text of each token that is to be in a range.
+        most: tokens of a range at most.
+
+    Yields:
+        Start and end of each range, which together hold every token; one empty range where there is none.
+    """
+    if len(offsets) <= most:
+        yield 0, len(offsets)
+        return
+    ends = {span.end for span in sentence_spans(text)}
+    closing = [at for at, (_, end) in enumerate(offsets, start=1) if end in ends]
+    start = 0
+    while len(offsets) - start > most:
+        before = bisect_right(closing, start + most)
+        stop = closing[before - 1] if before and closing[before - 1] > start + most // 2 else start + most
+        yield start, stop
+        start = stop
+    yield start, len(offsets)

@@ -61,12 +61,14 @@ class Parts:
         if not self.windows:
             return verdicts[0]
         width = len(self.sentences)
-        claims, best, evidence = [], [], []
+        claims, best, evidence, failed = [], [], [], []
         for number, span in enumerate(self.sentences):
             column = verdicts[number::width]
             window = min(range(len(column)), key=lambda row: _doubt(column[row]))
             found, start = column[window], self.windows[window].start
-            claims.append(Claim(span, window, found.label, found.p_fail))
+            claims.append(Claim(span, window, found.chance))
+            if found.label is Label.FAIL:
+                failed.append(Unsupported.of(self.sample.answer, span, found.p_fail))
             best.append(found)
             evidence += [Span(start + quote.start, start + quote.end) for quote in found.evidence]
         deciding = max(best, key=_doubt)
@@ -79,11 +81,7 @@ class Parts:
                 sum(verdict.usage.completion_tokens for verdict in verdicts),
             ),
             evidence=tuple(sorted(set(evidence), key=lambda quote: (quote.start, quote.end))),
-            unsupported=tuple(
-                Unsupported.of(self.sample.answer, claim.span, claim.p_fail)
-                for claim in claims
-                if claim.label is Label.FAIL
-            ),
+            unsupported=tuple(failed),
             windows=self.windows,
             claims=tuple(claims),
         )

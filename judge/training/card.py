@@ -122,7 +122,7 @@ tags: [hallucination-detection, llm-as-a-judge, {identity["stage"]}]
 Reads a document, a question and an answer, and says whether the answer is faithful to the document
 (`PASS`) or hallucinated (`FAIL`), with the probability of `FAIL`.
 
-    judge check --model PATH --document document.txt --question "..." --answer "..."
+    judge check --model PATH --document @document.txt --question "..." --answer "..."
 
 Scores belong beside their floors: `judge eval --model PATH --benchmarks halubench,ragtruth`.
 {_validation(training.get("best"))}

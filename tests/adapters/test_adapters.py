@@ -47,6 +47,7 @@ def test_reasons_tell_what_there_is() -> None:
     assert reason(VERDICTS[FAITHFUL]) == "The document says 330 m."
     assert reason(VERDICTS[WRONG]) == "FAIL, probability of a hallucination 0.750"
     assert reason(VERDICTS[GARBLED]) == "the reply holds no verdict"
+    assert reason(Verdict(Label.PASS, cut_chars=7)) == "PASS (the document's last 7 characters were not read)"
 
 
 def test_a_judge_keeps_the_event_loop_free(tiny_backend: Callable[..., Any]) -> None:

@@ -146,7 +146,7 @@ def test_every_sentence_has_its_probability_and_its_passage() -> None:
         assert text_of(BRIDGE, found.windows) == text_of(BRIDGE, passages(BRIDGE))
     told = verdicts[1]
     assert [claim.window for claim in told.claims] == [0, told.claims[1].window, 2]
-    assert [claim.label for claim in told.claims] == [Label.PASS, Label.FAIL, Label.PASS]
+    assert [(claim.p_fail or 0) >= 0.5 for claim in told.claims] == [False, True, False]
     assert text_of(ANSWER, [told.claims[1].span]) == ["Lindmoor sued everybody loudly."]
     assert verdicts[0].claims[0].p_fail == verdicts[0].p_fail
     assert verdict_from_json(json.loads(json.dumps(verdict_to_json(told)))) == told
@@ -175,7 +175,7 @@ def test_a_calibrated_answer_follows_its_sentences() -> None:
     raised = [Curve(method="platt", bias=2.0)(claim.p_fail or 0) for claim in plain.claims]
     assert [claim.p_fail for claim in found.claims] == pytest.approx(raised)
     assert found.p_fail == pytest.approx(combine(raised, plain.p_fail or 0)) and found.label is Label.FAIL
-    failed = [claim for claim in found.claims if claim.label is Label.FAIL]
+    failed = [claim for claim in found.claims if (claim.p_fail or 0) >= 0.5]
     assert [(words.start, words.end, words.p) for words in found.unsupported] == [
         (claim.span.start, claim.span.end, claim.p_fail) for claim in failed
     ]
@@ -183,6 +183,8 @@ def test_a_calibrated_answer_follows_its_sentences() -> None:
     [strict] = replace(judge, threshold=1.0).check([sample])
     assert strict.label is Label.PASS and strict.unsupported == ()
     assert judge.describe()["claims"] != replace(judge, calibration=None).describe()["claims"]
+    [alone] = judge.check([replace(sample, answer="Lindmoor sued everybody loudly.")])
+    assert [claim.p_fail for claim in alone.claims] == [alone.p_fail]  # one sentence, one probability
 
 
 # --- Calibration --------------------------------------------------------------------------------------------
@@ -259,7 +261,7 @@ def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
         "--model",
         "floor:always-fail",
         "--document",
-        str(tmp_path / "bridge.txt"),
+        f"@{tmp_path / 'bridge.txt'}",
         "--answer",
         ANSWER,
     ]
@@ -267,11 +269,14 @@ def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
         main([*call, "--claims"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "FAIL (hallucinated, p(FAIL) = 1.000)"
-    assert lines[-2] == "FAIL 1.000  A storm damaged the pier."
-    assert lines[-1].startswith("    document: In 1987 a storm")
+    assert "how likely each sentence is wrong (hints: the verdict is on the answer as a whole):" in lines
+    assert lines[-2] == "1.000  A storm damaged the pier."
+    assert lines[-1].startswith("       document: In 1987 a storm")
+    assert sum("FAIL" in line or "PASS" in line for line in lines) == 1  # one verdict, on the answer
     with pytest.raises(SystemExit):
         main([*call, "--claims", "--json"])
-    assert len(json.loads(capsys.readouterr().out)["claims"]) == 3
+    claims = json.loads(capsys.readouterr().out)["claims"]
+    assert [sorted(claim) for claim in claims] == [["p_fail", "span", "window"]] * 3
     with pytest.raises(SystemExit):
         main(call)
     assert "document:" not in capsys.readouterr().out

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from judge.cli.main import COMMANDS
+from judge.errors import InputError
 from judge.types import Label, Sample, Unsupported, Verdict
 from tests.calling import call
 
@@ -68,14 +69,6 @@ class Scripted:
         return islice(self.verdicts, len(samples))
 
 
-def test_a_document_is_a_file_or_the_text_itself(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for given in (document, "The tower is 20 m high.", "The tower is 20 m high. " * 50):
-        assert call("check", "--model", PASS_FLOOR, "--document", given, "--answer", "20 m.") == 0
-    capsys.readouterr()
-    assert call("check", "--model", PASS_FLOOR, "--document", "tower.txt", "--answer", "20 m.") == 2
-    assert "tower.txt: the document could not be read (No such file" in one_line(capsys.readouterr().err)
-
-
 # --- judge, without a command -------------------------------------------------------------------------------
 
 
@@ -95,9 +88,19 @@ def test_help_is_quick_and_complete() -> None:
 
 
 @pytest.mark.parametrize("command", list(COMMANDS))
-def test_help_of_each_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_of_each_command(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """... at 80 columns, where every panel is whole, and no option's value has the name of a Python type."""
+    monkeypatch.setenv("COLUMNS", "80")
     assert call(command, "--help") == 0
-    assert f"judge {command}" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"judge {command}" in shown and all(len(line) <= 80 for line in shown.splitlines())
+    options = [line for line in shown.splitlines() if "--" in line]
+    assert not [line for line in options if re.search(r"<(str|int|float|bool|path|list)", line)]
+    if "--precision" in shown:
+        engine = shown[shown.index(" Engine ") :]
+        assert all(name in engine for name in ("--backend", "--precision", "--batch-tokens", "--max-length"))
 
 
 def test_an_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +121,15 @@ def test_no_command_and_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_check_prints_label_and_probability(
     document: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ("check", "--model", model_folder("chatml"), "--document", document, "--answer", "It is 20 m.")
+    command = (
+        "check",
+        "--model",
+        model_folder("chatml"),
+        "--document",
+        f"@{document}",
+        "--answer",
+        "It is 20 m.",
+    )
     assert call(*command, "--json") == 0
     row = json.loads(capsys.readouterr().out)
     assert list(row) == [
@@ -135,7 +146,7 @@ def test_check_in_a_new_process(document: Path, model_folder: ModelFolder) -> No
     code = "import sys; from judge.cli.main import main\ntry: main(sys.argv[1:])\n"
     code += "finally: print(*{'sklearn', 'scipy', 'pandas'} & set(sys.modules))"
     command = [sys.executable, "-c", code, "check", "--model", model_folder("chatml"), "--json"]
-    command += ["--document", document, "--answer", "It is 20 m."]
+    command += ["--document", f"@{document}", "--answer", "It is 20 m."]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     row, loaded = done.stdout.splitlines()
@@ -158,7 +169,7 @@ def test_packages_are_hidden_for_the_moment(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_check_by_a_floor(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("check", "--model", "floor:always-fail", "--document", document, "--answer", "No.") == 0
+    assert call("check", "--model", "floor:always-fail", "--document", f"@{document}", "--answer", "No.") == 0
     assert capsys.readouterr().out == "FAIL (hallucinated, p(FAIL) = 1.000)\n"
 
 
@@ -167,7 +178,7 @@ def test_check_in_reason_mode(
 ) -> None:
     verdict = Verdict(Label.PASS, 0.25, reasoning="It says so.", raw="...", cut_chars=7)
     monkeypatch.setattr("judge.load.load_judge", lambda *_, **__: Scripted(verdict))
-    command = ("check", "--model", "m", "--mode", "reason", "--document", document, "--answer", "Yes.")
+    command = ("check", "--model", "m", "--mode", "reason", "--document", f"@{document}", "--answer", "Yes.")
     assert call(*command) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["PASS (faithful, p(FAIL) = 0.250)", "It says so."] and "7 characters" in lines[2]
@@ -180,7 +191,7 @@ def test_check_without_a_verdict(
     document: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A random model writes no JSON: that is a failure of the work, and never a label."""
-    command = ("check", "--model", model_folder("chatml"), "--document", document, "--answer", "Yes.")
+    command = ("check", "--model", model_folder("chatml"), "--document", f"@{document}", "--answer", "Yes.")
     assert call(*command, "--mode", "reason", "--max-new-tokens", 4) == 1
     result = capsys.readouterr()
     assert "no verdict: " in one_line(result.err) and result.out == ""
@@ -188,21 +199,48 @@ def test_check_without_a_verdict(
     assert json.loads(capsys.readouterr().out)["label"] is None
 
 
-def test_check_reads_files_and_standard_input(
-    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_text_is_never_taken_for_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = tmp_path / "answer.txt"
-    answer.write_text("It is 20 m.")
+    """@FILE and - are read; @@ is one @; what only looks like a file is an error that says what to write."""
+
+    from judge.cli.texts import read_texts
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tower").write_text("It is 20 m.")
     monkeypatch.setattr("sys.stdin", io.StringIO("The tower."))
-    assert call("check", "--model", PASS_FLOOR, "--document", "-", "--answer", f"@{answer}") == 0
+    assert call("check", "--model", PASS_FLOOR, "--document", "-", "--answer", "@tower") == 0
     assert capsys.readouterr().out.startswith("PASS")
+    texts = [
+        "The tower.",
+        "@@home",
+        "24/7",
+        "It is in docs/a.txt",
+        " N/A",
+        "",
+        "x" * 5000,
+        "\u9ad8/\u4f4e\u3002",
+    ]
+    for text in texts:
+        assert read_texts({"--answer": text}) == {"--answer": text.replace("@@", "@")}
+    for name in ("tower", "none.txt", "notes.MD", "docs/tower", "/none", "C:\\tower", "./none"):
+        for option in ("--document", "--question", "--answer"):
+            with pytest.raises(InputError, match=re.escape(f"did you mean {option} @{name}?")):
+                read_texts({option: name})
+    with pytest.raises(InputError, match="nothing is fetched"):
+        read_texts({"--document": "https://example.org/tower"})
+    with pytest.raises(InputError, match="--question and --answer cannot both be standard input"):
+        read_texts({"--question": "-", "--answer": "-"})
+    (tmp_path / "tower").write_bytes(b"It is \xff")
+    with pytest.raises(InputError, match=r"tower: --answer is not UTF-8 text \(byte 6\)"):
+        read_texts({"--answer": "@tower"})
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (("--document", "none.txt"), "none.txt: the document could not be read"),
-        (("--answer", "@none.txt"), "none.txt: the answer could not be read"),
+        (("--document", "@none.txt"), "none.txt: --document could not be read (No such file or directory)"),
+        (("--answer", "none.txt"), "did you mean --answer @none.txt?"),
         (("--answer", " "), "field 'answer': is empty"),
         (("--document", ""), "field 'document': is empty"),
         (("--model", "./none"), "unknown model './none'"),
@@ -216,7 +254,7 @@ def test_check_reads_files_and_standard_input(
 def test_wrong_calls_of_check(
     changes: tuple[str, ...], message: str, document: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = {"--model": PASS_FLOOR, "--document": str(document), "--answer": "It is 20 m."}
+    options = {"--model": PASS_FLOOR, "--document": f"@{document}", "--answer": "It is 20 m."}
     options |= dict(zip(changes[::2], changes[1::2], strict=True))
     assert call("check", *(part for option in options.items() for part in option)) == 2
     result = capsys.readouterr()
@@ -224,7 +262,7 @@ def test_wrong_calls_of_check(
 
 
 def test_an_unknown_mode(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ("check", "--model", PASS_FLOOR, "--document", document, "--answer", "Yes.")
+    command = ("check", "--model", PASS_FLOOR, "--document", f"@{document}", "--answer", "Yes.")
     assert call(*command, "--mode", "raeson") == 2
     assert "raeson" in (error := capsys.readouterr().err) and "Traceback" not in error
 
@@ -232,7 +270,7 @@ def test_an_unknown_mode(document: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_an_answer_that_does_not_fit(
     document: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ("check", "--model", model_folder("chatml"), "--document", document)
+    command = ("check", "--model", model_folder("chatml"), "--document", f"@{document}")
     assert call(*command, "--answer", "word " * 5000) == 2
     assert "question, answer and instructions alone take" in one_line(capsys.readouterr().err)
 

@@ -5,12 +5,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge.calibration.curve import Curve
+from judge.claims import ClaimsJudge
 from judge.encoder.checker import EncoderJudge
 from judge.encoder.examples import token_labels
 from judge.encoder.heads import parse_labels, read_head
@@ -269,6 +272,29 @@ def test_a_template_renders_the_premise(tmp_path: Path) -> None:
     wanted = judge.pairing.tokenizer.encode("the king : the tower is 22 m high . . how high is it ?", "low")
     assert list(row.ids) == wanted.ids and judge.describe()["prompt_version"] == 2
     assert judge.describe()["prompt_hash"] != load_judge(str(tmp_path)).describe()["prompt_hash"]
+
+
+def test_a_question_that_leaves_no_room_is_an_error_of_its_sample(tmp_path: Path) -> None:
+    (tmp_path / "p.jinja").write_text("{{ question }} {{ document }}")
+    save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
+    judge = load_judge(str(tmp_path), template=tmp_path / "p.jinja")
+    good, long = judge.check([sample("low"), sample("low", question="how high is it ? " * 9)])
+    assert good.label is not None and long.label is None and "p.jinja" in str(long.error)
+    assert "45 tokens beside the document" in str(long.error)
+
+
+def test_parts_have_the_probabilities_of_the_answer(tmp_path: Path) -> None:
+    """One scale: the worst part's p(FAIL) is the answer's, calibrated as it is; claims asked for are, too."""
+    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
+    judge = load_judge(str(tmp_path))
+    assert isinstance(judge, EncoderJudge)
+    curve = Curve(method="platt", temperature=2.0, bias=-1.0)
+    one = sample("It is red. It was built by a king. It is not high.")
+    with mock.patch.object(EncoderJudge, "curve", lambda _: curve):
+        [plain], [told] = judge.check([one]), ClaimsJudge(judge).check([one])
+    worst = max(claim.p_fail or 0.0 for claim in plain.claims)
+    assert len(plain.claims) == 3 and plain.p_fail == pytest.approx(worst, abs=1e-6)
+    assert [claim.p_fail for claim in told.claims] == pytest.approx([claim.p_fail for claim in plain.claims])
 
 
 def test_one_logit_and_the_order_of_a_reranker(tmp_path: Path) -> None:

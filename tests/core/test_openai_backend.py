@@ -397,7 +397,7 @@ def test_judge_check_asks_a_server(serve: Serve, tmp_path: Path, capsys: pytest.
     model, config = serve("vllm")
     (tmp_path / "document").write_text("Cats sleep.", encoding="utf-8")
     call = ["check", "--model", "tiny", "--backend", "openai", "--base-url", config.base_url]
-    call += ["--document", str(tmp_path / "document"), "--answer", "They do.", "--json"]
+    call += ["--document", f"@{tmp_path / 'document'}", "--answer", "They do.", "--json"]
     with pytest.raises(SystemExit) as caught:
         main(call)
     assert caught.value.code == 0

@@ -140,7 +140,7 @@ def test_the_encoder_is_that_of_transformers(bert: Path) -> None:
 
 
 def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., EncoderJudge]) -> None:
-    """One reading of the answer tells both; what did not fit into a window has no probability."""
+    """One reading of the answer tells both, of one that is longer than a window too."""
     judge = make_judge()
     some = [sample("it is 21 m high . king anna was red .", question="how high ?"), sample("low . " * 20)]
     spans = [(Span(0, 17), Span(18, 37)), (Span(0, 3), Span(112, 117))]
@@ -149,7 +149,7 @@ def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., EncoderJud
     tokens = [doubt for _, doubt in judge._read(some)[0].doubts]
     assert parts[0].p_fail == pytest.approx(sum(sorted(tokens[:6])[-3:]) / 3, abs=1e-6)
     assert parts[1].p_fail == pytest.approx(sum(sorted(tokens[6:])[-3:]) / 3, abs=1e-6)
-    assert ends[0].p_fail is not None and ends[1].p_fail is None and ends[1].label is None
+    assert all(end.p_fail is not None for end in ends)
     [(foreign, untold)] = judge.check_sentences([sample("x", language="zh")], [(Span(0, 1),)])
     assert foreign.label is None and untold[0].label is None
 

@@ -138,7 +138,7 @@ def said(p_fail: float, **values: Any) -> Verdict:
 def test_every_sentence_needs_one_window_that_supports_it() -> None:
     found = combined([[said(0.1), said(0.9)], [said(0.8), said(0.3)]])
     assert (found.label, found.p_fail, found.unsupported) == (P, 0.3, ())
-    assert [(claim.window, claim.label, claim.p_fail) for claim in found.claims] == [(0, P, 0.1), (1, P, 0.3)]
+    assert [(claim.window, claim.p_fail) for claim in found.claims] == [(0, 0.1), (1, 0.3)]
     assert found.usage == Usage(40, 4) and len(found.windows) == 2
 
     found = combined([[said(0.1), said(0.9)], [said(0.8), said(0.7)]])
@@ -153,6 +153,8 @@ def test_what_could_not_be_read_neither_supports_nor_condemns() -> None:
     found = combined([[said(0.9)], [unread]])
     assert (found.label, found.p_fail, found.error) == (None, None, "no verdict in the output")
     assert combined([[said(0.9), unread], [said(0.8), unread]]).label is F  # one wrong sentence is enough
+    labels = combined([[Verdict(P), Verdict(F)], [Verdict(F), unread]])  # an engine that tells no probability
+    assert [claim.p_fail for claim in labels.claims] == [0.0, None]
 
 
 def test_quotes_are_placed_in_the_whole_document() -> None:

@@ -5,7 +5,8 @@ import { EXAMPLES } from "./examples.js";
 
 const TOKEN = "judge-token"; // kept until the tab is closed
 const FIELDS = ["document", "question", "answer", "task", "language"];
-const MIDDLE = 0.2; // from which probability on a sentence that passes is in doubt; most are far below
+const MIDDLE = 0.2; // from which probability on a sentence is in doubt; most are far below
+const HIGH = 0.5; // and from which it is likely wrong
 const UNSURE = [0.35, 0.65]; // between these a verdict is not sure
 
 let token = sessionStorage.getItem(TOKEN) || "";
@@ -115,8 +116,8 @@ function meaning({ label, p_fail: chance }) {
   if (label === null) return "";
   const verdict =
     label === "FAIL"
-      ? "The judge finds something in the answer that the document does not bear."
-      : "The judge finds that the document bears the answer.";
+      ? "The judge finds something in the answer that the document does not support."
+      : "The judge finds that the document supports the answer.";
   if (chance === null) return `${verdict} It gave no probability.`;
   const unsure = isUnsure(chance) ? " It is not sure: read the sentences in doubt yourself." : "";
   if (!model?.calibrated_claims) return `${verdict}${unsure} It is not calibrated: the figure ranks answers, and is no share of wrong ones.`;
@@ -144,6 +145,7 @@ function show() {
   byId("reasoning").textContent = verdict.reasoning || "";
   byId("sentences").lang = byId("shown").lang = sample.language;
   byId("detail").hidden = true;
+  byId("rule").textContent = rule();
   drawSentences();
   const doubted = verdict.claims.filter((claim) => doubtOf(claim) !== "low").length;
   const some = verdict.claims.length ? `, ${doubted} of ${verdict.claims.length} sentences in doubt` : "";
@@ -155,13 +157,18 @@ function show() {
 
 // --- Sentences -------------------------------------------------------------------------------------------------
 
-function doubtOf({ label, p_fail: chance }) {
-  if (label === null) return "unknown";
-  if (label === "FAIL") return "high";
-  return chance !== null && chance >= MIDDLE ? "middle" : "low";
+function doubtOf({ p_fail: chance }) {
+  if (chance === null) return "unknown";
+  return chance >= HIGH ? "high" : chance >= MIDDLE ? "middle" : "low";
 }
 
-const likely = (claim) => (claim.p_fail === null ? claim.label || "no verdict" : `${percent(claim.p_fail)} likely wrong`);
+const likely = (claim) => (claim.p_fail === null ? "not judged" : `${percent(claim.p_fail)} likely wrong`);
+
+// How the verdict follows from the sentences; they have none of their own.
+const rule = () =>
+  model?.calibrated_claims
+    ? "The probability above combines those of the sentences with that of the answer as a whole."
+    : "Sentences are hints on where to look: the verdict is on the answer as a whole.";
 
 function drawSentences() {
   const { sample, verdict } = judged;

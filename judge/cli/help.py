@@ -1,0 +1,29 @@
+"""Help pages that name no types of Python."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.main import get_command
+
+KINDS = {
+    bool: "", int: "NUMBER", float: "NUMBER",
+    str: "TEXT", list[str]: "TEXT", Path: "PATH", list[Path]: "PATH",
+}  # fmt: skip
+"""What help pages call the values of options."""
+
+
+def command_of(app: typer.Typer) -> Any:
+    """The command of an app, or its group of commands, as it is called and as its help pages show it."""
+    command = get_command(app)
+    _name_kinds(command)
+    return command
+
+
+def _name_kinds(command: Any) -> None:
+    for nested in getattr(command, "commands", {}).values():
+        _name_kinds(nested)
+    for option in command.get_params(typer.Context(command)):
+        kind = option.type_descriptor.annotation
+        if option.param_type_name == "option" and option.metavar is None and kind in KINDS:
+            option.metavar = KINDS[kind]
