@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.errors import InputError
-from judge.models.base import is_path, unknown_model
+from judge.models.base import unknown_model
 from judge.models.bundled import ENCODERS, bring_encoder
+from judge.models.hub import refuse_missing
 from judge.progress import stage
 
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ def find_folder(model: str, revision: str | None = None) -> Path:
         return Path(model)
     if model in ENCODERS:
         return bring_encoder(model)
-    if is_path(model):
-        raise InputError(f"no folder {model!r} with an encoder", field="model")
+    refuse_missing(model)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError, JudgeError, unknown, warn
+from judge.errors import InputError, JudgeError, warn
 from judge.models.bundled import ORIGIN_FILE, bring_wheel, stand_in
 from judge.models.fingerprint import fingerprint
+from judge.models.hub import is_path, refuse_missing
 from judge.models.identity import read_identity
 from judge.shipped import model_path
 
@@ -63,10 +64,7 @@ def find_model(name: str) -> tuple[str, str | None]:
         raise InputError(
             "holds neither config.json nor adapter_config.json; it is no model folder", file=folder
         )
-    if is_path(name):
-        siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
-        models = [str(path) for path in siblings if any(path.glob("*config.json"))]
-        raise InputError(unknown("model", name, models))
+    refuse_missing(name)
     return stand_in(name), None
 
 
@@ -139,8 +137,3 @@ def with_weights(described: Mapping[str, Any]) -> dict[str, Any]:
     """What a judge says of itself; for a model in a local folder also a fingerprint of its weights."""
     weights = model_fingerprint(str(described.get("model", "")))
     return {**described, **({"weights": weights} if weights else {})}
-
-
-def is_path(name: str) -> bool:
-    """Whether a model's name can only be that of a folder, and of nothing on the Hub."""
-    return name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip()

@@ -1,23 +1,66 @@
-"""Asking the Hub without waiting for it: its client retries for most of a minute without a network."""
+"""Is a model's name that of a folder, and is there a Hub to ask? Its client would retry for minutes."""
 
+import time
+from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-TIMEOUT = 10.0
-"""Seconds."""
+from judge.errors import InputError, unknown, warn
+
+TIMEOUT = 5.0
+"""Seconds that the Hub has to answer."""
+AGAIN = 60.0
+"""Seconds until a Hub that was out of reach is asked again."""
+
+_lost: float | None = None
 
 
 def hub_answers(model: str) -> bool:
-    """Whether the Hub can be reached and has a ``config.json`` of this model for us."""
+    """Whether the Hub can be reached and has a ``config.json`` of this model for us.
+
+    While it cannot, its client is switched to what this machine has kept (``HF_HUB_OFFLINE``).
+    """
+    global _lost
     from huggingface_hub import constants, get_token
     from huggingface_hub.utils import build_hf_headers
 
-    if constants.HF_HUB_OFFLINE:
+    if constants.HF_HUB_OFFLINE and (_lost is None or time.monotonic() < _lost + AGAIN):
         return False
     address = f"{constants.ENDPOINT}/{model}/resolve/main/config.json"
     headers = build_hf_headers(token=get_token())
+    found = reached = True
     try:
         request = Request(address, method="HEAD", headers=headers)  # noqa: S310
         with urlopen(request, timeout=TIMEOUT):  # noqa: S310 (the Hub's own address)
-            return True
-    except (OSError, ValueError):  # no network, a refusal, or an address that is none
-        return False
+            pass
+    except HTTPError as error:
+        found, reached = False, error.code < 500
+    except ValueError:  # an address that is none
+        found = False
+    except OSError as error:
+        found = reached = False
+        warn(f"{constants.ENDPOINT} cannot be reached ({error}); models come from this machine alone")
+    constants.HF_HUB_OFFLINE, _lost = not reached, None if reached else time.monotonic()
+    return found
+
+
+def is_path(name: str) -> bool:
+    """Whether a model's name can only be that of a folder, and of nothing on the Hub."""
+    return (
+        name.startswith((".", "/", "~", "runs/"))
+        or name.endswith("/")
+        or name.count("/") > 1
+        or not name.strip()
+    )
+
+
+def refuse_missing(name: str) -> None:
+    """Raise ``InputError`` where a model's name is a path and no folder is there."""
+    folder = Path(name)
+    if not is_path(name) or (name.strip() and folder.is_dir()):
+        return
+    siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()
+    models = [str(path) for path in siblings if any(path.glob("*config.json"))]
+    raise InputError(
+        unknown("model", name, models) if models else f"unknown model {name!r}: no folder of that name here"
+    )

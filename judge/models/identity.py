@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from judge.errors import InputError, warn
 from judge.files import JUDGE_FILE
-from judge.models.hub import hub_answers
+from judge.models.hub import hub_answers, refuse_missing
 from judge.models.quantization import Quantization
 from judge.progress import say
 from judge.shipped import model_path
@@ -25,9 +25,10 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     """The ``judge.json`` of a folder, a Hub repository or the reference judge; empty where there is none.
 
     Raises:
-        InputError: the file is there and is no JSON object.
+        InputError: the file is there and is no JSON object, or the name is a path and no folder is there.
     """
     model = model_path(model)
+    refuse_missing(model)
     file = Path(model) / JUDGE_FILE if Path(model).is_dir() else _fetch(model, revision)
     if file is None or not file.is_file():
         return {}

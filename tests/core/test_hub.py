@@ -1,12 +1,16 @@
-"""Pushing to the Hub, against a Hub that is played."""
+"""The Hub: pushing to one that is played, and doing without one that cannot be reached."""
 
+from email.message import Message
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, JudgeWarning
+from judge.load import load_judge
+from judge.models import hub as looking
 from judge.training.card import data_counts, model_card
 from judge.training.hub import hub_token, push
 
@@ -133,3 +137,38 @@ def test_what_the_card_tells_of_the_data(tmp_path: Path) -> None:
     }  # fmt: skip
     manifest.write_text("{}")
     assert data_counts(manifest) == {"compared with": "no benchmark (leak gate not run)"}
+
+
+# --- Without a Hub ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["./ckpt", "runs/none", "/no/where", "none/", "a/b/c"])
+def test_a_path_is_no_name_on_the_hub(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("judge.models.identity.hub_answers", lambda _: pytest.fail("the Hub was asked"))
+    with pytest.raises(InputError, match=f"unknown model '{name}': no folder of that name here"):
+        load_judge(name)
+
+
+def test_a_hub_out_of_reach_is_told_once_and_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its client then asks nothing either, until the Hub answers again."""
+    from huggingface_hub import constants
+
+    asked: list[Any] = []
+    faults: list[Exception] = [
+        HTTPError("", 404, "not found", Message(), None), OSError("Connection refused")
+    ]  # fmt: skip
+
+    def urlopen(request: Any, timeout: float) -> Any:
+        asked.append(request.full_url)
+        raise faults.pop()
+
+    monkeypatch.setattr(looking, "urlopen", urlopen)
+    monkeypatch.setattr(looking, "_lost", None)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with pytest.warns(JudgeWarning, match=r"cannot be reached \(Connection refused\)") as told:
+        assert not looking.hub_answers("a/b") and not looking.hub_answers("a/b")
+    assert len(told) == len(asked) == 1 and constants.is_offline_mode()
+    monkeypatch.setattr(looking, "AGAIN", 0.0)
+    assert not looking.hub_answers("a/b")  # there, without such a model
+    assert len(asked) == 2 and not constants.is_offline_mode()
