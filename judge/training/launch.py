@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -68,9 +69,11 @@ def _accelerate_options() -> set[str] | None:
 
     Only those before the first value are seen; that is far enough for what is asked of them here.
     """
+    import psutil
+
     try:
-        words = Path(f"/proc/{os.getppid()}/cmdline").read_text(encoding="utf-8").split("\0")
-    except (OSError, ValueError):
+        words = psutil.Process(os.getppid()).cmdline()
+    except psutil.Error:
         return None
     for at, word in enumerate(words[:4]):
         called = word == "launch" and "accelerate" in words[at - 1]
@@ -91,13 +94,12 @@ def _no_device_asked() -> bool:
 
 def _use_all_cores() -> None:
     """Undo the one thread that ``accelerate launch`` sets where its user set no number."""
+    import psutil
     import torch
 
-    try:
-        given = Path(f"/proc/{os.getppid()}/environ").read_bytes()
-    except OSError:
-        return
-    if b"OMP_NUM_THREADS=" not in given:
+    with suppress(psutil.Error):
+        if "OMP_NUM_THREADS" in psutil.Process(os.getppid()).environ():
+            return
         torch.set_num_threads(hardware.cores())
 
 

@@ -161,17 +161,15 @@ class Parent:
     """``accelerate launch`` as the parent of this process, by its command line."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path):
-        self.file = folder / "cmdline"
-        real = launch.Path
-        monkeypatch.setattr(
-            launch, "Path", lambda name: self.file if name.endswith("/cmdline") else real(name)
-        )
+        self.words = ["bash"]
+        process = SimpleNamespace(cmdline=lambda: self.words, environ=lambda: {"OMP_NUM_THREADS": "1"})
+        monkeypatch.setattr("psutil.Process", lambda number: process)
         monkeypatch.setattr(
             "accelerate.commands.config.config_args.default_config_file", str(folder / "default.yaml")
         )
 
     def typed(self, *words: str) -> None:
-        self.file.write_text("\0".join(["python", "/bin/accelerate", "launch", *words, ""]))
+        self.words = ["python", "/bin/accelerate", "launch", *words]
 
 
 def test_a_launch_without_a_config_takes_the_cpu_of_a_machine_without_a_gpu(
@@ -210,7 +208,7 @@ def test_an_error_says_whose_the_traceback_below_it_is(
     assert "accelerate launch --quiet" in str(launch.launch_note())
     parent.typed("--quiet", "recipes/sft.py")
     assert launch.launch_note() is None
-    parent.file.write_text("bash\0")
+    parent.words = ["bash"]
     assert launch.launch_note() is None
 
 
