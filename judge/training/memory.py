@@ -13,8 +13,7 @@ from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.spread import ALONE, Spread
 
 LABEL_SHARE = 1 / 8
-"""Share of a sequence's tokens that are replies, and so have a loss. A verdict has two, a reasoning about
-fifty; this supposes long ones."""
+"""Share of a sequence's tokens that are replies, and so have a loss; this supposes long reasonings."""
 
 OPTIMIZER_BYTES = {"adamw": 8, "adamw_8bit": 2, "paged_adamw_8bit": 2, "lion": 4, "paged_lion_8bit": 1}
 """State of one trained parameter."""
@@ -87,16 +86,18 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device, spread
         working += layer
     else:
         kept = layer * model.num_hidden_layers
+    shared = getattr(recipe, "prefix_sharing", False)
     logits = head_bytes(recipe, model, device, size)
     return Memory(
-        weights=weights / spread.weights,
-        adapter=adapter / spread.weights,
+        weights=weights / spread.parts("weights"),
+        adapter=adapter / spread.parts("weights"),
         casts=cast_bytes(model, trained, size, spread),
-        gradients=4.0 * trained / spread.gradients,
-        optimizer=float(states * trained) / spread.optimizer,
+        gradients=4.0 * trained / spread.parts("gradients"),
+        optimizer=float(states * trained) / spread.parts("optimizer"),
         # The logits are gone when the layers go backward.
         activations=GAPS[device.kind] * (kept + max(working - logits, 0)),
-        masks=mask_bytes(recipe, device, size),
+        # A tree's mask of tokens by tokens; on a GPU once more as numbers, for all layers together.
+        masks=float(shared * batch * tokens * (1 if device.kind == "cpu" else 1 + size)),
         logits=logits,
         overhead=OVERHEAD[device.kind],
     )
@@ -108,21 +109,13 @@ def cast_bytes(model: Architecture, trained: int, size: int, spread: Spread) -> 
     Of shards these are the layer at work and the next one, embeddings and head, and the gradients of the
     largest of them before they are cut in turn; of DeepSpeed's other stages the two buckets that it sends.
     """
-    if spread.weights > 1:
+    if spread.parts("weights") > 1:
         layer = model.linear_parameters / model.num_hidden_layers
         whole = size * (2 * layer + model.other_parameters)
         return float(whole + 4 * min(max(layer, model.other_parameters), trained))
     if spread.kind:
         return float(2 * size * min(BUCKET, trained))
     return 2.0 * trained if size == 2 else 0.0
-
-
-def mask_bytes(recipe: TrainingConfig, device: Device, size: int) -> float:
-    """A tree's mask of tokens by tokens; on a GPU once more as numbers, for all layers together."""
-    rows, tokens = sequences_of(recipe)
-    if not getattr(recipe, "prefix_sharing", False):
-        return 0.0
-    return float(rows * tokens**2 * (1 if device.kind == "cpu" else 1 + size))
 
 
 def sequences_of(recipe: TrainingConfig) -> tuple[int, int]:
@@ -153,7 +146,7 @@ def layer_bytes(recipe: TrainingConfig, model: Architecture, device: Device, siz
     shared = getattr(recipe, "prefix_sharing", False)
     if device.kind != "cpu" and (shared or (rows > 1 and isinstance(recipe, DPORecipe))):
         # Under a mask PyTorch's kernels have keys and values for every head. All layers share a tree's mask
-        # (mask_bytes); that of TRL's padded rows is made to numbers in each of them. On a CPU nothing is kept
+        # (in estimate); that of TRL's padded rows is made to numbers in each of them. On a CPU nothing is kept
         # but what goes in (judge.models.blocked_attention).
         attention = float(size * (5 * queries + (0 if shared else tokens)))
     mlp = size * 4 * wide

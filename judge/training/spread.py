@@ -10,28 +10,25 @@ import yaml
 from judge.errors import InputError
 from judge.files import open_text
 
+CUT = {
+    "fsdp": ("weights", "gradients", "optimizer"),
+    "zero1": ("optimizer",),
+    "zero2": ("gradients", "optimizer"),
+    "zero3": ("weights", "gradients", "optimizer"),
+}
+"""What each kind cuts into parts, one a process."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """``kind`` is ``fsdp``, ``zero1`` to ``zero3``, or empty where every process holds all of the model."""
+    """``kind`` is one of :data:`CUT`, or empty where every process holds all of the model."""
 
     kind: str = ""
     processes: int = 1
 
-    @property
-    def weights(self) -> int:
-        """In how many parts the weights are cut."""
-        return self.processes if self.kind in ("fsdp", "zero3") else 1
-
-    @property
-    def gradients(self) -> int:
-        """In how many parts the gradients are cut."""
-        return self.processes if self.kind in ("fsdp", "zero2", "zero3") else 1
-
-    @property
-    def optimizer(self) -> int:
-        """In how many parts the optimizer's states are cut."""
-        return self.processes if self.kind else 1
+    def parts(self, what: str) -> int:
+        """In how many parts weights, gradients or the optimizer's states are cut."""
+        return self.processes if what in CUT.get(self.kind, ()) else 1
 
     def __str__(self) -> str:
         return f"{self.kind or 'not sharded'}, {self.processes} processes" if self.processes > 1 else "alone"
@@ -53,9 +50,8 @@ def read_spread(file: Path) -> Spread:
             raise InputError(f"is no YAML ({' '.join(str(error).split()):.120})", file=file) from None
     kind = values.get("distributed_type") if isinstance(values, Mapping) else None
     if kind is None:
-        raise InputError(
-            "is missing; a config of accelerate launch has it", file=file, field="distributed_type"
-        )
+        message = "is missing; a config of accelerate launch has it"
+        raise InputError(message, file=file, field="distributed_type")
     settings = values.get("deepspeed_config" if kind == "DEEPSPEED" else "fsdp_config") or {}
     if (
         any(settings.get(f"offload_{part}_device", "none") != "none" for part in ("optimizer", "param"))

@@ -1,4 +1,4 @@
-"""``judge doctor``: sizes from a config, the estimate beside real tensors, its answers, what it proposes."""
+"""``judge doctor``: sizes from a config, the estimate beside real tensors, its answers."""
 
 import json
 import re
@@ -76,7 +76,7 @@ def needed(text: str) -> float:
     return float(found[1])
 
 
-# --- Yes, no, what to change --------------------------------------------------------------------------------
+# --- Yes, no, by how much -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["sft.yaml", "dpo.yaml"])
@@ -94,42 +94,9 @@ def test_full_fine_tuning_of_7_billion_does_not(ask: Any) -> None:
     code, text = ask(
         {**QLORA, "quantization": None, "lora": None, "precision": "bfloat16"}, "--memory", "16GB"
     )
-    assert code == 1 and "no: it would fit with" in text
-    assert needed(text) > 100  # 16 bytes a parameter
-    assert "quantization: nf4" in text and "lora: {rank: 16, alpha: 32}" in text
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        {"quantization": "nf4", "batch_size": 8},
-        {"batch_size": 8},
-        {"lora": None},
-        {"lora": None, "optimizer": "lion", "batch_size": 2},
-        {**QLORA, "max_length": 32768, "sequence_tokens": 32768},
-    ],
-)
-def test_what_is_proposed_fits_and_is_needed(keys: dict[str, Any], ask: Any) -> None:
-    code, text = ask(keys, "--device", "t4")
-    assert code == 1
-    proposed = [line.strip().split(": ", 1) for line in text.split("it would fit with\n")[1].splitlines()]
-    changes = {key: yaml.safe_load(value) for key, value in proposed}
-    assert ask({**keys, **changes}, "--device", "t4")[0] == 0
-    for key in changes.keys() - {"gradient_accumulation", "sequence_tokens"}:
-        without = {name: value for name, value in changes.items() if name != key}
-        if key == "lora":  # nothing else works on weights that are trained themselves
-            without.pop("quantization", None)
-        assert ask({**keys, **without}, "--device", "t4")[0] == 1, key
-
-
-def test_the_batch_stays_as_large(ask: Any) -> None:
-    _, text = ask({**QLORA, "batch_size": 16, "gradient_accumulation": 2}, "--device", "t4")
-    assert "batch_size: 1\n  gradient_accumulation: 32" in text
-
-
-def test_nothing_helps(ask: Any) -> None:
-    code, text = ask(QLORA, "--device", "t4", "--memory", "2GB")
-    assert code == 1 and "take a smaller model or a larger device" in text
+    assert code == 1 and needed(text) > 100  # 16 bytes a parameter
+    more = needed(text) - 16e9 / GIB
+    assert f"no: it takes {more:.1f}" in text and "quantization=nf4" in text
 
 
 def test_overrides_and_another_config(ask: Any, qwen: Path, tmp_path: Path) -> None:
