@@ -96,7 +96,10 @@ def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
     if verdict.reasoning:
         lines.append(verdict.reasoning)
     for words in verdict.unsupported:
-        lines.append(f"unsupported: {words.text!r}" + ("" if words.p is None else f" ({words.p:.2f})"))
+        # Beside the probabilities of sentences, those of their words would be others.
+        lines.append(
+            f"unsupported: {words.text!r}" + ("" if words.p is None or rule else f" ({words.p:.2f})")
+        )
     if rule:
         lines.append(f"how likely each sentence is wrong ({rule}):")
         for claim in verdict.claims:
