@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.audit.gate import audit_build
-from data_pipeline.borne import only_borne
 from data_pipeline.checks import check_labels, check_splits
 from data_pipeline.config import CounterfactualConfig, DataConfig
 from data_pipeline.counterfactual import counterfactuals
@@ -32,6 +31,7 @@ from data_pipeline.sizes import draw_labelled, fill, share_out, shortages, sized
 from data_pipeline.sources import places_of, read_source
 from data_pipeline.splits import SPLITS, assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
+from data_pipeline.supported import only_supported
 from data_pipeline.teachers.room import Teachers
 from data_pipeline.teachers.rules import RulesTeacher
 from data_pipeline.twins import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
@@ -102,7 +102,7 @@ def build(
                 if source.twins:
                     read = right_answers(store.samples("entry = ? AND label = 'PASS'", (entry,)))
                 if perturbs or source.twins:
-                    checked = only_borne(read, dropped, trimmed, workers) if config.check_golds else read
+                    checked = only_supported(read, dropped, trimmed, workers) if config.check_golds else read
                     golds.add(checked, entry)
             except DuplicateId as error:
                 raise error.at(places_of(config.sources, config.seed, error.id)) from None

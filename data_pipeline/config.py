@@ -145,7 +145,7 @@ class DataConfig(StrictConfig):
     """A build stops if more than this share of a source is labelled both PASS and FAIL (one document,
     question and answer), or is there twice."""
     check_golds: bool = True
-    """Trim or leave out gold answers that their document does not bear, as far as rules can tell."""
+    """Trim or leave out gold answers that their document does not support, as far as rules can tell."""
     perturb: bool = True
     """Make perturbed twins of gold answers. ``false`` takes labelled samples as they are."""
     edit_types: tuple[str, ...] = EDIT_TYPES
@@ -155,9 +155,9 @@ class DataConfig(StrictConfig):
     edits: Share = Field(default=1.0, ge=0, le=1)
     """Share of gold answers that get a pair with one edited fact."""
     additions: Share = Field(default=0.5, ge=0, le=1)
-    """Share of gold answers that get a pair with an added sentence, of which a second passage bears one."""
+    """Share of gold answers that get a pair with an added sentence; a second passage supports one of both."""
     document_edits: Share = Field(default=0.0, ge=0, le=1)
-    """Share of gold answers that get a pair of documents: one answer, which one of them no longer bears."""
+    """Share of gold answers that get a pair of documents: one answer, which one of them does not support."""
     in_full: Share = Field(default=0.0, ge=0, le=1)
     """Share of the pairs about short answers that come a second time, with the answers as sentences."""
     injections: Share = Field(default=0.0, ge=0, le=1)

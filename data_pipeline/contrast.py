@@ -32,8 +32,8 @@ class Contrast:
     """Two answers to one question, or one answer to two documents. What is ``None`` is the gold sample's own.
 
     ``change`` says in one line, in the sample's language, what is wrong with the hallucinated twin:
-    ``inserted`` stands where the document bears ``replaced``. ``from_document`` is true if the document holds
-    ``inserted``. ``errors`` are the places of several errors in one answer.
+    ``inserted`` stands where the document supports ``replaced``. ``from_document`` is true if the document
+    holds ``inserted``. ``errors`` are the places of several errors in one answer.
     """
 
     edit_type: str

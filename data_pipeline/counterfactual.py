@@ -26,7 +26,7 @@ LENGTHS = (0.5, 2.0)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """First stage: another answer to the seed's question, and the sentences that bear it."""
+    """First stage: another answer to the seed's question, and the sentences that support it."""
 
     seed: Sample
     answer: str

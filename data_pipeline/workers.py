@@ -1,6 +1,6 @@
 """Several processes that work through a stream; what comes out is the same as from one, and in its order.
 
-Example: ``with Workers(4) as workers: list(workers.map(borne, golds))``.
+Example: ``with Workers(4) as workers: list(workers.map(supported, golds))``.
 """
 
 import multiprocessing

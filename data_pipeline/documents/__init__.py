@@ -1,8 +1,8 @@
-"""Wrong twins by their document: the answer stays, and the document no longer bears it.
+"""Wrong twins by their document: the answer stays, and the document no longer supports it.
 
-``bearing`` tells which parts of a document bear an answer; ``deletion`` takes them out, ``swap`` changes the
-fact at every mention, ``records`` the value of a triple or a record. ``beside`` puts a second passage there
-that holds the answer's words and does not bear it.
+``supporting`` tells which parts of a document support an answer; ``deletion`` takes them out, ``swap``
+changes the fact at every mention, ``records`` the value of a triple or a record. ``beside`` puts a second
+passage there that holds the answer's words and does not support it.
 """
 
 from data_pipeline.documents.edit import DOCUMENT_EDITS, DocumentEditor

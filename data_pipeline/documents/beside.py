@@ -1,6 +1,6 @@
 """A second passage beside a document, which holds what an answer says and is about something else.
 
-Without it the document that no longer bears an answer is the one where its words are nowhere: to look them
+Without it the document that no longer supports an answer is the one where its words are nowhere: to look them
 up would be enough. Both twins get the same passage, from another document that holds the words.
 """
 
@@ -9,8 +9,8 @@ from dataclasses import replace
 from random import Random
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import SHORT
 from data_pipeline.documents.parts import is_table, parts_of
+from data_pipeline.documents.supporting import SHORT
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts

@@ -1,12 +1,12 @@
-"""The edit ``deletion``: the sentences that bear an answer leave the document, and nothing else does."""
+"""The edit ``deletion``: the sentences that support an answer leave the document, and nothing else does."""
 
 import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import bearing_parts, can_be_missed, is_gone, is_span
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.documents.supporting import can_be_missed, is_gone, is_span, supporting_parts
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.text.content import words_of
@@ -25,7 +25,7 @@ LARGEST_SHARE = 0.5
 ALIKE = 0.5
 """What the faithful twin loses is at least so long, beside what the hallucinated one loses."""
 LIKED = 0.3
-"""By so much nearer in length does a part seem that bears another answer."""
+"""By so much nearer in length does a part seem that supports another answer."""
 UNTOUCHED = 0.2
 """Share of words, the answer's or its own, that a part may share with an answer which does not need it."""
 _POLAR = re.compile(
@@ -45,7 +45,7 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
 
     Args:
         gold: the answer and its document.
-        siblings: other answers about the same document: what the faithful twin loses bears one of them, if
+        siblings: other answers about the same document: what the faithful twin loses supports one of them, if
             that can be, so that what is gone is alike in both.
         rng: decides between what is as good.
     """
@@ -54,18 +54,18 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
         return
     parts = parts_of(document)
     for claim in _claims(gold, rng):
-        bearing = bearing_parts(document, claim, gold.question, language)
-        if not bearing or len(bearing) > min(
+        supporting = supporting_parts(document, claim, gold.question, language)
+        if not supporting or len(supporting) > min(
             max(MOST, MOST_OF_LONG * len(parts)), LARGEST_SHARE * len(parts)
         ):
             continue
-        left = without(document, bearing)
-        if leaves_hole(document, bearing, language):
+        left = without(document, supporting)
+        if leaves_hole(document, supporting, language):
             continue
         if not is_gone(left, document, claim, gold.question, language):
             continue
-        others = elsewhere(gold, bearing, siblings, rng)
-        if not others and len(bearing) > 1:  # that much shorter a document would tell itself
+        others = elsewhere(gold, supporting, siblings, rng)
+        if not others and len(supporting) > 1:  # that much shorter a document would tell itself
             continue
         yield Contrast(
             edit_type="deletion",
@@ -101,10 +101,10 @@ def asks_yes_or_no(question: str) -> bool:
     return _POLAR.search(question) is not None
 
 
-def elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], rng: Random) -> list[int]:
-    """Parts that the answer does not need, together about as long as those that bear it; none where there are
-    not enough. Best such as bear another answer. None that leads up to what bears this one; nor the first,
-    which says what a document is about, unless it bears the answer.
+def elsewhere(gold: Sample, supporting: Sequence[int], siblings: Sequence[Sample], rng: Random) -> list[int]:
+    """Parts that the answer does not need, together about as long as those that support it; none where there
+    are not enough. Best such as support another answer. None that leads up to what supports this one; nor the
+    first, which says what a document is about, unless it supports the answer.
     """
     document = gold.document_text
     parts = parts_of(document)
@@ -112,10 +112,10 @@ def elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], 
     others = [
         number
         for other in siblings
-        for number in bearing_parts(document, other.answer, other.question, gold.language)
+        for number in supporting_parts(document, other.answer, other.question, gold.language)
     ]
-    first = 0 if 0 in bearing else 1
-    free = [n for n in range(first, len(parts)) if n not in bearing and n + 1 not in bearing]
+    first = 0 if 0 in supporting else 1
+    free = [n for n in range(first, len(parts)) if n not in supporting and n + 1 not in supporting]
     free = [*(n for n in others if n in free), *rng.sample(free, min(CANDIDATES, len(free)))]
     free = [
         number
@@ -124,7 +124,7 @@ def elsewhere(gold: Sample, bearing: Sequence[int], siblings: Sequence[Sample], 
     ]
     holders = _holders(gold)
     found: list[int] = []
-    missing = float(sum(length[number] for number in bearing))
+    missing = float(sum(length[number] for number in supporting))
     while missing > 0 and len(found) < LARGEST_SHARE * len(parts):
         rest = [
             (abs(length[number] - missing) * (LIKED if number in others else 1.0), number)

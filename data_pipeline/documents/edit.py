@@ -23,7 +23,7 @@ MOST_SIBLINGS = 4
 
 
 class DocumentEditor:
-    """Makes pairs of one answer and two documents, one of which no longer bears it.
+    """Makes pairs of one answer and two documents, one of which no longer supports it.
 
     Args:
         neighbours: the other gold answers. Without them nothing is taken from other documents.

@@ -1,4 +1,4 @@
-"""The edit ``other_passage``: the answer stays, its document gives way to a near one that does not bear it.
+"""The edit ``other_passage``: the answer stays, its document gives way to one that does not support it.
 
 This is what a retriever does that brings the wrong passage of the right article. It is for answers that no
 part of a document can be taken out for: the first sentence of a text, a word that is everywhere, a cell of a
@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import is_gone, is_span
 from data_pipeline.documents.deletion import CHANGE, asks_yes_or_no
 from data_pipeline.documents.parts import parts_of
+from data_pipeline.documents.supporting import is_gone, is_span
 from data_pipeline.perturb.verify import NEGATIONS
 from data_pipeline.text.content import words_of
 from data_pipeline.text.numbers import numbers, values
@@ -64,7 +64,7 @@ def other_passage(gold: Sample, near: Sequence[str]) -> Iterator[Contrast]:
 
 
 def _claim(gold: Sample) -> str | None:
-    """What the other passage must not bear: the answer, or its first sentence."""
+    """What the other passage must not support: the answer, or its first sentence."""
     answer, language = gold.answer.strip(), gold.language
     if gold.task is not Task.QA or not gold.question or asks_yes_or_no(gold.question):
         return None
@@ -83,7 +83,7 @@ def _denies(answer: str, language: Language) -> bool:
 
 
 def _says_nothing(text: str, claim: str, gold: Sample) -> bool:
-    """Does a passage surely not bear a claim?
+    """Does a passage surely not support a claim?
 
     It lacks the claim's numbers, in whatever form; no two sentences in a row speak of most of the question;
     and what :func:`is_gone` looks for is not there.

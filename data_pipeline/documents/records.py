@@ -122,7 +122,7 @@ def _is_said(value: str, answer: str) -> bool:
 
 
 def _is_said_twice(triple: Triple, own: Sequence[Triple]) -> bool:
-    """Is a value, or one of its words, in another line too, so that this one alone does not bear it?
+    """Is a value, or one of its words, in another line too, so that this one alone does not support it?
 
     It may be what another line is about.
     """

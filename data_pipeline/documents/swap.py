@@ -1,7 +1,7 @@
 """The edit ``document_swap``: a fact becomes another one at every mention in the document.
 
-The new document bears the old answer no more, and it bears the new one. Either of the two may be the answer
-of a pair, so that each document is as often the faithful as the hallucinated one, and neither tells.
+The new document supports the old answer no more, and it supports the new one. Either of the two may be the
+answer of a pair, so that each document is as often the faithful as the hallucinated one, and neither tells.
 """
 
 import re

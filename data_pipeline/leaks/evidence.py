@@ -1,4 +1,4 @@
-"""The part of a long document that bears an answer: only that part can leak the answer's question.
+"""The part of a long document that supports an answer: only that part can leak the answer's question.
 
 Example: an article of 4,000 words, of which a benchmark shows two passages. A question whose answer stands in
 another section is none of the benchmark's.
@@ -17,14 +17,14 @@ WINDOW = 200
 LONG = 400
 """A document of more words is compared in windows."""
 NEARLY = 0.8
-"""Windows that hold nearly as much of question and answer as the best one bear the answer too."""
+"""Windows that hold nearly as much of question and answer as the best one support the answer too."""
 
 LOOKED_UP = (Task.QA, Task.DIALOGUE)
 """Tasks whose answers stand in some place; a summary or a translation stands for its whole document."""
 
 
 def evidence(sample: Sample) -> list[tuple[bytes, ...]]:
-    """The words of the windows that bear a sample's answer; the whole document where it is short.
+    """The words of the windows that support a sample's answer; the whole document where it is short.
 
     These are the windows that hold the answer word for word, or all where none does; of them those that hold
     most of question and answer, rare words counting for more.

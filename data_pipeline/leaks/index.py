@@ -1,6 +1,6 @@
 """Does a training sample occur in a benchmark? Copies are looked up, near copies found by their shingles.
 
-Leakage is by passage and question. Of a long document only the windows that bear the answer are compared
+Leakage is by passage and question. Of a long document only the windows that support the answer are compared
 (:mod:`data_pipeline.leaks.evidence`).
 """
 
@@ -174,7 +174,7 @@ class BenchmarkIndex:
     def check(self, sample: Sample) -> Leak | None:
         """The benchmark's sample that this one repeats.
 
-        By its document, of a long one by the windows that bear its answer; or else by question and answer.
+        By its document, of a long one by the windows that support its answer; or else by question and answer.
         """
         key = _key(sample.document_text)
         if key not in self._keys["documents"]:

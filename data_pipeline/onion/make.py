@@ -45,7 +45,7 @@ class Item:
 
     @property
     def gold(self) -> Sample:
-        """The fact as the answer that its description bears."""
+        """The fact as the answer that its description supports."""
         return Sample(id=self.name, document=self.description, answer=self.fact)
 
     @property

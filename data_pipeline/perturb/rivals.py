@@ -10,7 +10,7 @@ from judge.prompting.sentences import sentence_spans
 
 _TELLS_APART = re.compile(r"\b(?:is|are|was|were|has|have|had|who|which|but|while|won|to|by|\w{2,}ed)\b|;")
 _ENOUGH = 0.5
-"""Share of a claim's words from which on a sentence says much the same; used where none bears the claim."""
+"""Share of a claim's words from which on a sentence says much the same; for where none supports the claim."""
 
 
 def may_also_hold(fact: Fact, text: str, answer: str, question: str, document: str) -> bool:

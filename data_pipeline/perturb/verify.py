@@ -3,7 +3,7 @@
 Clean means: one or two edits, at least one of which changes a number, a date, a name, a negation or another
 content word; the length, the language and all other words of the gold answer, of a sentence half of them at
 least; no sentence of the document.
-Whether the document bears the new words is not for a rule to say.
+Whether the document supports the new words is not for a rule to say.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Wrong reasonings, for the rejected side of preferences: form and quotes of right ones, and a wrong finding.
 
-Agreement is found where a fact differs, and fault with what the document bears. The faults of faithful
+Agreement is found where a fact differs, and fault with what the document supports. The faults of faithful
 answers are of the kinds that are rightly found with hallucinated ones, and as many: wording tells nothing.
 """
 

@@ -15,8 +15,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import BLIND, in_pairs, parts_of
 from data_pipeline.documents.parts import is_table
+from data_pipeline.documents.supporting import BLIND, in_pairs, parts_of
 from data_pipeline.neighbours import About, Neighbours
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts, is_translation
@@ -47,7 +47,7 @@ _WHOLE = (Task.TRANSLATION, Task.DATA2TEXT)
 class Addition(NamedTuple):
     """A sentence, what it is compared by, and where it is from.
 
-    ``passage`` bears it; it is looked for in ``known``, which is in its own language.
+    ``passage`` supports it; it is looked for in ``known``, which is in its own language.
     """
 
     text: str
@@ -149,7 +149,7 @@ def _addition(text: str, own: str, known: str, language: Language) -> Addition:
 def _pair(
     gold: Sample, before: Addition, near: Iterator[Sequence[Addition]], rng: random.Random
 ) -> tuple[Addition, Addition] | None:
-    """Two sentences of two documents, neither of which is borne where the other one is.
+    """Two sentences of two documents, neither of which is supported where the other one is.
 
     Those come first that bring no fact which the gold sample's document lacks, and then those whose words it
     has: such are not told by looking names up.
@@ -161,7 +161,7 @@ def _pair(
             shared = len(one.words & topic)
             if shared < (1 if gold.task in _WHOLE else max(2, ON_TOPIC * len(one.words))):
                 continue
-            if not _goes_on(before, one) or is_borne(one, [before.known], gold):
+            if not _goes_on(before, one) or is_supported(one, [before.known], gold):
                 continue
             new = sum(not occurs(fact, before.known) for fact in one.facts)
             far = max(0, 4 - round(8 * shared / len(one.words)))
@@ -178,7 +178,9 @@ def _pair(
     left = TRIES
     best = None
     for _, one, two in sorted(pairs, key=lambda pair: pair[0]):
-        if is_borne(one, [before.known, two.known], gold) or is_borne(two, [before.known, one.known], gold):
+        if is_supported(one, [before.known, two.known], gold) or is_supported(
+            two, [before.known, one.known], gold
+        ):
             continue
         best = best or (one, two)
         if not _told_by_look_up(one, two, gold) and not _told_by_look_up(two, one, gold):
@@ -211,8 +213,8 @@ def _lacking(claim: Addition, known: Sequence[str]) -> list[str]:
     return [fact for fact in claim.facts if not any(occurs(fact, text) for text in known)]
 
 
-def is_borne(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
-    """May one of some texts bear a sentence?
+def is_supported(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
+    """May one of some texts support a sentence?
 
     They do not if they lack a fact of the sentence, or if no two sentences of one in a row have more than
     ``BLIND`` of its words. Of data, they must lack a value that the sentence names.

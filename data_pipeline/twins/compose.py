@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from data_pipeline.documents.bearing import is_span
+from data_pipeline.documents.supporting import is_span
 from data_pipeline.leaning import leans_back, names_its_subject
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
@@ -22,7 +22,7 @@ WHOLE = 0.85
 """Share of a document's words up to which an answer still is a choice of what it says."""
 SAME_FACT = 0.5
 """Share of common content words from which on two sentences may say the same."""
-BORNE = 0.7
+SUPPORTED = 0.7
 """Share of a gold sentence's content words that its document must hold."""
 ASKED = 0.5
 """Share of a question's content words that the sentence which answers it must hold."""
@@ -120,7 +120,7 @@ def _chains(known: tuple[Statement, ...]) -> list[list[Statement]]:
 
 
 def lead_of(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
-    """What answers the question: the sentence that bears a short gold answer, or a long one's own sentences.
+    """What answers the question: the sentence that supports a short gold answer, or those of a long one.
 
     Empty where neither surely does.
     """
@@ -129,18 +129,22 @@ def lead_of(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
         return []
     asked = words_of(gold.question, language)
     if is_span(gold.answer, document, language):
-        bearing = [
+        supporting = [
             said
             for said in known
             if not said.leans and occurs(gold.answer.strip(" .。"), said.text)
             and len(asked & words_of(said.text, language)) >= ASKED * len(asked)
         ]  # fmt: skip
-        return [max(bearing, key=lambda said: len(asked & words_of(said.text, language)))] if bearing else []
+        return (
+            [max(supporting, key=lambda said: len(asked & words_of(said.text, language)))]
+            if supporting
+            else []
+        )
     return list(_gold_sentences(gold))
 
 
 def _gold_sentences(gold: Sample) -> Iterator[Statement]:
-    """The sentences of a gold answer that its document bears, from the first one on."""
+    """The sentences of a gold answer that its document supports, from the first one on."""
     language = gold.language
     held = words_of(gold.document_text, language)
     for number, span in enumerate(sentence_spans(gold.answer)):
@@ -150,7 +154,7 @@ def _gold_sentences(gold: Sample) -> Iterator[Statement]:
         if (
             said is None
             or (leans and number == 0)
-            or len(words & held) < BORNE * len(words)
+            or len(words & held) < SUPPORTED * len(words)
             or any(word in _ADVICE for word in units(said, language))
             or not _facts_held(said, gold)
         ):

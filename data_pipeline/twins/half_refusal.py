@@ -10,9 +10,9 @@ from dataclasses import replace
 from random import Random
 
 from data_pipeline.contrast import Contrast, Error
-from data_pipeline.documents.bearing import bearing_parts
 from data_pipeline.documents.deletion import elsewhere
 from data_pipeline.documents.parts import without
+from data_pipeline.documents.supporting import supporting_parts
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.zh.segment import written_like
 from data_pipeline.text.content import words_of
@@ -52,13 +52,13 @@ def half_refusal(gold: Sample, siblings: Sequence[Sample], seed: int) -> Iterato
         clause = asked(other.question, language)
         if clause is None or _is_told(other, [lead]):
             continue
-        bearing = answering_parts(other)
-        if not bearing or used & set(bearing):
+        supporting = answering_parts(other)
+        if not supporting or used & set(supporting):
             continue
-        more = _more(lead, known, used | set(bearing), other, rng)
+        more = _more(lead, known, used | set(supporting), other, rng)
         texts = [lead, *(said.text for said in more)]
         kept = used | {said.part for said in more}
-        others = elsewhere(replace(gold, answer=" ".join(texts)), bearing, (), rng)
+        others = elsewhere(replace(gold, answer=" ".join(texts)), supporting, (), rng)
         if not others or kept & set(others):
             continue
         refusal = written_like(_wording(clause, language, rng), document)
@@ -73,7 +73,7 @@ def half_refusal(gold: Sample, siblings: Sequence[Sample], seed: int) -> Iterato
             inserted=refusal,
             faithful=answer,
             hallucinated=answer,
-            faithful_document=without(document, bearing),
+            faithful_document=without(document, supporting),
             hallucinated_document=without(document, others),
             question=joint.join((gold.question, other.question)),
             errors=(Error("half_refusal", there, refusal, start, start + len(refusal)),),
@@ -82,14 +82,14 @@ def half_refusal(gold: Sample, siblings: Sequence[Sample], seed: int) -> Iterato
 
 
 def _lead(gold: Sample, known: Sequence[Statement]) -> tuple[str, set[int]]:
-    """The sentence that answers the first question, and the parts of the document that bear it."""
+    """The sentence that answers the first question, and the parts of the document that support it."""
     if not gold.question:
         return "", set()
-    bearing = set(bearing_parts(gold.document_text, gold.answer, gold.question, gold.language))
+    supporting = set(supporting_parts(gold.document_text, gold.answer, gold.question, gold.language))
     if made := statement_of(gold):
-        return made, bearing
+        return made, supporting
     found = lead_of(gold, tuple(known))
-    return (found[0].text, bearing | {found[0].part}) if found and found[0].part >= 0 else ("", set())
+    return (found[0].text, supporting | {found[0].part}) if found and found[0].part >= 0 else ("", set())
 
 
 def _is_told(other: Sample, texts: Sequence[str]) -> bool:

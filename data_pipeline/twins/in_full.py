@@ -35,7 +35,7 @@ def _in_full(faithful: Sample, hallucinated: Sample) -> tuple[Sample, ...]:
     if is_sentence(faithful.answer, faithful.language):
         return ()
     right = statement_of(faithful)
-    # Where the documents differ, not the answers, the sentence is that of the document which bears it.
+    # Where the documents differ, not the answers, the sentence is that of the document which supports it.
     wrong = right if faithful.answer == hallucinated.answer else statement_of(hallucinated)
     if right is None or wrong is None or (right == wrong) != (faithful.answer == hallucinated.answer):
         return ()

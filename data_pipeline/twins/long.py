@@ -2,7 +2,7 @@
 
 Most hallucinations of real models are no changed word but text without ground, plausible and on topic: 84 %
 of RAGTruth's spans. So an error is one of three: a sentence of a near document in the place of a supported
-one; a sentence that the document no longer bears, since what bore it was taken out; one changed fact.
+one; a sentence that the document no longer supports, since what supported it was taken out; one changed fact.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""From gold answers to labelled twins: a faithful sample and one that its document does not bear.
+"""From gold answers to labelled twins: a faithful sample and one that its document does not support.
 
 Twins share question and group, so they never part: not between splits, not between modes. They share the
 document and differ in the answer, or share the answer and differ in the document.

@@ -1,8 +1,8 @@
-"""Refusals to answer: right where the document does not bear the answer, wrong where it does.
+"""Refusals to answer: right where the document does not support the answer, wrong where it does.
 
 Both twins refuse in the same words. The faithful one's document is the gold sample's less every sentence
-that bears the answer, the hallucinated one's less as many others; so neither a refusal nor an edit tells the
-label.
+that supports the answer, the hallucinated one's less as many others; so neither a refusal nor an edit tells
+the label.
 """
 
 import re
@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from random import Random
 
 from data_pipeline.contrast import Contrast
-from data_pipeline.documents.bearing import bearing_parts, can_be_missed, in_pairs, is_gone, is_span
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.documents.supporting import can_be_missed, in_pairs, is_gone, is_span, supporting_parts
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.perturb.zh.segment import written_like
 from data_pipeline.text.content import words_of
@@ -39,10 +39,10 @@ def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
     """A refusal, and a document of which it is true; none where other sentences may answer the question."""
     rng = Random(f"refusal:{seed}:{gold.id}")
     document, language, answer = gold.document_text, gold.language, gold.answer.strip(" .。")
-    bearing = answering_parts(gold)
-    if not bearing:
+    supporting = answering_parts(gold)
+    if not supporting:
         return
-    others = elsewhere(gold, bearing, (), rng)
+    others = elsewhere(gold, supporting, (), rng)
     refusal = written_like(wording(gold.question, language, rng), document)
     yield Contrast(
         edit_type="refusal",
@@ -51,7 +51,7 @@ def refuse(gold: Sample, seed: int) -> Iterator[Contrast]:
         inserted=refusal,
         faithful=refusal,
         hallucinated=refusal,
-        faithful_document=without(document, bearing),
+        faithful_document=without(document, supporting),
         hallucinated_document=without(document, others) if others else None,
     )
 
@@ -75,15 +75,15 @@ def answering_parts(gold: Sample) -> list[int]:
         is_span(claim, document, language) and can_be_missed(claim, language) for claim in claims
     ):
         return []
-    found = [bearing_parts(document, claim, question, language) for claim in claims]
-    bearing = sorted({number for numbers in found for number in numbers})
-    if not all(found) or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
+    found = [supporting_parts(document, claim, question, language) for claim in claims]
+    supporting = sorted({number for numbers in found for number in numbers})
+    if not all(found) or len(supporting) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
         return []
-    if is_table(document) or leaves_hole(document, bearing, language):
+    if is_table(document) or leaves_hole(document, supporting, language):
         return []
-    left = without(document, bearing)
+    left = without(document, supporting)
     gone = all(is_gone(left, document, claim, question, language) for claim in claims)
-    return bearing if gone and not _may_answer(left, gold) else []
+    return supporting if gone and not _may_answer(left, gold) else []
 
 
 def wording(question: str, language: Language, rng: Random) -> str:

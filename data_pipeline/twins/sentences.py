@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from data_pipeline.documents.bearing import parts_of
+from data_pipeline.documents.supporting import parts_of
 from data_pipeline.perturb.facts import find_entities
 from data_pipeline.perturb.zh.segment import plain
 from judge.floors.overlap import units

@@ -72,7 +72,7 @@ _BLANKS_ZH = re.compile(r"(?<=[^\x00-\x7f]) +| +(?=[^\x00-\x7f])")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence for an answer, and the number of the part of its document (see ``parts_of``) that bears it.
+    """A sentence for an answer, and the number of the document's part (``parts_of``) that supports it.
 
     One that ``leans`` on the sentence before it ("It", "However") can only follow that one.
     """

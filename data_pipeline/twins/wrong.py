@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 from data_pipeline.contrast import Error
-from data_pipeline.documents.bearing import bearing_parts, in_pairs
 from data_pipeline.documents.deletion import LARGEST_SHARE, MOST
 from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.documents.supporting import in_pairs, supporting_parts
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb import EDIT_TYPES, RulePerturber
 from data_pipeline.perturb.edit import occurs
@@ -75,7 +75,7 @@ def go_wrong(draft: Draft, used: set[str], neighbours: Neighbours, seed: int, rn
         if kind == "added_sentence":
             done = _foreign(draft, neighbours, rng)
         elif kind == "deletion":
-            done = _unborne(draft, rng)
+            done = _unsupported(draft, rng)
         else:
             done = _edited(draft, seed, rng)
         if done:
@@ -120,7 +120,7 @@ def stretch(old: str, new: str, inserted: str) -> tuple[int, int, str]:
     return start, end, old[start : len(old) - (len(new) - end)]
 
 
-def _unborne(draft: Draft, rng: Random) -> bool:
+def _unsupported(draft: Draft, rng: Random) -> bool:
     """A sentence whose ground leaves the document; that of the others stays."""
     gold, language = draft.gold, draft.gold.language
     document = gold.document_text
@@ -130,18 +130,18 @@ def _unborne(draft: Draft, rng: Random) -> bool:
     found: list[tuple[int, int, list[int], str]] = []
     for number in draft.free(rng):
         said = said_by[number]
-        bearing = bearing_parts(document, said.text, "", language)
-        if said.part >= 0 and said.part not in bearing:
+        supporting = supporting_parts(document, said.text, "", language)
+        if said.part >= 0 and said.part not in supporting:
             continue
-        if not bearing or len(bearing) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
+        if not supporting or len(supporting) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
             continue
-        if any(one.part in bearing for place, one in enumerate(said_by) if place != number):
+        if any(one.part in supporting for place, one in enumerate(said_by) if place != number):
             continue
-        if is_table(document) or leaves_hole(document, bearing, language):
+        if is_table(document) or leaves_hole(document, supporting, language):
             continue
-        left = without(document, bearing)
+        left = without(document, supporting)
         if is_unsaid(said.text, left, language):
-            found.append((_news(said.text, left, language), number, bearing, left))
+            found.append((_news(said.text, left, language), number, supporting, left))
     if not found:
         return False
     # Look-up finds a name or number that is nowhere any more: the sentence with the fewest is taken.

@@ -1,4 +1,4 @@
-"""Twins by their document: one bears the answer, one does not, and nothing else tells them apart."""
+"""Twins by their document: one supports the answer, one does not, and nothing else tells them apart."""
 
 import random
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ import pytest
 
 from data_pipeline.contrast import Contrast
 from data_pipeline.documents import DOCUMENT_EDITS, DocumentEditor
-from data_pipeline.documents.bearing import bearing_parts, can_be_missed, is_gone
 from data_pipeline.documents.beside import put_beside
 from data_pipeline.documents.deletion import delete
 from data_pipeline.documents.parts import is_table, parts_of, without
 from data_pipeline.documents.passage import other_passage
 from data_pipeline.documents.plausible import can_change
 from data_pipeline.documents.records import Triple, alter_record, change_places, triples_of
+from data_pipeline.documents.supporting import can_be_missed, is_gone, supporting_parts
 from data_pipeline.documents.swap import replace_words, swap
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.perturb.edit import bare, occurs
@@ -49,7 +49,7 @@ def edited(sample: Sample, seed: int = 0) -> list[Contrast]:
     return list(DocumentEditor(None, seed)(sample))
 
 
-# --- What bears an answer -----------------------------------------------------------------------------------
+# --- What supports an answer --------------------------------------------------------------------------------
 
 
 def test_sentences_and_lines_are_parts() -> None:
@@ -59,15 +59,15 @@ def test_sentences_and_lines_are_parts() -> None:
     ]  # fmt: skip
 
 
-def test_a_short_answer_is_borne_wherever_it_stands() -> None:
-    assert bearing_parts(BRIDGE, "Ada Holst", "Who designed it?", "en") == [1]
-    assert bearing_parts(BRIDGE, "the river", "What does it span?", "en") == [0, 2]
-    assert bearing_parts(BRIDGE, "Paul Weber", "Who designed it?", "en") == []
+def test_a_short_answer_is_supported_wherever_it_stands() -> None:
+    assert supporting_parts(BRIDGE, "Ada Holst", "Who designed it?", "en") == [1]
+    assert supporting_parts(BRIDGE, "the river", "What does it span?", "en") == [0, 2]
+    assert supporting_parts(BRIDGE, "Paul Weber", "Who designed it?", "en") == []
 
 
-def test_a_long_answer_is_borne_by_the_sentence_that_shares_its_words() -> None:
+def test_a_long_answer_is_supported_by_the_sentence_that_shares_its_words() -> None:
     claim = "Clara Brandt, the builder, worked on the bridge for 27 months."
-    assert bearing_parts(BRIDGE, claim, "", "en") == [3]
+    assert supporting_parts(BRIDGE, claim, "", "en") == [3]
     assert not is_gone(BRIDGE, BRIDGE, claim, "", "en")
     assert is_gone(without(BRIDGE, [3]), BRIDGE, claim, "", "en")
 
@@ -144,7 +144,7 @@ def test_other_windows_of_an_article_come_before_near_documents(store_of: Any) -
 # --- Deletion -----------------------------------------------------------------------------------------------
 
 
-def test_deletion_takes_out_what_bears_the_answer_and_as_much_elsewhere() -> None:
+def test_deletion_takes_out_what_supports_the_answer_and_as_much_elsewhere() -> None:
     [found] = delete_of(gold("Ada Holst", "Who designed the bridge?"))
     assert found.hallucinated_document == BRIDGE.replace("It was designed by Ada Holst in 1931. ", "")
     assert "Ada Holst in 1931" in found.faithful_document and found.faithful_document != BRIDGE
@@ -164,7 +164,7 @@ def test_one_claim_of_a_long_answer_loses_its_ground() -> None:
         assert "Ada Holst" in found.faithful_document and "Clara Brandt" in found.faithful_document
 
 
-def test_a_faithful_twin_loses_what_bears_another_answer() -> None:
+def test_a_faithful_twin_loses_what_supports_another_answer() -> None:
     [found] = delete_of(
         gold("Ada Holst", "Who designed the bridge?"), gold("every June", "When is the fair?")
     )
@@ -222,7 +222,7 @@ def test_a_mention_that_answers_nothing_may_stay() -> None:
     assert "Ada Holst in 1931" not in left and "from 1931" in left
 
 
-def test_a_short_name_beside_words_of_the_question_still_bears_an_answer() -> None:
+def test_a_short_name_beside_words_of_the_question_still_supports_an_answer() -> None:
     document = f"The Lindmoor Labour Party is old. {BRIDGE} In the town council Labour is strongest."
     question = "Which party is strongest in the town council?"
     assert not is_gone(without(document, [0]), document, "Lindmoor Labour Party", question, "en")
@@ -230,12 +230,12 @@ def test_a_short_name_beside_words_of_the_question_still_bears_an_answer() -> No
     assert not is_gone(without(chinese, [0]), chinese, "长河流域", "秦山是黄河流域和哪个流域的分水岭？", "zh")
 
 
-def test_an_aim_bears_no_finding() -> None:
+def test_an_aim_supports_no_finding() -> None:
     claim = "Slow walking lowers blood pressure and resting pulse in older patients."
     aim = "The aim was to see whether slow walking lowers blood pressure and resting pulse in older patients."
     rest = "Forty people took part. They met on Mondays. It had an effect in most of them."
-    assert bearing_parts(f"{aim} {rest}", claim, "", "en") == []
-    assert bearing_parts(
+    assert supporting_parts(f"{aim} {rest}", claim, "", "en") == []
+    assert supporting_parts(
         f"Slow walking lowered blood pressure and resting pulse in older patients. {rest}", claim, "", "en"
     ) == [0]
 

@@ -187,7 +187,7 @@ def asked(sentences: list[str], place: int, name: str = "box", task: Task = Task
 
 
 @pytest.mark.parametrize("shown", ["passage", "passage among others"])
-def test_of_a_long_document_only_what_bears_the_answer_leaks(shown: str) -> None:
+def test_of_a_long_document_only_what_supports_the_answer_leaks(shown: str) -> None:
     """HaluBench's questions about parts of COVID-QA's articles took whole articles with them."""
     sentences = facts(200)
     part = " ".join(sentences[50:62])

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from data_pipeline.contrast import pairs
-from data_pipeline.documents.bearing import parts_of
+from data_pipeline.documents.supporting import parts_of
 from data_pipeline.leaning import leans_back, linked, names_its_subject
 from data_pipeline.neighbours import Neighbours
 from data_pipeline.store import SampleStore
-from data_pipeline.twins.added import _addition, is_borne
+from data_pipeline.twins.added import _addition, is_supported
 from data_pipeline.twins.long import long_answers
 from data_pipeline.twins.statements import plain, statements
 from data_pipeline.twins.wrong import is_unsaid, stretch
@@ -79,7 +79,7 @@ def made(store_of: StoreOf) -> list[tuple[Sample, Sample, Sample]]:
 def test_a_text_without_sentences_says_nothing() -> None:
     assert is_unsaid("The Tarn Bridge carries two lanes of traffic.", "", "en")
     claim = _addition("The Tarn Bridge carries two lanes of traffic.", "", "", "en")
-    assert not is_borne(claim, ["", " \n"], GOLDS[0])
+    assert not is_supported(claim, ["", " \n"], GOLDS[0])
 
 
 def test_statements_of_a_document() -> None:
@@ -194,7 +194,7 @@ def test_the_faithful_twin_says_what_its_document_says(made: list[tuple[Sample, 
         parts = [right.document_text[part.start : part.end] for part in parts_of(right.document_text)]
         assert all(part in item.document_text for part in parts)
         for said in statements(item.document_text, "en"):
-            if said.text in right.answer:  # what bears it is still there
+            if said.text in right.answer:  # what supports it is still there
                 part = parts_of(item.document_text)[said.part]
                 assert item.document_text[part.start : part.end] in right.document_text
         assert wrong.group == right.group == item.group

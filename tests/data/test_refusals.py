@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from data_pipeline.contrast import pairs
-from data_pipeline.documents.bearing import parts_of
+from data_pipeline.documents.supporting import parts_of
 from data_pipeline.reasoning.claims import errors_of
 from data_pipeline.twins.asked import asked
 from data_pipeline.twins.half_refusal import half_refusal
@@ -137,4 +137,4 @@ def test_what_the_answer_says_is_not_refused_and_stays_in_the_document() -> None
     assert list(half_refusal(OPENED, [OPENED], 0)) == []
     assert list(half_refusal(replace(OPENED, question=""), [MONTHS], 0)) == []
     designed = replace(OPENED, answer="Ada Holst", question="Who designed the bridge?")
-    assert list(half_refusal(designed, [OPENED], 0)) == []  # one sentence bears both
+    assert list(half_refusal(designed, [OPENED], 0)) == []  # one sentence supports both

@@ -1,4 +1,4 @@
-"""Twins differ in what the document bears and in nothing that an answer alone gives away."""
+"""Twins differ in what the document supports and in nothing that an answer alone gives away."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ from data_pipeline.starter import load_starter
 from data_pipeline.store import SampleStore
 from data_pipeline.teachers.rules import RulesTeacher
 from data_pipeline.twins import Perturb, Twins, make_makers, make_twins
-from data_pipeline.twins.added import _addition, add_sentences, is_borne
+from data_pipeline.twins.added import _addition, add_sentences, is_supported
 from data_pipeline.twins.foreign import foreign_sentences
 from judge.types import Label, Sample, Task
 
@@ -154,8 +154,8 @@ def test_a_foreign_sentence_is_of_the_same_kind(store_of: StoreOf) -> None:
 def test_a_foreign_sentence_that_the_document_supports_is_none() -> None:
     claim = _addition("The barn of Ard stores winter rye.", "", "", "en")
     sample = barns()[0]
-    assert is_borne(claim, [sample.document_text], sample)
-    assert not is_borne(claim, [barns()[1].document_text], sample)
+    assert is_supported(claim, [sample.document_text], sample)
+    assert not is_supported(claim, [barns()[1].document_text], sample)
 
 
 def test_of_data_only_a_new_value_is_foreign() -> None:
@@ -163,7 +163,7 @@ def test_of_data_only_a_new_value_is_foreign() -> None:
     sample = replace(barns()[0], document=data, task=Task.DATA2TEXT)
     same = _addition("Ada Holst owns it.", "Ard Barn | owner | Ada Holst", "", "en")
     other = _addition("Ben Tarrow owns it.", "Ard Barn | owner | Ben Tarrow", "", "en")
-    assert is_borne(same, [data], sample) and not is_borne(other, [data], sample)
+    assert is_supported(same, [data], sample) and not is_supported(other, [data], sample)
 
 
 def test_foreign_sentences_of_a_large_set_are_a_seeded_choice(

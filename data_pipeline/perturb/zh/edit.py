@@ -1,4 +1,4 @@
-"""What all Chinese edits share: how a change is made and named, and whether the document bears it too."""
+"""What all Chinese edits share: how a change is made and named, and whether the document supports it too."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Gold answers that their document does not bear are found, trimmed or left out; good ones stay."""
+"""Gold answers that their document does not support are found, trimmed or left out; good ones stay."""
 
 import json
 from decimal import Decimal
@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_pipeline.borne import borne, only_borne
 from data_pipeline.build import build
 from data_pipeline.config import DataConfig
 from data_pipeline.manifest import Dropped
 from data_pipeline.perturb.verify import Rejected
 from data_pipeline.starter import load_starter
+from data_pipeline.supported import only_supported, supported
 from data_pipeline.text.numbers import values
 from judge.files import write_jsonl
 from judge.samples import row_from_sample
@@ -56,12 +56,12 @@ def gold(answer: str, question: str = "", document: str = "") -> Sample:
         "The document does not say who paid the 900 workers' rent.",
     ],
 )
-def test_what_is_borne_in_other_words_stays(answer: str) -> None:
+def test_what_is_supported_in_other_words_stays(answer: str) -> None:
     sample = gold(answer)
     if "900" in answer:  # a refusal tells nothing of its own but for its numbers
-        assert isinstance(borne(sample), Rejected)
+        assert isinstance(supported(sample), Rejected)
     else:
-        assert borne(sample) is sample
+        assert supported(sample) is sample
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_what_is_borne_in_other_words_stays(answer: str) -> None:
         ("他一生制琴约480把。", "number"),
     ],
 )
-def test_what_is_not_borne_is_left_out_with_the_reason(answer: str, reason: str) -> None:
-    found = borne(gold(answer))
+def test_what_is_not_supported_is_left_out_with_the_reason(answer: str, reason: str) -> None:
+    found = supported(gold(answer))
     assert isinstance(found, Rejected) and found.reason == reason
 
 
 def test_what_the_question_says_is_known() -> None:
-    assert isinstance(borne(gold("All 77 workers came.", "Did the 77 workers come?")), Sample)
+    assert isinstance(supported(gold("All 77 workers came.", "Did the 77 workers come?")), Sample)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_the_question_says_is_known() -> None:
     ],
 )
 def test_whole_sentences_are_trimmed_off(answer: str, left: str) -> None:
-    found = borne(gold(answer))
+    found = supported(gold(answer))
     assert isinstance(found, Sample) and found.answer == left
 
 
@@ -112,13 +112,13 @@ def test_whole_sentences_are_trimmed_off(answer: str, left: str) -> None:
     ],
 )
 def test_what_cannot_be_trimmed_is_left_out(answer: str) -> None:
-    assert isinstance(borne(gold(answer)), Rejected)
+    assert isinstance(supported(gold(answer)), Rejected)
 
 
 def test_of_a_translation_only_numbers_are_compared() -> None:
     item = Sample("t", LAKE, "Lin, born in Cloudport, made 320 instruments.", task=Task.TRANSLATION)
-    assert borne(item) is item
-    assert isinstance(borne(gold("Lin made 480 instruments.", document=LAKE)), Rejected)
+    assert supported(item) is item
+    assert isinstance(supported(gold("Lin made 480 instruments.", document=LAKE)), Rejected)
 
 
 @pytest.mark.parametrize(
@@ -144,19 +144,19 @@ def test_values(text: str, held: list[str]) -> None:
 def test_any_text_is_looked_at(document: str, answer: str) -> None:
     assert values(answer) is not None
     for language in LANGUAGES:
-        borne(Sample("s", document, answer, "Q?", language=language))
+        supported(Sample("s", document, answer, "Q?", language=language))
 
 
 def test_golds_of_the_starter_corpus_stay() -> None:
     dropped, trimmed = Dropped(), Dropped()
     golds = load_starter()
-    kept = list(only_borne(golds, dropped, trimmed))
+    kept = list(only_supported(golds, dropped, trimmed))
     assert len(kept) >= 0.99 * len(golds) and sum(trimmed.counts.values()) <= 0.01 * len(golds)
 
 
 def test_hallucinated_samples_pass() -> None:
     wrong = Sample("w", BRIDGE, "It was built in 1777.", label=Label.FAIL)
-    assert list(only_borne([wrong], Dropped(), Dropped())) == [wrong]
+    assert list(only_supported([wrong], Dropped(), Dropped())) == [wrong]
 
 
 @pytest.mark.parametrize("check", [True, False])

@@ -1,4 +1,4 @@
-"""Are gold answers borne by their documents? What is not is trimmed off, or the gold is left out.
+"""Are gold answers supported by their documents? What is not is trimmed off, or the gold is left out.
 
 Gold answers of public sets hold recommendations that no sentence carries (PubMedQA), headlines of another
 page (LawBench), computed numbers (FinanceBench) and names that people knew. A judge that is taught to let
@@ -28,7 +28,7 @@ from data_pipeline.workers import Workers
 from judge.types import Label, Sample, Task
 
 UNKNOWN = 0.25
-"""A sentence is not borne where no more than this share of its words is anywhere in the document ..."""
+"""A sentence is not supported where no more than this share of its words is anywhere in the document ..."""
 FEWEST_WORDS = 6
 """... and it has so many (pairs of characters in Chinese)."""
 CARRIED = 0.8
@@ -76,11 +76,11 @@ _NAMED = ("person", "place", "organisation")
 """Kinds of names that are looked up; a demonym stands for its country, and other capitals are no names."""
 
 
-def borne(gold: Sample) -> Sample | Rejected:
-    """The gold sample, if its document bears its answer as far as rules can tell.
+def supported(gold: Sample) -> Sample | Rejected:
+    """The gold sample, if its document supports its answer as far as rules can tell.
 
-    Whole sentences that it does not bear are trimmed off where the first one is borne and half of them stay;
-    so is what leads up to a Chinese summary.
+    Whole sentences that it does not support are trimmed off where the first one is supported and half of them
+    stay; so is what leads up to a Chinese summary.
 
     Returns:
         The sample, perhaps with a shorter answer; or why it is left out: ``number``, ``name``,
@@ -89,7 +89,7 @@ def borne(gold: Sample) -> Sample | Rejected:
     if any(places_of(gold.answer.strip(), gold.document_text)):
         return gold
     claims = claims_of(gold.answer)
-    reasons = [_unborne(claim.text, gold) for claim in claims]
+    reasons = [_unsupported(claim.text, gold) for claim in claims]
     head = _HEAD.match(gold.answer) if gold.language == "zh" else None
     if head and _REPORTS.search(head[0]) and not reasons[0]:
         source = keys(re.sub(r"《[^》]*》", "", head[0]))
@@ -99,7 +99,7 @@ def borne(gold: Sample) -> Sample | Rejected:
         return gold
     if head and reasons[0]:
         tail = gold.answer[head.end() :].strip()
-        return borne(replace(gold, answer=tail)) if len(keys(tail)) >= LEFT else reasons[0]
+        return supported(replace(gold, answer=tail)) if len(keys(tail)) >= LEFT else reasons[0]
     first = next(reason for reason in reasons if reason)
     kept = [claim for claim, reason in zip(claims, reasons, strict=True) if not reason]
     left = keys(" ".join(claim.text for claim in kept))
@@ -112,10 +112,10 @@ def borne(gold: Sample) -> Sample | Rejected:
     return replace(gold, answer=joint.join(claim.text for claim in kept))
 
 
-def only_borne(
+def only_supported(
     golds: Iterable[Sample], dropped: Dropped, trimmed: Dropped, workers: Workers | None = None
 ) -> Iterator[Sample]:
-    """The golds that are borne, trimmed where need be; notes which were left out and which were trimmed.
+    """The golds that are supported, trimmed where need be; notes which were left out and which were trimmed.
 
     A sample that is labelled ``FAIL`` is no gold, and passes.
     """
@@ -130,7 +130,7 @@ def only_borne(
 
 
 def _unless_labelled(gold: Sample) -> Sample | Rejected:
-    return gold if gold.label is Label.FAIL else borne(gold)
+    return gold if gold.label is Label.FAIL else supported(gold)
 
 
 def _has_marks(answer: str, claims: list[Claim]) -> bool:
@@ -138,8 +138,8 @@ def _has_marks(answer: str, claims: list[Claim]) -> bool:
     return any(answer[one.end : two.start].strip() for one, two in pairwise(claims))
 
 
-def _unborne(claim: str, gold: Sample) -> Rejected | None:
-    """Why a document does not bear a claim; ``None`` where nothing speaks against it."""
+def _unsupported(claim: str, gold: Sample) -> Rejected | None:
+    """Why a document does not support a claim; ``None`` where nothing speaks against it."""
     document = gold.document_text
     known = f"{document}\n{gold.question}"
     held = values(document) | values(gold.question)

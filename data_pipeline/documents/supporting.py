@@ -1,6 +1,6 @@
-"""Which parts of a document bear an answer, by rule: the words of the answer that the question lacks.
+"""Which parts of a document support an answer, by rule: the words of the answer that the question lacks.
 
-Words are compared by their stems, since what bears a claim often says it in other forms of the same words.
+Words are compared by their stems, since what supports a claim often says it in other forms of the same words.
 """
 
 import re
@@ -16,12 +16,12 @@ from judge.types import Language
 
 SHORT = {"en": 8, "zh": 16}
 """Words (characters in Chinese) up to which an answer counts as a span of the document."""
-BEARS = 0.34
-"""Share of an answer's telling words that the part which bears it holds at least ..."""
-BEAR = 0.6
-"""... and all the parts that may bear it hold together."""
+SUPPORTS = 0.34
+"""Share of an answer's telling words that the part which supports it holds at least ..."""
+SUPPORT = 0.6
+"""... and all the parts that may support it hold together."""
 HINTS = 0.25
-"""Share from which on a part may help to bear it, and goes too."""
+"""Share from which on a part may help to support it, and goes too."""
 BLIND = {"en": 0.25, "zh": 0.34}
 """Share up to which two parts in a row are taken to say nothing of a claim."""
 GONE = {"en": 0.5, "zh": 0.4}
@@ -79,12 +79,12 @@ def can_be_missed(answer: str, language: Language) -> bool:
     return not _BARE_WORD.fullmatch(answer.strip()) and len(bare(answer)) >= (4 if language == "en" else 3)
 
 
-def bearing_parts(document: str, claim: str, question: str, language: Language) -> list[int]:
-    """Numbers of the parts (see :func:`parts_of`) that may bear a claim; empty where none surely does.
+def supporting_parts(document: str, claim: str, question: str, language: Language) -> list[int]:
+    """Numbers of the parts (see :func:`parts_of`) that may support a claim; empty where none surely does.
 
-    A short claim is borne where it stands, but for the places that have nothing to do with the question (see
-    :func:`elsewhere_too`). A longer one by the parts that share its telling words, or a fact of it;
-    those that only ask it do not bear it, but go as well.
+    A short claim is supported where it stands, but for the places that have nothing to do with the question
+    (see :func:`elsewhere_too`). A longer one by the parts that share its telling words, or a fact of it;
+    those that only ask it do not support it, but go as well.
     """
     texts = _texts(document)
     if is_span(claim, document, language):
@@ -103,7 +103,7 @@ def bearing_parts(document: str, claim: str, question: str, language: Language) 
     stated = [number for number in found if not _AIM.search(texts[number])]
     together = wanted & frozenset().union(*(held[number] for number in stated))
     best = max((shares[number] for number in stated), default=0.0)
-    return found if best >= BEARS and len(together) >= BEAR * len(wanted) else []
+    return found if best >= SUPPORTS and len(together) >= SUPPORT * len(wanted) else []
 
 
 def elsewhere_too(document: str, claim: str, question: str, language: Language) -> list[int]:
@@ -123,7 +123,7 @@ def elsewhere_too(document: str, claim: str, question: str, language: Language) 
 
 
 def is_gone(left: str, document: str, claim: str, question: str, language: Language) -> bool:
-    """Does nothing in what is left of a document bear a claim any more?
+    """Does nothing in what is left of a document support a claim any more?
 
     A span (see :func:`is_span`) must not stand there, whole or by its words in one part, nor shortened
     (:data:`SHORTENED`) beside words of the question, but for the places of :func:`elsewhere_too`. Of another
