@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from judge.cli.options import COLUMNS, MODEL, Settings, introduce, loads_judge, parse_columns
+from judge.cli.options import (
+    COLUMNS,
+    MODEL,
+    Settings,
+    introduce,
+    loads_judge,
+    parse_columns,
+    watch_languages,
+)
 from judge.errors import InputError, JudgeError
 from judge.files import read_jsonl
 from judge.progress import stage
@@ -67,8 +75,12 @@ def batch_command(
         if (workers, cpus_per_worker, gpus_per_worker) != (None, None, None):
             raise InputError("there are no workers without --engine ray")
         where = LocalEngine(partial(load_judge, model, **settings))
+    watch = watch_languages(model, settings)
     with stage(out.name) as update:
-        counts = judge_file(samples, out, where, columns=named, resume=resume, progress=update)
+        counts = judge_file(
+            samples, out, where, columns=named, resume=resume, progress=update, seen=watch.see
+        )
+    watch.tell()
     typer.echo(
         f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"
