@@ -50,15 +50,20 @@ def find_recipe(given: Path, stage: str) -> Path:
     Raises:
         InputError: there is no such file, or the recipe has none for the stage.
     """
-    name, *file = given.parts
+    name, *file = given.parts or ("",)
     if given.is_file() or len(file) > 1 or given.suffix == ".yaml" or given.is_absolute():
         return given  # whoever reads it tells what is wrong with it
+    fitting = sorted(path.parent.name for path in RECIPES.glob(f"*/{stage}.yaml"))
     if name not in recipe_names():
-        raise InputError(f"is no file, and no recipe: {unknown('recipe', name, recipe_names())}", file=given)
+        if given.is_dir():
+            raise InputError(f"is a folder; name a file in it, such as {given / stage}.yaml", file=given)
+        raise InputError(f"is no file, and no recipe: {unknown('recipe', given, fitting)}", file=given)
     path = RECIPES / name / f"{file[0] if file else stage}.yaml"
     if not path.is_file():
         there = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))
-        raise InputError(f"recipe {name} has no {path.stem}.yaml (it has: {there})")
+        raise InputError(
+            f"recipe {name} has no {path.name} (it has: {there}); with {stage}.yaml: {', '.join(fitting)}"
+        )
     return path
 
 

@@ -100,6 +100,7 @@ def judge_file(
     columns: Columns | None = None,
     resume: bool = False,
     progress: Callable[[int, int], object] = lambda done, total: None,
+    seen: Callable[[Sample], object] = lambda sample: None,
 ) -> Counts:
     """Judge a file of samples; every verdict is written as it is made.
 
@@ -110,6 +111,7 @@ def judge_file(
         engine: judges. Of a whole file it only says whether its verdicts are of this judge.
         resume: go on with what is in ``out``.
         progress: is told the number of samples done, and of all.
+        seen: is given every sample, before the first is judged.
 
     Raises:
         InputError: a sample is wrong, ``out`` exists and is not to be gone on with, another run is writing to
@@ -121,7 +123,7 @@ def judge_file(
     with locked(out):
         if out.stat().st_size and not resume:
             raise InputError("exists; go on with --resume, or give another file", file=out)
-        total, digest = _survey(unlabelled(samples, columns, check_ids=True))
+        total, digest = _survey(unlabelled(samples, columns, check_ids=True), seen)
         earlier, unparsed = _survey_earlier(out, unlabelled(samples, columns))
         identity = out.with_name(out.name + RUN)
         begun = _read_run(identity) if earlier else None
@@ -163,10 +165,11 @@ def _read_run(identity: Path) -> Row | None:
     return found if isinstance(found, dict) else None
 
 
-def _survey(samples: Iterable[Sample]) -> tuple[int, str]:
+def _survey(samples: Iterable[Sample], seen: Callable[[Sample], object]) -> tuple[int, str]:
     """The number of samples and a hash of their contents."""
     digest, total = sha256(), 0
     for total, sample in enumerate(samples, start=1):  # noqa: B007 (the count is a result)
+        seen(sample)
         digest.update(json.dumps(asdict(sample), default=str).encode() + b"\n")
     return total, digest.hexdigest()
 

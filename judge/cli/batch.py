@@ -15,6 +15,7 @@ from judge.cli.options import (
     introduce,
     loads_judge,
     parse_columns,
+    watch_languages,
 )
 from judge.errors import InputError, JudgeError
 from judge.progress import say, stage
@@ -85,8 +86,10 @@ def batch_command(
         if (workers, cpus_per_worker, gpus_per_worker) != (None, None, None):
             raise InputError("there are no workers without --engine ray")
         where = LocalEngine(partial(load_judge, model, **settings))
+    watch = watch_languages(model, settings)
     with stage(out.name) as update, as_file(samples, encoding) as file:
-        counts = judge_file(file, out, where, columns=named, resume=resume, progress=update)
+        counts = judge_file(file, out, where, columns=named, resume=resume, progress=update, seen=watch.see)
+    watch.tell()
     typer.echo(
         f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"

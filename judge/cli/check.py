@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from judge.batch.file import verdict_row
-from judge.cli.options import MODEL, Settings, introduce, loads_judge
+from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_languages
 from judge.cli.texts import HELP, read_texts
 from judge.errors import InputError, JudgeError
 from judge.files import dump
@@ -77,6 +77,8 @@ def check_command(
         introduce(model)
         judge = load_judge(model, **settings)
         [verdict] = judge.iter_check([sample])
+    if verdict.label is not None:
+        watch_languages(model, settings, at_once=True).see(sample)
     if as_json:
         typer.echo(dump(verdict_row(sample, verdict)))
     elif verdict.label is not None:

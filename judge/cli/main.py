@@ -2,9 +2,10 @@
 
 import importlib
 import os
+import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge.errors import JudgeError, JudgeWarning, unknown
@@ -49,6 +50,18 @@ commands:
 Exit codes: 0 done, 1 the work failed, 2 the call, a config or an input file is wrong."""
 
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+STOPPED = (INTERRUPTED, 143)
+"""Exit codes of a training that saved its state after a signal."""
+GOES_ON: Mapping[str, list[str]] = {
+    "eval": [],
+    "data": [],
+    **{name: ["--resume"] for name in ("batch", "sft", "dpo", "encoder")},
+}
+"""Commands that can be stopped, and what goes on with them when they are called again."""
+
+
 def _one_line(message: Any, category: type[Warning], filename: str, lineno: int, line: Any = None) -> str:
     place = "" if issubclass(category, JudgeWarning) else f"{filename}:{lineno}: {category.__name__}: "
     return f"warning: {place}{message}\n"
@@ -85,5 +98,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
             command_of(app)(args=rest, prog_name=f"judge {name}")
     except JudgeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        on = f": {going_on(given)}" if error.exit_code in STOPPED and going_on(given) else ""
+        print(f"error: {error}{on}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    except (KeyboardInterrupt, SystemExit) as end:
+        if isinstance(end, SystemExit) and end.code != INTERRUPTED:  # typer's, after Ctrl-C
+            raise
+        on = going_on(given)
+        print(f"\nstopped{f'; to go on: {on}' if on else ''}", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+
+
+def going_on(given: Sequence[str]) -> str:
+    """The command that goes on with what a signal stopped; empty where nothing is kept."""
+    name, *rest = given
+    named = any(word.partition("=")[0] == "--out" for word in rest)
+    if name not in GOES_ON or (name == "eval" and not named):
+        return ""
+    if name != "data":  # a data set that is there stays until the new one is whole
+        rest = [word for word in rest if word not in ("--overwrite", "overwrite=true")]
+    more = [] if "resume=true" in rest else [word for word in GOES_ON[name] if word not in rest]
+    return shlex.join(["judge", name, *rest, *more])

@@ -21,6 +21,7 @@ from judge.types import Label, Mode
 
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
+    from judge.prompting.language import LanguageWatch
     from judge.rows import Meanings
 
 JUDGING = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
@@ -238,6 +239,15 @@ def introduce(model: str) -> None:
         f"{measured['balanced_accuracy']:.1f} % on {measured['on']}",
         err=True,
     )
+
+
+def watch_languages(model: str, settings: Settings, at_once: bool = False) -> "LanguageWatch":
+    """Counts samples in languages that a judge was not trained on, as far as its ``judge.json`` says it."""
+    from judge.prompting.language import LanguageWatch
+
+    if settings["backend"] == "openai" or model.startswith("floor:"):
+        return LanguageWatch(())
+    return LanguageWatch(read_identity(model).get("languages", ("en",) if model in JUDGES else ()), at_once)
 
 
 def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:

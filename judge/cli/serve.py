@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from judge.cli.options import MODEL, Settings, introduce, loads_judge
+from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_languages
 from judge.errors import InputError, require
 from judge.serving.limits import PROMPT_TOKENS, Limits
 from judge.shipped import REFERENCE
@@ -73,7 +73,7 @@ def serve_command(
         identity = read_identity(model) if ruled else {}
         claims = with_claims(judge, identity, model, 0.5 if named else None)
         config = uvicorn.Config(
-            create_app(claims, limits, token),
+            create_app(claims, limits, token, watch_languages(model, settings, at_once=True).see),
             log_level="warning",
             access_log=False,
             server_header=False,

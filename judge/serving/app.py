@@ -2,7 +2,7 @@
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
 
@@ -27,7 +27,7 @@ from judge.serving.models import (
 )
 from judge.serving.page import add_page
 from judge.serving.reading import GONE, read_request
-from judge.types import Verdict
+from judge.types import Sample, Verdict
 
 _TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}}
 _BODY = {
@@ -38,7 +38,12 @@ _BODY = {
 }
 
 
-def create_app(checker: Checker, limits: Limits | None = None, token: str | None = None) -> FastAPI:
+def create_app(
+    checker: Checker,
+    limits: Limits | None = None,
+    token: str | None = None,
+    seen: Callable[[Sample], object] = lambda sample: None,
+) -> FastAPI:
     """Make the web application of one judge.
 
     Args:
@@ -46,12 +51,13 @@ def create_app(checker: Checker, limits: Limits | None = None, token: str | None
         limits: what a request and the queue may hold.
         token: what clients must send as ``Authorization: Bearer TOKEN``, except to ``/health`` and the page;
             without one, anybody may ask.
+        seen: is given every sample that is judged.
     """
     limits = limits or Limits()
     metrics = Metrics()
     claims = checker if isinstance(checker, ClaimsJudge) else ClaimsJudge(checker)
     checker = claims.judge
-    batcher = Batcher(checker, claims, limits, metrics)
+    batcher = Batcher(checker, claims, limits, metrics, seen)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

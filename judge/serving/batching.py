@@ -11,7 +11,7 @@ at once, in a thread of its own, until ``max_batch`` are in work; none waits for
 import asyncio
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,9 +47,18 @@ class Batcher:
         claims: judges those whose sentences are asked for too.
         limits: size of batches and of the queue.
         metrics: is told of every batch.
+        seen: is given every sample.
     """
 
-    def __init__(self, judge: Checker, claims: Checker, limits: Limits, metrics: Metrics):
+    def __init__(
+        self,
+        judge: Checker,
+        claims: Checker,
+        limits: Limits,
+        metrics: Metrics,
+        seen: Callable[[Sample], object] = lambda sample: None,
+    ):
+        self._seen = seen
         self._judge, self._claims, self._limits, self._metrics = judge, claims, limits, metrics
         self._threads = min(judge.at_once, limits.max_batch)
         """Batches in work at once; where there may be several, a batch is one sample."""
@@ -126,6 +135,8 @@ class Batcher:
 
     def _judged(self, batch: Sequence[_Waiting]) -> list[Verdict | Exception]:
         """Runs in the thread: the verdicts on a batch, in its order."""
+        for item in batch:
+            self._seen(item.sample)
         plain = iter(self._verdicts(self._judge, [item.sample for item in batch if not item.claims]))
         claims = iter(self._verdicts(self._claims, [item.sample for item in batch if item.claims]))
         return [next(claims if item.claims else plain) for item in batch]

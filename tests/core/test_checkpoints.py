@@ -252,7 +252,7 @@ def test_a_judge_is_whole_before_its_mark(
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(run, "move_into", half_way)
-        train_sft(recipe(folder, output, seed=1, evaluations=1))
+        train_sft(recipe(folder, output, seed=1, evaluations=1, overwrite=True))
     assert not (output / "judge.json").exists()
     train_sft(recipe(folder, output, seed=1, evaluations=1, resume=True))
     assert json.loads((output / "judge.json").read_text())["recipe"]["seed"] == 1

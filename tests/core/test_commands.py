@@ -275,6 +275,37 @@ def test_an_answer_that_does_not_fit(
     assert "question, answer and instructions alone take" in one_line(capsys.readouterr().err)
 
 
+@pytest.mark.parametrize(
+    ("command", "stopping", "on"),
+    [
+        ("eval --samples {file} --model floor:length --out o --overwrite", "eval.cli._sets",
+         "; to go on: judge eval --samples {file} --model floor:length --out o"),
+        ("eval --samples {file} --model floor:length", "eval.cli._sets", ""),
+        ("data build demo --out o --overwrite", "data_pipeline.build.build",
+         "; to go on: judge data build demo --out o --overwrite"),
+        ("encoder demo output=o --overwrite", "judge.training.encoder.train_encoder",
+         "; to go on: judge encoder demo output=o --resume"),
+        ("batch {file} -o o", "judge.batch.file.judge_file", "; to go on: judge batch {file} -o o --resume"),
+    ],
+)  # fmt: skip
+def test_ctrl_c_ends_in_one_line(
+    command: str,
+    stopping: str,
+    on: str,
+    samples: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(samples.parent)
+    monkeypatch.setattr(stopping, stop)
+    assert call(*command.format(file=samples.name).split()) == 130
+    said = capsys.readouterr().err
+    assert said.endswith(f"\nstopped{on.format(file=samples.name)}\n") and "Traceback" not in said
+
+
 # --- judge batch --------------------------------------------------------------------------------------------
 
 

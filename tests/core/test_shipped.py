@@ -40,9 +40,20 @@ def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("dmeo", "sft", "did you mean 'demo'"),
         ("ragtruth", "dpo", r"recipe ragtruth has no dpo\.yaml \(it has: data, sft\)"),
         ("demo/sfd", "sft", r"has no sfd\.yaml"),
+        # What is named instead has the file.
+        (
+            "encoder",
+            "encoder",
+            r"did you mean 'deberta-encoder'\? \(known: deberta-encoder, demo, own-domain,",
+        ),
+        ("lynx-llama3-8b", "encoder", r"; with encoder\.yaml: deberta-encoder, demo, own-domain, "),
+        (".", "encoder", r"is a folder; name a file in it, such as encoder\.yaml"),
     ],
 )
-def test_what_is_no_recipe(given: str, stage: str, error: str) -> None:
+def test_what_is_no_recipe(
+    given: str, stage: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=error):
         find_recipe(Path(given), stage)
 
