@@ -8,52 +8,37 @@ twice: what teachers said lies in the call cache. An earlier set stays as it is 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain, tee
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from data_pipeline.audit.gate import audit_build
 from data_pipeline.checks import check_labels, check_splits
-from data_pipeline.config import CounterfactualConfig, DataConfig
-from data_pipeline.counterfactual import counterfactuals
-from data_pipeline.engines import Engine, Stage, make_engine
+from data_pipeline.config import DataConfig
+from data_pipeline.engines import make_engine
 from data_pipeline.gating import LeakGate
-from data_pipeline.injections import inject_twins
 from data_pipeline.judgements import note_judgements
+from data_pipeline.making import add_counterfactuals, add_twins
 from data_pipeline.manifest import FILES, Dropped, data_card, make_manifest
 from data_pipeline.modes import assign_modes
-from data_pipeline.perturb import Perturbation, RulePerturber
-from data_pipeline.perturb.verify import Rejected
 from data_pipeline.repeats import check_repeats
 from data_pipeline.sampling import draw
 from data_pipeline.sentences import sentence_rows
-from data_pipeline.sizes import draw_labelled, fill, share_out, shortages, sized, sizes_table
+from data_pipeline.sizes import draw_labelled, put_others, share_out, shortages, sized, sizes_table
 from data_pipeline.sources import places_of, read_source
-from data_pipeline.splits import SPLITS, assign_splits
+from data_pipeline.splits import assign_splits
 from data_pipeline.store import DuplicateId, SampleStore
 from data_pipeline.supported import only_supported
 from data_pipeline.teachers.room import Teachers
-from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
-from data_pipeline.twins.in_full import say_in_full
-from data_pipeline.twins.together import Plan, twins_together
 from data_pipeline.unfinished import MANIFEST, in_place_of
 from data_pipeline.workers import Workers
 from data_pipeline.write import write_bianbench, write_files
 from judge.files import write_json, write_jsonl, write_text
 from judge.progress import track
 from judge.samples import write_samples
-from judge.types import Sample
+from judge.types import Label, Sample
 
 Say = Callable[[str], None]
-
-ONE_A_QUESTION = """
-    task = 'qa' AND number IN (
-        SELECT MIN(number) FROM samples WHERE task = 'qa'
-        GROUP BY LOWER(TRIM(json_extract(row, '$.question')))
-    )
-"""
-"""The first sample of each question."""
 
 
 def build(
@@ -99,6 +84,8 @@ def build(
             try:
                 if not perturbs:
                     store.add(read, entry)
+                if source.perturb:  # of a labelled set the right answers
+                    read = only_right(read, dropped)
                 if source.twins:
                     read = right_answers(store.samples("entry = ? AND label = 'PASS'", (entry,)))
                 if perturbs or source.twins:
@@ -122,7 +109,7 @@ def build(
         if sizes:
             assign_splits(store, *splits, given=given.items())
             draw_labelled(store, sizes, config.seed, dropped.add)
-        made = add_twins(config, golds, store, engine, teachers, dropped, workers)
+        made, fillers = add_twins(config, golds, store, engine, teachers, dropped, workers)
         if config.sentences:
             store.add(sentence_rows(store, config.sentences, config.seed))
         if config.counterfactuals is not None:
@@ -136,9 +123,6 @@ def build(
             say(f"mix: {line}")
         assign_splits(store, *splits, given=chain(golds.splits(), given.items()))
         check_splits(store, config)
-        sizes_made = sizes_table(store, config)
-        for line in shortages(sizes_made):
-            say(f"sizes: {line}")
         assign_modes(store, config.modes, config.seed)
         say(f"{store.count()} samples about {store.documents()} documents")
         write_samples(folder / "samples.jsonl", store.samples())
@@ -147,13 +131,18 @@ def build(
         # Before judgements are paid for.
         audit = audit_build(store, folder, config, say, workers)
         aside = folder / "aside.jsonl"
-        yields = note_judgements(store, config.reasoning, teachers, dropped, aside, workers)
+        refill = partial(put_others, store, fillers)
+        yields = note_judgements(store, config.reasoning, teachers, dropped, aside, workers, refill)
+        write_samples(folder / "samples.jsonl", store.samples())
+        sizes_made = sizes_table(store, config)
+        for line in shortages(sizes_made):
+            say(f"sizes: {line}")
         write_files(config, folder, store, say)
         if gate is None:
             write_jsonl(folder / "leaks.jsonl", ())
         stages = {
             "trimmed": trimmed.table(),
-            "twins": made,
+            "twins": made.table(),
             "mix": mixed,
             "sizes": sizes_made,
             "audit": audit,
@@ -172,6 +161,15 @@ def right_answers(samples: Iterable[Sample]) -> Iterator[Sample]:
     return (replace(one, id=f"{one.id}-gold") for one in samples)
 
 
+def only_right(samples: Iterable[Sample], dropped: Dropped) -> Iterator[Sample]:
+    """The samples that are not labelled FAIL; the others are noted."""
+    for sample in samples:
+        if sample.label is Label.FAIL:
+            dropped.add("labelled FAIL", sample.id)
+        else:
+            yield sample
+
+
 def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> None:
     """List and tell what the leak gate dropped. Raises ``InputError`` where a source lost too much."""
     listed = folder / "leaks.jsonl"
@@ -180,92 +178,3 @@ def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> N
     for line in gate.lines():
         say(f"leak gate: {line}")
     gate.check_losses([source.path or source.kind for source in config.sources], listed)
-
-
-def add_twins(
-    config: DataConfig,
-    golds: SampleStore,
-    store: SampleStore,
-    engine: Engine,
-    teachers: Teachers,
-    dropped: Dropped,
-    workers: Workers,
-) -> dict[str, dict[str, int]]:
-    """Add the labelled twins of gold answers, all that can be made or as many as a source is to give.
-
-    Returns how many golds got them, by source and kind.
-    """
-    if config.perturber == "rules":
-        stage = partial(_rules_stage, config.seed, config.edit_types, config.from_document)
-        perturb: Perturb = partial(engine.run, stage)
-    else:
-        perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
-    makers, counts = make_makers(golds, config.seed), TwinYield()
-    seen: set[bytes] = set()
-
-    def make(some: Iterable[Sample]) -> Iterator[list[Sample]]:
-        yield from finish(make_twins(some, perturb, makers, config.shares, config.seed))
-
-    def finish(found: Iterable[Twins]) -> Iterator[list[Sample]]:
-        for twins in counts.count(found):
-            if twins.dropped is not None:
-                dropped.add(twins.dropped, twins.gold.id)
-            pairs = list(new_pairs(twins.samples, seen))
-            if len(pairs) < len(twins.samples):
-                dropped.add("the same pair again", twins.gold.id)
-            said = list(say_in_full(pairs, config.in_full, config.seed))
-            yield list(inject_twins(said, config.injections, config.seed))
-
-    sizes = sized(config)
-    others = [entry for entry in range(len(config.sources)) if entry not in sizes]
-    shares = tuple(config.shares.items())
-    plan = Plan(golds.path.absolute(), config.seed, config.edit_types, config.from_document, shares)
-    several = workers.count > 1 and config.perturber == "rules" and config.engine == "local"
-    for entry in others:
-        count = golds.count("entry = ?", (entry,))
-        title = f"pairs from {config.sources[entry].path or config.sources[entry].kind}"
-        some = track(golds.samples("entry = ?", (entry,)), title, count)
-        if several and count > workers.few:
-            golds.commit()
-            made = finish(twins_together(some, plan, workers))
-        else:
-            made = make(some)
-        store.add(chain.from_iterable(made), entry)
-    for entry, size in sizes.items():
-        filled = fill(golds, make, entry, size, config.seed)
-        title = f"pairs from {config.sources[entry].path or config.sources[entry].kind}"
-        store.add(track(filled, title, sum(map(size.of, SPLITS))), entry)
-    return counts.table()
-
-
-def add_counterfactuals(
-    config: CounterfactualConfig,
-    seed: int,
-    golds: SampleStore,
-    store: SampleStore,
-    teachers: Teachers,
-    dropped: Dropped,
-) -> None:
-    """Add the two samples of every counterfactual document that could be made, one document a question.
-
-    WebQA has each question once for every passage that answers it; the calls would all be the same.
-    """
-    seeds = golds.draw(ONE_A_QUESTION, (), f"counterfactual:{seed}", config.seeds)
-    seeds, copies = tee(track(seeds, "counterfactuals", config.seeds))
-
-    def samples() -> Iterator[Sample]:
-        made = counterfactuals(teachers.ask(config.teacher), copies, config.style, config.length)
-        for gold, found in zip(seeds, made, strict=True):
-            if isinstance(found, Rejected):
-                dropped.add(f"counterfactual: {found.reason}", gold.id)
-            else:
-                yield from (found.faithful, found.hallucinated)
-
-    store.add(samples())
-
-
-def _rules_stage(
-    seed: int, edit_types: tuple[str, ...], from_document: float
-) -> Stage[Sample, Perturbation | Rejected]:
-    """The rule perturber as a stage; a function of the module, since it may run on another machine."""
-    return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb

@@ -211,6 +211,10 @@ class DataConfig(StrictConfig):
             perturbs = self.perturb if source.perturb is None else source.perturb
             if source.twins and (perturbs or source.samples is not None):
                 raise ValueError("twins is for labelled samples (perturb: false), all of them (no samples)")
+            if source.samples is not None and source.samples.pairs and not perturbs:
+                raise ValueError(
+                    "pairs are made of gold answers that are perturbed; leave samples.pairs away"
+                )
         return self
 
     @model_validator(mode="after")

@@ -1,10 +1,10 @@
 """The judgements of reason mode: for every sample that wants one a right reasoning, and teachers' wrong
 ones."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import tee
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from data_pipeline.config import ReasoningConfig
 from data_pipeline.ensemble import Decision, Yield, decide, judge_together
@@ -27,6 +27,7 @@ def note_judgements(
     dropped: Dropped,
     aside: Path,
     workers: Workers | None = None,
+    refill: Callable[[Sequence[str]], bool] = lambda _: False,
 ) -> dict[str, Any]:
     """Let the recipe's teachers judge the samples that want a row in reason mode, and note what they say.
 
@@ -38,31 +39,49 @@ def note_judgements(
         dropped: gets the samples without a right reasoning.
         aside: file for the samples that no teacher judged right, with all judgements, for inspection.
         workers: what rules reason in.
+        refill: puts other samples in the place of those with these ids, of which nobody gave a judgement that
+            can be read. It says whether it added any; these are judged then.
 
     Returns:
         The yield of every teacher and of all together (Bi'an, Table 13).
     """
     counts = Yield()
+    lost: list[str] = []
+
+    def note(decision: Decision, stream: IO[str]) -> None:
+        chosen = decision.chosen
+        if chosen is None:
+            dropped.add(f"reasoning: {decision.outcome}", decision.sample.id)
+            stream.write(dump(decision.aside_row()) + "\n")
+            if decision.outcome == "no verdict":
+                lost.append(decision.sample.id)
+            if config.way == "ensemble":
+                store.exclude(decision.sample)
+            return
+        store.add_reasoning(decision.sample, chosen.teacher, chosen.reasoning, right=True)
+        for wrong in decision.rejected:
+            store.add_reasoning(decision.sample, wrong.teacher, wrong.reasoning, right=False)
+
     with replacing(aside) as stream:
-        decided = _decisions(store, config, teachers, workers or Workers())
-        for decision in track(counts.count(decided), "reasonings", store.count("reason")):
-            if decision.chosen is None:
-                dropped.add(f"reasoning: {decision.outcome}", decision.sample.id)
-                stream.write(dump(decision.aside_row()) + "\n")
-                if config.way == "ensemble":
-                    store.exclude(decision.sample)
-                continue
-            chosen = decision.chosen
-            store.add_reasoning(decision.sample, chosen.teacher, chosen.reasoning, right=True)
-            for wrong in decision.rejected:
-                store.add_reasoning(decision.sample, wrong.teacher, wrong.reasoning, right=False)
+        after, more = 0, True
+        while more:
+            here = ("reason AND number > ?", (after,))
+            decided = _decisions(store, here, config, teachers, workers or Workers())
+            after, lost[:] = store.last(), []
+            for decision in track(counts.count(decided), "reasonings", store.count(*here)):
+                note(decision, stream)
+            more = bool(lost) and refill(lost)
     return counts.table()
 
 
 def _decisions(
-    store: SampleStore, config: ReasoningConfig, teachers: Teachers, workers: Workers
+    store: SampleStore,
+    where: tuple[str, tuple[int]],
+    config: ReasoningConfig,
+    teachers: Teachers,
+    workers: Workers,
 ) -> Iterator[Decision]:
-    samples, first = store.samples("reason"), config.teachers[0]
+    samples, first = store.samples(*where), config.teachers[0]
     if config.way == "ensemble":
         return judge_together(samples, [teachers.get(name) for name in config.teachers])
     samples, copies = tee(samples)

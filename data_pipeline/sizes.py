@@ -1,15 +1,18 @@
 """Sources that are to give a stated number of samples, half of them hallucinated, to each split.
 
 Example: Lynx's training set is 600 samples to train on and 200 to validate with from each of four sets
-(section 3.2). What rules, the leak gate or a perturber drop is refilled from the same source, until the
-number is there or the source is spent.
+(section 3.3). What rules, the leak gate, a perturber or a reasoner drop is refilled from the same source,
+until the number is there or the source is spent.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from data_pipeline.config import DataConfig
+from data_pipeline.rows import gold_label
 from data_pipeline.sources.config import SizesConfig
 from data_pipeline.splits import SPLITS, Split
 from data_pipeline.store import SampleStore
@@ -99,20 +102,95 @@ def draw_labelled(
         store.table.execute("DROP TABLE chosen")
 
 
-def fill(golds: SampleStore, make: Make, entry: int, size: SizesConfig, seed: int) -> Iterator[Sample]:
-    """The samples of a source that is perturbed: pairs of its golds, to the number that each split is to get.
+class Filler:
+    """Fills the splits of a source that is perturbed from its golds, and can be asked for more.
 
-    No more golds are perturbed than are missing at a time. Of an odd number, the last sample is a faithful
-    one alone.
+    As in the papers, half of the golds give a faithful sample and the others a hallucinated one (Lynx, 3.3;
+    Bi'an, 2.2), or each gives both (``pairs``). No more golds are perturbed than are missing at a time.
+
+    Args:
+        golds: with their splits.
+        make: the pairs of some of them.
+        entry: the source's place in the recipe.
+        size: what it is to give.
+        seed: decides the order.
     """
-    for split in SPLITS:
-        missing = size.of(split)
-        queue = golds.samples("entry = ? AND split = ?", (entry, split, f"size:{seed}"), order=_GOLDS)
-        while missing and (some := list(islice(queue, -(-missing // 2)))):
-            for samples in make(some):
-                kept = samples[:missing]
-                missing -= len(kept)
-                yield from kept
+
+    def __init__(self, golds: SampleStore, make: Make, entry: int, size: SizesConfig, seed: int):
+        self._make, self._size = make, size
+        self._queues = {
+            split: golds.samples("entry = ? AND split = ?", (entry, split, f"size:{seed}"), order=_GOLDS)
+            for split in SPLITS
+        }
+
+    def fill(self) -> Iterator[Sample]:
+        """What every split is to get; of an odd number one more is faithful."""
+        for split in SPLITS:
+            number = self._size.of(split)
+            yield from self.take(split, Counter({Label.PASS: (number + 1) // 2, Label.FAIL: number // 2}))
+
+    def take(self, split: Split, missing: Counter[Label]) -> Iterator[Sample]:
+        """As many samples of each label, from golds that gave none yet, until the source is spent."""
+        while missing.total() and (some := list(islice(self._queues[split], self._golds_for(missing)))):
+            if not self._size.pairs:
+                passes, some = _share(some, missing[Label.PASS] / missing.total())
+                missing[Label.PASS] -= len(passes)
+                yield from map(_alone, passes)
+            for samples in self._make(some):
+                found = samples if self._size.pairs else _without_twin(samples)
+                for sample in found:
+                    if sample.label is not None and missing[sample.label]:
+                        missing[sample.label] -= 1
+                        yield sample
+
+    def _golds_for(self, missing: Counter[Label]) -> int:
+        return max(missing.values()) if self._size.pairs else missing.total()
+
+
+def _share(golds: list[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
+    """Golds in two parts, of which the first has a share of every stratum, as nearly as may be."""
+    golds = sorted(golds, key=lambda gold: (gold.source, gold.language, str(gold.meta.get("domain", ""))))
+    turns = [round(share * number) for number in range(len(golds) + 1)]
+    first = [gold for gold, one, two in zip(golds, turns, turns[1:], strict=False) if two > one]
+    return first, [gold for gold, one, two in zip(golds, turns, turns[1:], strict=False) if two == one]
+
+
+def _alone(gold: Sample) -> Sample:
+    """A gold answer as a faithful sample without a twin."""
+    return replace(gold, label=Label.PASS, meta={**gold.meta, "pair": gold.id, "kind": "edit"})
+
+
+def _without_twin(samples: list[Sample]) -> list[Sample]:
+    """The hallucinated sample of a gold's first pair; ``meta["gold_answer"]`` is what it was made from."""
+    if not samples:
+        return []
+    faithful, wrong = samples[:2]
+    known = {"gold_answer": faithful.answer} if faithful.document == wrong.document else {}
+    return [replace(wrong, meta={**wrong.meta, **known})]
+
+
+def put_others(store: SampleStore, fillers: Mapping[int, Filler], lost: Sequence[str]) -> bool:
+    """Put other samples of their source, split and label in the place of some; as far as there are any.
+
+    Returns whether there were any.
+    """
+    before = store.last()
+    for entry, filler in fillers.items():
+        for split in SPLITS:
+            places: dict[Label, list[str]] = {label: [] for label in Label}
+            for name in lost:
+                for sample in store.samples("id = ? AND entry = ? AND split = ?", (name, entry, split)):
+                    places[gold_label(sample)].append(name)
+            missing = Counter({label: len(names) for label, names in places.items()})
+            for sample in filler.take(split, missing):
+                store.put(sample, places[gold_label(sample)].pop())
+    return store.last() > before
+
+
+_NO_REASONING = """
+    entry = ? AND split = ? AND reason AND NOT excluded
+    AND id NOT IN (SELECT sample FROM reasonings WHERE right)
+"""
 
 
 def sizes_table(store: SampleStore, config: DataConfig) -> list[dict[str, Any]]:
@@ -124,15 +202,22 @@ def sizes_table(store: SampleStore, config: DataConfig) -> list[dict[str, Any]]:
                 labels = store.counts("label", "entry = ? AND split = ?", (entry, split))
                 row: dict[str, Any] = {"source": config.sources[entry].kind, "split": split, "asked": asked}
                 row["samples"] = sum(labels.values())
+                row["without_reasoning"] = store.count(_NO_REASONING, (entry, split))
                 rows.append(row | {label.value: labels.get(label.value, 0) for label in Label})
     return rows
 
 
 def shortages(table: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """One line for each source that was spent before a split had what it was to get."""
+    """One line for each source that was spent before a split had what it was to get, and for each whose
+    samples have no reasoning."""
     for row in table:
         if row["samples"] < row["asked"]:
             yield (
                 f"{row['source']}: {row['samples']:,} of {row['asked']:,} samples for {row['split']} "
                 f"({row['PASS']:,} PASS, {row['FAIL']:,} FAIL); the source is spent"
+            )
+        if row["without_reasoning"]:
+            yield (
+                f"{row['source']}: {row['without_reasoning']:,} of {row['samples']:,} samples for "
+                f"{row['split']} got no reasoning, so they give no row in reason mode; the source is spent"
             )

@@ -172,6 +172,17 @@ class SampleStore:
         values = (sample.id, right, teacher, reasoning)
         self.table.execute("INSERT INTO reasonings VALUES (?, ?, ?, ?)", values)
 
+    def put(self, sample: Sample, lost: str) -> None:
+        """Add a sample in the place of one with an id: of its entry, in its split and in its modes."""
+        columns = "entry, split, verdict, reason"
+        query = f"SELECT {columns} FROM samples WHERE id = ?"  # noqa: S608 (our own columns)
+        entry, *rest = self.table.execute(query, (lost,)).fetchone()
+        self.drop("id = ?", (lost,))
+        self.add([sample], entry)
+        self.table.execute(
+            "UPDATE samples SET split = ?, verdict = ?, reason = ? WHERE id = ?", (*rest, sample.id)
+        )
+
     def exclude(self, sample: Sample) -> None:
         """Let no row be made of a sample; it stays among the samples."""
         self.table.execute("UPDATE samples SET excluded = 1 WHERE id = ?", (sample.id,))
@@ -182,7 +193,10 @@ class SampleStore:
         return self.table.execute(query, (sample.id, right)).fetchall()
 
     def gold_answer(self, sample: Sample) -> str:
-        """The answer of a sample's faithful twin about the same document and question; empty without one."""
+        """What a hallucinated answer was made from: ``meta["gold_answer"]``, or the answer of the faithful
+        twin about the same document and question; empty without either."""
+        if known := sample.meta.get("gold_answer"):
+            return str(known)
         query = "SELECT row FROM samples WHERE pair = ? AND label = ? AND id != ? ORDER BY number"
         for (text,) in self.table.execute(query, (pair_of(sample), Label.PASS.value, sample.id)):
             twin = sample_from_row(json.loads(text))

@@ -27,6 +27,9 @@ class SizesConfig(StrictConfig):
     train: PositiveInt
     validation: NonNegativeInt = 0
     test: NonNegativeInt = 0
+    pairs: bool = False
+    """Every gold answer gives both, one the other's twin; else one of the two, as in the papers. Of sources
+    that are perturbed."""
 
     def of(self, split: str) -> int:
         """The number of one split."""
@@ -78,7 +81,8 @@ class SourceConfig(StrictConfig):
     """Kinds in SQuAD's form: a longer document becomes the window that holds the answer, of so many tokens at
     most, about (:func:`~data_pipeline.sources.windows.count_tokens`)."""
     perturb: bool | None = None
-    """Other than the recipe's ``perturb``."""
+    """Other than the recipe's ``perturb``. ``true`` perturbs the right answers of a labelled set and leaves
+    the others out."""
     twins: bool = False
     """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get twins."""
 

@@ -195,10 +195,11 @@ PRINTED: dict[str, tuple[int, dict[str, Any]]] = {
     "lynx-ragtruth-plus-70b/sft": (256, LYNX),
     "lynx-llama3-8b/sft-corrected": (256, LYNX | {"warmup_steps": None, "warmup_ratio": 0.1}),
     "lynx-llama3-70b/sft-corrected": (256, LYNX | {"warmup_steps": None, "warmup_ratio": 0.1}),
-    **{f"bian-qwen2.5-{size}/sft": (8, BIAN | {"learning_rate": 5e-5}) for size in ("7b", "14b")},
-    **{f"bian-qwen2.5-{size}/dpo": (4, BIAN | {"learning_rate": 5e-6}) for size in ("7b", "14b")},
+    **{f"bian-qwen2.5-{size}/sft": (32, BIAN | {"learning_rate": 5e-5}) for size in ("7b", "14b")},
+    **{f"bian-qwen2.5-{size}/dpo": (16, BIAN | {"learning_rate": 5e-6}) for size in ("7b", "14b")},
 }
-"""Rows of a step (Lynx, section 3.3; Bi'an, Table 15: 4 rows, accumulated twice in SFT) and settings."""
+"""Rows of a step (Lynx, section 3.3; Bi'an, Table 15: 4 rows on each of four GPUs, accumulated twice in SFT)
+and settings."""
 
 
 @pytest.mark.parametrize("name", PRINTED)
@@ -212,10 +213,12 @@ def test_recipes_of_papers_are_as_printed(name: str) -> None:
         assert (recipe["lora"]["rank"], recipe["lora"]["alpha"]) == (8, 16)
     launch = ROOT / re.findall(r"accelerate_configs/\S+", path.read_text())[0]
     config = yaml.safe_load(launch.read_text())
+    if given := re.search(r"--num_processes (\d+)", path.read_text()):
+        config["num_processes"] = int(given[1])
     assert recipe["batch_size"] * recipe["gradient_accumulation"] * config["num_processes"] == rows
     if path.stem.startswith("sft"):  # or else a sequence of two rows would count as one
         assert not recipe["prefix_sharing"] or recipe["batch_of"] == "rows"
-    assert not name.startswith("lynx") or config["distributed_type"] == "FSDP"
+    assert config["distributed_type"] == ("FSDP" if name.startswith("lynx") else "DEEPSPEED")
 
 
 def measures_on_held_out(words: list[str]) -> bool:
@@ -236,7 +239,9 @@ def test_data_of_papers_is_as_printed(name: str) -> None:
     assert not any(teacher.temperature for teacher in data.teachers if teacher is not perturber)
     readme = (ROOT / "recipes" / name / "README.md").read_text(encoding="utf-8")
     [measure] = [line for line in readme.splitlines() if line.startswith("judge eval")]
-    assert ("--max-new-tokens 600" if lynx else "--runs 3 --temperature 0.8") in measure
+    assert ("--max-new-tokens 600" if lynx else "--runs 3 --temperature 0.8 --top-p 0.7") in measure
+    assert lynx or ("bianbench_en,bianbench_zh" in measure and "--mode reason" in measure)
+    assert "70b" not in name or "tensor_parallel_size=8" in measure
     assert measures_on_held_out(shlex.split(measure))
 
 
@@ -254,26 +259,54 @@ def test_lynx_ragtruth_plus_adds_two_thousand_rows() -> None:
     assert plus.model_dump(exclude=apart) == plain.model_dump(exclude=apart)
 
 
-@pytest.mark.parametrize("name", ["sft-only", "one-teacher", "backward"])
-def test_an_ablation_is_one_command(name: str) -> None:
+ABLATIONS = {
+    "base": [],
+    "sft-only": ["data", "sft"],
+    "whole": ["data", "sft", "merge", "dpo"],
+    "one-teacher": ["data", "sft"],
+    "backward": ["data", "sft"],
+}
+
+
+@pytest.mark.parametrize("size", ["7b", "14b"])
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_an_ablation_is_one_command(name: str, size: str) -> None:
     makefile = "recipes/bian-ablations-7b/Makefile"
     assert f"make -f {makefile} {name} " in Path(makefile).with_name("README.md").read_text(encoding="utf-8")
     planned = subprocess.run(
-        ["make", "--no-print-directory", "-n", "-B", "-f", makefile, name],
+        [
+            "make",
+            "--no-print-directory",
+            "-n",
+            "-B",
+            "-f",
+            makefile,
+            name,
+            f"SIZE={size}",
+            "EVAL=--limit 200",
+        ],
         capture_output=True,
         text=True,
         check=True,
     )
-    build, train, measure = (shlex.split(line) for line in planned.stdout.splitlines())
-    check_judge(build[1:])
-    check_launch(train)
-    check_judge(measure[1:])
-    assert measures_on_held_out(measure)
-    overrides = [word for before, word in pairwise(build) if before == "--set"]
-    recipe = load_config(DataConfig, Path("recipes/bian-qwen2.5-7b/data.yaml"), overrides)
-    wanted = {"sft-only": ("ensemble", 3), "one-teacher": ("ensemble", 1), "backward": ("backward", 1)}
-    assert (recipe.reasoning.way, len(recipe.reasoning.teachers)) == wanted[name]
-    assert {f"data=runs/bian-ablations-7b/{name}/data", "recipes/bian-qwen2.5-7b/sft.yaml"} <= set(train)
+    *steps, measure = (shlex.split(line) for line in planned.stdout.splitlines())
+    assert [words[1] if words[0] == "judge" else Path(words[6]).stem for words in steps] == ABLATIONS[name]
+    for words in (*steps, measure):
+        (check_judge if words[0] == "judge" else check_launch)(words[words[0] == "judge" :])
+    told = " ".join(measure)
+    assert (
+        "bianbench_en,bianbench_zh" in told and "--runs 3 --temperature 0.8 --top-p 0.7 --limit 200" in told
+    )
+    made = f"runs/bian-ablations-{size}/{name}/{'dpo' if name == 'whole' else 'sft'}"
+    judge = f"Qwen/Qwen2.5-{size.upper()}-Instruct" if name == "base" else made
+    assert measure[measure.index("--model") + 1] == judge
+    for words in steps[:1]:
+        overrides = [word for before, word in pairwise(words) if before == "--set"]
+        recipe = load_config(DataConfig, Path(f"recipes/bian-qwen2.5-{size}/data.yaml"), overrides)
+        wanted = {"one-teacher": ("ensemble", 1), "backward": ("backward", 1)}.get(name, ("ensemble", 3))
+        assert (recipe.reasoning.way, len(recipe.reasoning.teachers)) == wanted
+        data = name if name != "whole" else "sft-only"
+        assert f"data=runs/bian-ablations-{size}/{data}/data" in steps[1]
 
 
 @pytest.mark.parametrize("name", ["smollm2-judge", "qwen-judge"])

@@ -18,8 +18,10 @@ from data_pipeline.perturb.verify import Rejected
 from data_pipeline.sizes import draw_labelled, share_out
 from data_pipeline.sources.config import SizesConfig
 from data_pipeline.store import SampleStore
+from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.room import Teachers
 from judge.configs import load_config
+from judge.files import read_jsonl
 from judge.formats.shared import SIDED
 from judge.samples import read_samples
 from judge.types import Label, Sample, Task
@@ -175,7 +177,7 @@ def lynx(originals: Path, out: Path, *changes: str) -> DataConfig:
 
 
 def test_lynxs_set_is_2400_and_800(originals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four sets, 600 and 200 of each, half hallucinated (Lynx, section 3.2), though much is dropped."""
+    """Four sets, 600 and 200 of each, half hallucinated (Lynx, section 3.3), though much is dropped."""
     monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
     config = lynx(originals, tmp_path)
     said: list[str] = []
@@ -192,6 +194,9 @@ def test_lynxs_set_is_2400_and_800(originals: Path, tmp_path: Path, monkeypatch:
     }
     assert manifest["counts"]["split"] == {"train": 2400, "validation": 800}
     assert not any(line.startswith("sizes") for line in said)
+    # Of each question one sample: 300 golds are perturbed and 300 others are not.
+    assert len({sample.meta["pair"] for sample in samples}) == len(samples)
+    assert {"gold_answer" in sample.meta for sample in samples if sample.label is Label.FAIL} == {True}
     splits = defaultdict(set)
     for sample in samples:
         splits[sample.group].add(sample.meta["split"])
@@ -204,7 +209,7 @@ def test_lynxs_set_is_2400_and_800(originals: Path, tmp_path: Path, monkeypatch:
         and dropped["pubmedqa"] == dropped["covid_qa"] == 0
     )
     refused = manifest["dropped"]["refused"]["count"]
-    assert refused > 290 and room.perturber.asked == 1200 + refused
+    assert refused > 390 and room.perturber.asked == 1600 + refused
     assert "| covid_qa | train | 600 | 600 | 300 | 300 |" in (tmp_path / "card.md").read_text()
 
 
@@ -264,7 +269,7 @@ def test_a_spent_source_says_so(originals: Path, tmp_path: Path, monkeypatch: py
     config = lynx(
         originals,
         tmp_path,
-        'sources=[{"kind": "drop", "limit": 60, "samples": {"train": 51, "validation": 9}}, '
+        'sources=[{"kind": "drop", "limit": 60, "samples": {"train": 51, "validation": 9, "pairs": true}}, '
         '{"kind": "ragtruth", "tasks": ["qa"], "limit": 100, "perturb": false, '
         '"samples": {"train": 300, "validation": 20}}]',
         "leaks=null",
@@ -273,13 +278,55 @@ def test_a_spent_source_says_so(originals: Path, tmp_path: Path, monkeypatch: py
     with Room(config) as room:
         manifest = build(config, said.append, room)
     first, second, third, fourth = manifest["sizes"]
-    assert first == {"source": "drop", "split": "train", "asked": 51, "samples": 51, "PASS": 26, "FAIL": 25}
+    assert first == {
+        "source": "drop", "split": "train", "asked": 51, "samples": 51, "without_reasoning": 0,
+        "PASS": 26, "FAIL": 25,
+    }  # fmt: skip
+    pairs = Counter(sample.meta.get("pair") for sample in read_samples(tmp_path / "samples.jsonl"))
+    assert Counter(pairs.values())[2] == 25 + 4  # each gold answer with its twin
     assert second["samples"] == 9 and second["PASS"] == 5
     assert third["samples"] < 300 and fourth["samples"] <= 20 and fourth["PASS"] <= 10 >= fourth["FAIL"]
     assert third["FAIL"] < third["PASS"]  # all that there are, and no other in their place
     labels = f"{third['PASS']} PASS, {third['FAIL']} FAIL"
     line = f"ragtruth: {third['samples']} of 300 samples for train ({labels}); the source is spent"
     assert f"sizes: {line}" in said and line in (tmp_path / "card.md").read_text()
+
+
+def test_what_gets_no_reasoning_is_refilled_or_told(
+    originals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2,400 rows are what Lynx trains on, and not 2,400 samples of which some have no reasoning."""
+    asked: Counter[str] = Counter()
+
+    def reason(teacher: str, ask: Any, samples: Iterable[Sample], gold: Any) -> Iterator[Judgement]:
+        for sample in samples:
+            asked[sample.id] += 1
+            assert gold(sample) if sample.label is Label.FAIL else True
+            fails = len(asked) % 5 == 0
+            yield Judgement("gpt-4o", None if fails else sample.label, "- so", "cut off" if fails else None)
+
+    monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
+    monkeypatch.setattr("data_pipeline.judgements.reason_for_label", reason)
+    source = '{"kind": "drop", "samples": {"train": 100, "validation": 20}}'
+    changes = ("modes.reason=1.0", "reasoning.way=known_label", 'reasoning.teachers=["gpt-4o"]', "leaks=null")
+    said: list[str] = []
+    for limit in ("", '"limit": 100, '):
+        asked.clear()
+        config = lynx(originals, tmp_path, f"sources=[{source.replace('{', '{' + limit, 1)}]", *changes)
+        with Room(config) as room:
+            manifest = build(config, said.append, room)
+        labels = Counter(row["meta"]["label"] for _, row in read_jsonl(tmp_path / "sft/train.jsonl"))
+        assert set(asked.values()) == {1}
+        if not limit:
+            assert labels == {"PASS": 50, "FAIL": 50} and not any(line.startswith("sizes") for line in said)
+            assert {
+                row["samples"] - row["asked"] + row["without_reasoning"] for row in manifest["sizes"]
+            } == {0}
+            ids = {sample.id for sample in read_samples(tmp_path / "samples.jsonl")}
+            assert len(asked) > 140 and len(ids) == 120 and len(ids & {*asked}) == 120
+    assert labels.total() < 100
+    told = next(line for line in said if "got no reasoning" in line)
+    assert told.removeprefix("sizes: ") in (tmp_path / "card.md").read_text()
 
 
 def test_strata_keep_their_shares_and_pairs_stay_whole(store_of: Any) -> None:
@@ -312,6 +359,12 @@ def test_strata_keep_their_shares_and_pairs_stay_whole(store_of: Any) -> None:
         shares = Counter(sample.source for sample in kept)
         assert abs(shares["xsum"] - 75) <= 4
     assert found[0] == found[1]
+
+
+def test_labelled_answers_make_no_pairs(tmp_path: Path) -> None:
+    source = {"kind": "ragtruth", "perturb": False, "samples": {"train": 10, "pairs": True}}
+    with pytest.raises(ValidationError, match="pairs are made of gold answers"):
+        DataConfig.model_validate({"output": str(tmp_path), "sources": [source]})
 
 
 def test_sizes_and_a_mix_do_not_go_together(tmp_path: Path) -> None:
