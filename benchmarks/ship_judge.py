@@ -82,7 +82,7 @@ def confidence(identity: dict[str, Any]) -> str:
     return f"""
 Its probabilities are as sure as judges of its kind may be on sources that training left out:
 {found.samples} answers of {found.sources} sources, calibration error {before:.3f} before, {after:.3f} after
-(each source by the others). Where fewer than half of the answers are hallucinated, say so: --fail-rate 0.1.
+(each source by the others). Where fewer than half of the answers are hallucinated, say so: --prior 0.1.
 """
 
 

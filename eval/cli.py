@@ -15,7 +15,6 @@ from judge.cli.options import (
     DEFAULTS,
     ENCODING,
     GOLD_LABELS,
-    JUDGING,
     Settings,
     loads_judge,
     parse_columns,
@@ -27,6 +26,9 @@ from judge.types import Sample
 
 if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
+
+ASKED = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
+"""Settings of how a judge is asked, which a model that answers questions itself does not take."""
 
 app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
@@ -133,7 +135,7 @@ def evaluate_command(
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
     names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
     if names == [OPEN_FACTUAL] and not samples:
-        judging = {name: settings[name] for name in JUDGING} != {name: DEFAULTS[name] for name in JUDGING}
+        judging = {name: settings[name] for name in ASKED} != {name: DEFAULTS[name] for name in ASKED}
         if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
             raise InputError(
                 f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: leave away "
@@ -230,10 +232,11 @@ def compare_command(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON on stdout.")] = False,
     cascade: Annotated[
-        bool, typer.Option("--cascade", help="Show what the second adds on what the first doubts (--first).")
+        bool,
+        typer.Option("--cascade", help="Show the two as a cascade: the second judges what the first doubts."),
     ] = False,
-    first_weight: Annotated[
-        float, typer.Option(min=0, max=1, help="With --cascade: what the first weighs in what it doubts.")
+    cascade_weight: Annotated[
+        float, typer.Option(min=0, max=1, help="With --cascade: weight of the first in what it doubts.")
     ] = 0.0,
 ) -> None:
     """Compare two judges sample by sample: McNemar's exact test, intervals of the differences."""
@@ -244,11 +247,11 @@ def compare_command(
     from eval.comparison import compare_results
     from eval.tables import cascade_table, comparison_table, print_table
 
-    if first_weight and not cascade:
-        raise InputError("--first-weight is for --cascade; add it, or leave the weight away")
+    if cascade_weight and not cascade:
+        raise InputError("--cascade-weight is for --cascade; add it, or leave the weight away")
     show: Callable[..., Table] = cascade_table if cascade else comparison_table
     found: Sequence[Any] = (
-        cascade_curves(first, second, first_weight=first_weight, bootstrap=bootstrap, seed=seed)
+        cascade_curves(first, second, first_weight=cascade_weight, bootstrap=bootstrap, seed=seed)
         if cascade
         else compare_results(first, second, bootstrap=bootstrap, seed=seed)
     )

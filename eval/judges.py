@@ -50,7 +50,7 @@ def load_judges(
     prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
     if prefix and (template is not None or mode == "reason"):
         raise InputError(f"{model} judges in a way of its own; leave --template and --mode away")
-    for name, option in (("threshold", "--threshold"), ("fail_rate", "--fail-rate")):
+    for name, option in (("threshold", "--threshold"), ("fail_rate", "--prior")):
         if prefix and options.get(name) is not None:
             raise InputError(f"{model} judges in a way of its own; leave {option} away")
     if prefix != "floor" and prefix and options.get("claims"):
@@ -80,7 +80,7 @@ def load_judges(
     if prefix not in METHODS:
         judge = load_judge(model, mode=mode, template=template, **options)
         if isinstance(judge, CascadeJudge) and temperature:
-            raise InputError("--temperature is for one judge; leave --first away")
+            raise InputError("--temperature is for one judge; leave --cascade away")
         if not isinstance(judge, Judge):
             return [judge]
         judge = replace(judge, temperature=temperature or 0.0, **among)

@@ -1,6 +1,6 @@
 """Two judges in a row: a cheap one says what it is sure of, a better one judges the rest.
 
-    judge batch answers.jsonl -o verdicts.jsonl --model ./big --first reference --sure 0.6
+    judge batch answers.jsonl -o verdicts.jsonl --model ./big --cascade reference --cascade-threshold 0.6
 
 What passes on is what the first judge doubts, what it could not read (a language, an empty reply), and what
 it did not read whole. Both have to be calibrated, or ``sure`` means little, and probabilities of the two do

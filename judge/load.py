@@ -95,9 +95,9 @@ def load_judge(
             ``fail_rate`` for a judge that is not calibrated.
     """
     if first is not None and claims:
-        raise InputError("claims are judged by one judge; leave --first or --claims away")
+        raise InputError("claims are judged by one judge; leave --cascade or --claims away")
     if claims and fail_rate is not None:
-        raise InputError("claims have a calibration of their own; leave --fail-rate or --claims away")
+        raise InputError("claims have a calibration of their own; leave --prior or --claims away")
 
     def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
         if claims:

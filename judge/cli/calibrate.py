@@ -35,7 +35,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("calibrate")
-@loads_judge(without=("threshold", "fail_rate", *CASCADE, "base_url", "call_cache"))
+@loads_judge(without=("threshold", "prior", *CASCADE, "base_url", "call_cache"))
 def calibrate_command(
     model: MODEL,
     settings: Settings,

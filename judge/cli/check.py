@@ -114,6 +114,6 @@ def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
     if verdict.cut_chars:
         lines.append(
             f"note: the document's last {verdict.cut_chars} characters did not fit into the context and were "
-            "not read; another --model reads more, or --long chunk with a language model"
+            "not read; another --model reads more, or --windows with a language model"
         )
     return "\n".join(lines)

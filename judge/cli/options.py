@@ -15,7 +15,6 @@ from judge.judge import MAX_NEW_TOKENS
 from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
-from judge.prompting.windows import Long
 from judge.shipped import JUDGES, REFERENCE
 from judge.types import Label, Mode
 
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
     from judge.prompting.language import LanguageWatch
     from judge.rows import Meanings
 
-JUDGING = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
+JUDGING = ("mode", "template", "windows", "threshold", "prior", "claims", "max_new_tokens")
 """Options that say how a judge is asked, and nothing of the engine."""
-CASCADE = ("first", "sure", "first_weight")
-"""Options of a second judge beside it."""
+CASCADE = ("cascade", "cascade_threshold", "cascade_weight")
+"""Options of a second, cheaper judge."""
 
 MODEL = Annotated[
     str,
@@ -118,16 +117,20 @@ def _settings(
     template: Annotated[
         Path | None, _judge("Prompt of a judge trained on another one: a Jinja file, or YAML.")
     ] = None,
-    long: Annotated[
-        Long, _judge("Documents that are too long for a language model: shortened, or judged in windows.")
-    ] = "fit",
+    windows: Annotated[
+        bool,
+        _judge(
+            "Judge a document that is too long for a language model in windows; else it is shortened.",
+            "--windows",
+        ),
+    ] = False,
     threshold: Annotated[
         str | None,
         _judge(
             "FAIL begins at this p(FAIL). precision, recall: at what judge calibrate found.", metavar="NUMBER"
         ),
     ] = None,
-    fail_rate: Annotated[
+    prior: Annotated[
         float | None,
         _judge("Share of your answers that is hallucinated, if you know it: p(FAIL) is then for that."),
     ] = None,
@@ -142,17 +145,17 @@ def _settings(
         list[str] | None,
         _judge("How an encoder reads samples: question=hypothesis; repeatable.", metavar="KEY=VALUE"),
     ] = None,
-    first: Annotated[
+    cascade: Annotated[
         str | None,
         _cascade(
-            f"A cheaper judge that judges alone what it is sure of, such as {REFERENCE}.", metavar="MODEL"
+            f"A cheaper judge, such as {REFERENCE}, that answers alone where it is sure.", metavar="MODEL"
         ),
     ] = None,
-    sure: Annotated[
-        float, _cascade("Probability from which on the label of --first stands.", min=0.5, max=1)
+    cascade_threshold: Annotated[
+        float, _cascade("The label of --cascade stands at or above this probability.", min=0.5, max=1)
     ] = SURE,
-    first_weight: Annotated[
-        float, _cascade("What --first weighs in the rest: 0 nothing, 0.5 as much as --model.", min=0, max=1)
+    cascade_weight: Annotated[
+        float, _cascade("Weight of --cascade in the other answers: 0.5 is as much as --model.", min=0, max=1)
     ] = 0.0,
     backend: Annotated[
         Engine,
@@ -189,13 +192,13 @@ def _settings(
     return {
         "mode": mode,
         "template": template,
-        "long": long,
+        "long": "chunk" if windows else "fit",
         "threshold": threshold,
-        "fail_rate": fail_rate,
+        "fail_rate": prior,
         "claims": claims,
-        "first": first,
-        "sure": sure,
-        "first_weight": first_weight,
+        "first": cascade,
+        "sure": cascade_threshold,
+        "first_weight": cascade_weight,
         "backend": backend,
         "precision": precision,
         "quantization": quantization,

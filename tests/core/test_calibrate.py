@@ -496,7 +496,7 @@ def test_wrong_calls(
     assert (folder / "judge.json").read_bytes() == before
     with pytest.raises(InputError, match="a rule without a threshold"):
         load_judge("floor:length", threshold="0.3")
-    with pytest.raises(InputError, match="a rule without a fail-rate; leave --fail-rate away"):
+    with pytest.raises(InputError, match="a rule without a fail-rate; leave --prior away"):
         load_judge("floor:length", fail_rate=0.3)
 
 
@@ -527,7 +527,7 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
         assert alone.label is pooled.label and alone.p_fail == pytest.approx(pooled.p_fail)
 
     out = tmp_path / "verdicts.jsonl"
-    assert call("batch", data, "-o", out, "--model", folder, "--fail-rate", 0.05) == 0
+    assert call("batch", data, "-o", out, "--model", folder, "--prior", 0.05) == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["p_fail"] for row in rows] == pytest.approx(
         [one.p_fail for one in rare.check(samples)], abs=1e-4
@@ -539,13 +539,13 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
     for model, rate, message in [
         (folder, 1.5, "is 1.5, a share between 0 and 1"),
         (raw, 0.1, "this judge has no calibration that holds here; judge calibrate fits one"),
-        ("selfcheck:judge", 0.1, "leave --fail-rate away"),
+        ("selfcheck:judge", 0.1, "leave --prior away"),
     ]:
-        assert call("eval", "--model", model, "--samples", data, "--fail-rate", rate) == 2
+        assert call("eval", "--model", model, "--samples", data, "--prior", rate) == 2
         assert message in capsys.readouterr().err
     other = ("-o", tmp_path / "claims.jsonl", "--claims")
-    assert call("batch", data, *other, "--model", folder, "--fail-rate", 0.05) == 2
-    assert "leave --fail-rate or --claims away" in capsys.readouterr().err
+    assert call("batch", data, *other, "--model", folder, "--prior", 0.05) == 2
+    assert "leave --prior or --claims away" in capsys.readouterr().err
 
 
 def test_commands_take_a_threshold(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judge.cascade import CascadeJudge, pooled
 from judge.checker import Checker
 from judge.cli.main import main
-from judge.errors import InputError
+from judge.errors import InputError, JudgeWarning
 from judge.load import load_judge
 from judge.types import Label, Mode, Sample, Unsupported, Verdict
 
@@ -135,7 +135,7 @@ def test_it_says_who_judges() -> None:
         ({"sure": 0.4}, "from 0.5 to 1"),
         ({"sure": float("nan")}, "from 0.5 to 1"),
         ({"first_weight": 2}, "first_weight.: is 2, a number from 0 to 1"),
-        ({"claims": True}, "--first or --claims"),
+        ({"claims": True}, "--cascade or --claims"),
     ],
 )
 def test_wrong_calls_are_refused(asked: dict[str, Any], message: str) -> None:
@@ -145,7 +145,33 @@ def test_wrong_calls_are_refused(asked: dict[str, Any], message: str) -> None:
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     call = ["check", "--model", "floor:always-fail", "--document", "The tower is high.", "--answer", "It is."]
-    for more, label in (([], "FAIL"), (["--first", "floor:always-pass"], "PASS")):
+    for more, label in (([], "FAIL"), (["--cascade", "floor:always-pass"], "PASS")):
         with pytest.raises(SystemExit):
             main([*call, *more])
         assert capsys.readouterr().out.startswith(label)
+
+
+def test_options_of_version_0_2_are_taken_with_a_warning() -> None:
+    from judge.cli.main import with_new_names
+
+    old = [
+        "a.jsonl",
+        "--first",
+        "m",
+        "--sure=0.7",
+        "--first-weight",
+        "0.5",
+        "--fail-rate",
+        "0.1",
+        "--long",
+        "chunk",
+    ]
+    with pytest.warns(JudgeWarning, match="--fail-rate is now --prior"):
+        new = with_new_names(old)
+    assert new == [
+        "a.jsonl", "--cascade", "m", "--cascade-threshold=0.7", "--cascade-weight", "0.5", "--prior", "0.1",
+        "--windows",
+    ]  # fmt: skip
+    assert with_new_names(new) == new
+    with pytest.warns(JudgeWarning, match="--long is now --windows"):
+        assert with_new_names(["--long=fit", "--long", "fit", "x"]) == ["x"]
