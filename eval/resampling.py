@@ -5,7 +5,6 @@ of groups and the same seed give the same draws, whatever the verdicts: interval
 comparable, and the differences of two judges are paired draw by draw.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -30,14 +29,6 @@ def interval(values: Any) -> Interval | None:
         return None
     low, high = np.percentile(known, [2.5, 97.5])
     return float(low), float(high)
-
-
-def wilson(hits: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share; it stays within 0 to 1 and holds for few and for extreme counts."""
-    z = 1.959964
-    centre = (hits + z * z / 2) / (n + z * z)
-    half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def drawn_weights(groups: int, resamples: int, seed: int, width: int) -> Iterator[Any]:

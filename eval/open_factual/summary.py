@@ -10,7 +10,7 @@ from eval.open_factual.judging import judged_label
 from eval.open_factual.scoring import Score, score
 from eval.open_factual.tasks import BENCHMARK, FactualTask, exposure
 from eval.published import published
-from eval.resampling import wilson
+from judge.calibration.reliability import wilson
 from judge.types import Verdict, verdict_to_json
 
 SCORES = ("strict", "extended", "judged")

@@ -7,7 +7,8 @@ from itertools import pairwise
 from math import isfinite
 
 from eval.pages.runs import Judged
-from eval.resampling import Interval, wilson
+from eval.resampling import Interval
+from judge.calibration.reliability import wilson
 from judge.types import Label
 
 HISTOGRAM_BINS = 20

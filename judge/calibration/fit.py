@@ -8,6 +8,8 @@ from judge.errors import InputError, JudgeError
 from judge.models.quantization import Quantization
 
 FOLDS = 5
+FEWEST, DOCUMENTS = 20, 10
+"""Samples of each label, and documents that have some, below which :func:`check_enough` refuses."""
 SEED = 0
 _FLATTEST = 1e-3
 """Slopes are at least this: a curve never falls, and at this one it is as good as level."""
@@ -69,6 +71,20 @@ def cross_fitted(
         curve = fit_curve(method, [p_fail[row] for row in fitted], [fails[row] for row in fitted])
         found[held_out] = [curve(p_fail[row]) for row in held_out]
     return [float(value) for value in found]
+
+
+def check_enough(fails: Sequence[bool], groups: Sequence[str]) -> None:
+    """Raise ``InputError`` where samples are too few for thresholds that mean something elsewhere."""
+    found = {
+        word: [group for group, fail in zip(groups, fails, strict=True) if fail is wanted]
+        for word, wanted in (("FAIL", True), ("PASS", False))
+    }
+    if any(len(of) < FEWEST or len(set(of)) < DOCUMENTS for of in found.values()):
+        told = " and ".join(f"{len(of)} {word} about {len(set(of))}" for word, of in found.items())
+        raise InputError(
+            f"holds {told} documents; calibration needs {FEWEST} of each, about {DOCUMENTS} documents each: "
+            "label more answers"
+        )
 
 
 def find_threshold(

@@ -1,5 +1,6 @@
 """Does a probability of FAIL mean what it says? Reliability bins and the expected calibration error."""
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,3 +70,20 @@ def chance_error(p_fail: Sequence[float], draws: int = 200, seed: int = 0) -> fl
     draw = random.Random(seed)
     errors = [calibration_error(p_fail, [draw.random() < p for p in p_fail]) or 0.0 for _ in range(draws)]
     return sum(errors) / draws
+
+
+def wilson(hits: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share; it stays within 0 to 1 and holds for few and for extreme counts."""
+    z = 1.959964
+    centre = (hits + z * z / 2) / (n + z * z)
+    half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def share_interval(hits: Sequence[bool], groups: Sequence[str]) -> tuple[float, float]:
+    """Wilson's interval of a share of samples, with as many as there are documents.
+
+    Samples about one document do not err independently, so they count as one.
+    """
+    n = len(set(groups))
+    return wilson(n * sum(hits) / len(hits), n)

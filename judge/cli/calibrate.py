@@ -62,7 +62,7 @@ def calibrate_command(
     """
     from rich.console import Console
 
-    from judge.calibration.fit import fit_calibration
+    from judge.calibration.fit import check_enough, fit_calibration
     from judge.encoder.calibrated import CalibratedEncoder
     from judge.files import sha256_file, write_json
     from judge.judge import Judge
@@ -83,6 +83,9 @@ def calibrate_command(
     if settings["claims"]:
         _fit_claims(model, settings, data, samples)
         return
+    check_enough(
+        [one.label is Label.FAIL for one in samples], [one.group or one.document_text for one in samples]
+    )
     with warnings.catch_warnings():  # a calibration that does not hold is what this one replaces
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         judge = load_judge(model, **settings)
@@ -97,12 +100,13 @@ def calibrate_command(
     ]
     p_fail = [p for p, _ in scored]
     fails = [sample.label is Label.FAIL for _, sample in scored]
+    groups = [sample.group or sample.document_text for _, sample in scored]
     wanted: dict[Target, float] = {"precision": target_precision, "recall": target_recall}
     calibration, held_out = fit_calibration(
         method,
         p_fail,
         fails,
-        [sample.group or sample.document_text for _, sample in scored],
+        groups,
         wanted,
         prompt_hash=loaded["prompt_hash"],
         precision=loaded.get("dtype"),
@@ -116,7 +120,8 @@ def calibrate_command(
     if len(scored) < len(samples):
         typer.echo(f"{len(samples) - len(scored)} samples without a probability were left out")
     Console().print(_table(p_fail, held_out, fails))
-    for line in _summary(calibration, held_out, wanted):
+    final = [calibration.curve(p) for p in p_fail]
+    for line in _summary(calibration, held_out, final, fails, groups, wanted):
         typer.echo(line)
     typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {judge.mode}")
 
@@ -187,9 +192,22 @@ def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool
     return table
 
 
-def _summary(calibration: Calibration, held_out: Sequence[float], wanted: dict[Target, float]) -> list[str]:
-    """The figures of a calibration as sentences."""
-    from judge.calibration.reliability import chance_error
+def _summary(
+    calibration: Calibration,
+    held_out: Sequence[float],
+    final: Sequence[float],
+    fails: Sequence[bool],
+    groups: Sequence[str],
+    wanted: dict[Target, float],
+) -> list[str]:
+    """The figures of a calibration as sentences; ``final`` are the probabilities by its curve."""
+    from judge.calibration.reliability import chance_error, share_interval
+
+    def interval(hits: Sequence[bool], among: Sequence[bool]) -> str:
+        """The interval of the share of hits among some of the samples."""
+        rows = [row for row, counts in enumerate(among) if counts]
+        low, high = share_interval([hits[row] for row in rows], [groups[row] for row in rows])
+        return f"({low:.3f} to {high:.3f})"
 
     lines = [
         f"{calibration.curve.method} on {calibration.samples} samples ({calibration.fail} FAIL) about "
@@ -205,8 +223,11 @@ def _summary(calibration: Calibration, held_out: Sequence[float], wanted: dict[T
         if found is None:
             lines.append(f"no threshold gives {target} {rate:g} of FAIL on these samples")
         else:
+            said = [p >= found.threshold for p in final]
             lines.append(
                 f"--threshold {target}: FAIL from p(FAIL) = {found.threshold:.3f} on; precision "
-                f"{found.precision:.3f}, recall {found.recall:.3f}"
+                f"{found.precision:.3f} {interval(fails, said)}, recall {found.recall:.3f} "
+                f"{interval(said, fails)}"
             )
+    lines.append("in brackets: 95 % intervals (Wilson; answers about one document count as one)")
     return lines

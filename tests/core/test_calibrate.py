@@ -3,10 +3,12 @@
 import json
 import math
 import random
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,14 @@ from judge.calibration.curve import (
     read_calibrations,
     threshold_named,
 )
-from judge.calibration.fit import FOLDS, cross_fitted, find_threshold, fit_calibration, fit_curve
+from judge.calibration.fit import (
+    FOLDS,
+    check_enough,
+    cross_fitted,
+    find_threshold,
+    fit_calibration,
+    fit_curve,
+)
 from judge.calibration.reliability import bins, calibration_error, chance_error
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.judge import Judge
@@ -375,6 +384,9 @@ def test_the_command(judged: tuple[Path, Path, list[Sample]], capsys: pytest.Cap
     assert call("calibrate", "--model", folder, "--data", data, "--target-recall", 0.95) == 0
     out = capsys.readouterr().out
     assert "platt on 80 samples" in out and "--threshold recall: FAIL from p(FAIL) = " in out
+    figures = re.findall(r"(\d\.\d+) \((\d\.\d+) to (\d\.\d+)\)", out)
+    assert len(figures) == 4  # precision and recall at two thresholds
+    assert all(float(low) <= float(value) <= float(high) for value, low, high in figures)
     identity = json.loads((folder / "judge.json").read_text())
     assert identity["stage"] == "sft" and list(identity["calibration"]) == ["verdict"]
     kept = Calibration.model_validate(identity["calibration"]["verdict"])
@@ -478,6 +490,21 @@ def test_the_command_line_warns_in_one_line(judged: tuple[Path, Path, list[Sampl
     assert line.startswith(f"warning: {judged[0]}: its calibration for mode verdict is set aside")
 
 
+@pytest.mark.parametrize(
+    ("fails", "documents", "found"),
+    [
+        (20, 10, None),
+        (19, 10, "19 FAIL about 10 and 60 PASS about 60 documents; calibration needs 20 of each"),
+        (30, 9, "30 FAIL about 9 and 60 PASS about 60 documents; calibration needs 20 of each"),
+    ],
+)
+def test_too_few_samples_are_refused(fails: int, documents: int, found: str | None) -> None:
+    groups = [f"f{at % documents}" for at in range(fails)] + [f"p{at}" for at in range(60)]
+    labels = [True] * fails + [False] * 60
+    with nullcontext() if found is None else pytest.raises(InputError, match=found):
+        check_enough(labels, groups)
+
+
 def test_wrong_calls(
     judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -488,7 +515,7 @@ def test_wrong_calls(
     for arguments, message in [
         (("--model", "owner/name", "--data", data), "owner/name is no local folder"),
         (("--model", folder, "--data", tmp_path / "open.jsonl"), "sample '1' has no label"),
-        (("--model", folder, "--data", tmp_path / "few.jsonl"), "calibration needs 5 or more"),
+        (("--model", folder, "--data", tmp_path / "few.jsonl"), "documents; calibration needs 20 of each"),
         (("--model", folder, "--data", tmp_path / "none.jsonl"), "no such file"),
     ]:
         assert call("calibrate", *arguments) == 2

@@ -25,8 +25,8 @@ from eval.open_factual.tokens import added, tokenize
 from eval.pages.answers import answer_tables
 from eval.pages.markdown import markdown as show_markdown
 from eval.report import hardware
-from eval.resampling import wilson
 from judge.backends.base import Decoding, Generation
+from judge.calibration.reliability import wilson
 from judge.errors import InputError
 from judge.judge import Judge
 from judge.types import Label, Message, Sample, Verdict
