@@ -25,9 +25,9 @@ def _name_kinds(command: Any) -> None:
         _name_kinds(nested)
     for option in command.get_params(typer.Context(command)):
         kind = option.type_descriptor.annotation
-        if option.metavar is not None or kind not in KINDS:
+        if kind not in KINDS:
             continue
-        if option.param_type_name == "option":
-            option.metavar = KINDS[kind]
-        else:  # a metavar would take the place of an argument's name
+        if option.param_type_name == "argument":  # its metavar is its name
             option.display_type = lambda ctx, shown=KINDS[kind]: shown
+        elif option.metavar is None:
+            option.metavar = KINDS[kind]
