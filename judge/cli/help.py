@@ -10,7 +10,7 @@ KINDS = {
     bool: "", int: "NUMBER", float: "NUMBER",
     str: "TEXT", list[str]: "TEXT", Path: "PATH", list[Path]: "PATH",
 }  # fmt: skip
-"""What help pages call the values of options."""
+"""What help pages call values."""
 
 
 def command_of(app: typer.Typer) -> Any:
@@ -25,5 +25,9 @@ def _name_kinds(command: Any) -> None:
         _name_kinds(nested)
     for option in command.get_params(typer.Context(command)):
         kind = option.type_descriptor.annotation
-        if option.param_type_name == "option" and option.metavar is None and kind in KINDS:
+        if kind not in KINDS:
+            continue
+        if option.param_type_name == "argument":  # its metavar is its name
+            option.display_type = lambda ctx, shown=KINDS[kind]: shown
+        elif option.metavar is None:
             option.metavar = KINDS[kind]

@@ -112,7 +112,8 @@ def test_what_stands_at_the_far_end_counts_or_is_told(
         for times in (5, 200):
             told, heard = [], []
             for head in HEADS:
-                verdicts = judge.check([replace(SAMPLE, **{field: head * times + end}) for end in ENDS])
+                texts: list[dict[str, Any]] = [{field: head * times + end} for end in ENDS]
+                verdicts = judge.check([replace(SAMPLE, **text) for text in texts])
                 told += [verdict.label is None or verdict.cut_chars > 0 for verdict in verdicts]
                 known = [verdict.p_fail for verdict in verdicts if verdict.p_fail is not None]
                 heard.append(len(known) > 1 and max(known) - min(known) > NOISE)
