@@ -93,8 +93,8 @@ def run(step: Step) -> float:
     if code != 0:
         failure = f"{step.title} ended with exit code {code}"
         if step.needed:
-            raise JudgeError(f"the demo stopped: {failure}")
-        say(f"{failure}; the demo goes on without it")
+            raise JudgeError(f"stopped: {failure}")
+        say(f"{failure}; going on without it")
     return time.monotonic() - begin
 
 
