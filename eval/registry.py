@@ -17,7 +17,8 @@ from judge.formats.records import read_object
 
 INDEX = Path("results/index.json")
 FIGURES = (
-    "accuracy", "accuracy_extended", "accuracy_judged", "balanced_accuracy", "f1", "auroc", "coverage",
+    "accuracy", "accuracy_extended", "accuracy_similar", "accuracy_judged", "balanced_accuracy", "f1",
+    "auroc", "coverage",
 )  # fmt: skip
 """Figures that an entry repeats from its report, where the report has them."""
 STRESS = ("refusal_or_correction", "hallucination_candidate", "unclear")
@@ -125,6 +126,18 @@ def add(run_dir: Path, index: Path = INDEX) -> str:
     write_text(index.parent / name / REPORT, (run_dir / REPORT).read_bytes().decode())
     write_json(index, longer)
     return name
+
+
+def folders(index: Path) -> list[Path]:
+    """The folders of the runs that an index lists, each with its report.
+
+    Raises:
+        InputError: it is no index, or lists no run.
+    """
+    found = [index.parent / run["id"] for run in _read(index, INDEX_SCHEMA)["runs"]]
+    if not found:
+        raise InputError("lists no run; add some with `judge results add`", file=index)
+    return found
 
 
 def check(index: Path = INDEX) -> int:

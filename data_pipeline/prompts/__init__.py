@@ -16,7 +16,7 @@ from data_pipeline.prompts.paraphrase import paraphrase_prompt
 from data_pipeline.prompts.perturbation import perturbation_prompt
 from judge.files import sha256_text
 
-PROMPTS_VERSION = "2"
+PROMPTS_VERSION = "3"
 
 __all__ = [
     "PROMPTS_VERSION",
@@ -35,7 +35,13 @@ __all__ = [
 def describe() -> dict[str, str]:
     """Version and hash of all texts and schemas here; the judging prompt is the judge's and has its own."""
     texts = [
-        [perturbation.TASKS, perturbation.RULES, perturbation.REPLY, perturbation.SCHEMA],
+        [
+            perturbation.TASKS,
+            perturbation.RULES,
+            perturbation.MORE,
+            perturbation.REPLY,
+            perturbation.SCHEMA,
+        ],
         [paraphrase.RULES, paraphrase.REPLY, paraphrase.SCHEMA],
         [known_label.RULES, known_label.CHANGE, known_label.GOLD, known_label.STYLE, known_label.REPLY],
         [known_label.SCHEMA],

@@ -44,6 +44,16 @@ RULES: Mapping[Language, str] = {
         "- 保持语言、文风、格式不变，长度相近，不得流露出任何改动的迹象。"
     ),
 }
+MORE: Mapping[Language, Mapping[Task, str]] = {
+    "en": {
+        Task.TRANSLATION: (
+            "\n- Instead, a translation may gain a detail that seems to belong there and that the DOCUMENT "
+            "does not have. It counts as one of the two."
+        )
+    },
+    "zh": {Task.TRANSLATION: "\n- 译文也可以增加一处看似相关、但原文中并不存在的细节，算作两处改动之一。"},
+}
+"""What some tasks allow besides (Bi'an, A.2: of translations alone)."""
 REPLY: Mapping[Language, str] = {
     "en": (
         'Reply with JSON: "new_answer", the whole wrong version; '
@@ -57,4 +67,5 @@ def perturbation_prompt(gold: Sample) -> Prompted:
     """Ask for a wrong version of a gold answer, with one or two details altered."""
     language = gold.language
     fields = {"document": gold.document_text, "question": gold.question, "answer": gold.answer}
-    return prompted(f"{TASKS[language][gold.task]} {RULES[language]}", fields, REPLY[language], SCHEMA)
+    rules = f"{TASKS[language][gold.task]} {RULES[language]}{MORE[language].get(gold.task, '')}"
+    return prompted(rules, fields, REPLY[language], SCHEMA)

@@ -13,7 +13,7 @@ from judge.files import sha256_text
 from judge.prompting.prompts import TAGS, guard
 from judge.types import Language, Message, Mode, Sample, Task
 
-VERSION = "baselines-2"
+VERSION = "baselines-3"
 
 ANSWER: Mapping[Language, Mapping[Task, str]] = {
     "en": {
@@ -41,10 +41,10 @@ UNGROUNDED: Mapping[Language, str] = {
 }
 REPHRASE: Mapping[Language, str] = {
     "en": (
-        "Write the whole ANSWER again in words of your own, in the same form and order. Say what you believe "
-        "to be the case. Write the text alone, without an introduction."
+        "Write the whole ANSWER again in other words. Keep the meaning, the form and the order: everything "
+        "that it says, right or wrong. Write the text alone, without an introduction."
     ),
-    "zh": "请用自己的话把“答案”全部重写一遍，形式和顺序不变，写出你认为属实的内容。只写正文，不要开场白。",
+    "zh": "请换一种说法把“答案”全部重写一遍，意思、形式、顺序不变，无论内容对错。只写正文，不要开场白。",
 }
 CLAIMS: Mapping[Language, str] = {
     "en": (

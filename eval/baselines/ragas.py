@@ -16,7 +16,6 @@ from eval.baselines.prompts import ask_claims, lines
 from judge.backends.base import Decoding, Generation
 from judge.types import Label, Sample, Usage, Verdict
 
-MOST_CLAIMS = 20
 THRESHOLD = 0.5
 
 
@@ -25,37 +24,36 @@ class Ragas(Baseline):
     """Faithfulness as a judge.
 
     Args:
-        max_new_tokens: limit of the list of claims, which is generated greedily.
+        max_new_tokens: limit of the list of claims, which is generated greedily; at most half of what the
+            model reads at once. Of a list that is cut off the last line does not count.
     """
 
     method = "ragas"
-    max_new_tokens: int = 256
+    max_new_tokens: int = 1024
 
     def settings(self) -> dict[str, Any]:
-        """The rule, and the limits of a list of claims."""
-        return {
-            "threshold": THRESHOLD,
-            "most_claims": MOST_CLAIMS,
-            "max_new_tokens": self.max_new_tokens,
-        }
+        """The rule, and the limit of a list of claims."""
+        return {"threshold": THRESHOLD, "max_new_tokens": self._limit}
+
+    @property
+    def _limit(self) -> int:
+        return min(self.max_new_tokens, self.judge.backend.context_length // 2)
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Take the answers apart, and check the claims of all of them together."""
         backend = self.judge.backend
-        room = backend.context_length - self.max_new_tokens
+        room = backend.context_length - self._limit
         asked = [ask_claims(sample) for sample in samples]
         tokens = [backend.count_tokens(messages) for messages in asked]
         fitting = [row for row, count in enumerate(tokens) if count <= room]
         replies = dict(
             zip(
                 fitting,
-                backend.generate([asked[row] for row in fitting], Decoding(self.max_new_tokens)),
+                backend.generate([asked[row] for row in fitting], Decoding(self._limit)),
                 strict=True,
             )
         )
-        claims = [
-            lines(replies[row].text)[:MOST_CLAIMS] if row in replies else [] for row in range(len(samples))
-        ]
+        claims = [_claims(replies[row]) if row in replies else [] for row in range(len(samples))]
         checks = self.supports.iter_check(
             [
                 replace(sample, answer=claim)
@@ -66,6 +64,11 @@ class Ragas(Baseline):
         for row, found in enumerate(claims):
             verdicts = list(islice(checks, len(found)))
             yield _verdict(tokens[row], replies.get(row), found, verdicts)
+
+
+def _claims(reply: Generation) -> list[str]:
+    found = lines(reply.text)
+    return found[:-1] if reply.truncated and len(found) > 1 else found
 
 
 def _verdict(

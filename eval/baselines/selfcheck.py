@@ -42,7 +42,8 @@ class Consistency(Baseline):
 
     Args:
         answers: how many texts are sampled for each sample.
-        temperature: of the sampling, as are ``top_p``, ``top_k`` and ``seed``.
+        temperature: of the sampling, as are ``top_p``, ``top_k`` and ``seed``. What is said again has
+            different temperatures, as many as there are texts, evenly up to this one (DiaHalu, section 5.1).
         max_new_tokens: limit of a sampled answer; what is said again may be a quarter longer than before.
     """
 
@@ -55,7 +56,8 @@ class Consistency(Baseline):
 
     def settings(self) -> dict[str, Any]:
         """The sampling."""
-        return {"answers": self.answers, **self._decoding().describe()}
+        again = [temperature for temperature, _ in self._temperatures(again=True)]
+        return {"answers": self.answers, **self._decoding().describe(), "temperatures_again": again}
 
     @abstractmethod
     def compare(
@@ -88,22 +90,31 @@ class Consistency(Baseline):
                 usage=usage,
             )
 
-    def _decoding(self, limit: int | None = None) -> Decoding:
-        limit = self.max_new_tokens if limit is None else limit
-        return Decoding(limit, self.temperature, self.seed, top_p=self.top_p, top_k=self.top_k)
+    def _decoding(self) -> Decoding:
+        return Decoding(self.max_new_tokens, self.temperature, self.seed, top_p=self.top_p, top_k=self.top_k)
+
+    def _temperatures(self, again: bool) -> list[tuple[float, int]]:
+        """Temperatures of the sampled texts, and how many texts each is of."""
+        if not again:
+            return [(self.temperature, self.answers)]
+        steps = range(1, self.answers + 1)
+        return [(round(self.temperature * step / self.answers, 4), 1) for step in steps]
 
     def _sample(self, asked: "Sequence[_Request | None]") -> list[list[Generation]]:
-        """The sampled texts of each request; those of one limit are sampled together."""
+        """The sampled texts of each request; those of one limit and one temperature are sampled together."""
         found: list[list[Generation]] = [[] for _ in asked]
-        by_limit: dict[int, list[tuple[int, _Request]]] = {}
+        alike: dict[tuple[int, bool], list[tuple[int, _Request]]] = {}
         for place, request in enumerate(asked):
             if request is not None:
-                by_limit.setdefault(request.limit, []).append((place, request))
-        for limit, requests in sorted(by_limit.items()):
-            prompts = [request.messages for _, request in requests for _ in range(self.answers)]
-            replies = iter(self.judge.backend.generate(prompts, self._decoding(limit)))
-            for place, _ in requests:
-                found[place] = list(islice(replies, self.answers))
+                alike.setdefault((request.limit, request.again), []).append((place, request))
+        for (limit, again), requests in sorted(alike.items()):
+            for number, (temperature, count) in enumerate(self._temperatures(again)):
+                prompts = [request.messages for _, request in requests for _ in range(count)]
+                seed = self.seed + 1000 * number  # runs count theirs up by one
+                decoding = replace(self._decoding(), max_new_tokens=limit, temperature=temperature, seed=seed)
+                replies = iter(self.judge.backend.generate(prompts, decoding))
+                for place, _ in requests:
+                    found[place] += islice(replies, count)
         return found
 
     def _ask(self, sample: Sample) -> "_Request | None":
@@ -125,15 +136,16 @@ class Consistency(Baseline):
             )
         except TooLong:
             return None
-        return _Request(messages, limit)
+        return _Request(messages, limit, again)
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is asked for a text, and the limit of the reply."""
+    """What is asked for a text, the limit of the reply, and whether something is to be said again."""
 
     messages: Sequence[Message]
     limit: int
+    again: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,6 +37,7 @@ BENCHMARKS = {
     "onioneval_evidence": "onioneval:ONIONEVAL_EVIDENCE",
     "onioneval_few_shot_evidence": "onioneval:ONIONEVAL_FEW_SHOT_EVIDENCE",
     "onioneval_retrieval": "onioneval:ONIONEVAL_RETRIEVAL",
+    "onioneval_few_shot_retrieval": "onioneval:ONIONEVAL_FEW_SHOT_RETRIEVAL",
     "injection": "injection:INJECTION",
     "probes": "probes:PROBES",
 }

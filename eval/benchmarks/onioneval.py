@@ -228,3 +228,9 @@ ONIONEVAL_RETRIEVAL = replace(
     read=partial(read, "retrieved"),
     notes=(*ONIONEVAL.notes, "One context a question: what BM25 finds for the claim among all rows'."),
 )
+ONIONEVAL_FEW_SHOT_RETRIEVAL = replace(
+    ONIONEVAL_RETRIEVAL,
+    name="onioneval_few_shot_retrieval",
+    title="OnionEval with retrieval and four solved examples (arXiv 2501.12975)",
+    ask=partial(ask, OnionPrompt(examples=True)),
+)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eval.benchmarks.prompts import identity, material, user_turn
-from judge.types import Message, Mode, Sample
+from judge.types import MODES, Message, Mode, Sample
 
 RULES: Mapping[str, str] = {
     "atomic": "Is the statement in the ANSWER wrong? Say yes if it is wrong, and no if it is right.",
@@ -58,18 +58,19 @@ class OnionPrompt:
         """One user turn; ``sample.meta["layer"]`` chooses the rules."""
         layer = str(sample.meta["layer"])
         rules = f"{RULES[layer]} {EVIDENCE}" if sample.document_text.strip() else RULES[layer]
-        solved = _solved(layer) if self.examples else []
+        solved = _solved(layer, mode) if self.examples else []
         return user_turn(rules, *solved, *material(sample, document), REPLY[mode])
 
     def describe(self) -> dict[str, str]:
         """The version, and the hash of all texts."""
-        solved = [text for layer in RULES for text in _solved(layer)] if self.examples else []
-        version = "onioneval-1-few-shot" if self.examples else "onioneval-1"
+        examples = [(layer, mode) for mode in MODES for layer in RULES] if self.examples else []
+        solved = [text for one in examples for text in _solved(*one)]
+        version = "onioneval-2-few-shot" if self.examples else "onioneval-1"
         return identity(version, *RULES.values(), EVIDENCE, *REPLY.values(), *solved)
 
 
-def _solved(layer: str) -> list[str]:
-    """Four solved examples for a layer, yes and no in turn."""
+def _solved(layer: str, mode: Mode) -> list[str]:
+    """Four solved examples for a layer, yes and no in turn; in reason mode with the steps to the reply."""
     blocks: list[str] = []
     for entity, right, wrong in EXAMPLES:
         if layer == "atomic":
@@ -79,5 +80,21 @@ def _solved(layer: str) -> list[str]:
             pairs = ((tell(entity, wrong), right, "yes"), (tell(entity, right), wrong, "no"))
         for question, answer, reply in pairs:
             example = Sample(id="example", document="", question=question, answer=answer)
-            blocks += ["Example:", *material(example), f"Answer: {reply}"]
+            steps = f"{_steps(question, right, answer, reply)}\n" if mode == "reason" else ""
+            blocks += ["Example:", *material(example), f"{steps}Answer: {reply}"]
     return blocks
+
+
+def _steps(question: str, right: str, claim: str, reply: str) -> str:
+    """The steps of a solved example: what is said, what is known, what follows."""
+    if not question:
+        follows = (
+            "does not agree with that, so it is wrong" if reply == "yes" else "says that, so it is right"
+        )
+        return f'The statement is: "{claim}" What is known is: "{right}" The statement {follows}.'
+    follows = "That is what the reader says" if reply == "yes" else "That is what the book says"
+    ends = "right" if reply == "yes" else "wrong"
+    return (
+        f'The reader says: "{claim}" The book says something else. What is known is: "{right}" {follows}, '
+        f"so the reader is {ends}."
+    )

@@ -1,14 +1,16 @@
 """``judge open-factual``: what does a model say when it answers the questions itself?"""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from eval.open_factual.answers import MAX_NEW_TOKENS
 from eval.open_factual.scoring import TOLERANCE
+from eval.open_factual.similarity import THRESHOLD, Similarity
 from eval.open_factual.tasks import BENCHMARK
 from judge.checker import Checker
 from judge.cli.options import CASCADE, JUDGING, Settings, loads_judge
@@ -41,6 +43,14 @@ def open_factual_command(
         Path | None, typer.Option(help="Retrieval mode: JSON Lines with id and passages.")
     ] = None,
     judge: Annotated[str | None, typer.Option(help="A judge for answers in other words.")] = None,
+    similarity: Annotated[
+        str | None, typer.Option(help="An encoder for the same: answers near the reference.")
+    ] = None,
+    similar: Annotated[float, typer.Option(help="The cosine from which they are right.")] = THRESHOLD,
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"],
+        typer.Option(help="Where the models run; auto takes a GPU if there is one."),
+    ] = "auto",
     cutoff: Annotated[
         str | None, typer.Option(help="Month in which the training data ends, 2024-06.")
     ] = None,
@@ -62,12 +72,14 @@ def open_factual_command(
 
     An interrupted run is continued when it is called again with the same --out.
     """
+    choose_device(device, str(settings["backend"]))
     answer_tasks(
         model,
         settings,
         offline=offline,
         as_json=as_json,
         judge=judge,
+        similarity=None if similarity is None else Similarity(similarity, similar),
         answers=answers,
         documents=documents,
         cutoff=cutoff,
@@ -80,6 +92,23 @@ def open_factual_command(
         out=out,
         overwrite=overwrite,
     )
+
+
+def choose_device(device: str, backend: str) -> None:
+    """Let models run where the user says, as ``--device`` of the benchmark's own script.
+
+    Raises:
+        InputError: there is no GPU, or a server chooses for itself.
+    """
+    if device != "auto" and backend == "openai":
+        raise InputError("a server chooses its device itself; leave --device away")
+    if device == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # read when CUDA is first asked for, which is later
+    elif device == "cuda":
+        from judge.models.hardware import this_device
+
+        if this_device().kind != "cuda":
+            raise InputError("--device cuda: PyTorch finds no GPU here; use --device cpu")
 
 
 def answer_tasks(

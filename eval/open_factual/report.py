@@ -7,8 +7,8 @@ COLUMNS = ("correct", "wrong", "uncertain", "refused", "empty")
 LABELS = ("refusal_or_correction", "hallucination_candidate", "unclear")
 NOTE = (
     "Accuracy is over graded tasks, in percent, with Wilson's 95 % interval. `strict` is the benchmark's own "
-    "score; `extended` compares words and values; `judged` adds what a judge accepts. The prompt is not that "
-    "of the published runs."
+    "score; `extended` compares words and values; `similar` adds what an encoder finds near the reference, "
+    "`judged` what a judge accepts. The prompt is not that of the published runs."
 )
 
 

@@ -15,6 +15,7 @@ from eval.open_factual.judging import is_open, to_sample
 from eval.open_factual.prompts import PROMPT_VERSION, prompt_hash
 from eval.open_factual.report import markdown
 from eval.open_factual.scoring import SCORING_VERSION, TOLERANCE, score
+from eval.open_factual.similarity import Similarity
 from eval.open_factual.summary import (
     contamination,
     disputed,
@@ -59,6 +60,7 @@ def run_open_factual(
     answers: Path | None = None,
     documents: Path | None = None,
     judge: Checker | None = None,
+    similarity: Similarity | None = None,
     cutoff: str | None = None,
     tolerance: float = TOLERANCE,
     max_new_tokens: int = MAX_NEW_TOKENS,
@@ -79,7 +81,8 @@ def run_open_factual(
             interrupted run of the same settings that is found there is continued.
         answers: recorded answers, see :func:`eval.open_factual.answers.read_answers`.
         documents: passages to answer from, see :func:`eval.open_factual.tasks.add_passages`.
-        judge: asked about claims that the rules do not accept; gives a third score.
+        judge: asked about claims that the rules do not accept; gives a score of its own.
+        similarity: measures the same claims against the reference; likewise.
         cutoff: month in which the model's training data ends, such as ``2024-06``.
         tolerance: see :func:`eval.open_factual.scoring.score`.
         max_new_tokens: limit of an answer.
@@ -120,6 +123,8 @@ def run_open_factual(
         "prompt_hash": prompt_hash(),
         "scoring_version": SCORING_VERSION,
     }
+    if similarity is not None:
+        settings["similarity"] = similarity.describe()
     if again and not overwrite and out is not None and (done := _finished(out, settings)) is not None:
         return done
     answer: Answerer | None = None
@@ -135,7 +140,7 @@ def run_open_factual(
     with ExitStack() as stack:
         file = stack.enter_context(_open(out, settings, overwrite)) if out is not None else None
         if answer is not None:
-            label = partial(_label, judge=judge, cutoff=cutoff, tolerance=tolerance)
+            label = partial(_label, judge=judge, similarity=similarity, cutoff=cutoff, tolerance=tolerance)
             for row in _rows(tasks, answer, label, file):
                 rows.append(row)
                 progress(len(rows), len(tasks))
@@ -213,14 +218,28 @@ def _label(
     tasks: Sequence[FactualTask],
     answers: Sequence[Answer],
     judge: Checker | None,
+    similarity: Similarity | None,
     cutoff: str | None,
     tolerance: float,
 ) -> list[dict[str, Any]]:
     scores = [score(task, answer.text, tolerance) for task, answer in zip(tasks, answers, strict=True)]
-    left = [place for place, found in enumerate(scores) if judge is not None and is_open(found)]
+    left = [place for place, found in enumerate(scores) if is_open(found)]
     samples = [to_sample(tasks[place], answers[place]) for place in left]
     verdicts = {} if judge is None else dict(zip(left, judge.iter_check(samples), strict=True))
+    near: dict[int, float] = {}
+    if similarity is not None:  # the reference of a stress test is no answer
+        wrong = [place for place in left if scores[place].extended == "incorrect"]
+        cosines = similarity.of([tasks[place] for place in wrong], [answers[place] for place in wrong])
+        near = dict(zip(wrong, cosines, strict=True))
     return [
-        to_row(task, answer, found, verdicts.get(place), judge is not None, cutoff)
+        to_row(
+            task,
+            answer,
+            found,
+            verdicts.get(place),
+            judge is not None,
+            cutoff,
+            None if similarity is None else (near.get(place), similarity.threshold),
+        )
         for place, (task, answer, found) in enumerate(zip(tasks, answers, scores, strict=True))
     ]

@@ -8,12 +8,13 @@ from typing import Any
 from eval.open_factual.answers import Answer
 from eval.open_factual.judging import judged_label
 from eval.open_factual.scoring import Score, score
+from eval.open_factual.similarity import similar_label
 from eval.open_factual.tasks import BENCHMARK, FactualTask, exposure
 from eval.published import published
 from judge.calibration.reliability import wilson
 from judge.types import Verdict, verdict_to_json
 
-SCORES = ("strict", "extended", "judged")
+SCORES = ("strict", "extended", "similar", "judged")
 REPLIES = {"claim": "wrong", "uncertain": "uncertain", "refusal": "refused", "empty": "empty"}
 """What an answer that is not correct counts as, by what it does."""
 
@@ -48,10 +49,21 @@ class Counts:
 
 
 def to_row(
-    task: FactualTask, answer: Answer, found: Score, verdict: Verdict | None, judged: bool, cutoff: str | None
+    task: FactualTask,
+    answer: Answer,
+    found: Score,
+    verdict: Verdict | None,
+    judged: bool,
+    cutoff: str | None,
+    near: tuple[float | None, float] | None = None,
 ) -> dict[str, Any]:
-    """One line of ``verdicts.jsonl``: the answer, its label under each score, and the age of the task."""
+    """One line of ``verdicts.jsonl``: the answer, its label under each score, and the age of the task.
+
+    ``near`` is how similar answer and reference are, where that was asked, and from where on it is enough.
+    """
     labels = {"strict": found.strict, "extended": found.extended}
+    if near is not None:
+        labels["similar"] = similar_label(found, *near)
     if judged:
         labels["judged"] = judged_label(found, verdict)
     return {
@@ -64,6 +76,7 @@ def to_row(
         "reply": found.reply,
         "citation": found.citation,
         "verdict": None if verdict is None else verdict_to_json(verdict),
+        **({} if near is None else {"similarity": near[0]}),
         "truncated": answer.truncated,
         "completion_tokens": answer.completion_tokens,
         "cut_chars": answer.cut_chars,

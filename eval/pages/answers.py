@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from eval.open_factual.results import Answered, agreement, by_difficulty, comparable
-from eval.open_factual.summary import REPLIES
+from eval.open_factual.summary import REPLIES, SCORES
 from eval.open_factual.tasks import BENCHMARK
 from eval.pages.cells import Cell, Row, Share, Table, percent
 from eval.published import published
@@ -16,9 +16,9 @@ _STRESS = {
     "unclear": "unclear",
 }
 _NOTE = (
-    "Accuracy is over graded tasks, by the benchmark's own score; extended compares words and values, judged "
-    "adds what a judge accepts. Hallucinated, refused and unclear count answers to stress tests, whose "
-    "questions rest on something false."
+    "Accuracy is over graded tasks, by the benchmark's own score; extended compares words and values; "
+    "similar adds what an encoder finds near the reference, judged what a judge accepts. "
+    "Hallucinated, refused and unclear count answers to stress tests, whose questions rest on something false."
 )
 
 
@@ -36,7 +36,7 @@ def _leaderboard(runs: Sequence[Answered]) -> Table:
         counts, memory = run.report["overall"], run.report["hardware"].get("gpu_memory_gib")
         shares = [
             Share(counts[score]["accuracy"], counts[score]["accuracy_ci"]) if score in counts else None
-            for score in ("strict", "extended", "judged")
+            for score in SCORES
         ]
         stress: list[Cell] = [counts["strict"][name] for name in _STRESS.values()]
         rows.append(
@@ -55,8 +55,8 @@ def _leaderboard(runs: Sequence[Answered]) -> Table:
             rows.append(
                 Row(
                     (
-                        name, table.split or "", "-", "", table.samples, figures["accuracy"], None, None,
-                        *(figures[label] for label in _STRESS),
+                        name, table.split or "", "-", "", table.samples, figures["accuracy"],
+                        *[None] * len(SCORES[1:]), *(figures[label] for label in _STRESS),
                     ),
                     "published",
                 )
@@ -67,13 +67,14 @@ def _leaderboard(runs: Sequence[Answered]) -> Table:
         Row(
             (
                 name, "", "-", "", runs[0].report["counts"]["n"], found["strict"]["accuracy"],
-                found["extended"]["accuracy"], None, *(found["strict"][label] for label in _STRESS.values()),
+                found["extended"]["accuracy"], None, None,
+                *(found["strict"][label] for label in _STRESS.values()),
             ),
             "floor",
         )
         for name, found in floors.items()
     ]  # fmt: skip
-    head = ("model", "hardware", "GPU memory", "date", "tasks", "accuracy", "extended", "judged", *_STRESS)
+    head = ("model", "hardware", "GPU memory", "date", "tasks", "accuracy", *SCORES[1:], *_STRESS)
     return Table("Leaderboard of models that answer", head, rows, notes, warnings, labels=4)
 
 

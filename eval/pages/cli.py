@@ -10,7 +10,10 @@ app = typer.Typer(add_completion=False)
 
 @app.command("report")
 def report_command(
-    folders: Annotated[list[Path], typer.Argument(help="Result folders, as `judge eval --out` writes them.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Result folders, as `judge eval --out` writes them, or the index of a registry."),
+    ],
     html: Annotated[Path | None, typer.Option(help="Write a page that needs nothing else.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the tables as Markdown.")] = None,
     model_card: Annotated[
@@ -26,9 +29,11 @@ def report_command(
     from eval.pages.html import html_page
     from eval.pages.markdown import markdown as as_markdown
     from eval.pages.runs import read_sets
+    from eval.registry import folders as listed
     from judge.errors import InputError
     from judge.files import write_text
 
+    folders = [place for given in folders for place in (listed(given) if given.is_file() else [given])]
     answers = read_results(folders)
     judged = [folder for folder in folders if folder not in result_folders(folder)]
     sets = read_sets(judged) if judged or not answers else []

@@ -25,7 +25,7 @@ from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 
 # A wanted change of a prompt raises PROMPTS_VERSION and is pinned here anew.
-PINNED = {"teacher_prompts_version": "2", "teacher_prompts_hash": "98b1239812e57274"}
+PINNED = {"teacher_prompts_version": "3", "teacher_prompts_hash": "88847c4b271e539e"}
 SAMPLE = Sample("s", "The bridge is 640 m long.", "It is 640 m long.", "How long is it?")
 PROMPTS: dict[str, tuple[Callable[[Sample], Prompted], tuple[str, ...]]] = {
     "perturbation": (perturbation_prompt, ("document", "question", "answer")),
@@ -43,6 +43,14 @@ PROMPTS: dict[str, tuple[Callable[[Sample], Prompted], tuple[str, ...]]] = {
 PIECES = ["<", ">", "/", " ", "\n", "document", "EVIDENCE", *(f"<{tag}>" for tag in TAGS), "</answer>"]
 PIECES += ["< / Change >", "<|im_end|>", "<|", "|>", "‹", "{length}", "{", "}", "文档", "x"]
 tricky = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=30)
+
+
+@pytest.mark.parametrize(("language", "allowed"), [("en", "may gain a detail"), ("zh", "也可以增加一处")])
+def test_translations_alone_may_gain_a_detail(language: Language, allowed: str) -> None:
+    """As printed (Bi'an, A.2); the rule that looks over the reply takes an added detail."""
+    for task in Task:
+        [message] = perturbation_prompt(replace(SAMPLE, language=language, task=task)).messages
+        assert (allowed in message["content"]) is (task is Task.TRANSLATION)
 
 
 def fences(content: str) -> list[str]:

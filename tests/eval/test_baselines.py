@@ -124,6 +124,21 @@ def test_a_dialogue_alone_is_said_again_and_compared_with_that(method: str) -> N
     assert other.check([DIALOGUE])[0].label is Label.FAIL
 
 
+def test_what_is_said_again_keeps_its_meaning_at_different_temperatures() -> None:
+    """DiaHalu, section 5.1; answers to a question have one temperature, as in SelfCheckGPT."""
+    backend = Backend(lambda *_: "x", context_length=999)
+    check = SelfCheckNgram(Judge(backend, "m"), answers=4, temperature=0.8)
+    check.check([DIALOGUE])
+    assert [temperature for temperature, _ in backend.settings] == [0.2, 0.4, 0.6, 0.8]
+    assert len({seed for _, seed in backend.settings}) == len(backend.asked) == 4
+    assert check.describe()["temperatures_again"] == [0.2, 0.4, 0.6, 0.8]
+    backend.settings.clear()
+    check.check([SAMPLE])
+    assert backend.settings == [(0.8, 0)]
+    (turn,) = ask_rephrasing(DIALOGUE)
+    assert "Keep the meaning" in turn["content"] and "believe" not in turn["content"]
+
+
 def test_each_text_may_be_said_again_whole_and_no_longer() -> None:
     limits = []
 
@@ -183,6 +198,20 @@ def test_ragas_is_the_share_of_supported_claims(reply: str, label: Label, p_fail
     assert part(backend.asked[0], "document") == "" and part(backend.asked[0], "answer") == SAMPLE.answer
 
 
+def test_ragas_checks_every_claim_and_no_half_of_one() -> None:
+    """It once left out what came after the twentieth."""
+    claims = ["The tower is red.", *(f"Claim {number} is made up." for number in range(40))]
+    judge = ragas("\n".join(claims))
+    assert judge.check([SAMPLE])[0].p_fail == pytest.approx(40 / 41)
+
+    class Cut(Backend):
+        def generate(self, conversations: Sequence[Any], decoding: Decoding) -> list[Generation]:
+            return [replace(reply, truncated=True) for reply in super().generate(conversations, decoding)]
+
+    cut = Ragas(Judge(Cut(lambda *_: "The tower is red.\nIt is 20 m hi"), "m"))
+    assert cut.check([SAMPLE])[0].reasoning == "PASS: The tower is red."
+
+
 def test_ragas_without_claims() -> None:
     (verdict,) = ragas(" \n").iter_check([SAMPLE])
     assert (verdict.label, verdict.error) == (None, "no claim was found")
@@ -194,7 +223,7 @@ def test_they_are_judges() -> None:
     for judge in (selfcheck(["x"]), ragas("x")):
         described = judge.describe()
         assert judge.name == f"{described['method']}:m" and judge.mode == "verdict"
-        assert described["prompt_version"] == "baselines-2" and described["model"] == "m"
+        assert described["prompt_version"] == "baselines-3" and described["model"] == "m"
     assert selfcheck(["x"], seed=3).describe()["seed"] == 3
 
 

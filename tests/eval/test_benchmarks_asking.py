@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -174,6 +175,12 @@ def test_prompts_of_an_onion(onions: list[Sample], tmp_path: Path) -> None:
         solved = text(OnionPrompt(examples=True), sample)
         assert solved.count("Answer: yes") == solved.count("Answer: no") == len(EXAMPLES)
         assert solved.endswith(text(OnionPrompt(), sample).partition("\n\n")[2])
+        reasoned = text(OnionPrompt(examples=True), sample, "reason").split("Example:")[1:]
+        for block in reasoned:  # the steps say what is known, and their end agrees with the reply
+            steps, reply = re.findall(r"^(The .* so .*)\nAnswer: (yes|no)$", block, re.MULTILINE)[0]
+            assert any(right in steps for _, right, _ in EXAMPLES)
+            right_claim = steps.endswith("right.")
+            assert right_claim is ((reply == "yes") is (sample.meta["layer"] != "atomic"))
 
 
 def test_evidence_and_solved_examples_together(onions: list[Sample], tmp_path: Path) -> None:

@@ -168,6 +168,7 @@ CASES = [
     Case("onioneval_evidence", "onioneval/with_context.json", [ONION], "context", None, "list"),
     Case("onioneval_few_shot_evidence", "onioneval/with_context.json", [ONION], "entity", None, "list"),
     Case("onioneval_retrieval", "onioneval/with_context.json", [ONION], "context", None, "list"),
+    Case("onioneval_few_shot_retrieval", "onioneval/with_context.json", [ONION], "fact", None, "list"),
     Case("injection", "halueval/qa_data.json", [QA_PAIR], "question", None),
 ]  # fmt: skip
 BY_NAME = {case.benchmark: case for case in CASES}

@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from eval.open_factual.answers import read_answers
+from eval.open_factual.answers import Answer, read_answers
 from eval.open_factual.citations import check_citation
 from eval.open_factual.cli import app
 from eval.open_factual.prompts import messages, number_passages
@@ -20,6 +21,7 @@ from eval.open_factual.report import markdown
 from eval.open_factual.results import agreement, by_difficulty, comparable, read_results
 from eval.open_factual.run import CHUNK, run_open_factual
 from eval.open_factual.scoring import is_graded, normalize, score
+from eval.open_factual.similarity import Similarity
 from eval.open_factual.tasks import FactualTask, Kind, add_passages, exposure, load_tasks
 from eval.open_factual.tokens import added, tokenize
 from eval.pages.answers import answer_tables
@@ -557,6 +559,30 @@ def test_a_judge_is_asked_about_open_claims_alone(data: Path, tmp_path: Path) ->
     assert corrected["overall"]["extended"]["refusal_or_correction"] == 0
 
 
+def test_answers_near_the_reference_are_similar(data: Path, tmp_path: Path, bert: Path) -> None:
+    """Beside what a judge accepts, of the same claims, and only where a reference is an answer."""
+    path = write_lines(
+        tmp_path / "a.jsonl",
+        *({"id": row["id"], "answer": f"{row['reference_answer']} and 1"} for row in NUMBERS[:2]),
+        *({"id": row["id"], "answer": "no idea at all what is meant"} for row in NUMBERS[2:]),
+        {"id": "h1", "answer": "In 1805."},
+    )
+    near = Similarity(str(bert), threshold=-1.0)
+    wrong = [task(row["reference_answer"]) for row in NUMBERS[:2]]
+    same, other = near.of(wrong, [Answer(wrong[0].reference), Answer("In 1805, I think.")])
+    assert same == pytest.approx(1, abs=1e-3) and other < same
+    report = run_open_factual(None, data, tmp_path / "out", answers=path, similarity=near)
+    rows = {row["id"]: row for row in rows_of(tmp_path / "out")}
+    asked = {name for name, row in rows.items() if row["similarity"] is not None}
+    assert asked == {name for name, row in rows.items() if row["labels"]["extended"] == "incorrect"
+                     and row["reply"] in ("claim", "uncertain")}  # fmt: skip
+    assert asked and {rows[name]["labels"]["similar"] for name in asked} == {"correct"}
+    assert report["similarity"] == {"model": str(bert), "threshold": -1.0}
+    assert report["metrics"]["accuracy_similar"] > report["metrics"]["accuracy_extended"]
+    strict = run_open_factual(None, data, answers=path, similarity=Similarity(str(bert), threshold=1.0))
+    assert strict["metrics"]["accuracy_similar"] == strict["metrics"]["accuracy_extended"]
+
+
 def test_retrieval_mode_puts_the_passages_into_the_prompt(data: Path, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "d.jsonl", {"id": "t3", "passages": ["x", "six " * 600]})
     backend = Doubler()
@@ -697,6 +723,12 @@ def test_every_engine_and_number_format(data: Path, monkeypatch: pytest.MonkeyPa
     assert report["counts"]["n"] == 2 and report["hardware"]["label"] == "two T4"
 
 
+def test_the_device_is_chosen(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert call("--offline", "--device", "cpu", "--data-dir", data).exit_code == 0
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == ""
+
+
 def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
@@ -720,6 +752,9 @@ def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--model", "m", "--answers", "a.jsonl"), "--offline"),
         (("--offline", "--tolerance", "2"), "tolerance"),
         (("--offline", "--cutoff", "soon"), "cutoff"),
+        (("--offline", "--similarity", "m", "--similar", "2"), "no cosine"),
+        (("--offline", "--device", "cpu", "--backend", "openai"), "server chooses its device"),
+        (("--offline", "--device", "cuda"), "finds no GPU"),
     ],
 )
 def test_wrong_calls(data: Path, arguments: tuple[str, ...], message: str) -> None:

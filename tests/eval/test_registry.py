@@ -7,6 +7,7 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 from eval.open_factual.run import run_open_factual
+from eval.pages.cli import app as report_app
 from eval.registry import INDEX_SCHEMA, REPORT_SCHEMA, add, app, check
 from judge.errors import InputError
 from tests.calling import call
@@ -157,6 +158,14 @@ def test_an_open_factual_run_can_be_listed(index: Path, tmp_path: Path) -> None:
     assert result["hardware"] == "Colab T4"
     assert result["stress_tests"] == {"refusal_or_correction": 0, "hallucination_candidate": 0, "unclear": 0}
     assert check(index) == 1
+    shown = CliRunner().invoke(report_app, [str(index)], catch_exceptions=False)
+    board = [line for line in shown.stdout.splitlines() if line.startswith("|")]
+    assert any("answers.jsonl" in line and "Colab T4" in line and "100.0" in line for line in board)
+
+
+def test_an_index_without_runs_makes_no_page(index: Path) -> None:
+    with pytest.raises(InputError, match="lists no run; add some with `judge results add`"):
+        CliRunner().invoke(report_app, [str(index)], catch_exceptions=False)
 
 
 def test_commands(index: Path, tmp_path: Path) -> None:

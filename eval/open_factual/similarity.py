@@ -1,0 +1,86 @@
+"""Embedding similarity for what the rules leave open: a paraphrase lies near the reference.
+
+It costs no judge and knows less than one: "1805" lies near "1806". So it is a score of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from eval.open_factual.answers import Answer
+from eval.open_factual.citations import without_citations
+from eval.open_factual.scoring import Label, Score, first_line
+from eval.open_factual.tasks import FactualTask
+from judge.errors import InputError
+
+THRESHOLD = 0.8
+"""Cosine from which an answer counts as a paraphrase of the reference."""
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Cosine of the mean embeddings of two texts.
+
+    Args:
+        model: an encoder of transformers, by Hub id (``sentence-transformers/all-MiniLM-L6-v2``) or folder.
+        threshold: cosine from which an answer is right.
+
+    Raises:
+        InputError: the threshold is no cosine.
+    """
+
+    model: str
+    threshold: float = THRESHOLD
+
+    def __post_init__(self) -> None:
+        if not -1 <= self.threshold <= 1:
+            raise InputError(f"threshold {self.threshold} is no cosine; {THRESHOLD} is usual")
+
+    def describe(self) -> dict[str, Any]:
+        """For the report."""
+        return {"model": self.model, "threshold": self.threshold}
+
+    def of(self, tasks: Sequence[FactualTask], answers: Sequence[Answer]) -> list[float]:
+        """How near the first line of each answer lies to the reference."""
+        if not tasks:
+            return []
+        said = [
+            first_line(without_citations(answer.text) if task.passages else answer.text)
+            for task, answer in zip(tasks, answers, strict=True)
+        ]
+        vectors = self._embed([*(task.reference for task in tasks), *said])
+        pairs = zip(vectors[: len(tasks)], vectors[len(tasks) :], strict=True)
+        return [round(float(wanted @ given), 4) for wanted, given in pairs]
+
+    def _embed(self, texts: Sequence[str]) -> Any:
+        import torch
+
+        tokenizer, model = self._loaded
+        batch = tokenizer(list(texts), padding=True, truncation=True, max_length=256, return_tensors="pt")
+        with torch.inference_mode():
+            states = model(**batch.to(model.device)).last_hidden_state.float()
+        kept = batch["attention_mask"].to(model.device).unsqueeze(-1)
+        return torch.nn.functional.normalize((states * kept).sum(1) / kept.sum(1), dim=-1).cpu()
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(self.model)
+            model = AutoModel.from_pretrained(self.model).eval()
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{self.model} is no encoder of transformers ({str(error).splitlines()[0]:.160}); give a Hub "
+                "id or a folder"
+            ) from None
+        return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def similar_label(score: Score, similarity: float | None, threshold: float) -> Label | None:
+    """The extended label, made right where answer and reference are as near as that."""
+    if score.extended == "incorrect" and similarity is not None and similarity >= threshold:
+        return "correct"
+    return score.extended
