@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.compiling import compile_layers
 from judge.backends.decoding import BATCH_ROWS, Decoder
-from judge.backends.held import can_hold
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.attention import tree_attention
 from judge.models.batching import CPU_PADDING, by_length
@@ -76,7 +75,7 @@ class TransformersBackend:
         self.decoder = Decoder(loaded, batch_tokens)
         self.replies_together = 1 if on_cpu else BATCH_ROWS
         self.shares = can_share(self.model)
-        self.takes_patterns = can_hold(loaded.tokenizer)
+        self.takes_patterns = bool(loaded.tokenizer.is_fast)
         self.context_length = min(loaded.context_length, max_length or loaded.context_length)
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
