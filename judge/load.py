@@ -9,7 +9,7 @@ from judge.backends.load import Engine, load_backend
 from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
-from judge.judge import MAX_NEW_TOKENS, Judge
+from judge.judge import MAX_NEW_TOKENS, Decodings, Judge
 from judge.models.identity import read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.runtimes import exported
@@ -34,6 +34,7 @@ def load_judge(
     precision: Precision = "auto",
     max_length: int | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
+    decoding: Decodings | None = None,
     batch_tokens: int | None = None,
     floor_data: Sequence[Sample] | None = None,
     backend: Engine = "transformers",
@@ -67,6 +68,8 @@ def load_judge(
             calibration holds for it.
         max_length: upper bound on the context in tokens.
         max_new_tokens: limit of a reason-mode reply.
+        decoding: ``constrained``, the default, holds reason-mode replies to the form of a verdict where the
+            engine can; ``free`` leaves them to the model.
         batch_tokens: padded tokens that run in one batch.
         floor_data: labelled samples that a fitted floor learns from.
         backend: the engine that runs the model.
@@ -188,7 +191,7 @@ def load_judge(
         chat=chat,
     )
     guide = None
-    if template is None and engine.takes_patterns:
+    if decoding != "free" and template is None and engine.takes_patterns:
         from judge.backends.guided import judgement_pattern
 
         guide = judgement_pattern(max_new_tokens if backend == "vllm" else None)

@@ -11,7 +11,7 @@ import typer
 from judge.backends.load import Engine
 from judge.cascade import SURE
 from judge.errors import InputError, unknown
-from judge.judge import MAX_NEW_TOKENS
+from judge.judge import MAX_NEW_TOKENS, Decodings
 from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
@@ -22,7 +22,7 @@ from judge.types import Mode
 if TYPE_CHECKING:
     from judge.backends.vllm_engine import VLLMSettings
 
-JUDGING = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
+JUDGING = ("mode", "template", "long", "threshold", "fail_rate", "claims", "decoding", "max_new_tokens")
 """Options that say how a judge is asked, and nothing of the engine."""
 CASCADE = ("first", "sure", "first_weight")
 """Options of a second judge beside it."""
@@ -100,6 +100,10 @@ def _settings(
     first_weight: Annotated[
         float, _option("What --first weighs in the rest: 0 nothing, 0.5 as much as --model.", min=0, max=1)
     ] = 0.0,
+    decoding: Annotated[
+        Decodings | None,
+        _option("Reason mode's replies: constrained to a verdict's form, or free, as in most papers."),
+    ] = None,
     backend: Annotated[
         Engine, _option("The engine that runs the model; openai is any such server.")
     ] = "transformers",
@@ -142,6 +146,7 @@ def _settings(
         "threshold": threshold,
         "fail_rate": fail_rate,
         "claims": claims,
+        "decoding": decoding,
         "first": first,
         "sure": sure,
         "first_weight": first_weight,

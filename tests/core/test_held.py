@@ -50,9 +50,12 @@ def test_what_leaves_the_form_is_held_no_longer(tiny_backend: Callable[..., Tran
 def test_an_untrained_model_gives_a_verdict_in_reason_mode(model_folder: Callable[[str], Path]) -> None:
     judge = load_judge(str(model_folder("chatml")), mode="reason", max_new_tokens=60)
     assert judge.describe()["guided"] is True
+    free = load_judge(str(model_folder("chatml")), mode="reason", max_new_tokens=60, decoding="free")
+    assert free.describe()["guided"] is False
     samples = [
         Sample("1", "It is red.", "It is blue."),
         Sample("2", "\u6865\u5f88\u957f\u3002", "\u6865\u4e0d\u957f\u3002", language="zh"),
     ]
     verdicts = judge.check(samples)
     assert all(verdict.label in Label and verdict.reasoning and verdict.p_fail for verdict in verdicts)
+    assert all(verdict.label is None and verdict.error for verdict in free.check(samples))
