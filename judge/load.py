@@ -45,7 +45,6 @@ def load_judge(
     long: Long = "fit",
     threshold: str | None = None,
     fail_rate: float | None = None,
-    compiled: bool = False,
     claims: bool = False,
     first: str | None = None,
     sure: float = SURE,
@@ -83,7 +82,6 @@ def load_judge(
             the one that ``judge calibrate`` found.
         fail_rate: the share of answers that is hallucinated where the judge is used, if it is known. The
             calibrated probabilities are then for that share; labels stay as they are without it.
-        compiled: compile the model's layers (``torch.compile``); transformers only.
         claims: judge every sentence of an answer too (:class:`judge.claims.checker.ClaimsJudge`).
         first: a cheaper judge that judges before this one, and alone what it is sure of
             (:class:`judge.cascade.CascadeJudge`); loaded as it comes.
@@ -140,7 +138,6 @@ def load_judge(
             ("template", reads_pages(identity) and template),
             ("backend vllm", backend == "vllm"),
             ("quantization nf4", quantization == "nf4"),
-            ("--compile", compiled),
         ):
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
@@ -187,7 +184,6 @@ def load_judge(
         vllm=vllm,
         endpoint=endpoint,
         call_cache=None if call_cache is None else Path(call_cache),
-        compiled=compiled,
         chat=chat,
     )
     guide = None

@@ -113,9 +113,6 @@ def _settings(
     quantization: Annotated[
         QuantizationChoice, _option("Weights as the judge was trained on, as they are, or in 4 bits.")
     ] = "auto",
-    compiled: Annotated[
-        bool, _option("Compile the model's layers: a minute at first, faster after it.", "--compile")
-    ] = False,
     max_length: Annotated[int | None, _option("Upper bound on the context, in tokens.", min=1)] = None,
     max_new_tokens: Annotated[int, _option("Limit of a reason-mode reply.", min=1)] = MAX_NEW_TOKENS,
     batch_tokens: Annotated[int | None, _option("Tokens that run in one batch.", min=1)] = None,
@@ -153,7 +150,6 @@ def _settings(
         "backend": backend,
         "precision": precision,
         "quantization": quantization,
-        "compiled": compiled,
         "max_length": max_length,
         "max_new_tokens": max_new_tokens,
         "batch_tokens": batch_tokens,

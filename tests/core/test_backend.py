@@ -8,12 +8,10 @@ import pytest
 import torch
 
 from judge.backends.base import Decoding, Generation, LabelRequest
-from judge.backends.compiling import compile_layers
 from judge.backends.decoding import MEMORY_SHARE, Drawn, sample
 from judge.backends.transformers import TransformersBackend
-from judge.errors import InputError, JudgeError
+from judge.errors import JudgeError
 from judge.judge import Judge
-from judge.load import load_judge
 from judge.models import hardware
 from judge.models.room import cache_bytes, prefill_bytes
 from judge.models.weights import LoadedModel, load_model, load_weights
@@ -225,41 +223,6 @@ def test_an_adapter_is_judged_within_the_weights(
     ids = torch.arange(3, 40).unsqueeze(0)
     with torch.no_grad():
         torch.testing.assert_close(within(ids).logits, beside.eval()(ids).logits, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.skipif(shutil.which("g++") is None, reason="compiling needs g++")
-def test_compiled_layers_judge_alike(tiny_backend: Make, model_folder: Callable[[str], Any]) -> None:
-    loaded = load_model(str(model_folder("chatml")), precision="float32")
-    compiled = TransformersBackend(loaded, compiled=True)
-    plain = tiny_backend("chatml")
-    assert compiled.describe() == {**plain.describe(), "model": loaded.name, "compiled": True}
-    documents = ["a b c " * count for count in (1, 40, 80, 80)]
-    samples = [
-        Sample(str(number), document, f"{number}") for number, document in enumerate([*documents, *documents])
-    ]
-    one, two = (Judge(backend).check(samples) for backend in (plain, compiled))
-    assert [verdict.p_fail for verdict in two] == pytest.approx([v.p_fail for v in one], abs=1e-5)
-
-
-def test_compiling_without_a_compiler(
-    model_folder: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from torch._inductor import cpp_builder
-    from torch._inductor.exc import InvalidCxxCompiler
-
-    def search() -> str:
-        raise InvalidCxxCompiler
-
-    monkeypatch.setattr(cpp_builder, "get_cpp_compiler", search)
-    with pytest.raises(InputError, match=r"needs a C\+\+ compiler"):
-        load_judge(str(model_folder("chatml")), compiled=True)
-
-
-def test_compiling_a_model_of_unknown_layers() -> None:
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2))
-    model.device = torch.device("cpu")
-    with pytest.raises(InputError, match="--compile knows no layers in Sequential; leave it away"):
-        compile_layers(model)
 
 
 def generate(backend: TransformersBackend, documents: Sequence[str], **settings: Any) -> list[Generation]:
