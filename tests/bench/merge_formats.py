@@ -17,13 +17,13 @@ from judge.errors import JudgeWarning
 from judge.exports.parity import parity
 from judge.formats.ragtruth import load
 from judge.load import load_judge
-from judge.models.weights import JudgingPrecision
+from judge.models.weights import Precision
 from judge.training.merge import merge
 from judge.types import Sample, Verdict
 from tests.bench.exports import raw
 
 
-def judged(model: str, precision: JudgingPrecision, samples: list[Sample]) -> list[Verdict]:
+def judged(model: str, precision: Precision, samples: list[Sample]) -> list[Verdict]:
     """Verdicts without a calibration."""
     return raw(load_judge(model, precision=precision)).check(samples)
 
