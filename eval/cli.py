@@ -27,7 +27,7 @@ from judge.types import Sample
 if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
 
-ASKED = ("mode", "template", "long", "threshold", "fail_rate", "claims", "max_new_tokens")
+ASKED = ("mode", "template", "long", "threshold", "fail_rate", "claims", "decoding", "max_new_tokens")
 """Settings of how a judge is asked, which a model that answers questions itself does not take."""
 
 app = typer.Typer(add_completion=False)
@@ -147,6 +147,8 @@ def evaluate_command(
             model, settings, offline=model is None and offline, as_json=as_json,
             data_dir=data_dir, machine=hardware, out=out, overwrite=overwrite,
         )  # fmt: skip
+    if names and not samples and settings["decoding"] is None:  # as published figures were measured
+        settings = {**settings, "decoding": "free"}
     if model is None:
         raise InputError("give --model: what is to be measured (reference: the toolkit's own judge)")
     from eval.gates import check_limits, parse_limits

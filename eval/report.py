@@ -127,6 +127,8 @@ def decoding_text(judge: Mapping[str, Any]) -> str:
     if "max_new_tokens" not in judge:
         return ""
     limit = f"at most {judge['max_new_tokens']} tokens"
+    if "guided" in judge:
+        limit = f"{'constrained' if judge['guided'] else 'free'}, {limit}"
     if not judge.get("temperature"):
         return f"greedy, {limit}"
     top_p, top_k = judge.get("top_p"), judge.get("top_k")

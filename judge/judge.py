@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from judge.backends.asking import Fitted, read_replies, read_verdicts, reply_form
 from judge.backends.base import (
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from judge.calibration.curve import Calibration
 
 MAX_NEW_TOKENS = 512
+Decodings = Literal["constrained", "free"]
+"""Whether reason mode's replies are held to the form of a verdict."""
 CHUNK = {"verdict": 256, "reason": 32}
 """Samples that are sorted into batches together, by mode; verdicts stream out after each chunk."""
 

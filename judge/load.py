@@ -9,7 +9,7 @@ from judge.backends.load import Engine, load_backend
 from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
-from judge.judge import MAX_NEW_TOKENS, Judge
+from judge.judge import MAX_NEW_TOKENS, Decodings, Judge
 from judge.models.identity import asked_mode, read_identity, taught_mode
 from judge.models.quantization import QuantizationChoice
 from judge.models.runtimes import exported
@@ -34,6 +34,7 @@ def load_judge(
     precision: Precision = "auto",
     max_length: int | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
+    decoding: Decodings | None = None,
     batch_tokens: int | None = None,
     floor_data: Sequence[Sample] | None = None,
     backend: Engine = "transformers",
@@ -44,7 +45,6 @@ def load_judge(
     long: Long = "fit",
     threshold: str | None = None,
     fail_rate: float | None = None,
-    compiled: bool = False,
     claims: bool = False,
     first: str | None = None,
     sure: float = SURE,
@@ -67,6 +67,8 @@ def load_judge(
             calibration holds for it.
         max_length: upper bound on the context in tokens.
         max_new_tokens: limit of a reason-mode reply.
+        decoding: ``constrained``, the default, holds reason-mode replies to the form of a verdict where the
+            engine can; ``free`` leaves them to the model.
         batch_tokens: padded tokens that run in one batch.
         floor_data: labelled samples that a fitted floor learns from.
         backend: the engine that runs the model.
@@ -80,7 +82,6 @@ def load_judge(
             the one that ``judge calibrate`` found.
         fail_rate: the share of answers that is hallucinated where the judge is used, if it is known. The
             calibrated probabilities are then for that share; labels stay as they are without it.
-        compiled: compile the model's layers (``torch.compile``); transformers only.
         claims: judge every sentence of an answer too (:class:`judge.claims.checker.ClaimsJudge`).
         first: a cheaper judge that judges before this one, and alone what it is sure of
             (:class:`judge.cascade.CascadeJudge`); loaded as it comes.
@@ -137,7 +138,6 @@ def load_judge(
             ("template", reads_pages(identity) and template),
             ("backend vllm", backend == "vllm"),
             ("quantization nf4", quantization == "nf4"),
-            ("--compile", compiled),
         ):
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
@@ -185,11 +185,10 @@ def load_judge(
         vllm=vllm,
         endpoint=endpoint,
         call_cache=None if call_cache is None else Path(call_cache),
-        compiled=compiled,
         chat=chat,
     )
     guide = None
-    if template is None and engine.takes_patterns:
+    if decoding != "free" and template is None and engine.takes_patterns:
         from judge.backends.guided import judgement_pattern
 
         guide = judgement_pattern(max_new_tokens if backend == "vllm" else None)

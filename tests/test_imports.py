@@ -46,7 +46,7 @@ MAY_LOAD = {
 MAY_LOAD |= {f"judge/pages/{name}.py" for name in ("model", "bert", "attention")}
 MAY_LOAD |= {"judge/encoder/network.py"}
 MAY_LOAD |= {f"judge/models/{name}.py" for name in ("blocked_attention", "float32_linear")}
-MAY_LOAD |= {"judge/exports/onnx_file.py", "judge/backends/growing_cache.py"}
+MAY_LOAD |= {"judge/exports/onnx_file.py"}
 MODULES = [path.relative_to(ROOT) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 

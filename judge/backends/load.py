@@ -30,7 +30,6 @@ def load_backend(
     vllm: "VLLMSettings | None" = None,
     endpoint: "EndpointConfig | str | None" = None,
     call_cache: Path | None = None,
-    compiled: bool = False,
     chat: Mapping[str, Any] | None = None,
 ) -> Backend:
     """Load a model into an engine; arguments as for :func:`judge.load.load_judge`.
@@ -43,7 +42,6 @@ def load_backend(
     """
     for value, name, owner in (
         (quantization == "nf4", "quantization nf4", "transformers"),
-        (compiled, "--compile", "transformers"),
         (endpoint is not None, "an endpoint (--base-url)", "openai"),
         (call_cache is not None, "a call cache (--call-cache)", "openai"),
         (batch_tokens is not None, "a limit of tokens in a batch (--batch-tokens)", "transformers"),
@@ -61,7 +59,6 @@ def load_backend(
         for given, option in (
             (precision != "auto", "--precision"),
             (quantization != "auto", "--quantization"),
-            (compiled, "--compile"),
             (bool(chat), "chat template arguments (--template)"),
         ):
             if given:
@@ -93,7 +90,7 @@ def load_backend(
     if precision == "auto":
         precision = cast(Precision, default_precision(trained=trained_precision(identity)))
     loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
-    return TransformersBackend(loaded, max_length, batch_tokens, compiled, chat)
+    return TransformersBackend(loaded, max_length, batch_tokens, chat)
 
 
 def _exported(

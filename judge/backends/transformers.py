@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
-from judge.backends.compiling import compile_layers
 from judge.backends.decoding import BATCH_ROWS, Decoder
-from judge.backends.held import can_hold
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.attention import tree_attention
 from judge.models.batching import CPU_PADDING, by_length
@@ -45,12 +43,7 @@ class TransformersBackend:
         max_length: upper bound on the context; the model's own by default.
         batch_tokens: padded tokens that run in one batch, at most; by default what suits the device, and for
             replies what its memory holds.
-        compiled: compile the model's layers with ``torch.compile``, for any number of rows and tokens. Takes
-            about a minute at the first batches.
         chat: arguments of the tokenizer's chat template.
-
-    Raises:
-        InputError: nothing here compiles: no C++ compiler on a CPU, no Triton on a GPU.
     """
 
     concurrent = False
@@ -60,14 +53,10 @@ class TransformersBackend:
         loaded: "LoadedModel",
         max_length: int | None = None,
         batch_tokens: int | None = None,
-        compiled: bool = False,
         chat: Mapping[str, Any] | None = None,
     ):
         self.loaded = loaded
         self.model = loaded.model.eval()
-        self.compiled = compiled
-        if compiled:
-            compile_layers(self.model)
         self.renderer = Renderer(loaded.tokenizer, chat)
         on_cpu = self.model.device.type == "cpu"
         self.batch_tokens = batch_tokens or BATCH_TOKENS
@@ -76,7 +65,7 @@ class TransformersBackend:
         self.decoder = Decoder(loaded, batch_tokens)
         self.replies_together = 1 if on_cpu else BATCH_ROWS
         self.shares = can_share(self.model)
-        self.takes_patterns = can_hold(loaded.tokenizer)
+        self.takes_patterns = bool(loaded.tokenizer.is_fast)
         self.context_length = min(loaded.context_length, max_length or loaded.context_length)
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
@@ -89,11 +78,9 @@ class TransformersBackend:
 
     def describe(self) -> dict[str, Any]:
         """Model, revision, number format, device, context length."""
-        compiled = {"compiled": True} if self.compiled else {}
         return {
             "backend": "transformers",
             **self.loaded.describe(),
-            **compiled,
             "context_length": self.context_length,
         }
 

@@ -11,7 +11,7 @@ import typer
 from judge.backends.load import Engine
 from judge.cascade import SURE
 from judge.errors import InputError, unknown
-from judge.judge import MAX_NEW_TOKENS
+from judge.judge import MAX_NEW_TOKENS, Decodings
 from judge.models.identity import ENCODER, read_identity
 from judge.models.quantization import QuantizationChoice
 from judge.models.weights import Precision
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from judge.prompting.language import LanguageWatch
     from judge.rows import Meanings
 
-JUDGING = ("mode", "template", "windows", "threshold", "prior", "claims", "max_new_tokens")
+JUDGING = ("mode", "template", "windows", "threshold", "prior", "claims", "decoding", "max_new_tokens")
 """Options that say how a judge is asked, and nothing of the engine."""
 CASCADE = ("cascade", "cascade_threshold", "cascade_weight")
 """Options of a second, cheaper judge."""
@@ -137,6 +137,10 @@ def _settings(
     claims: Annotated[
         bool, _judge("Tell of every sentence how likely it is wrong, and what supports it.", "--claims")
     ] = False,
+    decoding: Annotated[
+        Decodings | None,
+        _judge("Reason mode's replies: constrained to a verdict's form, or free, as in most papers."),
+    ] = None,
     labels: Annotated[
         str | None,
         _judge("An encoder's class that means supported, if its name is unclear.", metavar="PASS=CLASS"),
@@ -168,9 +172,6 @@ def _settings(
     quantization: Annotated[
         QuantizationChoice, _engine("Weights as the judge was trained on, as they are, or in 4 bits.")
     ] = "auto",
-    compiled: Annotated[
-        bool, _engine("Compile the model's layers: a minute at first, faster after it.", "--compile")
-    ] = False,
     max_length: Annotated[int | None, _engine("Upper bound on the context, in tokens.", min=1)] = None,
     max_new_tokens: Annotated[
         int, _engine("Limit of a reason-mode reply, in tokens.", min=1)
@@ -196,13 +197,13 @@ def _settings(
         "threshold": threshold,
         "fail_rate": prior,
         "claims": claims,
+        "decoding": decoding,
         "first": cascade,
         "sure": cascade_threshold,
         "first_weight": cascade_weight,
         "backend": backend,
         "precision": precision,
         "quantization": quantization,
-        "compiled": compiled,
         "max_length": max_length,
         "max_new_tokens": max_new_tokens,
         "batch_tokens": batch_tokens,

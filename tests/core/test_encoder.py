@@ -366,7 +366,7 @@ def test_a_decoder_with_missing_weights_is_an_error(
 
 def test_what_encoders_do_not_take(tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
     save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
-    for options in ({"mode": "reason"}, {"backend": "vllm"}, {"compiled": True}):
+    for options in ({"mode": "reason"}, {"backend": "vllm"}):
         with pytest.raises(InputError, match="encoder"):
             load_judge(str(tmp_path), **options)
     with pytest.raises(InputError, match="--labels does not apply"):

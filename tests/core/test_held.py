@@ -9,7 +9,7 @@ import torch
 
 from judge.backends.base import Decoding
 from judge.backends.guided import judgement_pattern
-from judge.backends.held import CLOSING, Forms
+from judge.backends.held import CLOSING, Form, Held
 from judge.backends.transformers import TransformersBackend
 from judge.load import load_judge
 from judge.types import Label, Sample
@@ -37,23 +37,25 @@ def test_replies_fit_their_form_and_end(
 def test_what_leaves_the_form_is_held_no_longer(tiny_backend: Callable[..., TransformersBackend]) -> None:
     backend = tiny_backend("chatml")
     size = backend.model.config.vocab_size
-    held = Forms(backend.loaded.tokenizer, size, backend.renderer.stop_ids()).begin("ab", 2, 99)
-    logits = torch.zeros(2, size)
-    first = held.narrow([0, 1], logits)
+    held = Held(Form(backend.loaded.tokenizer, size, backend.renderer.stop_ids(), "ab"), 2, 99)
+    scores = torch.zeros(2, size)
+    first = held(torch.zeros(2, 1, dtype=torch.long), scores)  # the prompts
     allowed = [token for token in range(size) if first[0, token] == 0]
     assert 0 < len(allowed) < size and torch.equal(first[0], first[1])
     other = next(token for token in range(size) if token not in allowed)
-    held.take([0, 1], [allowed[0], other])
-    narrowed = held.narrow([1, 0], logits)
-    assert torch.equal(narrowed[0], logits[0]) and not torch.equal(narrowed[1], logits[1])
+    narrowed = held(torch.tensor([[allowed[0]], [other]]), scores)
+    assert torch.equal(narrowed[1], scores[1]) and not torch.equal(narrowed[0], scores[0])
 
 
 def test_an_untrained_model_gives_a_verdict_in_reason_mode(model_folder: Callable[[str], Path]) -> None:
     judge = load_judge(str(model_folder("chatml")), mode="reason", max_new_tokens=60)
     assert judge.describe()["guided"] is True
+    free = load_judge(str(model_folder("chatml")), mode="reason", max_new_tokens=60, decoding="free")
+    assert free.describe()["guided"] is False
     samples = [
         Sample("1", "It is red.", "It is blue."),
         Sample("2", "\u6865\u5f88\u957f\u3002", "\u6865\u4e0d\u957f\u3002", language="zh"),
     ]
     verdicts = judge.check(samples)
     assert all(verdict.label in Label and verdict.reasoning and verdict.p_fail for verdict in verdicts)
+    assert all(verdict.label is None and verdict.error for verdict in free.check(samples))

@@ -381,8 +381,6 @@ def test_settings_of_another_engine_are_refused(tmp_path: Path) -> None:
         load_judge("m", backend="openai", batch_tokens=9, endpoint=config)
     with pytest.raises(InputError, match="quantization nf4 is for the backend transformers"):
         load_judge("m", backend="openai", quantization="nf4", endpoint=config)
-    with pytest.raises(InputError, match="--compile is for the backend transformers"):
-        load_judge("m", backend="openai", compiled=True, endpoint=config)
     with pytest.raises(InputError, match="the endpoint is for 'm', and the judge's model is 'n'"):
         load_judge("n", backend="openai", endpoint=config)
 

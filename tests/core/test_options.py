@@ -27,12 +27,14 @@ def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dic
 
 
 def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:
-    _, given = call("--model", "m", "--count", 2, "--mode", "reason", "--compile", "--call-cache", "calls")
+    _, given = call(
+        "--model", "m", "--count", 2, "--mode", "reason", "--sure", "0.7", "--call-cache", "calls"
+    )
     assert (given["model"], given["count"]) == ("m", 2)
     assert given["settings"] == {
         **DEFAULTS,
         "mode": "reason",
-        "compiled": True,
+        "sure": 0.7,
         "call_cache": Path("calls"),
     }
     assert call("--model", "m")[1]["settings"] == DEFAULTS

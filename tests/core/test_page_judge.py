@@ -267,7 +267,7 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
     assert right.p_fail is not None and wrong.p_fail is not None and right.p_fail < wrong.p_fail
     [foreign] = judge.check([sample("x", language="zh")])
     assert foreign.label is None and "zh" in str(foreign.error)
-    for options in ({"mode": "reason"}, {"backend": "vllm"}, {"compiled": True}):
+    for options in ({"mode": "reason"}, {"backend": "vllm"}):
         with pytest.raises(InputError, match="encoder"):
             load_judge(str(out), **options)
     (out / "model.safetensors").write_bytes(b"0" * 64)

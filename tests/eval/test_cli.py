@@ -151,6 +151,10 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
     assert call(*command, *more).exit_code == 0
     assert (asked["model"], asked["mode"], asked["template"]) == ("org/m", "reason", data)
     assert (asked["batch_tokens"], asked["max_new_tokens"], asked["backend"]) == (9, 7, "vllm")
+    assert asked["decoding"] is None
+    probes = ("--model", "org/m", "--benchmarks", "probes", "--limit", 2, "--bootstrap", 0)
+    for given, taken in (((), "free"), (("--decoding", "constrained"), "constrained")):
+        assert call(*probes, *given).exit_code == 0 and asked["decoding"] == taken
 
 
 @pytest.mark.parametrize(

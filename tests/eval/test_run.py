@@ -232,6 +232,8 @@ def test_old_reports_of_several_runs_are_still_read() -> None:
     [
         ({"mode": "verdict"}, ""),
         ({"max_new_tokens": 9, "temperature": 0.0}, "greedy, at most 9 tokens"),
+        ({"max_new_tokens": 9, "guided": True}, "greedy, constrained, at most 9 tokens"),
+        ({"max_new_tokens": 9, "guided": False}, "greedy, free, at most 9 tokens"),
         (
             {"max_new_tokens": 9, "temperature": 0.8, "top_p": 0.7, "top_k": 0, "seed": 1},
             "temperature 0.8, top_p 0.7, top_k all, seed 1, at most 9 tokens",
