@@ -130,7 +130,7 @@ def load_judge(
     from judge.pages.load import load_pages, reads_pages
 
     identity = {} if backend == "openai" else read_identity(model, revision)
-    if precision == "auto" and backend == "transformers" and template is None:
+    if precision == "auto" and backend == "transformers" and template is None and not claims:
         precision = _calibrated_format(model, revision, mode or taught_mode(identity))
     if backend != "openai" and is_encoder(model, identity, revision):
         for option, given in (

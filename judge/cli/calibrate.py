@@ -138,7 +138,10 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
 
     if settings["mode"] == "reason":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; leave --mode away")
-    judge = load_judge(model, **{**settings, "claims": False})
+    with warnings.catch_warnings():  # as above; claims have a number format of their own
+        warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
+        loaded = load_judge(model, **settings)
+    judge = loaded.judge if isinstance(loaded, ClaimsJudge) else loaded
     if not isinstance(judge, Judge | CalibratedEncoder):
         raise InputError(f"{model} is no model with probabilities of its own")
     raw = ClaimsJudge(replace(judge, calibrations={}))  # type: ignore[type-var]

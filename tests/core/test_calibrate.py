@@ -472,6 +472,8 @@ def test_auto_is_bfloat16_where_the_calibration_holds_in_it(
     assert chosen("avx512_bf16", also=["bfloat16"]) == ("bfloat16", True)
     assert chosen("avx512_bf16", precision="bfloat16") == ("bfloat16", True)
     assert chosen("avx2", also=["bfloat16"]) == ("float32", True)
+    assert chosen("avx512_bf16", also=["bfloat16"]) == ("bfloat16", True)
+    assert load_judge(str(folder), claims=True).describe()["dtype"] == "float32"  # theirs is of float32
     with pytest.raises(InputError, match="unknown precision 'int8'"):
         load_judge(str(folder), precision="int8")  # type: ignore[arg-type]
 
