@@ -17,8 +17,8 @@ _STRESS = {
 }
 _NOTE = (
     "Accuracy is over graded tasks, by the benchmark's own score; extended compares words and values; "
-    "similar adds what an encoder finds near the reference, judged what a judge accepts. "
-    "Hallucinated, refused and unclear count answers to stress tests, whose questions rest on something false."
+    "similar adds what an encoder finds near the reference, judged what a judge accepts. Hallucinated, "
+    "refused and unclear count answers to stress tests, whose questions rest on something false."
 )
 
 
