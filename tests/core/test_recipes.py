@@ -156,6 +156,24 @@ def check_judge(words: list[str]) -> None:
             load_config(kind_of(value), value, list(overrides))
 
 
+def test_every_row_of_the_papers_has_a_command_and_says_what_differs() -> None:
+    text = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
+    tables = text[text.index("## Lynx\n") : text.index("## What was run")]
+    rows = [line.split(" | ") for line in tables.splitlines() if line.startswith("| ") and "---" not in line]
+    rows = [row for row in rows if row[1] != "here"]
+    assert len(rows) > 30
+    for row in rows:
+        assert len(row) == 4 and all(cell.strip("| ") for cell in row), row
+        commands = [shlex.split(code) for code in re.findall(r"`([^`]+)`", row[2])]
+        commands = [words for words in commands if words[0] in ("judge", "make", "accelerate")]
+        assert commands, row
+        for words in commands:
+            if words[0] == "judge":
+                check_judge(words[1:])
+            elif words[0] == "accelerate":
+                check_launch(words)
+
+
 # --- What READMEs promise -----------------------------------------------------------------------------------
 
 SIZED = [readme for readme in READMES if re.search(r"\b[0-9]+ GB\b", readme.read_text(encoding="utf-8"))]
