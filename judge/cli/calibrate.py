@@ -77,11 +77,12 @@ def calibrate_command(
     means = parse_gold_labels(gold_labels)
     with as_file(data, encoding) as file:
         samples = list(read_samples(file, parse_columns(columns), labels=means))
+        digest = sha256_file(file)
     for sample in samples:
         if sample.label is None:
             raise InputError(f"sample {sample.id!r} has no label to calibrate with", file=data, field="label")
     if settings["claims"]:
-        _fit_claims(model, settings, data, samples)
+        _fit_claims(model, settings, data.name, samples, digest)
         return
     check_enough(
         [one.label is Label.FAIL for one in samples], [one.group or one.document_text for one in samples]
@@ -111,7 +112,7 @@ def calibrate_command(
         prompt_hash=loaded["prompt_hash"],
         precision=loaded.get("dtype"),
         quantization=loaded.get("quantization"),
-        data_sha256=sha256_file(data),
+        data_sha256=digest,
     )
     fitted = {judge.mode: calibration.model_dump(mode="json")}
     identity["calibration"] = {**identity.get("calibration", {}), **fitted}
@@ -126,13 +127,13 @@ def calibrate_command(
     typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {judge.mode}")
 
 
-def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sample]") -> None:
+def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sample]", digest: str) -> None:
     """Fit the rule that makes an answer's probability of those of its sentences, and keep it."""
     from judge.claims.checker import ClaimsJudge
     from judge.claims.fit import Labelled, compare, fit_claims
     from judge.claims.rule import FIELD
     from judge.encoder.calibrated import CalibratedEncoder
-    from judge.files import sha256_file, write_json
+    from judge.files import write_json
     from judge.judge import Judge
     from judge.load import load_judge
 
@@ -145,7 +146,7 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
     if not isinstance(judge, Judge | CalibratedEncoder):
         raise InputError(f"{model} is no model with probabilities of its own")
     raw = ClaimsJudge(replace(judge, calibrations={}))  # type: ignore[type-var]
-    verdicts = track(raw.iter_check(samples), data.name, len(samples))
+    verdicts = track(raw.iter_check(samples), title, len(samples))
     found = Labelled()
     taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]
     described = judge.describe()
@@ -154,7 +155,7 @@ def _fit_claims(model: str, settings: Settings, data: Path, samples: "list[Sampl
         prompt_hash=described["prompt_hash"],
         precision=described.get("dtype"),
         quantization=described.get("quantization"),
-        data_sha256=sha256_file(data),
+        data_sha256=digest,
     )
     write_json(Path(model) / JUDGE_FILE, {**read_identity(model), FIELD: fitted.model_dump(mode="json")})
     if not all(taken):

@@ -507,6 +507,30 @@ def test_too_few_samples_are_refused(fails: int, documents: int, found: str | No
         check_enough(labels, groups)
 
 
+def test_gold_labels_in_words_of_ones_own(
+    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numbers may mean either label: nothing is fitted or measured before it is said which."""
+    folder, _, samples = judged
+    file = tmp_path / "data.csv"
+    lines = [f"Café {one.document};{one.answer};{int(one.label is Label.FAIL)}" for one in samples]
+    file.write_text("\n".join(["document;answer;label", *lines]), encoding="cp1252")
+    before = (folder / "judge.json").read_bytes()
+    commands = (("calibrate", "--data", file), ("eval", "--bootstrap", 0, "--json", "--samples", file))
+    for command in commands:
+        assert call(*command, "--model", folder, "--encoding", "cp1252") == 2
+        assert "may mean hallucinated or supported; say which: --gold-labels" in capsys.readouterr().err
+        for wrong in ("1", "1=MAYBE", "=PASS"):
+            assert call(*command, "--model", folder, "--gold-labels", wrong) == 2
+            assert "--gold-labels" in capsys.readouterr().err
+    assert (folder / "judge.json").read_bytes() == before
+    for command in commands:
+        said = ("--encoding", "cp1252", "--gold-labels", "0=pass, 1=FAIL")
+        assert call(*command, "--model", folder, *said) == 0
+    assert "platt on 80 samples" in capsys.readouterr().out
+    (folder / "judge.json").write_bytes(before)
+
+
 def test_wrong_calls(
     judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

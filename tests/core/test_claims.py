@@ -150,7 +150,7 @@ def test_every_sentence_has_its_probability_and_its_passage() -> None:
     assert text_of(ANSWER, [told.claims[1].span]) == ["Lindmoor sued everybody loudly."]
     assert verdicts[0].claims[0].p_fail == verdicts[0].p_fail
     assert verdict_from_json(json.loads(json.dumps(verdict_to_json(told)))) == told
-    [empty] = ClaimsJudge(make_floor("floor:always-fail"), calibration()).check([Sample("e", "", " ")])
+    [empty] = ClaimsJudge(make_floor("floor:always-fail"), calibration()).iter_check([Sample("e", "", " ")])
     assert empty.p_fail == 1 and not empty.claims
 
 

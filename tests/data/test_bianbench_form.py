@@ -49,6 +49,7 @@ def make(folder: Path, samples: Sequence[Sample], subsets: Sequence[str]) -> Pat
         "sources": [{"kind": "file", "path": str(folder / "mine.jsonl")}],
         "perturb": False,
         "audit": "off",
+        "max_repeated": 1,
         "splits": {"validation": 0.4, "test": 0.0},
         "modes": {"verdict": 0, "reason": 0},
         "preferences": {"pairs": 0},

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from data_pipeline.store import SampleStore
 from judge.errors import InputError, JudgeError
-from judge.types import Label, Sample, Task
+from judge.types import Label, Sample, Task, shows
 
 StoreOf = Callable[..., SampleStore]
 
@@ -23,7 +23,7 @@ def sample(name: str, group: str = "g", **values: object) -> Sample:
 
 SAMPLES = [sample(f"s-{number}", f"g-{number // 3}") for number in range(30)]
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
-FILLED = WORDS.filter(lambda text: bool(text.strip()))
+FILLED = WORDS.filter(shows)
 ANY = st.builds(
     Sample,
     id=WORDS,
