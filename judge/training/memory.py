@@ -146,8 +146,8 @@ def layer_bytes(recipe: TrainingConfig, model: Architecture, device: Device, siz
     shared = getattr(recipe, "prefix_sharing", False)
     if device.kind != "cpu" and (shared or (rows > 1 and isinstance(recipe, DPORecipe))):
         # Under a mask PyTorch's kernels have keys and values for every head. All layers share a tree's mask
-        # (in estimate); that of TRL's padded rows is made to numbers in each of them. On a CPU nothing is kept
-        # but what goes in (judge.models.blocked_attention).
+        # (in estimate); that of TRL's padded rows is made to numbers in each of them. On a CPU nothing is
+        # kept but what goes in (judge.models.blocked_attention).
         attention = float(size * (5 * queries + (0 if shared else tokens)))
     mlp = size * 4 * wide
     adapters = 0
