@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from judge.backends.vllm_engine import VLLMSettings
-from judge.batch.cluster import join_cluster
+from judge.batch.cluster import STARTS, join_cluster
 from judge.batch.file import Counts, judge_file
-from judge.batch.ray import STARTS, RayEngine, _rows, settings_on
+from judge.batch.ray import RayEngine, _rows, settings_on
 from judge.errors import InputError, JudgeError
 from judge.types import Label, Mode, Sample, Verdict
 from tests.calling import call
@@ -276,9 +276,7 @@ def test_wrong_calls(
 
 def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(
-        InputError, match=r"needs Ray.*pip install 'ray\[data\]', or 'hallucination-judge\[ray"
-    ):
+    with pytest.raises(InputError, match=r"needs Ray.*pip install ray, or 'hallucination-judge\[ray"):
         join_cluster()
 
 
