@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from judge.errors import InputError
+from judge.errors import InputError, require
 
 
 def read_rows(path: str, subset: str | None, split: str) -> Iterator[dict[str, Any]]:
@@ -16,10 +16,9 @@ def read_rows(path: str, subset: str | None, split: str) -> Iterator[dict[str, A
     Raises:
         InputError: it cannot be fetched, or it holds no row.
     """
-    try:
-        from datasets import ClassLabel, load_dataset
-    except ImportError:
-        raise InputError("kind hub needs the 'datasets' library: pip install datasets") from None
+    require("kind hub", "train", "datasets")
+    from datasets import ClassLabel, load_dataset
+
     empty = True
     try:
         rows = load_dataset(path, subset, split=split, streaming=True)
