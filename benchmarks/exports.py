@@ -37,7 +37,7 @@ HEAD = """
 
 def judged(judge: Checker, samples: Sequence[Sample]) -> tuple[list[Verdict], float]:
     """Verdicts, and samples a second of one core: what else runs on the machine costs wall time alone."""
-    judge.check(samples[:2])  # what is set up at the first call is no part of the speed
+    judge.check(samples[:2])  # what is set up at the first call is not a part of the speed
     start = time.process_time()
     verdicts = judge.check(samples)
     return verdicts, len(samples) / (time.process_time() - start)

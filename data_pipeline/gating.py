@@ -32,7 +32,7 @@ class LeakGate:
         if folder is None and not config.built:
             raise InputError(
                 "the leak gate needs the benchmarks: name their folder in leaks.data_dir, or set "
-                f"{DATA_DIR_ENV}; for documents that are in no benchmark leave it away (leaks: null)"
+                f"{DATA_DIR_ENV}; for documents that are in no benchmark omit it (leaks: null)"
             )
         self._most = config.max_dropped
         names = config.benchmarks or tuple(BENCHMARKS)

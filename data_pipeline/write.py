@@ -46,7 +46,7 @@ def sft_rows(store: SampleStore, split: str) -> Iterator[SFTRow]:
     """SFT rows in the modes that are wanted, in the samples' order.
 
     A verdict is the gold label; a reasoning that leads to it is a teacher's, and where none has one there
-    is no row in reason mode. What an ensemble excluded gives no row at all.
+    is not a row in reason mode. What an ensemble excluded gives no row at all.
     """
     for sample in store.samples("split = ? AND (verdict OR reason) AND NOT excluded", (split,)):
         if store.wants(sample, "verdict"):

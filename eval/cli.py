@@ -69,7 +69,7 @@ def _sets(
             benchmark = replace(benchmark, name=benchmark.title)
         sets[benchmark.name] = benchmark, benchmark.load()
     if not sets:
-        raise InputError("no benchmark is at hand; give --data-dir")
+        raise InputError("found no benchmark files; give --data-dir")
     return list(sets.values())
 
 
@@ -90,7 +90,7 @@ def evaluate_command(
         Path | None,
         typer.Option(envvar="JUDGE_DATA_DIR", help="One folder per benchmark; else from the Hub."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Draw so many of each set, stratified.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Draw this many of each set, stratified.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of draw, intervals and sampling.")] = 0,
     attack: Annotated[
         bool, typer.Option("--attack", help="Judge every sample with prompt injections, too.")
@@ -108,11 +108,11 @@ def evaluate_command(
         float | None, typer.Option(min=0.001, max=1, help="Sample from this share of the likeliest.")
     ] = None,
     top_k: Annotated[
-        int | None, typer.Option(min=0, help="Sample from so many likeliest tokens; 0 is all.")
+        int | None, typer.Option(min=0, help="Sample from this many likeliest tokens; 0 is all.")
     ] = None,
-    floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the floors on.")] = None,
+    floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the baselines on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
-    latency: Annotated[int, typer.Option(min=0, help="Time so many samples alone, too.")] = 0,
+    latency: Annotated[int, typer.Option(min=0, help="Time this many samples alone, too.")] = 0,
     hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
     fail_under: Annotated[
         list[str] | None,
@@ -250,7 +250,7 @@ def compare_command(
     from eval.tables import cascade_table, comparison_table, print_table
 
     if cascade_weight and not cascade:
-        raise InputError("--cascade-weight is for --cascade; add it, or leave the weight away")
+        raise InputError("--cascade-weight is for --cascade; add it, or omit the weight")
     show: Callable[..., Table] = cascade_table if cascade else comparison_table
     found: Sequence[Any] = (
         cascade_curves(first, second, first_weight=cascade_weight, bootstrap=bootstrap, seed=seed)

@@ -204,7 +204,7 @@ def _read(folder: Path) -> dict[str, dict[tuple[str, str], dict[str, Any]]]:
                 found.setdefault(row["benchmark"], {})[row["id"], row["sample"]] = row
                 verdict_from_row(row)
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"is no verdict of `judge eval` ({error!r})", file=path, line=line) from None
+            raise InputError(f"is not a verdict of `judge eval` ({error!r})", file=path, line=line) from None
     if not found:
         raise InputError("holds no verdict", file=path)
     return found

@@ -49,19 +49,19 @@ def load_judges(
     kind, colon, rest = model.partition(":")
     prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
     if prefix and (template is not None or mode == "reason"):
-        raise InputError(f"{model} judges in a way of its own; leave --template and --mode away")
+        raise InputError(f"{model} judges in a way of its own; omit --template and --mode")
     for name, option in (("threshold", "--threshold"), ("fail_rate", "--prior")):
         if prefix and options.get(name) is not None:
             raise InputError(f"{model} judges in a way of its own; leave {option} away")
     if prefix != "floor" and prefix and options.get("claims"):
-        raise InputError(f"{model} judges in a way of its own; leave --claims away")
+        raise InputError(f"{model} judges in a way of its own; omit --claims")
     if temperature and options.get("claims"):
-        raise InputError("claims are read as probabilities and not sampled; leave --temperature away")
+        raise InputError("claims are read as probabilities and not sampled; omit --temperature")
     known = {} if prefix or options.get("backend") == "openai" else read_identity(model)
     verdict = not prefix and (mode or taught_mode(known)) == "verdict"
     if temperature and (verdict or prefix in ("replay", "floor", "ragas")):
         way = "verdict mode, which reads probabilities," if not prefix else f"{prefix}:"
-        raise InputError(f"{way} samples nothing; leave --temperature away, or use --mode reason on a model")
+        raise InputError(f"{way} samples nothing; omit --temperature, or use --mode reason on a model")
     if runs > 1 and not prefix.startswith("selfcheck") and not temperature:
         raise InputError(f"{runs} runs would all be the same; add --mode reason --temperature 0.8")
 
@@ -70,7 +70,7 @@ def load_judges(
     }
     if among and not prefix.startswith("selfcheck") and not temperature:
         option = f"--{next(iter(among)).replace('_', '-')}"
-        raise InputError(f"{option} is for sampling; add --mode reason --temperature 0.8, or leave it away")
+        raise InputError(f"{option} is for sampling; add --mode reason --temperature 0.8, or omit it")
 
     judge: Checker
     if prefix == "replay":
@@ -80,7 +80,7 @@ def load_judges(
     if prefix not in METHODS:
         judge = load_judge(model, mode=mode, template=template, **options)
         if isinstance(judge, CascadeJudge) and temperature:
-            raise InputError("--temperature is for one judge; leave --cascade away")
+            raise InputError("--temperature is for one judge; omit --cascade")
         if not isinstance(judge, Judge):
             return [judge]
         judge = replace(judge, temperature=temperature or 0.0, **among)

@@ -100,7 +100,7 @@ def _read(path: Path) -> dict[str, Recorded]:
         except InputError as error:
             raise InputError(str(error), file=path, line=line) from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"is no recorded verdict ({error!r})", file=path, line=line) from None
+            raise InputError(f"is not a recorded verdict ({error!r})", file=path, line=line) from None
         verdicts = found.setdefault(judge, {})
         repeated[judge] = repeated.get(judge, 0) + (sample in verdicts)
         verdicts.setdefault(sample, verdict)
@@ -120,7 +120,7 @@ def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
         return str(row.get("eval_type", "")), str(row["id"]), Verdict(label, reasoning=row.get("eval_reason"))
     if "label" not in row or "document" in row:
         raise InputError(
-            f"is no recorded verdict (the row has: {', '.join(row)}); wanted are id and label, what judge "
+            f"is not a recorded verdict (the row has: {', '.join(row)}); wanted are id and label, what judge "
             "batch or judge eval write, or id, eval_type and eval_result"
         )
     p_fail = row.get("p_fail")

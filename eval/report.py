@@ -101,7 +101,7 @@ class Report:
         except KeyError as error:
             raise InputError("is missing; is this a report.json?", field=str(error.args[0])) from None
         except (AttributeError, TypeError) as error:
-            raise InputError(f"this is no report ({error})") from None
+            raise InputError(f"this is not a report ({error})") from None
         return cls(**values)
 
 
@@ -200,4 +200,4 @@ def read_reports(out: Path) -> list[Report]:
     except InputError as error:
         raise InputError(str(error), file=path) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"is no report of `judge eval` ({error!r})", file=path) from None
+        raise InputError(f"is not a report of `judge eval` ({error!r})", file=path) from None

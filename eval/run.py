@@ -168,7 +168,7 @@ def evaluate(
     measured = [scorer.measured(verdicts, intervals=number == 0) for number, verdicts in numbered]
     of_floors = {
         name: scorer.measured(found, intervals=True)
-        for name, found in track(by_floor.items(), "intervals of the floors", len(by_floor))
+        for name, found in track(by_floor.items(), "intervals of the baselines", len(by_floor))
     }
     verdicts, first = runs[0], measured[0].metrics
     described = describe_judge(asked[0])

@@ -18,7 +18,7 @@ def take(samples: Sequence[Sample], limit: int | None, seed: int = 0) -> list[Sa
         InputError: the limit is below 1.
     """
     if limit is not None and limit < 1:
-        raise InputError(f"limit {limit} is too small; take at least 1 sample, or leave it away for all")
+        raise InputError(f"limit {limit} is too small; take at least 1 sample, or omit it for all")
     if limit is None or limit >= len(samples):
         return list(samples)
     strata: dict[tuple[str, str], list[int]] = {}

@@ -75,7 +75,7 @@ def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> Non
         InputError: it holds a finished result, or a result of another run; the message shows the difference.
     """
     if out.exists() and not out.is_dir():
-        raise InputError("is a file, a folder is wanted for --out", file=out)
+        raise InputError("is a file, expected a folder for --out", file=out)
     if overwrite:
         for name in (REPORT, VERDICTS, RUN):
             (out / name).unlink(missing_ok=True)

@@ -37,7 +37,7 @@ class CascadeJudge(Checker):
         threshold: from which common probability of FAIL on the label is ``FAIL``.
 
     Raises:
-        InputError: ``sure`` or ``first_weight`` is no such number, or a weight is given in reason mode,
+        InputError: ``sure`` or ``first_weight`` is not such a number, or a weight is given in reason mode,
             where the label is what the reasoning says.
     """
 
@@ -50,9 +50,9 @@ class CascadeJudge(Checker):
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.sure <= 1:
-            raise InputError(f"is {self.sure}, a probability from 0.5 to 1 is wanted", field="sure")
+            raise InputError(f"is {self.sure}, expected a probability from 0.5 to 1", field="sure")
         if not 0 <= self.first_weight <= 1:
-            raise InputError(f"is {self.first_weight}, a number from 0 to 1 is wanted", field="first_weight")
+            raise InputError(f"is {self.first_weight}, expected a number from 0 to 1", field="first_weight")
         if self.first_weight and self.mode == "reason":
             raise InputError(
                 "weighs verdicts, and a reasoning has one of its own; leave it at 0", field="first_weight"

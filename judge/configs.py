@@ -57,7 +57,7 @@ def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -
     """Read a YAML file into a config, with overrides on top (``lora.rank=8``, ``sources.0.limit=9``).
 
     Raises:
-        InputError: the file is no YAML mapping, a key is unknown, or a value is of the wrong type.
+        InputError: the file is not YAML mapping, a key is unknown, or a value is of the wrong type.
     """
     with open_text(path) as stream:
         try:
@@ -65,7 +65,7 @@ def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -
         except yaml.YAMLError as error:
             line = getattr(getattr(error, "problem_mark", None), "line", None)
             raise InputError(
-                f"is no YAML ({getattr(error, 'problem', error)})",
+                f"is not valid YAML ({getattr(error, 'problem', error)})",
                 file=path,
                 line=None if line is None else line + 1,
             ) from None
@@ -93,7 +93,7 @@ def make_config(
 def _override(values: dict[str, Any], override: str) -> None:
     key, equals, text = override.partition("=")
     if not equals or not key:
-        raise InputError(f"{override!r} is no override; write key=value, such as learning_rate=1e-5")
+        raise InputError(f"{override!r} is not an override; write key=value, such as learning_rate=1e-5")
     *parents, last = key.split(".")
     target: Any = values
     for parent in parents:
@@ -101,7 +101,9 @@ def _override(values: dict[str, Any], override: str) -> None:
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise InputError(f"{override!r}: the value is no YAML ({getattr(error, 'problem', error)})") from None
+        raise InputError(
+            f"{override!r}: the value is not valid YAML ({getattr(error, 'problem', error)})"
+        ) from None
     if isinstance(value, str):  # YAML reads 1e-5 as text; a number is meant
         with suppress(ValueError):
             value = float(value)
@@ -120,7 +122,7 @@ def _step(target: Any, part: str, override: str) -> Any:
         return target.setdefault(part, {})
     if isinstance(target, list) and part.isdecimal() and int(part) < len(target):
         return target[int(part)]
-    raise InputError(f"{override!r}: {part!r} is no key or place there")
+    raise InputError(f"{override!r}: {part!r} is not a key or place there")
 
 
 def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None) -> InputError:

@@ -96,9 +96,9 @@ def load_judge(
             ``fail_rate`` for a judge that is not calibrated.
     """
     if first is not None and claims:
-        raise InputError("claims are judged by one judge; leave --cascade or --claims away")
+        raise InputError("claims are judged by one judge; omit --cascade or --claims")
     if claims and fail_rate is not None:
-        raise InputError("claims have a calibration of their own; leave --prior or --claims away")
+        raise InputError("claims have a calibration of their own; omit --prior or --claims")
 
     def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
         if claims:
@@ -140,7 +140,7 @@ def load_judge(
             ("quantization nf4", quantization == "nf4"),
         ):
             if given:
-                raise InputError(f"{model} is an encoder, which has no {option}; leave it away")
+                raise InputError(f"{model} is an encoder, which has no {option}; omit it")
         if precision != "auto" and exported(identity, "onnx"):
             raise InputError(f"{model} is an export, which takes no --precision; omit it")
         encoder: Any

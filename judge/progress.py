@@ -29,7 +29,7 @@ Update = Callable[..., None]
 """Is told how much is done, and of how much (``None``: unknown). The first call says where it begins."""
 
 EVERY = 30.0
-"""Seconds between two lines where standard error is no terminal."""
+"""Seconds between two lines where standard error is not a terminal."""
 NOTEBOOK = "JPY_PARENT_PID"
 """Set in what a notebook's cell starts: it looks like a terminal, and shows every state of a bar."""
 

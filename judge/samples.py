@@ -71,10 +71,10 @@ def sample_from_row(
     document = row["document"]
     passages = list(document) if isinstance(document, list | tuple) else [document]
     if not all(isinstance(passage, str) for passage in passages):
-        raise wrong("document", f"holds {document!r:.60}, a text or a list of texts is wanted")
+        raise wrong("document", f"holds {document!r:.60}, expected a text or a list of texts")
     for name in ("answer", "question", "source", "group"):
         if not isinstance(row.get(name, ""), str | None):
-            raise wrong(name, f"holds {row[name]!r:.60}, a text is wanted")
+            raise wrong(name, f"holds {row[name]!r:.60}, expected a text")
     for name, value in row.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
         if fault := lone_surrogate(text):
@@ -94,10 +94,10 @@ def sample_from_row(
             raise wrong("label", str(error)) from None
     meta = {} if row.get("meta") in (None, "") else row["meta"]
     if not isinstance(meta, Mapping):
-        raise wrong("meta", f"holds {meta!r:.60}, an object is wanted")
+        raise wrong("meta", f"holds {meta!r:.60}, expected an object")
     identifier = row.get("id")
     if isinstance(identifier, bool) or not isinstance(identifier, str | int | float | None):
-        raise wrong("id", f"holds {identifier!r:.60}, a text or a number is wanted")
+        raise wrong("id", f"holds {identifier!r:.60}, expected a text or a number")
 
     sample = Sample(
         id=str(identifier) if identifier not in (None, "") else f"row-{line or 1}",

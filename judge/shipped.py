@@ -57,7 +57,7 @@ def find_recipe(given: Path, stage: str) -> Path:
     if name not in recipe_names():
         if given.is_dir():
             raise InputError(f"is a folder; name a file in it, such as {given / stage}.yaml", file=given)
-        raise InputError(f"is no file, and no recipe: {unknown('recipe', given, fitting)}", file=given)
+        raise InputError(f"is not a file, and no recipe: {unknown('recipe', given, fitting)}", file=given)
     path = RECIPES / name / f"{file[0] if file else stage}.yaml"
     if not path.is_file():
         there = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))

@@ -43,7 +43,7 @@ class Repair:
 
 @dataclass(slots=True)
 class Dialogue:
-    """One dialogue. ``turns`` are A's and B's by turns; ``problem`` says why it ended early and is no use."""
+    """One dialogue. ``turns`` are A's and B's by turns; ``problem`` says why it ended early."""
 
     topic: Topic
     rounds: int

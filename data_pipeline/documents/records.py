@@ -37,13 +37,13 @@ class Triple(NamedTuple):
 
 
 def triples_of(document: str) -> list[Triple]:
-    """The triples of a document; none where one of its lines is no triple."""
+    """The triples of a document; none where one of its lines is not a triple."""
     lines = [line.split(" | ") for line in document.strip().split("\n")]
     return [Triple(*line) for line in lines] if all(len(line) == 3 for line in lines) else []
 
 
 def values_of(document: str) -> list[tuple[str, str]]:
-    """Keys and texts of a JSON record; none where the document is no record."""
+    """Keys and texts of a JSON record; none where the document is not a record."""
     if document[:1] not in ("{", "["):
         return []
     try:

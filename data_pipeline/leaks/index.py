@@ -40,7 +40,7 @@ LEAST_SHINGLES = 5
 LEAST_PAIR_SHINGLES = 20
 """Fewer shingles in common show nothing: of documents, of questions with answers."""
 LEAST_LETTERS = 40
-"""Bytes of letters that a question and answer about a document need: "In which year? 1990" is no leak."""
+"""Bytes of letters that a question and answer about a document need: "In which year? 1990" is not a leak."""
 SETTINGS = {
     "version": 2,
     "window": WINDOW,
@@ -234,7 +234,7 @@ class BenchmarkIndex:
         except FileNotFoundError:
             raise InputError("no such file", file=path) from None
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise InputError(f"is no index of benchmarks ({error}); build it again", file=path) from None
+            raise InputError(f"is not an index of benchmarks ({error}); build it again", file=path) from None
         if header["settings"] != SETTINGS:
             raise InputError("was made with other settings; build it again", file=path)
         return cls(header, arrays)

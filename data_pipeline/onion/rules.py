@@ -15,7 +15,7 @@ from data_pipeline.text.content import terms
 from judge.types import Sample
 
 NAME_WORDS = 6
-"""A longer line is no name but a remark."""
+"""A longer line is not a name but a remark."""
 FACT_WORDS = (3, 25)
 KNOWN_SHARE = 0.65
 """Share of a fact's content words that its description must have. Chosen on the released files."""
@@ -64,14 +64,14 @@ def names(entity: str, text: str) -> bool:
 
 
 def fault_of_name(name: str, category: str) -> str | None:
-    """Why a line is no name of an entity."""
+    """Why a line is not a name of an entity."""
     if len(name.split()) > NAME_WORDS or not bare(name) or name[-1] in ".!?":
-        return "is no name"
+        return "is not a name"
     return "is the category itself" if terms(name) == terms(category) else None
 
 
 def fault_of_description(text: str, entity: str, words: int) -> str | None:
-    """Why a text is no description of an entity; ``words`` is what was asked for, 0 for any length."""
+    """Why a text is not a description of an entity; ``words`` is what was asked for, 0 for any length."""
     count = len(text.split())
     if count < MIN_DESCRIPTION:
         return "is too short"
@@ -81,10 +81,10 @@ def fault_of_description(text: str, entity: str, words: int) -> str | None:
 
 
 def fault_of_fact(fact: str, entity: str, description: str) -> str | None:
-    """Why a sentence is no atomic fact that a description states."""
+    """Why a sentence is not an atomic fact that a description states."""
     low, high = FACT_WORDS
     if not low <= len(fact.split()) <= high or fact[-1] == "?":
-        return "is no short statement"
+        return "is not a short statement"
     if not names(entity, fact):
         return "does not name the entity"
     if not content(fact) - content(entity):
@@ -111,7 +111,7 @@ def edit_of(
 
 
 def fault_of_context(context: str, entity: str, fact: str, edits: Sequence[Change]) -> str | None:
-    """Why a text is no context for a fact and its hallucination."""
+    """Why a text is not a context for a fact and its hallucination."""
     low, high = CONTEXT_WORDS
     if not low <= len(context.split()) <= high:
         return "is too short or too long"

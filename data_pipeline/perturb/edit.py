@@ -76,7 +76,7 @@ _WHAT: dict[str, tuple[str, str]] = {
 def make_edit(
     kind: str, answer: str, document: str, language: Language, swaps: list[Swap], what: str = ""
 ) -> Edit | None:
-    """Apply ``swaps`` (start, end, text) from the right, and refuse what is no clean wrong answer."""
+    """Apply ``swaps`` (start, end, text) from the right, and refuse what is not a clean wrong answer."""
     new = answer
     for start, end, text in sorted(swaps, reverse=True):
         before = new[:start]

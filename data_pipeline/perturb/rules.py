@@ -76,7 +76,7 @@ class RulePerturber:
             short spans), or are in another language (translations), most edits bring in something new.
 
     Raises:
-        InputError: an edit type is not known, or ``from_document`` is no share.
+        InputError: an edit type is not known, or ``from_document`` is not a share.
     """
 
     def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES, from_document: float = 0.6):

@@ -97,7 +97,7 @@ def _mentions(name: str, text: str) -> list[int]:
 
 
 def _goes_before(before: str) -> bool:
-    """Does a name go on after these words: is their last one a capital that is no ordinary first word?"""
+    """Does a name go on after these words: is their last one a capital that is not an ordinary first word?"""
     last = re.search(r"([A-ZÀ-Þ][\w’'-]*\.?) (?:(?:of|de|van|von|and) )?$", before)
     return last is not None and not (last[1].lower().rstrip(".") in _STOP or is_title(last[1]))
 

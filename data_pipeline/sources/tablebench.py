@@ -34,9 +34,9 @@ def read(data_dir: Path) -> Iterator[Sample]:
 def _markdown(table: Record) -> str:
     columns, rows = table.get("columns"), table.get("data")
     if not isinstance(columns, list) or not columns:
-        raise table.wrong("columns", f"holds {columns!r:.60}, a list of names is wanted")
+        raise table.wrong("columns", f"holds {columns!r:.60}, expected a list of names")
     if not isinstance(rows, list) or not all(isinstance(cells, list) for cells in rows):
-        raise table.wrong("data", f"holds {rows!r:.60}, a list of rows is wanted")
+        raise table.wrong("data", f"holds {rows!r:.60}, expected a list of rows")
     lines = [columns, ["---"] * len(columns), *rows]
     return table.checked("data", "\n".join(_line(cells) for cells in lines))
 

@@ -61,4 +61,4 @@ def _entries(path: Path) -> list[ElementTree.Element]:
     try:
         return ElementTree.fromstring(xml).findall("entries/entry")  # noqa: S314 (see above)
     except ElementTree.ParseError as error:
-        raise InputError(f"is no XML ({error})", file=path, line=error.position[0]) from None
+        raise InputError(f"is not valid XML ({error})", file=path, line=error.position[0]) from None

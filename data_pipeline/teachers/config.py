@@ -61,7 +61,7 @@ class TeacherConfig(StrictConfig):
         if getattr(self, other) is not None:
             raise ValueError(f"kind {self.kind} takes no {other}")
         if not self.temperature and (self.top_p < 1 or self.top_k):
-            raise ValueError("top_p and top_k are for sampling; give a temperature, or leave them away")
+            raise ValueError("top_p and top_k are for sampling; give a temperature, or omit them")
         if self.kind == "openai" and self.engine != "transformers":
             raise ValueError("kind openai takes no engine")
         if self.name in ORIGINS:

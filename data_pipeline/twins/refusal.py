@@ -70,7 +70,7 @@ def answering_parts(gold: Sample) -> list[int]:
     answer, question = gold.answer.strip(" .。"), gold.question
     claims = [answer] if is_span(answer, document, language) else re.split(r"[,，;；]\s*", answer)
     if not find_facts(answer, language):
-        return []  # of what is no number, date or name, the rest of a document may say as much
+        return []  # of what is not a number, date or name, the rest of a document may say as much
     if not question or not all(
         is_span(claim, document, language) and can_be_missed(claim, language) for claim in claims
     ):

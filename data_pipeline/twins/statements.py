@@ -2,7 +2,7 @@
 
 Rules prefer to miss one: a sentence that cites, that speaks of its own text, or that the splitter may have
 cut in two is none. What is left is lightly reworded where that is sure to keep the meaning, so that an answer
-is no plain copy.
+is not a plain copy.
 """
 
 import re

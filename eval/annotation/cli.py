@@ -25,7 +25,7 @@ def annotate_command(
         Path | None, typer.Option("-o", "--out", help="Folder to write to; runs/annotations/NAME.")
     ] = None,
     per_source: Annotated[
-        int | None, typer.Option(min=1, help="Draw so many of each source, sources mixed (Lynx: 50).")
+        int | None, typer.Option(min=1, help="Draw this many of each source, sources mixed (Lynx: 50).")
     ] = None,
     source: Annotated[list[str] | None, typer.Option(help="Only this source; repeatable.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw.")] = 0,

@@ -59,7 +59,7 @@ def diahalu_rows(decided: Sequence[Decided]) -> Iterator[dict[str, Any]]:
     else what most of them did.
 
     Raises:
-        InputError: a sample is no dialogue of ``judge data dialogues``, or a FAIL has no typed mark.
+        InputError: a sample is not a dialogue of ``judge data dialogues``, or a FAIL has no typed mark.
     """
     for number, (sample, rows) in enumerate(decided, start=1):
         domain = sample.meta.get("domain")
@@ -102,5 +102,5 @@ def _turn_of(sample: Sample, place: int) -> int:
     """The number of the turn ("B3: ...") in which a character of a dialogue stands."""
     turns = re.findall(r"^[AB](\d+):", sample.answer[: place + 1] + ":", re.MULTILINE)
     if not turns:
-        raise InputError(f"{sample.id!r} is no dialogue of turns 'A1: ...', 'B1: ...'", field="answer")
+        raise InputError(f"{sample.id!r} is not a dialogue of turns 'A1: ...', 'B1: ...'", field="answer")
     return int(turns[-1])

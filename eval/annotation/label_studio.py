@@ -142,7 +142,7 @@ def read_exports(paths: Sequence[Path]) -> list[Annotation]:
     after the file's name, since each may come from a Label Studio of its own.
 
     Raises:
-        InputError: a file is no export of such tasks, or two tasks with one id have different texts.
+        InputError: a file is not an export of such tasks, or two tasks with one id have different texts.
     """
     found: dict[tuple[str, str], Annotation] = {}
     samples: dict[str, Shown] = {}

@@ -44,7 +44,7 @@ def attack(benchmark: Benchmark, samples: Sequence[Sample]) -> tuple[Benchmark, 
         InputError: the samples have no documents, where the attacks would stand.
     """
     if not all(sample.document for sample in samples):
-        raise InputError(f"{benchmark.name} has no documents to attack; leave --attack away")
+        raise InputError(f"{benchmark.name} has no documents to attack; omit --attack")
     about = replace(
         benchmark,
         name=f"{benchmark.name}_attacked",

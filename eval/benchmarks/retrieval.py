@@ -22,7 +22,7 @@ def searchable(benchmark: Benchmark, samples: Sequence[Sample]) -> list[Sample]:
     query = benchmark.query
     found = [] if query is None else [sample for sample in samples if query(sample).strip()]
     if not found:
-        raise InputError(f"{benchmark.name} has nothing to search for; leave --corpus away")
+        raise InputError(f"{benchmark.name} has nothing to search for; omit --corpus")
     return found
 
 
@@ -38,7 +38,7 @@ def retrieve(
     """
     query = benchmark.query
     if query is None or any(sample.document_text.strip() for sample in samples):
-        raise InputError(f"{benchmark.name} has documents of its own; leave --corpus away")
+        raise InputError(f"{benchmark.name} has documents of its own; omit --corpus")
     retriever = Retriever(read_corpus(corpus))
     found = retriever.search([query(sample) for sample in samples], passages)
     documents = [tuple(retriever.passages[place] for place in places) for places in found]

@@ -34,7 +34,9 @@ def open_factual_command(
     ] = None,
     offline: Annotated[
         bool,
-        typer.Option("--offline", help="No model: score --answers, or check the tasks and show the floors."),
+        typer.Option(
+            "--offline", help="No model: score --answers, or check the tasks and show the baselines."
+        ),
     ] = False,
     answers: Annotated[
         Path | None, typer.Option(help="Recorded answers: JSON Lines with id and answer.")
@@ -101,7 +103,7 @@ def choose_device(device: str, backend: str) -> None:
         InputError: there is no GPU, or a server chooses for itself.
     """
     if device != "auto" and backend == "openai":
-        raise InputError("a server chooses its device itself; leave --device away")
+        raise InputError("a server chooses its device itself; omit --device")
     if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # read when CUDA is first asked for, which is later
     elif device == "cuda":
@@ -147,7 +149,7 @@ def answer_tasks(
         loaded = load_judge(model, **settings)
         if not isinstance(loaded, Judge):
             raise InputError(
-                f"{model} judges answers and gives none; the floors of this benchmark are in every report"
+                f"{model} judges answers and gives none; the baselines of this benchmark are in every report"
             )
         backend = loaded.backend
     judged_by = None if judge is None else load_judge(judge, precision=settings["precision"])

@@ -103,7 +103,7 @@ def run_open_factual(
     if backend is not None and answers is not None:
         raise InputError("recorded answers are scored offline, without a model; give one of the two")
     if not 0 <= tolerance < 1:
-        raise InputError(f"tolerance {tolerance} is no share of a value; 0.001 is usual")
+        raise InputError(f"tolerance {tolerance} is not a share of a value; 0.001 is usual")
     every = load_tasks(data_dir)
     if documents is not None:
         every = add_passages(every, documents)
@@ -227,7 +227,7 @@ def _label(
     samples = [to_sample(tasks[place], answers[place]) for place in left]
     verdicts = {} if judge is None else dict(zip(left, judge.iter_check(samples), strict=True))
     near: dict[int, float] = {}
-    if similarity is not None:  # the reference of a stress test is no answer
+    if similarity is not None:  # the reference of a stress test is not an answer
         wrong = [place for place in left if scores[place].extended == "incorrect"]
         cosines = similarity.of([tasks[place] for place in wrong], [answers[place] for place in wrong])
         near = dict(zip(wrong, cosines, strict=True))

@@ -27,7 +27,7 @@ class Similarity:
         threshold: cosine from which an answer is right.
 
     Raises:
-        InputError: the threshold is no cosine.
+        InputError: the threshold is not a cosine.
     """
 
     model: str
@@ -35,7 +35,7 @@ class Similarity:
 
     def __post_init__(self) -> None:
         if not -1 <= self.threshold <= 1:
-            raise InputError(f"threshold {self.threshold} is no cosine; {THRESHOLD} is usual")
+            raise InputError(f"threshold {self.threshold} is not a cosine; {THRESHOLD} is usual")
 
     def describe(self) -> dict[str, Any]:
         """For the report."""
@@ -73,7 +73,7 @@ class Similarity:
             model = AutoModel.from_pretrained(self.model).eval()
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{self.model} is no encoder of transformers ({str(error).splitlines()[0]:.160}); give a Hub "
+                f"{self.model} is not an encoder ({str(error).splitlines()[0]:.160}); give a Hub "
                 "id or a folder"
             ) from None
         return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu")

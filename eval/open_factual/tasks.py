@@ -101,7 +101,7 @@ def _task(row: Record) -> FactualTask:
 def _month(row: Record, field: str) -> str:
     value = row.text(field)
     if not _MONTH.fullmatch(value):
-        raise row.wrong(field, f"holds {value!r:.60}, a month such as 2026-02 is wanted")
+        raise row.wrong(field, f"holds {value!r:.60}, expected a month such as 2026-02")
     return value
 
 
@@ -166,10 +166,10 @@ def exposure(task: FactualTask, cutoff: str | None) -> Exposure:
     """What a task's source and age say about a model whose training data ends with the month ``cutoff``.
 
     Raises:
-        InputError: ``cutoff`` is no month.
+        InputError: ``cutoff`` is not a month.
     """
     if cutoff is not None and not _MONTH.fullmatch(cutoff):
-        raise InputError(f"cutoff {cutoff!r} is no month; write it as 2024-06")
+        raise InputError(f"cutoff {cutoff!r} is not a month; write it as 2024-06")
     named = _TOPIC.search(task.source)
     topic = None if named is None else "-".join(part for part in named.groups() if part)
     if cutoff is None:

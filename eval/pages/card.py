@@ -48,7 +48,7 @@ def write_card(sets: Sequence[SampleSet], path: Path) -> None:
         card = ModelCard(text)
     except Exception as error:  # the library raises what its YAML reader raises
         reason = " ".join(str(error).split())
-        raise InputError(f"is no model card ({reason:.120}); give another file", file=path) from None
+        raise InputError(f"is not a model card ({reason:.120}); give another file", file=path) from None
     fields = card.data.to_dict()
     fields.pop("model-index", None)
     results = [found for group in sets for run in group.runs for found in _results(group, run)]

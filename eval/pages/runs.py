@@ -119,7 +119,7 @@ def _read(folder: Path) -> list[Run]:
     except InputError:
         if _is_open_factual(folder):
             raise InputError(
-                f"holds a result of {OPEN_FACTUAL}, which measures no judge; leave it away, see its {TABLE}",
+                f"holds a result of {OPEN_FACTUAL}, which measures no judge; omit it, see its {TABLE}",
                 file=folder,
             ) from None
         raise
@@ -131,7 +131,9 @@ def _read(folder: Path) -> list[Run]:
                 if row.get("run", 0) == 0:
                     rows.setdefault(row["benchmark"], []).append(_judged(row))
             except (KeyError, TypeError, ValueError) as error:
-                raise InputError(f"is no verdict of `judge eval` ({error!r})", file=path, line=line) from None
+                raise InputError(
+                    f"is not a verdict of `judge eval` ({error!r})", file=path, line=line
+                ) from None
         for report in reports:
             found = len(rows.get(report.benchmark, ()))
             if found != report.counts["n"]:

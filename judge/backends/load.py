@@ -48,7 +48,7 @@ def load_backend(
         (vllm is not None, "a setting of vLLM (--vllm)", "vllm"),
     ):
         if value and engine != owner:
-            raise InputError(f"{name} is for the backend {owner}; leave it away, or use that backend")
+            raise InputError(f"{name} is for the backend {owner}; omit it, or use that backend")
 
     if engine == "openai":
         from judge.backends.openai import OpenAIBackend
@@ -62,7 +62,7 @@ def load_backend(
             (bool(chat), "chat template arguments (--template)"),
         ):
             if given:
-                raise InputError(f"{model} is an export, which takes no {option}; leave it away")
+                raise InputError(f"{model} is an export, which takes no {option}; omit it")
         return _exported(Path(model), identity, engine, max_length)
     wanted = trained_quantization(identity) if quantization == "auto" else _named(quantization)
     if engine == "vllm":
@@ -101,7 +101,7 @@ def _exported(
 ) -> Backend:
     """llama.cpp with an exported judge."""
     if engine != "transformers":
-        raise InputError(f"is an export, which {engine} does not run; leave --backend away", file=folder)
+        raise InputError(f"is an export, which {engine} does not run; omit --backend", file=folder)
     if not exported(identity, "gguf"):
         raise InputError(
             "is a language model in ONNX, which is not run any more; export it --to gguf", file=folder

@@ -61,7 +61,7 @@ class OpenAIBackend:
         budget: what may be spent; no limit by default.
 
     Raises:
-        InputError: the server has no such model, or the file is no call cache.
+        InputError: the server has no such model, or the file is not a call cache.
     """
 
     concurrent = True

@@ -122,14 +122,14 @@ def judge_file(
         raise InputError("is the file of samples; give another file for the verdicts", file=out)
     with locked(out):
         if out.stat().st_size and not resume:
-            raise InputError("exists; go on with --resume, or give another file", file=out)
+            raise InputError("exists; continue with --resume, or give another file", file=out)
         total, digest = _survey(unlabelled(samples, columns, check_ids=True), seen)
         earlier, unparsed = _survey_earlier(out, unlabelled(samples, columns))
         identity = out.with_name(out.name + RUN)
         begun = _read_run(identity) if earlier else None
         if earlier and begun is None:
             raise InputError(
-                f"holds verdicts, but {identity.name}, which says what made them, is not there or damaged; "
+                f"holds verdicts, but {identity.name}, which says what made them, is missing or damaged; "
                 "put it back, or give another file to judge anew",
                 file=out,
             )
@@ -188,5 +188,5 @@ def _survey_earlier(out: Path, samples: Iterable[Sample]) -> tuple[int, int]:
         try:
             unparsed += verdict_from_json(row).label is None
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise InputError("is no verdict; give another file", file=out, line=done) from None
+            raise InputError("is not a verdict; give another file", file=out, line=done) from None
     return done, unparsed

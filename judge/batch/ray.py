@@ -104,7 +104,7 @@ def _kept(results: Iterator[Row]) -> Iterator[Row]:
     try:
         yield from results
     except WorkerError as error:
-        raise JudgeError(f"{error}; the verdicts before are kept, go on with --resume") from None
+        raise JudgeError(f"{error}; the verdicts before are kept, continue with --resume") from None
 
 
 def load_on_worker(folder: Path, model: str, **settings: Any) -> Checker:

@@ -29,12 +29,12 @@ def deciding(
         fail_rate: the share of answers that is hallucinated, between 0 and 1; ``None`` for that fitted on.
 
     Raises:
-        InputError: the threshold is none of these, the share is no such number, or no calibration holds.
+        InputError: the threshold is none of these, the share is not such a number, or no calibration holds.
     """
     if fail_rate is None:
         return {"calibrations": calibrations, "threshold": threshold_named(threshold, calibration)}
     if not 0 < fail_rate < 1:
-        raise InputError(f"is {fail_rate}, a share between 0 and 1 is wanted, such as 0.1", field="fail_rate")
+        raise InputError(f"is {fail_rate}, expected a share between 0 and 1, such as 0.1", field="fail_rate")
     if calibration is None:
         raise InputError(
             "moves calibrated probabilities, and this judge has no calibration that holds here; "

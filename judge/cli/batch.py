@@ -74,7 +74,7 @@ def batch_command(
         from judge.batch.ray import RayEngine, load_on_worker
 
         if settings["backend"] == "openai" or model.startswith("floor:"):
-            raise InputError("engine ray is for models that its workers run; leave --engine away")
+            raise InputError("engine ray is for models that its workers run; omit --engine")
         where = RayEngine(
             partial(load_on_worker, Path.cwd(), model, **settings),
             CHUNK[settings["mode"] or "verdict"],

@@ -72,7 +72,9 @@ def calibrate_command(
 
     folder = Path(model)
     if not folder.is_dir():
-        raise InputError(f"{model} is no local folder; a calibration is kept in the judge's own {JUDGE_FILE}")
+        raise InputError(
+            f"{model} is not a local folder; a calibration is kept in the judge's own {JUDGE_FILE}"
+        )
     identity = read_identity(model)
     means = parse_gold_labels(gold_labels)
     with as_file(data, encoding) as file:
@@ -91,7 +93,7 @@ def calibrate_command(
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         judge = load_judge(model, **settings)
     if not isinstance(judge, Judge | CalibratedEncoder):
-        raise InputError(f"{model} is no model with probabilities of its own")
+        raise InputError(f"{model} is not a model with probabilities of its own")
     raw, loaded = replace(judge, calibrations={}), judge.describe()  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), data.name, len(samples))
     scored = [
@@ -138,13 +140,13 @@ def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sampl
     from judge.load import load_judge
 
     if settings["mode"] == "reason":
-        raise InputError("claims are calibrated in verdict mode, which has probabilities; leave --mode away")
+        raise InputError("claims are calibrated in verdict mode, which has probabilities; omit --mode")
     with warnings.catch_warnings():  # as above; claims have a number format of their own
         warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
         loaded = load_judge(model, **settings)
     judge = loaded.judge if isinstance(loaded, ClaimsJudge) else loaded
     if not isinstance(judge, Judge | CalibratedEncoder):
-        raise InputError(f"{model} is no model with probabilities of its own")
+        raise InputError(f"{model} is not a model with probabilities of its own")
     raw = ClaimsJudge(replace(judge, calibrations={}))  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), title, len(samples))
     found = Labelled()

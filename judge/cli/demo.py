@@ -41,7 +41,7 @@ def demo_command(
     With --from-reference: the judge that comes with the toolkit, before and after training on the same data.
     """
     if from_reference and model is not None:
-        raise InputError("--from-reference starts from the toolkit's judge; leave --model away")
+        raise InputError("--from-reference starts from the toolkit's judge; omit --model")
     if not from_reference:
         require("judge demo", "train", *TRL)
     from judge.models.bundled import bring_encoder, bring_model
@@ -54,7 +54,7 @@ def demo_command(
         # What the commands import is imported once, while the model is brought, and not a dozen times.
         PROCESSES.set_forkserver_preload(IMPORTED)
         forkserver.ensure_running()
-    say("step 0: bring the model")
+    say("step 0: download the model")
     if from_reference:
         bring_encoder()
         plan = adapting_steps(out)

@@ -37,11 +37,11 @@ def doctor_command(
         typer.Option(help="Training recipe; a file with 'dpo' in its name, or NAME/dpo, is a DPO recipe."),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help=f"Instead of the one at hand: {', '.join(KNOWN_DEVICES)}.")
+        str | None, typer.Option(help=f"Instead of this machine's: {', '.join(KNOWN_DEVICES)}.")
     ] = None,
     memory: Annotated[str | None, typer.Option(help="Instead of all of the device's, such as 16GB.")] = None,
     config: Annotated[
-        Path | None, typer.Option(help="The model's config.json, where it is not at hand.")
+        Path | None, typer.Option(help="The model's config.json, where it is not on this machine.")
     ] = None,
     launch: Annotated[
         Path | None, typer.Option(help="A config of accelerate launch: how the model is spread over GPUs.")
@@ -70,7 +70,9 @@ def parse_memory(text: str) -> int:
     """Bytes of an amount such as ``16GB`` (of 10^9) or ``16GiB`` (of 2^30). Raises ``InputError``."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)", text.strip())
     if found is None or found[2].upper() not in UNITS:
-        raise InputError(f"{text!r} is no amount of memory; write such as 16GB or 15.5GiB", field="memory")
+        raise InputError(
+            f"{text!r} is not an amount of memory; write such as 16GB or 15.5GiB", field="memory"
+        )
     return int(float(found[1]) * UNITS[found[2].upper()])
 
 

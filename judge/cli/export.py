@@ -26,7 +26,7 @@ def export_command(
     samples: Annotated[
         Path | None, typer.Option(help="Samples that the export and the original must agree on.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Take so many of the samples, the first ones.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, help="Take this many samples, the first ones.")] = 100,
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Write it without comparing.")] = False,
     keep_failed: Annotated[
         bool, typer.Option("--keep-failed", help="Write it even if it differs too much; it is marked.")

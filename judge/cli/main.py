@@ -15,8 +15,8 @@ COMMANDS = {
     "check": ("judge.cli.check:app", "Judge one answer."),
     "batch": ("judge.cli.batch:app", "Judge a file of samples; resumes after a kill."),
     "calibrate": ("judge.cli.calibrate:app", "Make p(FAIL) mean what it says; find thresholds."),
-    "eval": ("eval.cli:app", "Measure a judge on benchmarks, with floors beside it."),
-    "report": ("eval.pages.cli:app", "Show results beside each other: Markdown, HTML, model card."),
+    "eval": ("eval.cli:app", "Measure a judge on benchmarks, next to simple baselines."),
+    "report": ("eval.pages.cli:app", "Show results side by side: Markdown, HTML, model card."),
     "compare": ("eval.cli:compare", "Compare two results sample by sample."),
     "annotate": ("eval.annotation.cli:app", "Write samples as tasks for Label Studio, for people to label."),
     "agreement": ("eval.annotation.cli:agreement", "How far annotators agree, and where they do not."),
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(end, SystemExit) and end.code != INTERRUPTED:  # typer's, after Ctrl-C
             raise
         on = going_on(given)
-        print(f"\nstopped{f'; to go on: {on}' if on else ''}", file=sys.stderr)
+        print(f"\nstopped{f'; to resume: {on}' if on else ''}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
 
 

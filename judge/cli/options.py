@@ -69,7 +69,9 @@ def parse_gold_labels(text: str | None) -> "Meanings | None":
     for pair in text.split(","):
         word, _, label = (part.strip() for part in pair.rpartition("="))
         if not word or label.upper() not in list(Label):
-            raise InputError(f"{pair!r} is no word=PASS or word=FAIL, such as 1=FAIL", field="--gold-labels")
+            raise InputError(
+                f"{pair!r} is not a word=PASS or word=FAIL, such as 1=FAIL", field="--gold-labels"
+            )
         labels[plain_label(word)] = Label(label.upper())
     return labels
 
@@ -88,7 +90,7 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
     for pair in text.split(","):
         field, equals, column = (part.strip() for part in pair.partition("="))
         if not equals or not column:
-            raise InputError(f"{pair!r} is no field=column, such as document=context", field="--columns")
+            raise InputError(f"{pair!r} is not a field=column, such as document=context", field="--columns")
         if field not in FIELDS:
             raise InputError(unknown("field", field, FIELDS), field="--columns")
         columns[field] = column

@@ -19,9 +19,7 @@ def pack_command(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the smaller judge.")],
     base: Annotated[
         Path | None,
-        typer.Option(
-            help="Encoder: what it was trained from, a folder; by default what judge.json names, brought."
-        ),
+        typer.Option(help="Encoder: what it was trained from, a folder; by default what judge.json names."),
     ] = None,
     rank: Annotated[int | None, typer.Option(min=1, help="Rank of the smaller adapters.")] = None,
 ) -> None:
@@ -58,7 +56,7 @@ def pack_command(
         from judge.models.low_rank import lower_rank
 
         if base is not None:
-            raise InputError("a LoRA judge knows its base; leave --base away")
+            raise InputError("a LoRA judge knows its base; omit --base")
         lowered = lower_rank(judges, out, rank)
         found = f"{lowered.size / 1e6:.1f} MB, {100 * lowered.kept:.1f} % of the squared changes"
     identity = read_identity(str(out))

@@ -38,14 +38,14 @@ def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
         if model != trained:
             steps += f" && judge merge {shlex.quote(trained)} -o {shlex.quote(model)}"
         raise InputError(
-            f"is not there; DPO starts from the SFT judge, so make that first: {steps}", file=model
+            f"is missing; DPO starts from the SFT judge, so make that first: {steps}", file=model
         )
     if Path(config.data).exists():
         return
     build = making("data", config.data, recipe, file)
     if file.resolve() != find_recipe(DEMO, stage).resolve() or int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise InputError(f"is not there; build the data set first: {build}", file=config.data)
-    print(f"{config.data} is not there; building it first\n$ {build}", flush=True)
+        raise InputError(f"is missing; build the data set first: {build}", file=config.data)
+    print(f"{config.data} is missing; building it first\n$ {build}", flush=True)
     command = [sys.executable, "-m", *shlex.split(build)]
     if subprocess.run(command, check=False).returncode != 0:  # noqa: S603 (our own command)
         raise JudgeError(f"{config.data} could not be built; the lines above say why")

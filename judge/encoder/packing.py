@@ -61,7 +61,7 @@ def pack(
         Bytes of the adapter's weights.
 
     Raises:
-        InputError: ``judge`` is no encoder judge of this base, the base is missing, or ``out`` exists.
+        InputError: ``judge`` is not an encoder judge of this base, the base is missing, or ``out`` exists.
     """
     from safetensors.torch import load_file, save_file
 

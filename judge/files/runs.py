@@ -36,7 +36,7 @@ def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
     """
     if output.exists() and folder != output.is_dir():
         found = f"is a folder; name a file in it, such as {output / 'out.jsonl'}"
-        raise InputError("is a file, a folder is wanted" if folder else found, file=output)
+        raise InputError("is a file, expected a folder" if folder else found, file=output)
     made = [path for path in (output, *output.parents) if not path.exists()]
     try:
         (output if folder else output.parent).mkdir(parents=True, exist_ok=True)

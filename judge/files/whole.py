@@ -36,7 +36,7 @@ def open_text(path: Path, remedy: str = "save it as UTF-8") -> Iterator[IO[str]]
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except IsADirectoryError:
-        raise InputError("is a folder, a file is wanted", file=path) from None
+        raise InputError("is a folder, expected a file", file=path) from None
     except UnicodeDecodeError as error:
         byte = f"byte {error.object[error.start]:#04x}"
         raise InputError(f"is not UTF-8 text ({byte}); {remedy}", file=path, line=_not_utf8(path)) from None
@@ -61,7 +61,7 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
     """Yield ``(line number, row)`` of a JSON Lines file; blank lines are skipped.
 
     Raises:
-        InputError: a line is no JSON object; names file and line.
+        InputError: a line is not a JSON object; names file and line.
     """
     with open_text(path, remedy=remedy) as stream:
         for number, line in enumerate(stream, start=1):
@@ -74,11 +74,11 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
                 if isinstance(error, json.JSONDecodeError):
                     reason = f"{error.msg} at column {error.colno}"
                 raise InputError(
-                    f"is no JSON ({reason}); one object a line is wanted", file=path, line=number
+                    f"is not valid JSON ({reason}); expected one object per line", file=path, line=number
                 ) from None
             if not isinstance(row, dict):
                 raise InputError(
-                    f"is a JSON {type(row).__name__}, an object is wanted", file=path, line=number
+                    f"is a JSON {type(row).__name__}, expected an object", file=path, line=number
                 )
             yield number, row
 
@@ -154,7 +154,7 @@ def whole_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file that an :class:`Appender` wrote, as a stream; none where there is no file.
 
     Raises:
-        InputError: a line is no JSON object.
+        InputError: a line is not a JSON object.
         JudgeError: the file cannot be read.
     """
     try:
@@ -164,7 +164,7 @@ def whole_rows(path: Path) -> Iterator[dict[str, Any]]:
             except ValueError:
                 row = None
             if not isinstance(row, dict):
-                raise InputError("is no JSON; the file was changed by hand", file=path, line=number)
+                raise InputError("is not JSON; the file was changed by hand", file=path, line=number)
             yield row
     except OSError as error:
         raise JudgeError(f"{path}: could not be read ({error.strerror})") from error

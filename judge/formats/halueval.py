@@ -1,7 +1,7 @@
 """HaluEval (arXiv 2305.11747, section 2): a right and a hallucinated answer to each of 3 x 10,000 seeds.
 
 Each row gives one PASS and one FAIL sample about the same document. The original files are JSON Lines
-although they are named ``.json``. The part without documents, general, is no such pair and not read here.
+although they are named ``.json``. The part without documents, general, is not such a pair and not read here.
 """
 
 from collections.abc import Iterator

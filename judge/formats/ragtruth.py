@@ -27,7 +27,7 @@ def _document(row: Record, task: Task) -> tuple[str, str]:
         return row.text("source_info"), ""
     info = row.values.get("source_info")
     if not isinstance(info, dict) or not info:
-        raise row.wrong("source_info", f"holds {info!r:.60}, an object is wanted for {row.text('task_type')}")
+        raise row.wrong("source_info", f"holds {info!r:.60}, expected an object for {row.text('task_type')}")
     if task is Task.DATA2TEXT:
         return row.checked("source_info", json.dumps(info, ensure_ascii=False)), ""
     parts = Record(info, row.file, row.line)
@@ -68,7 +68,7 @@ def read(responses: Path, sources: Path, split: Split = "test") -> list[Sample]:
         spans = row.values.get("labels")
         if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
             raise row.wrong(
-                "labels", f"holds {spans!r:.60}, a list of spans is wanted (empty for a faithful response)"
+                "labels", f"holds {spans!r:.60}, expected a list of spans (empty for a faithful response)"
             )
         response = row.text("response")
         for span in spans:

@@ -73,7 +73,7 @@ class Record:
         except InputError as error:
             raise self.wrong(field, str(error)) from None
         if label is None:
-            raise self.wrong(field, "is empty, a gold label is wanted")
+            raise self.wrong(field, "is empty, expected a gold label")
         return label
 
     def record(self, field: str) -> "Record":
@@ -96,17 +96,17 @@ class Record:
     def _list(self, field: str) -> list[Any]:
         value = self.get(field)
         if not isinstance(value, list):
-            raise self.wrong(field, f"holds {value!r:.60}, a list is wanted")
+            raise self.wrong(field, f"holds {value!r:.60}, expected a list")
         return value
 
     def _record(self, field: str, value: Any) -> "Record":
         if not isinstance(value, dict):
-            raise self.wrong(field, f"holds {value!r:.60}, an object is wanted")
+            raise self.wrong(field, f"holds {value!r:.60}, expected an object")
         return Record(value, self.file, self.line, _join(self.place, field))
 
     def _text(self, field: str, value: Any, empty: bool) -> str:
         if not isinstance(value, str):
-            raise self.wrong(field, f"holds {value!r:.60}, a text is wanted")
+            raise self.wrong(field, f"holds {value!r:.60}, expected a text")
         if not empty and not shows(value):
             raise self.wrong(field, "is empty")
         return self.checked(field, value)
@@ -126,11 +126,11 @@ def read_object(path: Path) -> Record:
     """A JSON file, plain or ``.gz``, that holds one object.
 
     Raises:
-        InputError: it is no JSON, or something else than an object.
+        InputError: it is not JSON, or something else than an object.
     """
     value = _read_json(path)
     if not isinstance(value, dict):
-        raise InputError(f"holds a JSON {type(value).__name__}, an object is wanted", file=path)
+        raise InputError(f"holds a JSON {type(value).__name__}, expected an object", file=path)
     return Record(value, path)
 
 
@@ -141,13 +141,13 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
         The name of a record, or its position from 0, and the record.
 
     Raises:
-        InputError: it is no JSON, or something else than records.
+        InputError: it is not JSON, or something else than records.
     """
     value = _read_json(path)
     if isinstance(value, list):
         value = {str(number): item for number, item in enumerate(value)}
     if not isinstance(value, dict):
-        raise InputError(f"holds a JSON {type(value).__name__}, a list of objects is wanted", file=path)
+        raise InputError(f"holds a JSON {type(value).__name__}, expected a list of objects", file=path)
     whole = Record(value, path)
     for name in value:
         yield name, whole.record(name)
@@ -159,10 +159,10 @@ def _read_json(path: Path) -> Any:
             return json.load(stream)
         except json.JSONDecodeError as error:
             raise InputError(
-                f"is no JSON ({error.msg} at column {error.colno}); fetch the original file again",
+                f"is not valid JSON ({error.msg} at column {error.colno}); fetch the original file again",
                 file=path, line=error.lineno,
             ) from None  # fmt: skip
         except (ValueError, RecursionError) as error:  # too many digits, too deep
             if isinstance(error, UnicodeDecodeError):
                 raise  # open_text has the message for it
-            raise InputError(f"is no JSON ({error})", file=path) from None
+            raise InputError(f"is not valid JSON ({error})", file=path) from None

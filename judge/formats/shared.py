@@ -56,7 +56,7 @@ def on_side(name: str, document: str, side: Side | None) -> bool:
 
 
 def halubench_side(part: str, passage: str) -> Side:
-    """The side on which a row of HaluBench is; of a part that is no source, always ``benchmark``.
+    """The side on which a row of HaluBench is; of a part that is not a source, always ``benchmark``.
 
     Args:
         part: its ``source_ds``.

@@ -87,7 +87,7 @@ def read_architecture(model: str, file: Path | None = None) -> Architecture:
         try:
             values = json.load(stream)
         except json.JSONDecodeError as error:
-            raise InputError(f"is no JSON ({error.msg})", file=file, line=error.lineno) from None
+            raise InputError(f"is not valid JSON ({error.msg})", file=file, line=error.lineno) from None
     return parse_architecture(model, values, file)
 
 
@@ -105,9 +105,7 @@ def parse_architecture(name: str, values: Any, file: Path) -> Architecture:
         if value is None:
             raise InputError("is missing; the config.json of a decoder has it", file=file, field=field)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise InputError(
-                f"holds {value!r:.60}, a positive whole number is wanted", file=file, field=field
-            )
+            raise InputError(f"holds {value!r:.60}, expected a positive whole number", file=file, field=field)
         return value
 
     hidden, heads = size("hidden_size"), size("num_attention_heads")

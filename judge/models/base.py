@@ -52,7 +52,7 @@ def find_model(name: str) -> tuple[str, str | None]:
         Name of the base model, and the folder or Hub id of the LoRA adapter, if ``name`` is one.
 
     Raises:
-        InputError: ``name`` looks like a path and is no model folder, or its base is not there any more.
+        InputError: ``name`` looks like a path and is not a model folder, or its base is not there any more.
     """
     place = model_path(name)
     folder = Path(place)
@@ -90,7 +90,7 @@ def find_base(adapter: Path) -> str:
     try:
         named = json.loads(settings.read_text(encoding="utf-8"))["base_model_name_or_path"]
     except json.JSONDecodeError as error:
-        raise InputError(f"is no JSON ({error.msg})", file=settings, line=error.lineno) from None
+        raise InputError(f"is not valid JSON ({error.msg})", file=settings, line=error.lineno) from None
     except (KeyError, TypeError):
         named = None
     if not named:
@@ -105,7 +105,7 @@ def find_base(adapter: Path) -> str:
         if is_path(named):
             tried = ", ".join(nominated)
             raise InputError(
-                f"the base model is not there any more (looked in {tried}); put it back, or merge the judge "
+                f"the base model is missing (looked in {tried}); put it back, or merge the judge "
                 "where its base still is: judge merge",
                 file=settings,
                 field="base_model_name_or_path",

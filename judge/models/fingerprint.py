@@ -13,7 +13,7 @@ def fingerprint(model: str, base: str | None = None) -> str | None:
     """A short hex digest of the files of a local model: weights, configuration, tokenizer.
 
     Files of up to 16 MiB count whole, larger ones by 64 pieces from beginning to end: training moves every
-    weight. ``None`` for what is no folder, such as the name of a model on the Hub.
+    weight. ``None`` for what is not a folder, such as the name of a model on the Hub.
 
     Args:
         model: the folder.

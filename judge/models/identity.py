@@ -25,7 +25,7 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     """The ``judge.json`` of a folder, a Hub repository or the reference judge; empty where there is none.
 
     Raises:
-        InputError: the file is there and is no JSON object, or the name is a path and no folder is there.
+        InputError: the file is there and is not a JSON object, or the name is a path and no folder is there.
     """
     model = model_path(model)
     refuse_missing(model)
@@ -37,7 +37,7 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise InputError("is no JSON object", file=file)
+        raise InputError("is not a JSON object", file=file)
     return found
 
 

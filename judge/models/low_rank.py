@@ -75,7 +75,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
         rank: of each adapter, if theirs is not lower already.
 
     Raises:
-        InputError: one of ``judges`` is no LoRA judge, of a variant that is more than a product, or of
+        InputError: one of ``judges`` is not a LoRA judge, of a variant that is more than a product, or of
             another base, prompt or set of layers than the first; or ``out`` is there already.
     """
     import torch
@@ -126,7 +126,7 @@ def _read(judge: Path) -> _Adapter:
     """The adapter of a LoRA judge; raises ``InputError`` where there is none that can be made smaller."""
     base, adapter = find_model(str(judge))
     if adapter is None:
-        raise InputError(f"is no LoRA judge with {CONFIG}", file=judge)
+        raise InputError(f"is not a LoRA judge with {CONFIG}", file=judge)
     config = json.loads((judge / CONFIG).read_text(encoding="utf-8"))
     if odd := more_than_a_product(config):
         raise InputError(f"has {odd}, which is more than a product of two matrices", file=judge / CONFIG)

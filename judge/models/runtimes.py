@@ -21,7 +21,7 @@ def export_file(folder: Path, identity: Mapping[str, Any]) -> Path:
     """The model file of an exported judge. Raises ``InputError`` if it is not there."""
     file = folder / identity[EXPORT]["file"]
     if not file.is_file():
-        raise InputError("is not there; judge export makes it", file=file)
+        raise InputError("is missing; judge export makes it", file=file)
     return file
 
 

@@ -107,4 +107,4 @@ class TemplatePrompt:
                 undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False
             ).from_string(source)
         except TemplateError as error:
-            raise InputError(f"is no Jinja template ({error})", file=self.path, field=field) from None
+            raise InputError(f"is not a Jinja template ({error})", file=self.path, field=field) from None

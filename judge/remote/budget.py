@@ -81,7 +81,7 @@ class Budget:
             f"the budget of {' and '.join(limits)} does not reach for the next call, which may take "
             f"{most.tokens:,} tokens and cost {most.cost:.6f}. Spent: {self.spent.cost:.6f} on "
             f"{self.spent.calls:,} calls with {self.spent.tokens:,} tokens. All answers are in the call "
-            "cache: run the same again, with the same budget or a larger one, and it goes on from here"
+            "cache: run the same command again, with the same budget or a larger one, to continue from here"
         )
 
 

@@ -68,7 +68,7 @@ class CallCache:
     """A file of responses; threads may share one object, processes one file.
 
     Raises:
-        InputError: the file is no call cache.
+        InputError: the file is not a call cache.
         JudgeError: it could not be read or written.
     """
 
@@ -82,7 +82,7 @@ class CallCache:
             self._write_ahead()
         except (sqlite3.Error, OSError) as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-                raise InputError("is no call cache; name another file", file=path) from None
+                raise InputError("is not a call cache; name another file", file=path) from None
             raise self._failure(error) from error
 
     def _create_table(self) -> None:

@@ -174,11 +174,11 @@ def _invalid(error: Exception) -> str:
     """Why a reply is invalid, in words."""
     if isinstance(error, UnicodeEncodeError):
         return "the reply holds half a character, which no file can hold"
-    return f"the reply is no JSON as asked for ({str(error) or 'too deep'})"
+    return f"the reply is not JSON as asked for ({str(error) or 'too deep'})"
 
 
 def _no_json(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 @lru_cache(maxsize=64)
@@ -189,5 +189,5 @@ def _validator(schema: str) -> Any:
     try:
         Draft202012Validator.check_schema(value)
     except SchemaError as error:
-        raise InputError(f"is no JSON schema ({error.message:.200})", field="schema") from None
+        raise InputError(f"is not a JSON schema ({error.message:.200})", field="schema") from None
     return Draft202012Validator(value)

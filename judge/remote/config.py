@@ -43,7 +43,7 @@ class EndpointConfig(StrictConfig):
     def _plain_address(cls, url: str) -> str:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("an address such as http://localhost:8000/v1 is wanted")
+            raise ValueError("expected an address such as http://localhost:8000/v1")
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("holds more than an address; keys come from the environment (key_variable)")
         return url.rstrip("/")

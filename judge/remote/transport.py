@@ -56,7 +56,7 @@ class Endpoint:
     """Sends request bodies to one endpoint; threads may share it.
 
     Raises:
-        InputError: the key in the environment is no key.
+        InputError: the key in the environment is not a key.
     """
 
     def __init__(self, config: EndpointConfig):
@@ -83,7 +83,7 @@ class Endpoint:
         """Send one body and return the chat completion.
 
         Raises:
-            TryAgain: 408, 429, 5xx, a timeout, a broken connection, or a body that is no chat completion.
+            TryAgain: 408, 429, 5xx, a timeout, a broken connection, or a body that is not a chat completion.
             Rejected: the server does not take this one request.
             InputError: the endpoint does not take any: wrong key, address, model or parameter.
         """

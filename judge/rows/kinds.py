@@ -79,13 +79,13 @@ def _json(path: Path, document: str) -> Rows:
                 if isinstance(error, UnicodeDecodeError):
                     raise  # open_text has the message for it
                 line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-                raise InputError(f"is no JSON ({error})", file=path, line=line) from None
+                raise InputError(f"is not valid JSON ({error})", file=path, line=line) from None
     if begins != "[":
         yield from _json_lines(path, document)
         return
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
-            raise InputError(f"is a JSON {type(row).__name__}, an object is wanted", file=path, line=number)
+            raise InputError(f"is a JSON {type(row).__name__}, expected an object", file=path, line=number)
         yield number, row
 
 
@@ -113,7 +113,9 @@ def _cells(path: Path, lines: Any) -> Iterator[tuple[int, Sequence[str]]]:
             return
         except csv.Error as error:
             open_end = lines.line_num > begins or "unexpected end" in str(error)
-            why = "opens a quotation mark that nothing closes" if open_end else f"is no row of CSV ({error})"
+            why = (
+                "opens a quotation mark that nothing closes" if open_end else f"is not a row of CSV ({error})"
+            )
             message = f"{why}; marks within a quoted cell are doubled"
             raise InputError(message, file=path, line=begins) from None
 
@@ -169,7 +171,7 @@ def _parsed(cell: str, path: Path, line: int, field: str) -> Any:
         return json.loads(cell)
     except (ValueError, RecursionError):
         wanted = ' as in ["one passage", "another"]' if field != "meta" else ""
-        raise InputError(f"is no JSON{wanted}: {cell!r:.60}", file=path, line=line, field=field) from None
+        raise InputError(f"is not JSON{wanted}: {cell!r:.60}", file=path, line=line, field=field) from None
 
 
 def _parquet(path: Path, _: str) -> Rows:
@@ -186,7 +188,7 @@ def _parquet(path: Path, _: str) -> Rows:
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"is no Parquet file ({error})", file=path) from None
+        raise InputError(f"is not a Parquet file ({error})", file=path) from None
 
 
 FILE_TYPES: dict[str, Callable[[Path, str], Rows]] = {

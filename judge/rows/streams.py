@@ -75,7 +75,7 @@ def _known(encoding: str) -> str:
         "".encode(encoding)
     except LookupError:
         raise InputError(
-            f"{encoding!r} is no encoding of texts, such as cp1252", field="--encoding"
+            f"{encoding!r} is not an encoding of texts, such as cp1252", field="--encoding"
         ) from None
     return encoding
 
@@ -83,7 +83,7 @@ def _known(encoding: str) -> str:
 def _recoded(path: Path, folder: Path, encoding: str) -> Path:
     """A copy of a text file in UTF-8."""
     if file_type(path) in (".parquet", ".xlsx"):
-        raise InputError("is no text, and has no encoding; leave --encoding away", file=path)
+        raise InputError("is not a text, and has no encoding; omit --encoding", file=path)
     copy = folder / f"utf-8-{path.name.removesuffix('.gz')}"
     opened = gzip.open if path.suffix == ".gz" else open
     try:

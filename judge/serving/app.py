@@ -139,7 +139,7 @@ def _bearer(token: str) -> Any:
         # Headers are Latin-1 by the standard; this gives back the bytes that were sent.
         sent = b"" if given is None else given.credentials.encode("latin-1")
         if not hmac.compare_digest(sent, wanted):
-            raise HTTPException(401, "a valid token is wanted", {"WWW-Authenticate": "Bearer"})
+            raise HTTPException(401, "a valid token is required", {"WWW-Authenticate": "Bearer"})
 
     return allow
 

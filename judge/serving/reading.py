@@ -58,7 +58,7 @@ async def read_request(request: Request, limits: Limits) -> Asked:
 def _sample(row: Any, place: int) -> Sample:
     """A sample of a request; ``place`` counts from 0."""
     if not isinstance(row, dict):
-        raise HTTPException(422, f"samples.{place}: is a {type(row).__name__}, an object is wanted")
+        raise HTTPException(422, f"samples.{place}: is a {type(row).__name__}, expected an object")
     try:
         return sample_from_row(row, line=place + 1, labelled=False)
     except InputError as error:
@@ -92,7 +92,7 @@ def _explain(error: ValidationError) -> HTTPException:
     first: Any
     first, *others = error.errors(include_input=False, include_url=False, include_context=False)
     if first["type"] == "json_invalid":
-        return HTTPException(400, f"the body is no JSON: {first['msg']}"[:300])
+        return HTTPException(400, f"the body is not JSON: {first['msg']}"[:300])
     place = ".".join(str(part)[:40] for part in first["loc"]) or "the body"
     more = f" (and {len(others)} more problems)" if others else ""
     return HTTPException(422, f"{place}: {first['msg']}{more}")

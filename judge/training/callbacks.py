@@ -66,7 +66,7 @@ class Validation(TrainerCallback):
 
 
 class Durability(TrainerCallback):
-    """Saves checkpoints, stops on a signal with one more, and stops at a loss that is no number.
+    """Saves checkpoints, stops on a signal with one more, and stops at a loss that is not a number.
 
     Args:
         trainer: the trainer that saves.
@@ -105,7 +105,7 @@ class Durability(TrainerCallback):
         train_dataloader.set_epoch(int(state.epoch or 0))
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Stop before a loss that is no number reaches the weights."""
+        """Stop before a loss that is not a number reaches the weights."""
         loss = float(self.trainer._tr_loss)  # what was added up since the last log, this step included
         if self._any(not math.isfinite(loss)):
             self._not_finite(f"the loss became {loss} at step {state.global_step + 1}")

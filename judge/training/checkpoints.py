@@ -79,14 +79,14 @@ def resume_point(recipe: RunConfig, run: dict[str, Any]) -> Checkpoint | None:
     """
     output = Path(recipe.output)
     if recipe.overwrite and recipe.resume:
-        raise InputError("overwrite=true removes what resume=true goes on with; leave one of them away")
+        raise InputError("overwrite=true removes what resume=true continues with; omit one of them")
     if recipe.overwrite:
         return None
     found = complete_checkpoints(output)
     if not recipe.resume:
         if found:
             raise InputError(
-                f"holds {found[-1].folder.name} of a run that is not finished; resume=true goes on from "
+                f"holds {found[-1].folder.name} of a run that is not finished; resume=true continues from "
                 "there; to start anew, add overwrite=true or give another output",
                 file=output,
             )

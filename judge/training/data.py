@@ -49,7 +49,7 @@ def check_messages(value: Any, *, file: Path, line: int, field: str) -> list[Mes
     )
     if not right:
         raise InputError(
-            f"holds {value!r:.60}, a list of messages with role and content is wanted",
+            f"holds {value!r:.60}, expected a list of messages with role and content",
             file=file,
             line=line,
             field=field,

@@ -29,7 +29,7 @@ def check_leak_gate(file: Path, name: str, folder: Path) -> None:
         manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
         record = manifest.get("leaks")
     except (ValueError, AttributeError):
-        raise InputError("is no manifest; build the data set again", file=manifest_file) from None
+        raise InputError("is not a manifest; build the data set again", file=manifest_file) from None
     if record is None:
         raise InputError(
             f"the leak gate was not run on this data; {REMEDY}", file=manifest_file, field="leaks"

@@ -6,7 +6,7 @@ from pathlib import Path
 from judge.errors import InputError, JudgeError
 
 LEFT_OUT = ["checkpoint-*/**", "best-*/**", "runs/**", ".*"]
-"""What may lie beside a judge and is no part of it: the state of a run, trackers' logs."""
+"""What may lie beside a judge and is not a part of it: the state of a run, trackers' logs."""
 
 
 def hub_token() -> str:

@@ -66,14 +66,16 @@ def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged
         dtype: what all weights are written in.
 
     Raises:
-        InputError: ``adapter`` is no LoRA adapter, or of a kind that cannot be merged tensor by tensor; or
+        InputError: ``adapter`` is not a LoRA adapter, or of a kind that cannot be merged tensor by tensor; or
             its base is not there; or ``output`` holds something already.
         JudgeError: the disk is full or cannot be written, or a weight is too large for ``dtype``. Nothing is
             left in ``output`` then.
     """
     base, found = find_model(adapter)
     if found is None:
-        raise InputError(f"{adapter} is no LoRA adapter (no adapter_config.json); there is nothing to merge")
+        raise InputError(
+            f"{adapter} is not a LoRA adapter (no adapter_config.json); there is nothing to merge"
+        )
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise InputError("exists and is not empty; give another folder", file=output)
     identity = read_identity(adapter)
@@ -247,5 +249,5 @@ def _stored_names(skeleton: Any, source: Checkpoint) -> dict[str, str]:
 def _factors(adapter: Path) -> Checkpoint:
     file = adapter / "adapter_model.safetensors"
     if not file.is_file():
-        raise InputError("is not there; an adapter's weights are wanted as safetensors", file=file)
+        raise InputError("is missing; an adapter's weights are wanted as safetensors", file=file)
     return Checkpoint([file])

@@ -176,7 +176,7 @@ def data_file(recipe: RunConfig, name: str) -> Path:
     path = Path(recipe.data) / name
     if not path.is_file():
         raise InputError(
-            f"is not there; build the data set first: judge data build CONFIG --out {recipe.data}", file=path
+            f"is missing; build the data set first: judge data build CONFIG --out {recipe.data}", file=path
         )
     if name.endswith(("train.jsonl", "samples.jsonl")) and not recipe.without_leak_gate:
         check_leak_gate(path, name, Path(recipe.data))

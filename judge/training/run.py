@@ -71,7 +71,7 @@ def train_and_save(
     elif main:
         checkpoints.clean(output, None)
         if start:
-            print(f"going on from {start.folder}", flush=True)
+            print(f"resuming from {start.folder}", flush=True)
 
     validation = Validation(trainer, recipe, samples_to_judge(recipe, main), ask, best)
     with StopSignals() as signals:
@@ -90,7 +90,7 @@ def train_and_save(
         if durability.stopped:
             raise Interrupted(
                 f"stopped after step {trainer.state.global_step} of {trainer.state.max_steps}; "
-                f"resume=true goes on from {output}/checkpoint-{trainer.state.global_step}",
+                f"resume=true continues from {output}/checkpoint-{trainer.state.global_step}",
                 signals.received or SIGTERM,
             )
 

@@ -47,7 +47,7 @@ def read_spread(file: Path) -> Spread:
         try:
             values: Any = yaml.safe_load(stream)
         except yaml.YAMLError as error:
-            raise InputError(f"is no YAML ({' '.join(str(error).split()):.120})", file=file) from None
+            raise InputError(f"is not valid YAML ({' '.join(str(error).split()):.120})", file=file) from None
     kind = values.get("distributed_type") if isinstance(values, Mapping) else None
     if kind is None:
         message = "is missing; a config of accelerate launch has it"

@@ -31,7 +31,7 @@ def saving_to(folder: Path) -> Iterator[None]:
         reason = str(error).partition("\n")[0]
         raise JudgeError(
             f"{folder}: could not be written ({reason:.200}). What was complete before is kept; make room "
-            "and go on with resume=true"
+            "and continue with resume=true"
         ) from error
 
 

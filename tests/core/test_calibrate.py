@@ -139,7 +139,7 @@ def test_a_judge_that_is_wrong_throughout_cannot_be_calibrated(method: Method) -
     wrong = [not fail for fail in fails]
     with pytest.raises(JudgeError, match="does not rise with FAIL"):
         fit_calibration(method, p_fail, wrong, groups, {}, prompt_hash="", data_sha256="")
-    # One fold like this, by chance, is no reason to give up.
+    # One fold like this, by chance, is not a reason to give up.
     assert len(cross_fitted(method, p_fail, wrong, groups)) == len(p_fail)
 
 
@@ -539,7 +539,7 @@ def test_wrong_calls(
     write_samples(tmp_path / "few.jsonl", samples[:4])
     before = (folder / "judge.json").read_bytes()
     for arguments, message in [
-        (("--model", "owner/name", "--data", data), "owner/name is no local folder"),
+        (("--model", "owner/name", "--data", data), "owner/name is not a local folder"),
         (("--model", folder, "--data", tmp_path / "open.jsonl"), "sample '1' has no label"),
         (("--model", folder, "--data", tmp_path / "few.jsonl"), "documents; calibration needs 20 of each"),
         (("--model", folder, "--data", tmp_path / "none.jsonl"), "no such file"),
@@ -549,7 +549,7 @@ def test_wrong_calls(
     assert (folder / "judge.json").read_bytes() == before
     with pytest.raises(InputError, match="a rule without a threshold"):
         load_judge("floor:length", threshold="0.3")
-    with pytest.raises(InputError, match="a rule without a fail-rate; leave --prior away"):
+    with pytest.raises(InputError, match="a rule without a fail-rate; omit --prior"):
         load_judge("floor:length", fail_rate=0.3)
 
 
@@ -558,7 +558,7 @@ def test_what_has_no_threshold_refuses_one(
     model: str, judged: tuple[Path, Path, list[Sample]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call("eval", "--model", model, "--samples", judged[1], "--threshold", "0.3") == 2
-    assert "leave --threshold away" in capsys.readouterr().err
+    assert "omit --threshold" in capsys.readouterr().err
 
 
 def test_a_rate_moves_probabilities_and_leaves_labels(
@@ -592,13 +592,13 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
     for model, rate, message in [
         (folder, 1.5, "is 1.5, a share between 0 and 1"),
         (raw, 0.1, "this judge has no calibration that holds here; judge calibrate fits one"),
-        ("selfcheck:judge", 0.1, "leave --prior away"),
+        ("selfcheck:judge", 0.1, "omit --prior"),
     ]:
         assert call("eval", "--model", model, "--samples", data, "--prior", rate) == 2
         assert message in capsys.readouterr().err
     other = ("-o", tmp_path / "claims.jsonl", "--claims")
     assert call("batch", data, *other, "--model", folder, "--prior", 0.05) == 2
-    assert "leave --prior or --claims away" in capsys.readouterr().err
+    assert "omit --prior or --claims" in capsys.readouterr().err
 
 
 def test_commands_take_a_threshold(

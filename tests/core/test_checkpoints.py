@@ -142,7 +142,7 @@ def test_a_stopped_run_goes_on(
     monkeypatch.setattr(torch, "load", watched)
     summary = train_sft(recipe(folder, tmp_path / "out", lora=lora, resume=True))
     assert safely and all(safely), "a checkpoint is data, never a pickle"
-    assert "going on from" in capsys.readouterr().out
+    assert "resuming from" in capsys.readouterr().out
     assert summary["steps"] == STEPS
     assert [entry["step"] for entry in summary["losses"]] == list(range(1, STEPS + 1))
     if lora:
@@ -158,7 +158,7 @@ def test_the_command_ends_with_the_code_of_the_signal(
     file.write_text(recipe(folder, output, max_steps=2, checkpoints=0).model_dump_json())
     interrupt = at_step(1, lambda _: os.kill(os.getpid(), signal.SIGINT))
     train = partial(train_sft, callbacks=[interrupt])
-    with pytest.raises(JudgeError, match="stopped after step 1 of 2; resume=true goes on from") as stopped:
+    with pytest.raises(JudgeError, match="stopped after step 1 of 2; resume=true continues from") as stopped:
         run_recipe(SFTRecipe, train, [str(file)])
     assert stopped.value.exit_code == 130
     with pytest.raises(InputError, match="holds checkpoint-1 of a run that is not finished"):
@@ -259,7 +259,7 @@ def test_a_judge_is_whole_before_its_mark(
     assert names(output) == names(undisturbed)
 
 
-# --- A loss that is no number -------------------------------------------------------------------------------
+# --- A loss that is not a number ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -379,7 +379,7 @@ def test_work_is_not_lost_by_starting_anew(folder: Path, tmp_path: Path) -> None
     make_checkpoint(tmp_path, 2, describe_run(asked, "sft"))
     with pytest.raises(InputError, match="checkpoint-2 of a run that is not finished; resume=true"):
         resume_point(asked, describe_run(asked, "sft"))
-    with pytest.raises(InputError, match="overwrite=true removes what resume=true goes on with"):
+    with pytest.raises(InputError, match="overwrite=true removes what resume=true continues with"):
         resume_point(recipe(folder, tmp_path, resume=True, overwrite=True), {})
 
 

@@ -278,13 +278,13 @@ def test_an_answer_that_does_not_fit(
     ("command", "stopping", "on"),
     [
         ("eval --samples {file} --model floor:length --out o --overwrite", "eval.cli._sets",
-         "; to go on: judge eval --samples {file} --model floor:length --out o"),
+         "; to resume: judge eval --samples {file} --model floor:length --out o"),
         ("eval --samples {file} --model floor:length", "eval.cli._sets", ""),
         ("data build demo --out o --overwrite", "data_pipeline.build.build",
-         "; to go on: judge data build demo --out o --overwrite"),
+         "; to resume: judge data build demo --out o --overwrite"),
         ("encoder demo output=o --overwrite", "judge.training.encoder.train_encoder",
-         "; to go on: judge encoder demo output=o --resume"),
-        ("batch {file} -o o", "judge.batch.file.judge_file", "; to go on: judge batch {file} -o o --resume"),
+         "; to resume: judge encoder demo output=o --resume"),
+        ("batch {file} -o o", "judge.batch.file.judge_file", "; to resume: judge batch {file} -o o --resume"),
     ],
 )  # fmt: skip
 def test_ctrl_c_ends_in_one_line(
@@ -379,7 +379,7 @@ def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFix
     assert call("eval", "--samples", file, *model, "--columns", columns, "--bootstrap", 0) == 0
     capsys.readouterr()
     for wrong, message in (
-        ("document", "'document' is no field=column"),
+        ("document", "'document' is not a field=column"),
         ("text=context", "unknown field 'text'"),
         ("document=contexts", "unknown column 'contexts'; did you mean 'context'"),
     ):
@@ -539,7 +539,7 @@ def test_verdicts_are_not_written_over_the_samples(
     labelled = samples.with_name("labelled.jsonl")
     labelled.write_bytes(given)  # the same ids, and no verdicts
     assert call("batch", samples, "-o", labelled, "--model", PASS_FLOOR, "--resume") == 2
-    assert f"{labelled}:1: is no verdict" in one_line(capsys.readouterr().err)
+    assert f"{labelled}:1: is not a verdict" in one_line(capsys.readouterr().err)
     assert samples.read_bytes() == labelled.read_bytes() == given
     assert call("batch", samples, "-o", tmp_path, "--model", PASS_FLOOR) == 2
     assert f"is a folder; name a file in it, such as {tmp_path}/out.jsonl" in one_line(
@@ -653,7 +653,7 @@ def test_merge(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.Capture
 
 def test_merge_refuses(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("merge", model_folder("chatml"), "-o", tmp_path / "merged") == 2
-    assert "is no LoRA adapter" in one_line(capsys.readouterr().err)
+    assert "is not a LoRA adapter" in one_line(capsys.readouterr().err)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "precious").touch()
     assert call("merge", model_folder("adapter"), "-o", tmp_path / "full") == 2

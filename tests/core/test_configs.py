@@ -92,14 +92,14 @@ def test_no_mapping(text: str, tmp_path: Path) -> None:
     ("text", "line"), [("name: a\nrate: [1, 2\nsteps: 3\n", 3), ("name: a\n\tsteps: 3", 2), ("name: 'a", 1)]
 )
 def test_broken_yaml_names_the_line(text: str, line: int, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=rf"config\.yaml:{line}: is no YAML"):
+    with pytest.raises(InputError, match=rf"config\.yaml:{line}: is not YAML"):
         load(tmp_path, text)
 
 
 def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no YAML"):
+    with pytest.raises(InputError, match="is not YAML"):
         load(tmp_path, "name: !!python/object/apply:os.getcwd []")
-    with pytest.raises(InputError, match="is no YAML"):
+    with pytest.raises(InputError, match="is not YAML"):
         load(tmp_path, "name: a\x00b")
 
 
@@ -148,16 +148,16 @@ def test_lists_of_words_need_no_brackets() -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("steps", "'steps' is no override; write key=value"),
-        ("=3", "'=3' is no override"),
+        ("steps", "'steps' is not an override; write key=value"),
+        ("=3", "'=3' is not an override"),
         ("stepz=3", "unknown key 'stepz'; did you mean 'steps'"),
         ("inner.rnk=3", "unknown key 'rnk'; did you mean 'rank'"),
         ("name.rank=3", "'name.rank=3': there are no keys under 'name'"),
-        ("name.inner.rank=3", "'inner' is no key or place there"),
-        ("several.1.rank=3", "'1' is no key or place there"),
-        ("several.x=3", "'x' is no key or place there"),
-        ("several.²=3", "'²' is no key or place there"),
-        ("steps=[1", r"'steps=\[1': the value is no YAML"),
+        ("name.inner.rank=3", "'inner' is not a key or place there"),
+        ("several.1.rank=3", "'1' is not a key or place there"),
+        ("several.x=3", "'x' is not a key or place there"),
+        ("several.²=3", "'²' is not a key or place there"),
+        ("steps=[1", r"'steps=\[1': the value is not YAML"),
         ("steps=x", "valid integer"),
     ],
 )

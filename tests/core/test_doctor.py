@@ -175,8 +175,8 @@ def test_amounts_of_memory(text: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--memory", "much"], "'much' is no amount of memory"),
-        (["--memory", "16XB"], "'16XB' is no amount of memory"),
+        (["--memory", "much"], "'much' is not an amount of memory"),
+        (["--memory", "16XB"], "'16XB' is not an amount of memory"),
         (["--device", "t5"], "unknown device 't5'; did you mean 't4'"),
         (["--device", "t4", "batch_size=1"], "name it with --recipe"),
         (["--launch", "zero3.yaml"], "--launch is for a recipe; name it with --recipe"),
@@ -410,7 +410,7 @@ def test_launch_configs_are_understood(config: str, spread: Spread) -> None:
 def test_launch_configs_that_cannot_be_planned(tmp_path: Path, ask: Any) -> None:
     with pytest.raises(InputError, match="moves a part of the model to the host"):
         read_spread(LAUNCH / "zero3_offload.yaml")
-    for text, message in (("[", "is no YAML"), ("a: 1", "distributed_type"), ("- a", "distributed_type")):
+    for text, message in (("[", "is not YAML"), ("a: 1", "distributed_type"), ("- a", "distributed_type")):
         (tmp_path / "launch.yaml").write_text(text)
         with pytest.raises(InputError, match=message):
             read_spread(tmp_path / "launch.yaml")

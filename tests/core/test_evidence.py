@@ -35,7 +35,7 @@ def cited(
         ('"1931. It replaced"', ["1931.\nIt replaced"], []),  # white space of another kind
         ('"It replaced ... 214 metres long"', ["It replaced", "214 metres long"], []),
         ('"1931", not "in 1932"', ["1931"], ["in 1932", "in 1932"]),
-        ('"193" is no word and "1940" in neither', [], []),
+        ('"193" is not a word and "1940" in neither', [], []),
         ('"Bridge was planned by Ada Holst"', ["Bridge was designed by Ada Holst"], []),
         ('"was designed by a man of that name"', [], []),  # too little alike
         ('"replaced the tram"', [], []),  # too short to be looked for but word for word

@@ -49,8 +49,8 @@ def test_a_gate_without_a_benchmark(tmp_path: Path) -> None:
     [
         ('{"leaks": null}', "field 'leaks': the leak gate was not run"),
         ("{}", "field 'leaks': the leak gate was not run"),
-        ("[]", "is no manifest"),
-        ("{", "is no manifest"),
+        ("[]", "is not a manifest"),
+        ("{", "is not a manifest"),
     ],
 )
 def test_a_set_without_a_gate(text: str, message: str, tmp_path: Path) -> None:

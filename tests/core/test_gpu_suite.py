@@ -30,7 +30,7 @@ def test_a_process_gives_back_a_result_or_the_reason_for_none():
 
 
 def double(value: int) -> int:
-    print("what it prints is no result")
+    print("what it prints is not a result")
     return 2 * value
 
 

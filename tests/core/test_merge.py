@@ -235,7 +235,7 @@ def test_refuses_what_it_has_not(make: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"wanted as safetensors"):
         merge(str(adapter), tmp_path / "merged")
     shutil.rmtree(base)
-    with pytest.raises(InputError, match=r"the base model is not there any more"):
+    with pytest.raises(InputError, match=r"the base model is missing"):
         merge(str(adapter), tmp_path / "merged")
 
 

@@ -63,7 +63,7 @@ def test_settings_of_vllm() -> None:
         ("tensor_parallel_size=two", "field 'tensor_parallel_size': .*found 'two'"),
         ("data_parallel_size=0", "field 'data_parallel_size': .*found 0"),
         ("gpu_memory_utilization=90", "field 'gpu_memory_utilization': .*found 90"),
-        ("eager", "'eager' is no override; write key=value"),
+        ("eager", "'eager' is not an override; write key=value"),
     ],
 )
 def test_wrong_settings_of_vllm(setting: str, message: str) -> None:

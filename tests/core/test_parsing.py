@@ -58,7 +58,7 @@ READABLE = [
     # nested objects
     ('{"result": {"REASONING": "x", "SCORE": "PASS"}}', P),
     ('{"REASONING": {"a": "b"}, "SCORE": "FAIL"}', F),
-    # what the reasoning says about scores is no verdict
+    # what the reasoning says about scores is not a verdict
     ('{"REASONING": "one would say SCORE: FAIL, but no", "SCORE": "PASS"}', P),
     ('{"REASONING": "SCORE: FAIL", "SCORE": "PASS"}', P),
     ('{"REASONING": "\\"SCORE\\": \\"FAIL\\"", "SCORE": "PASS"}', P),

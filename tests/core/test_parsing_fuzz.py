@@ -176,7 +176,7 @@ def test_a_repeated_verdict_of_the_sample_is_none(
 def test_a_reply_that_was_cut_off_says_nothing_else(
     reasoning: str, label: Label, language: Language, end: int
 ) -> None:
-    """What the reasoning says about scores is no verdict; the label is one once it is there."""
+    """What the reasoning says about scores is not a verdict; the label is one once it is there."""
     reply = format_judgement("reason", language, label, reasoning)
     cut = reply[: end % (len(reply) + 1)]
     check(cut)

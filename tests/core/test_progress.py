@@ -119,4 +119,4 @@ def test_long_commands_say_how_far_they_are(
     assert ran("batch", samples, "-o", "out.jsonl", "--model", "floor:length") == {"out.jsonl": (12, 12)}
     measured = ran("eval", "--model", "floor:overlap", "--samples", samples, "--bootstrap", "5")
     assert measured["samples.jsonl"] == (12, 12)
-    assert measured["floors"][0] == measured["floors"][1] and measured["intervals of the floors"][0]
+    assert measured["floors"][0] == measured["floors"][1] and measured["intervals of the baselines"][0]

@@ -186,7 +186,7 @@ def test_a_template_that_fails_is_an_input_error(source: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("source", ["{{ document", "{% if %}", "{% endfor %}"])
 def test_broken_templates_are_refused_when_they_are_read(source: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"prompt\.jinja: is no Jinja template"):
+    with pytest.raises(InputError, match=r"prompt\.jinja: is not a Jinja template"):
         template(tmp_path, source)
 
 

@@ -197,7 +197,7 @@ def test_a_reply_that_begins_with_a_word(reply: str, label: Label | None) -> Non
         ("prompts: [{user: x}]\nwords: {PASS: a, FAIL: A}", "have the same word"),
         ("prompts: [{user: x}, {user: y, tasks: [qa]}]", "prompts.1 is never used"),
         ("prompts: [{user: x, task: qa}]", "unknown key 'task'; did you mean 'tasks'"),
-        ("prompts: [{user: '{{ document'}]", "field 'prompts.0': is no Jinja template"),
+        ("prompts: [{user: '{{ document'}]", "field 'prompts.0': is not a Jinja template"),
     ],
 )
 def test_wrong_files(text: str, message: str, tmp_path: Path) -> None:

@@ -30,14 +30,14 @@ def write(path: Path, *lines: object) -> Path:
 
 
 WRONG_ROWS: list[tuple[object, str | None, str]] = [
-    ("{", None, r"is no JSON \(.* at column \d+\); one object a line is wanted"),
-    ("not json", None, "is no JSON"),
-    ('{"document": "a" "answer": "b"}', None, "is no JSON"),
-    ("[" * 100_000, None, "is no JSON"),
-    ('{"document": ' + "9" * 5000 + "}", None, "is no JSON"),
-    ("[1, 2]", None, "is a JSON list, an object is wanted"),
-    ('"text"', None, "is a JSON str, an object is wanted"),
-    ("null", None, "is a JSON NoneType, an object is wanted"),
+    ("{", None, r"is not valid JSON \(.* at column \d+\); expected one object per line"),
+    ("not json", None, "is not JSON"),
+    ('{"document": "a" "answer": "b"}', None, "is not JSON"),
+    ("[" * 100_000, None, "is not JSON"),
+    ('{"document": ' + "9" * 5000 + "}", None, "is not JSON"),
+    ("[1, 2]", None, "is a JSON list, expected an object"),
+    ('"text"', None, "is a JSON str, expected an object"),
+    ("null", None, "is a JSON NoneType, expected an object"),
     ({"document": "d"}, "answer", r"is missing \(the row has: document\)"),
     ({"answer": "a", "id": "x"}, "document", r"is missing \(the row has: answer, id\)"),
     ({}, "document", r"is missing \(the row has: nothing\)"),
@@ -67,23 +67,23 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ({**ROW, "document": ["", " "]}, "document", "is empty"),
     ({**ROW, "document": "\u200b\ufeff \u2060"}, "document", "is empty or shows nothing"),
     ({**ROW, "answer": "\u00ad\u3164\u2800\U000e0020"}, "answer", "is empty or shows nothing"),
-    ({**ROW, "document": None}, "document", "holds None, a text or a list of texts is wanted"),
+    ({**ROW, "document": None}, "document", "holds None, expected a text or a list of texts"),
     ({**ROW, "document": 7}, "document", "holds 7, a text"),
     ({**ROW, "document": {"text": "x"}}, "document", "holds {'text': 'x'}, a text or a list"),
     ({**ROW, "document": ["a", 2]}, "document", r"holds \['a', 2\], a text or a list"),
     ({**ROW, "answer": ""}, "answer", "is empty or shows nothing; there is nothing to judge"),
     ({**ROW, "answer": "  "}, "answer", "is empty"),
     ({**ROW, "answer": None}, "answer", "is empty"),
-    ({**ROW, "answer": 3.5}, "answer", "holds 3.5, a text is wanted"),
-    ({**ROW, "answer": ["a"]}, "answer", r"holds \['a'\], a text is wanted"),
-    ({**ROW, "question": 3}, "question", "holds 3, a text is wanted"),
-    ({**ROW, "source": {}}, "source", "holds {}, a text is wanted"),
-    ({**ROW, "group": 3}, "group", "holds 3, a text is wanted"),
-    ({**ROW, "meta": "x"}, "meta", "holds 'x', an object is wanted"),
-    ({**ROW, "meta": [1]}, "meta", r"holds \[1\], an object is wanted"),
+    ({**ROW, "answer": 3.5}, "answer", "holds 3.5, expected a text"),
+    ({**ROW, "answer": ["a"]}, "answer", r"holds \['a'\], expected a text"),
+    ({**ROW, "question": 3}, "question", "holds 3, expected a text"),
+    ({**ROW, "source": {}}, "source", "holds {}, expected a text"),
+    ({**ROW, "group": 3}, "group", "holds 3, expected a text"),
+    ({**ROW, "meta": "x"}, "meta", "holds 'x', expected an object"),
+    ({**ROW, "meta": [1]}, "meta", r"holds \[1\], expected an object"),
     ({**ROW, "answer": "cut \ud83d"}, "answer", r"holds \\ud83d, a part of a character"),
     ({**ROW, "meta": {"a": ["\udc00"]}}, "meta", r"holds \\udc00, a part of a character"),
-    ({**ROW, "id": ["a"]}, "id", r"holds \['a'\], a text or a number is wanted"),
+    ({**ROW, "id": ["a"]}, "id", r"holds \['a'\], expected a text or a number"),
     ({**ROW, "id": "first"}, "id", "'first' stands already on line 1"),
 ]
 
@@ -133,8 +133,8 @@ def test_an_empty_csv_file(content: str, tmp_path: Path) -> None:
         ("in.jsonl", json.dumps(ROW).encode("utf-16"), r"in\.jsonl:1: is not UTF-8 text"),
         ("in.json", b'{"answer": "x"}\n[', r"in\.json:1: field 'document': is missing"),
         ("in.json", b'[{"answer": "x"}, 3]', r"in\.json:1: field 'document': is missing"),
-        ("in.json", b"[3]", r"in\.json:1: is a JSON int, an object is wanted"),
-        ("in.json", b'[\n{"answer"', r"in\.json:2: is no JSON"),
+        ("in.json", b"[3]", r"in\.json:1: is a JSON int, expected an object"),
+        ("in.json", b'[\n{"answer"', r"in\.json:2: is not JSON"),
         ("in.xlsx", b"PK", r"in\.xlsx: is damaged or no spreadsheet"),
         (
             "in.jsonl.gz",
@@ -144,8 +144,8 @@ def test_an_empty_csv_file(content: str, tmp_path: Path) -> None:
         ("in.jsonl.gz", gzip.compress(bytes(range(256)) * 50)[:40] + b"\xff" * 60, "damaged gzip|UTF-8"),
         ("in.jsonl.gz", b'{"document": "plain"}', r"in\.jsonl\.gz: is a damaged gzip file"),
         ("in.jsonl.gz", b"", r"in\.jsonl\.gz: (is a damaged gzip file|holds no sample)"),
-        ("in.parquet", b"PAR1 is what it begins with", r"in\.parquet: is no Parquet file"),
-        ("in.parquet", b"", r"in\.parquet: is no Parquet file"),
+        ("in.parquet", b"PAR1 is what it begins with", r"in\.parquet: is not a Parquet file"),
+        ("in.parquet", b"", r"in\.parquet: is not a Parquet file"),
         ("in.txt", b"x", r"in\.txt: unknown file type '\.txt'"),
         ("in.json", b"[]", r"in\.json: holds no sample"),
         ("in.jsno", b"[]", r"in\.jsno: unknown file type '\.jsno'; did you mean '\.json'"),
@@ -230,14 +230,14 @@ def test_csv(tmp_path: Path) -> None:
         ("document,answer\nd,a\nd\n", r"in\.csv:3: has fewer cells than the header"),
         ('document,answer\nd,"a\nd,a\nd,a\n', r"in\.csv:2: opens a quotation mark that nothing closes"),
         ('document,answer\nd,"a\nd,"a"\nd,a\n', r"in\.csv:2: opens a quotation mark that nothing closes"),
-        ('document,answer\nd,"a" b\n', r"in\.csv:2: is no row of CSV .*doubled"),
+        ('document,answer\nd,"a" b\n', r"in\.csv:2: is not a row of CSV .*doubled"),
         ("document,answer,answer\nd,a,b\n", r"in\.csv:1: column 'answer' stands twice in the header"),
-        ("document,answer\n\"['d', 'e']\",a\n", r"in\.csv:2: field 'document': is no JSON as in"),
+        ("document,answer\n\"['d', 'e']\",a\n", r"in\.csv:2: field 'document': is not JSON as in"),
         ("document,answer\n[],a\n", r"in\.csv:2: field 'document': is empty"),
         ("document,answer\nd,a\n,a\n", r"in\.csv:3: field 'document': is empty"),
         ("document\nd\n", r"in\.csv:2: field 'answer': is missing"),
-        ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is no JSON"),
-        ("document,answer,meta\nd,a,3\n", r"in\.csv:2: field 'meta': holds 3, an object is wanted"),
+        ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is not JSON"),
+        ("document,answer,meta\nd,a,3\n", r"in\.csv:2: field 'meta': holds 3, expected an object"),
         ("document,answer,lable\nd,a,PASS\n", r"in\.csv:2: field 'lable': unknown field.*'label'"),
     ],
 )
@@ -286,7 +286,10 @@ def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path.write_bytes("document;answer\ncafé – 5 €;x\n".encode("cp1252"))
     with as_file(path, "cp1252") as file:
         assert [sample.document for sample in read_samples(file)] == ["café – 5 €"]
-    for wrong, message in (("cp1525", "'cp1525' is no encoding"), ("utf-16", r"in\.csv: is not utf-16 text")):
+    for wrong, message in (
+        ("cp1525", "'cp1525' is not an encoding"),
+        ("utf-16", r"in\.csv: is not utf-16 text"),
+    ):
         with pytest.raises(InputError, match=message), as_file(path, wrong):
             pass
     for content in (b'{"document": "d"}', b'[{"document": "d"}]', b"document\nd\n"):
@@ -337,7 +340,7 @@ def test_parquet(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"in\.parquet:2: field 'answer': is empty"):
         list(read_samples(path))
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match=r"in\.parquet: is no Parquet file"):
+    with pytest.raises(InputError, match=r"in\.parquet: is not a Parquet file"):
         list(read_samples(path))
 
 

@@ -361,10 +361,10 @@ MALFORMED = {
     "a blank document": (field(document=""), 422),
     "an invisible document": (field(document=["\u200b", "\ufeff"]), 422),
     "an invisible answer": (field(answer="\u2060\u00ad"), 422),
-    "a sample that is no object": (b'{"samples": ["x"]}', 422),
+    "a sample that is not an object": (b'{"samples": ["x"]}', 422),
     "no passages": (field(document=[]), 422),
-    "a passage that is no text": (field(document=["x", 3]), 422),
-    "an answer that is no text": (field(answer=["x"]), 422),
+    "a passage that is not a text": (field(document=["x", 3]), 422),
+    "an answer that is not a text": (field(answer=["x"]), 422),
     "another language": (field(language="fr"), 422),
     "another task": (field(task="poetry"), 422),
 }

@@ -27,7 +27,7 @@ def test_a_recipe_by_its_name(given: str, stage: str, found: str) -> None:
 def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()
-    assert find_recipe(Path("demo"), "sft") == RECIPES / "demo" / "sft.yaml", "a folder is no recipe"
+    assert find_recipe(Path("demo"), "sft") == RECIPES / "demo" / "sft.yaml", "a folder is not a recipe"
     (tmp_path / "ragtruth").write_text("model: m")
     assert find_recipe(Path("ragtruth"), "sft") == Path("ragtruth")
     missing = Path("recipes/demo/sft.yaml")  # nobody may get the shipped one who means one of their own

@@ -426,14 +426,14 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert (
-        "runs/demo/sft: is not there; DPO starts from the SFT judge, so make that first: judge sft demo\n"
+        "runs/demo/sft: is missing; DPO starts from the SFT judge, so make that first: judge sft demo\n"
         in (refused(capsys, "dpo"))
     )
     bian = ROOT / "recipes" / "bian-qwen2.5-7b"
     said = refused(capsys, "dpo", bian / "dpo.yaml")
     assert f"judge sft {bian / 'sft.yaml'} && judge merge runs/bian-qwen2.5-7b/sft -o runs/" in said
     said = refused(capsys, "sft", "own-domain", "data=mine")
-    assert "mine: is not there; build the data set first: judge data build own-domain --out mine\n" in said
+    assert "mine: is missing; build the data set first: judge data build own-domain --out mine\n" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -569,7 +569,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ("changes", "message"),
     [
         (("--set", "preferences.pair=2"), "unknown key 'pair'; did you mean 'pairs'"),
-        (("--set", "nonsense"), "is no override"),
+        (("--set", "nonsense"), "is not an override"),
         (("--set", "sources.3.path=x"), "no key or place"),
     ],
 )

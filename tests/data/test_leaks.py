@@ -304,7 +304,7 @@ def test_a_wrong_index_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         BenchmarkIndex.load(path)
     path.write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match="is no index"):
+    with pytest.raises(InputError, match="is not an index"):
         BenchmarkIndex.load(path)
 
 

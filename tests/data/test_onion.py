@@ -44,7 +44,7 @@ def test_replies_become_items() -> None:
         ("Quince is it.", "says nothing"),
         ("Quince came from Peru.", "is not in the description"),
         ("The document says that Quince is a fruit.", "speaks of the document"),
-        ("Quince?", "is no short statement"),
+        ("Quince?", "is not a short statement"),
     ],
 )
 def test_facts_stand_in_the_description_and_alone(fact: str, fault: str | None) -> None:

@@ -225,5 +225,5 @@ def test_reading_is_lazy(own: Path) -> None:
         stream.write("{broken\n")
     samples = read_source(source(kind="file", path=str(own), columns=COLUMNS), seed=0)
     assert next(samples).answer == "5 m"
-    with pytest.raises(InputError, match=r"own\.jsonl:6: is no JSON"):
+    with pytest.raises(InputError, match=r"own\.jsonl:6: is not JSON"):
         list(samples)

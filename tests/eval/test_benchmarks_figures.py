@@ -90,7 +90,7 @@ def quotes(reasoning: str | None, label: Label | None = Label.FAIL) -> list[str]
 def test_spans_are_what_a_reasoning_quotes_of_the_answer() -> None:
     assert quotes('It says "1932" instead of "1931".') == ["1932", "1932"]
     assert quotes("“in 1932” is wrong") == ["in 1932", "in 1932"]
-    assert quotes('"Ada Holst" stands in the document, "193" is no word, "1940" in neither.') == []
+    assert quotes('"Ada Holst" stands in the document, "193" is not a word, "1940" in neither.') == []
     assert quotes('"1932"', Label.PASS) == quotes('"1932"', None) == quotes(None) == quotes('""') == []
 
 

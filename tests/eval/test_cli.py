@@ -252,7 +252,7 @@ def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -
         (["ragas:org/m", "--temperature", "0.8"], "ragas: samples nothing"),
         (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
         (["replay:x.jsonl", "--template", "DATA"], "judges in a way of its own"),
-        (["ragas:org/m", "--claims"], "leave --claims away"),
+        (["ragas:org/m", "--claims"], "omit --claims"),
     ],
 )
 def test_what_a_judge_cannot_do(data: Path, arguments: list[str], message: str) -> None:

@@ -129,7 +129,7 @@ def test_results_that_cannot_be_compared(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         compare_results(one, tmp_path / "nowhere")
     (tmp_path / "other" / "verdicts.jsonl").write_text('{"benchmark": "b"}\n')
-    with pytest.raises(InputError, match=r"verdicts\.jsonl:1: is no verdict"):
+    with pytest.raises(InputError, match=r"verdicts\.jsonl:1: is not a verdict"):
         compare_results(one, tmp_path / "other")
 
 

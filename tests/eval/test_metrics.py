@@ -54,7 +54,7 @@ def test_unparsed_is_wrong_for_its_own_class() -> None:
     metrics = score(samples, verdicts)
     assert (metrics.parsed, metrics.coverage) == (2, 0.5)
     assert (metrics.accuracy, metrics.balanced_accuracy) == (0.5, 0.5)
-    assert (metrics.precision, metrics.recall) == (1.0, 0.5)  # an unparsed PASS is no predicted FAIL
+    assert (metrics.precision, metrics.recall) == (1.0, 0.5)  # an unparsed PASS is not a predicted FAIL
     assert metrics.f1 == pytest.approx(2 / 3)
     assert metrics.auroc is None and metrics.scored == 0
 

@@ -358,7 +358,7 @@ def write_lines(path: Path, *rows: object) -> Path:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("[{", "is no JSON"),
+        ("[{", "is not JSON"),
         ("[]", "holds no task"),
         ("7", "a list of objects is wanted"),
         ([7], "an object is wanted"),

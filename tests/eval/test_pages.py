@@ -164,9 +164,9 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda folder: (folder / "report.json").unlink(), "is the run finished"),
-        (lambda folder: (folder / "report.json").write_text("[]"), "is no report"),
+        (lambda folder: (folder / "report.json").write_text("[]"), "is not a report"),
         (lambda folder: drop_last(folder / "verdicts.jsonl"), "holds 119 verdicts on made-up"),
-        (lambda folder: (folder / "verdicts.jsonl").write_text("{}\n"), "jsonl:1: is no verdict"),
+        (lambda folder: (folder / "verdicts.jsonl").write_text("{}\n"), "jsonl:1: is not a verdict"),
         (
             lambda folder: (folder / "report.json").write_text(OPEN),
             "open_factual_bench, which measures no judge",
@@ -338,7 +338,7 @@ def test_a_model_card_is_about_one_judge_and_a_card(folders: list[Path], tmp_pat
         write_card(read_sets(folders), path)
     assert not path.exists()
     path.write_text("---\n[: broken\n---\n", encoding="utf-8")
-    with pytest.raises(InputError, match="is no model card"):
+    with pytest.raises(InputError, match="is not a model card"):
         write_card(read_sets(folders[1:2]), path)
 
 

@@ -90,7 +90,7 @@ def test_a_column_is_that_of_the_other_table() -> None:
 
 
 def test_all_known_figures_are_there(shared_data: Path) -> None:
-    """Row by row, but for a table about training data, which is no benchmark."""
+    """Row by row, but for a table about training data, which is not a benchmark."""
     blocks = yaml.safe_load((shared_data.parent / "published.yaml").read_text())
     kept = {
         tuple(float(value) for value in row if value is not None)

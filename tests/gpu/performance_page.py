@@ -189,7 +189,7 @@ def section(results: Mapping[str, Any]) -> str:
         for name, result in found.items():
             group, _, row = name.partition("/")
             if result["about"]["kind"] != "cuda" or group not in TABLES:
-                raise InputError(f"{device}: {name} is no figure of a GPU that this page shows")
+                raise InputError(f"{device}: {name} is not a figure of a GPU that this page shows")
             groups.setdefault(group, {})[row] = result["figures"]
         for group, spec in TABLES.items():
             if group in groups:

@@ -16,7 +16,7 @@ from judge.types import Language
 
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
 _AHEAD = re.compile(r"预计|将于|将在|计划|未来|有望|直至|直到")
-# Days that texts name about as often, so that the wrong one is no rarer than the true one.
+# Days that texts name about as often, so that the wrong one is not a rarer than the true one.
 _OTHER_DAYS = {
     "一": "二三",
     "二": "三一",

@@ -86,6 +86,6 @@ def _right(row: Record, names: list[str], options: list[str]) -> int:
         raise row.wrong("answer", f"{text!r:.60} names more than one of the options")
     if not named and not told:
         raise row.wrong(
-            "answer", f"{text!r:.60} is no option: a letter, a position from 0 or its text is wanted"
+            "answer", f"{text!r:.60} is not an option; expected a letter, a position from 0 or its text"
         )
     return [*named, *told][0]

@@ -54,10 +54,10 @@ def spans(row: Record, asked: Asked) -> list[Answer] | str:
         try:
             found = json.loads(found)
         except (ValueError, RecursionError):
-            raise row.wrong("spans", f"is no JSON: {found!r:.60}") from None
+            raise row.wrong("spans", f"is not JSON: {found!r:.60}") from None
     if not isinstance(found, list):
         raise row.wrong(
-            "spans", f"holds {found!r:.60}, a list of spans is wanted (empty for a faithful answer)"
+            "spans", f"holds {found!r:.60}, expected a list of spans (empty for a faithful answer)"
         )
     for span in found:
         start, end = (span.get(key) if isinstance(span, dict) else None for key in ("start", "end"))
@@ -69,7 +69,7 @@ def spans(row: Record, asked: Asked) -> list[Answer] | str:
 def _labelled(row: Record, words: Mapping[str, Label | None]) -> list[Answer] | str:
     value = row.get("label")
     if not isinstance(value, str | int | None):
-        raise row.wrong("label", f"holds {value!r:.60}, a word or a number is wanted")
+        raise row.wrong("label", f"holds {value!r:.60}, expected a word or a number")
     word = plain_label(value)
     if word in UNDECIDED and word not in words:
         return "undecided label"
@@ -91,6 +91,6 @@ def _texts(row: Record, key: str) -> list[str]:
     texts: list[Any] = [item.get("text") if isinstance(item, dict) else item for item in items]
     if not all(isinstance(text, str) for text in texts):
         raise row.wrong(
-            key, f"holds {row.values[key]!r:.60}, a list of texts or of objects with a text is wanted"
+            key, f"holds {row.values[key]!r:.60}, expected a list of texts or of objects with a text"
         )
     return [text for text in texts if text.strip()]
