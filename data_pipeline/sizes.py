@@ -8,7 +8,7 @@ until the number is there or the source is spent.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from data_pipeline.config import DataConfig
@@ -118,6 +118,7 @@ class Filler:
 
     def __init__(self, golds: SampleStore, make: Make, entry: int, size: SizesConfig, seed: int):
         self._make, self._size = make, size
+        self._left = {split: golds.count("entry = ? AND split = ?", (entry, split)) for split in SPLITS}
         self._queues = {
             split: golds.samples("entry = ? AND split = ?", (entry, split, f"size:{seed}"), order=_GOLDS)
             for split in SPLITS
@@ -131,28 +132,34 @@ class Filler:
 
     def take(self, split: Split, missing: Counter[Label]) -> Iterator[Sample]:
         """As many samples of each label, from golds that gave none yet, until the source is spent."""
-        while missing.total() and (some := list(islice(self._queues[split], self._golds_for(missing)))):
-            if not self._size.pairs:
-                passes, some = _share(some, missing[Label.PASS] / missing.total())
-                missing[Label.PASS] -= len(passes)
-                yield from map(_alone, passes)
-            for samples in self._make(some):
-                found = samples if self._size.pairs else _without_twin(samples)
-                for sample in found:
-                    if sample.label is not None and missing[sample.label]:
-                        missing[sample.label] -= 1
-                        yield sample
+        yield from (self._together if self._size.pairs else self._apart)(split, missing)
 
-    def _golds_for(self, missing: Counter[Label]) -> int:
-        return max(missing.values()) if self._size.pairs else missing.total()
+    def _together(self, split: Split, missing: Counter[Label]) -> Iterator[Sample]:
+        while missing.total() and (some := self._next(split, max(missing.values()))):
+            for sample in chain.from_iterable(self._make(some)):
+                if sample.label is not None and missing[sample.label]:
+                    missing[sample.label] -= 1
+                    yield sample
 
+    def _apart(self, split: Split, missing: Counter[Label]) -> Iterator[Sample]:
+        """Hallucinated samples first, and then as many faithful ones, so that a source which is spent early
+        has given about as many of both."""
+        while missing.total() and self._left[split]:
+            tried = self._next(split, min(missing[Label.FAIL], max(self._left[split] // 2, 1)))
+            before = missing[Label.FAIL]
+            for samples in self._make(tried):
+                if samples:
+                    missing[Label.FAIL] -= 1
+                    yield _without_twin(*samples[:2])
+            wanted = before - missing[Label.FAIL] if missing[Label.FAIL] else missing[Label.PASS]
+            for gold in self._next(split, min(wanted, missing[Label.PASS])):
+                missing[Label.PASS] -= 1
+                yield _alone(gold)
 
-def _share(golds: list[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
-    """Golds in two parts, of which the first has a share of every stratum, as nearly as may be."""
-    golds = sorted(golds, key=lambda gold: (gold.source, gold.language, str(gold.meta.get("domain", ""))))
-    turns = [round(share * number) for number in range(len(golds) + 1)]
-    first = [gold for gold, one, two in zip(golds, turns, turns[1:], strict=False) if two > one]
-    return first, [gold for gold, one, two in zip(golds, turns, turns[1:], strict=False) if two == one]
+    def _next(self, split: Split, count: int) -> list[Sample]:
+        found = list(islice(self._queues[split], count))
+        self._left[split] -= len(found)
+        return found
 
 
 def _alone(gold: Sample) -> Sample:
@@ -160,13 +167,10 @@ def _alone(gold: Sample) -> Sample:
     return replace(gold, label=Label.PASS, meta={**gold.meta, "pair": gold.id, "kind": "edit"})
 
 
-def _without_twin(samples: list[Sample]) -> list[Sample]:
-    """The hallucinated sample of a gold's first pair; ``meta["gold_answer"]`` is what it was made from."""
-    if not samples:
-        return []
-    faithful, wrong = samples[:2]
+def _without_twin(faithful: Sample, wrong: Sample) -> Sample:
+    """The hallucinated sample of a pair; ``meta["gold_answer"]`` is what it was made from."""
     known = {"gold_answer": faithful.answer} if faithful.document == wrong.document else {}
-    return [replace(wrong, meta={**wrong.meta, **known})]
+    return replace(wrong, meta={**wrong.meta, **known})
 
 
 def put_others(store: SampleStore, fillers: Mapping[int, Filler], lost: Sequence[str]) -> bool:

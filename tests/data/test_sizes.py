@@ -290,6 +290,15 @@ def test_a_spent_source_says_so(originals: Path, tmp_path: Path, monkeypatch: py
     labels = f"{third['PASS']} PASS, {third['FAIL']} FAIL"
     line = f"ragtruth: {third['samples']} of 300 samples for train ({labels}); the source is spent"
     assert f"sizes: {line}" in said and line in (tmp_path / "card.md").read_text()
+    config = lynx(
+        originals,
+        tmp_path / "again",
+        'sources=[{"kind": "drop", "limit": 60, "samples": {"train": 200, "validation": 100}}]',
+        "leaks=null",
+    )
+    with Room(config) as room:  # both labels run out together, though one in five edits is refused
+        row = build(config, teachers=room)["sizes"][0]
+    assert row["samples"] < 60 and abs(row["PASS"] - row["FAIL"]) <= 2
 
 
 def test_what_gets_no_reasoning_is_refilled_or_told(

@@ -125,7 +125,7 @@ def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_p
     recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
     at_hand = ("pubmedqa", "fib", "lawbench", "wmt21")  # small and quick ones
     recipe["sources"] = [
-        {**source, "path": str(shared_data), "limit": 8}
+        {**source, "path": str(shared_data), "limit": 60}
         for source in recipe["sources"]
         if source["kind"] in at_hand
     ]
@@ -155,7 +155,8 @@ def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_p
         whole = score(again, verdicts, bootstrap=0)
         printed = beside(benchmark.name, [Measured(whole, tables, {})], {"mode": "reason"})[0]
         measured = {name: value for name, value in printed["measured"].items() if value is not None}
-        assert {part: measured[part] for part in parts - {"FIB"}} == dict.fromkeys(parts - {"FIB"}, 0.5)
+        for part in parts - {"FIB"}:  # what rules cannot edit leaves about as many of both labels
+            assert 0.3 < measured[part] < 0.7, (part, measured[part])
         assert (
             set(measured)
             == parts | {f"mean of {len(parts)}"}
