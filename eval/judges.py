@@ -52,7 +52,7 @@ def load_judges(
         raise InputError(f"{model} judges in a way of its own; omit --template and --mode")
     for name, option in (("threshold", "--threshold"), ("fail_rate", "--prior")):
         if prefix and options.get(name) is not None:
-            raise InputError(f"{model} judges in a way of its own; leave {option} away")
+            raise InputError(f"{model} judges in a way of its own; omit {option}")
     if prefix != "floor" and prefix and options.get("claims"):
         raise InputError(f"{model} judges in a way of its own; omit --claims")
     if temperature and options.get("claims"):

@@ -57,7 +57,7 @@ def load_config(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -
     """Read a YAML file into a config, with overrides on top (``lora.rank=8``, ``sources.0.limit=9``).
 
     Raises:
-        InputError: the file is not YAML mapping, a key is unknown, or a value is of the wrong type.
+        InputError: the file is not valid YAML mapping, a key is unknown, or a value is of the wrong type.
     """
     with open_text(path) as stream:
         try:

@@ -118,8 +118,8 @@ def load_judge(
         from judge.floors.rules import make_floor
 
         if threshold is not None or fail_rate is not None:
-            option = "threshold" if threshold is not None else "fail-rate"
-            raise InputError(f"{model} is a rule without a {option}; leave --{option} away")
+            option = "threshold" if threshold is not None else "prior"
+            raise InputError(f"{model} is a rule without a {option}; omit --{option}")
         floor = make_floor(model, floor_data)
         return finished(floor, {})
     if claims and threshold in ("precision", "recall"):

@@ -94,7 +94,7 @@ def run(step: Step) -> float:
         failure = f"{step.title} ended with exit code {code}"
         if step.needed:
             raise JudgeError(f"stopped: {failure}")
-        say(f"{failure}; going on without it")
+        say(f"{failure}; continuing without it")
     return time.monotonic() - begin
 
 

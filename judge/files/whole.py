@@ -164,7 +164,7 @@ def whole_rows(path: Path) -> Iterator[dict[str, Any]]:
             except ValueError:
                 row = None
             if not isinstance(row, dict):
-                raise InputError("is not JSON; the file was changed by hand", file=path, line=number)
+                raise InputError("is not valid JSON; the file was changed by hand", file=path, line=number)
             yield row
     except OSError as error:
         raise JudgeError(f"{path}: could not be read ({error.strerror})") from error

@@ -126,7 +126,7 @@ def read_object(path: Path) -> Record:
     """A JSON file, plain or ``.gz``, that holds one object.
 
     Raises:
-        InputError: it is not JSON, or something else than an object.
+        InputError: it is not valid JSON, or something else than an object.
     """
     value = _read_json(path)
     if not isinstance(value, dict):
@@ -141,7 +141,7 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
         The name of a record, or its position from 0, and the record.
 
     Raises:
-        InputError: it is not JSON, or something else than records.
+        InputError: it is not valid JSON, or something else than records.
     """
     value = _read_json(path)
     if isinstance(value, list):

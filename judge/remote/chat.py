@@ -174,11 +174,11 @@ def _invalid(error: Exception) -> str:
     """Why a reply is invalid, in words."""
     if isinstance(error, UnicodeEncodeError):
         return "the reply holds half a character, which no file can hold"
-    return f"the reply is not JSON as asked for ({str(error) or 'too deep'})"
+    return f"the reply is not valid JSON as asked for ({str(error) or 'too deep'})"
 
 
 def _no_json(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
+    raise ValueError(f"{word} is not valid JSON")
 
 
 @lru_cache(maxsize=64)

@@ -171,7 +171,9 @@ def _parsed(cell: str, path: Path, line: int, field: str) -> Any:
         return json.loads(cell)
     except (ValueError, RecursionError):
         wanted = ' as in ["one passage", "another"]' if field != "meta" else ""
-        raise InputError(f"is not JSON{wanted}: {cell!r:.60}", file=path, line=line, field=field) from None
+        raise InputError(
+            f"is not valid JSON{wanted}: {cell!r:.60}", file=path, line=line, field=field
+        ) from None
 
 
 def _parquet(path: Path, _: str) -> Rows:

@@ -92,7 +92,7 @@ def _explain(error: ValidationError) -> HTTPException:
     first: Any
     first, *others = error.errors(include_input=False, include_url=False, include_context=False)
     if first["type"] == "json_invalid":
-        return HTTPException(400, f"the body is not JSON: {first['msg']}"[:300])
+        return HTTPException(400, f"the body is not valid JSON: {first['msg']}"[:300])
     place = ".".join(str(part)[:40] for part in first["loc"]) or "the body"
     more = f" (and {len(others)} more problems)" if others else ""
     return HTTPException(422, f"{place}: {first['msg']}{more}")

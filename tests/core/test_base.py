@@ -98,8 +98,10 @@ def test_a_base_that_is_gone_is_told_with_the_places(tmp_path: Path) -> None:
     gone = weights(tmp_path / "runs/model", b"1")
     judge = adapter(tmp_path / "runs/sft", str(gone), describe_base(str(gone), tmp_path / "runs/sft"))
     shutil.rmtree(gone)
-    with pytest.raises(InputError, match=r"not there any more \(looked in .*model.*judge merge") as caught:
+    with pytest.raises(
+        InputError, match=r"the base model is missing \(looked in .*model.*judge merge"
+    ) as caught:
         find_base(judge)
     assert caught.value.exit_code == 2
-    with pytest.raises(InputError, match="not there any more"):
+    with pytest.raises(InputError, match="the base model is missing"):
         find_base(adapter(tmp_path / "foreign", "no/such/model"))

@@ -549,7 +549,7 @@ def test_wrong_calls(
     assert (folder / "judge.json").read_bytes() == before
     with pytest.raises(InputError, match="a rule without a threshold"):
         load_judge("floor:length", threshold="0.3")
-    with pytest.raises(InputError, match="a rule without a fail-rate; omit --prior"):
+    with pytest.raises(InputError, match="a rule without a prior; omit --prior"):
         load_judge("floor:length", fail_rate=0.3)
 
 
@@ -590,7 +590,7 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
     shutil.copytree(folder, raw)
     (raw / "judge.json").write_text('{"stage": "sft"}')
     for model, rate, message in [
-        (folder, 1.5, "is 1.5, a share between 0 and 1"),
+        (folder, 1.5, "is 1.5, expected a share between 0 and 1"),
         (raw, 0.1, "this judge has no calibration that holds here; judge calibrate fits one"),
         ("selfcheck:judge", 0.1, "omit --prior"),
     ]:

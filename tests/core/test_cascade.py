@@ -134,7 +134,7 @@ def test_it_says_who_judges() -> None:
     [
         ({"sure": 0.4}, "from 0.5 to 1"),
         ({"sure": float("nan")}, "from 0.5 to 1"),
-        ({"first_weight": 2}, "first_weight.: is 2, a number from 0 to 1"),
+        ({"first_weight": 2}, "first_weight.: is 2, expected a number from 0 to 1"),
         ({"claims": True}, "--cascade or --claims"),
     ],
 )

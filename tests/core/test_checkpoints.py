@@ -124,7 +124,7 @@ def test_a_stopped_run_goes_on(
 
     handlers = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     with pytest.raises(
-        Interrupted, match=rf"stopped after step 3 of {STEPS}; resume=true goes on"
+        Interrupted, match=rf"stopped after step 3 of {STEPS}; resume=true continues"
     ) as stopped:
         train_sft(recipe(folder, tmp_path / "out", lora=lora), callbacks=[at_step(3, stop)])
     assert stopped.value.exit_code == 143

@@ -92,14 +92,14 @@ def test_no_mapping(text: str, tmp_path: Path) -> None:
     ("text", "line"), [("name: a\nrate: [1, 2\nsteps: 3\n", 3), ("name: a\n\tsteps: 3", 2), ("name: 'a", 1)]
 )
 def test_broken_yaml_names_the_line(text: str, line: int, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=rf"config\.yaml:{line}: is not YAML"):
+    with pytest.raises(InputError, match=rf"config\.yaml:{line}: is not valid YAML"):
         load(tmp_path, text)
 
 
 def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not YAML"):
+    with pytest.raises(InputError, match="is not valid YAML"):
         load(tmp_path, "name: !!python/object/apply:os.getcwd []")
-    with pytest.raises(InputError, match="is not YAML"):
+    with pytest.raises(InputError, match="is not valid YAML"):
         load(tmp_path, "name: a\x00b")
 
 
@@ -157,7 +157,7 @@ def test_lists_of_words_need_no_brackets() -> None:
         ("several.1.rank=3", "'1' is not a key or place there"),
         ("several.x=3", "'x' is not a key or place there"),
         ("several.²=3", "'²' is not a key or place there"),
-        ("steps=[1", r"'steps=\[1': the value is not YAML"),
+        ("steps=[1", r"'steps=\[1': the value is not valid YAML"),
         ("steps=x", "valid integer"),
     ],
 )

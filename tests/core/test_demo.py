@@ -112,7 +112,7 @@ def test_a_failing_step_ends_the_demo() -> None:
 
 def test_a_failing_step_that_is_not_needed_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     demo.run(demo.Step("a step", FAILING, 1.0, needed=False))
-    assert "a step ended with exit code 2; going on without it" in capfd.readouterr().out
+    assert "a step ended with exit code 2; continuing without it" in capfd.readouterr().out
 
 
 def test_a_module_gets_its_arguments() -> None:

@@ -410,7 +410,11 @@ def test_launch_configs_are_understood(config: str, spread: Spread) -> None:
 def test_launch_configs_that_cannot_be_planned(tmp_path: Path, ask: Any) -> None:
     with pytest.raises(InputError, match="moves a part of the model to the host"):
         read_spread(LAUNCH / "zero3_offload.yaml")
-    for text, message in (("[", "is not YAML"), ("a: 1", "distributed_type"), ("- a", "distributed_type")):
+    for text, message in (
+        ("[", "is not valid YAML"),
+        ("a: 1", "distributed_type"),
+        ("- a", "distributed_type"),
+    ):
         (tmp_path / "launch.yaml").write_text(text)
         with pytest.raises(InputError, match=message):
             read_spread(tmp_path / "launch.yaml")

@@ -127,7 +127,7 @@ def test_every_prefix_of_a_file_resumes(
 def test_a_line_that_was_changed_by_hand(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_bytes(b'{"n": 1}\n' + line + b'\n{"n": 3}\n')
-    with pytest.raises(InputError, match=r"out\.jsonl:2: is not JSON; the file was changed by hand"):
+    with pytest.raises(InputError, match=r"out\.jsonl:2: is not valid JSON; the file was changed by hand"):
         _ = Appender(path).rows
     assert path.read_bytes().endswith(b'{"n": 3}\n')
 

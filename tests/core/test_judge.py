@@ -261,7 +261,7 @@ def test_adapters_name_their_base(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"unknown base model of .*nobody/no-such-base"):
         load_judge(str(tmp_path))
     (tmp_path / "adapter_config.json").write_text("{")
-    with pytest.raises(InputError, match=r"adapter_config\.json:1: is not JSON"):
+    with pytest.raises(InputError, match=r"adapter_config\.json:1: is not valid JSON"):
         load_judge(str(tmp_path))
 
 

@@ -355,7 +355,7 @@ def test_data_that_was_not_built(model_folder: ModelFolder, tmp_path: Path) -> N
     ("row", "message"),
     [
         ({"prompt": [{"role": "user", "content": "a"}]}, "field 'completion': is missing"),
-        ({"prompt": "a", "completion": []}, "field 'prompt': holds 'a', a list of messages"),
+        ({"prompt": "a", "completion": []}, "field 'prompt': holds 'a', expected a list of messages"),
         ({"prompt": [{"role": "user"}], "completion": []}, "field 'prompt'"),
         (
             {"prompt": [{"role": "user", "content": "a"}], "completion": []},

@@ -553,7 +553,7 @@ def test_the_command(built: Path) -> None:
     ("change", "message"),
     [
         (lambda folder: (folder / "manifest.json").unlink(), "manifest.json: no such file"),
-        (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json: is not JSON"),
+        (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json: is not valid JSON"),
         (
             lambda folder: (folder / "samples.jsonl").write_text('{"id": "1"}\n'),
             "samples.jsonl:1: field 'document'",

@@ -262,7 +262,7 @@ CLAIM = {"answer": "It burned.", "label": "SUPPORTS"}
         ("multiple_choice", {**CHOICE, "answer": "C"}, r"field 'answer': 'C' is not an option"),
         ("multiple_choice", {**CHOICE, "answer": 2}, "'answer': is 2, but there are 2 options"),
         ("multiple_choice", {**CHOICE, "options": ["one", "A"]}, "'A' names more than one"),
-        ("multiple_choice", {**CHOICE, "options": "one"}, "'options': holds 'one', a list"),
+        ("multiple_choice", {**CHOICE, "options": "one"}, "'options': holds 'one', expected a list"),
         ("multiple_choice", {**CHOICE, "options": {"label": ["A"], "text": ["x", "y"]}}, "names 1 options"),
         ("multiple_choice", {"question": "?", "options": ["a", "b"]}, "'answer': is missing"),
         ("claims", {**CLAIM, "label": "SUPORTS"}, r"jsonl:3: field 'label': unknown label 'SUPORTS'.*labels"),
@@ -272,8 +272,8 @@ CLAIM = {"answer": "It burned.", "label": "SUPPORTS"}
         ("nli", {**CLAIM, "label": 0}, "unknown label '0'"),
         ("unanswerable", {"question": "?", "answers": [3]}, r"'answers': holds \[3\]"),
         ("spans", {"answer": "abc", "spans": [{"start": 1, "end": 9}]}, "'spans': has a span that is none"),
-        ("spans", {"answer": "abc", "spans": "[{"}, "'spans': is not JSON"),
-        ("spans", {"answer": "abc", "spans": None}, "'spans': holds None, a list of spans"),
+        ("spans", {"answer": "abc", "spans": "[{"}, "'spans': is not valid JSON"),
+        ("spans", {"answer": "abc", "spans": None}, "'spans': holds None, expected a list of spans"),
     ],
 )  # fmt: skip
 def test_what_a_form_does_not_know_is_one_clear_error(form: str, values: Row, message: str) -> None:
@@ -410,7 +410,7 @@ def test_a_folder_is_streamed(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_text("{broken\n")
     samples = read_source(SourceConfig(kind="file", path=str(tmp_path)), 0)
     assert next(samples).id == "a-1"
-    with pytest.raises(InputError, match=r"b\.jsonl:1: is not JSON"):
+    with pytest.raises(InputError, match=r"b\.jsonl:1: is not valid JSON"):
         list(samples)
 
 

@@ -420,7 +420,7 @@ def test_absent_and_unknown_benchmarks(tmp_path: Path) -> None:
         at_hand(tmp_path, ["halubensh"])
     (tmp_path / "fib").mkdir()
     (tmp_path / "fib/xsum-fib-binary_choice-using_x.jsonl").write_text('{"input": "d", "list_choices": 3}\n')
-    with pytest.raises(InputError, match=r"list_choices.*a list is wanted"):
+    with pytest.raises(InputError, match=r"list_choices.*expected a list"):
         list(at_hand(tmp_path, ["fib"])[0]["fib"])
 
 

@@ -92,7 +92,7 @@ def test_hub(own: Path) -> None:
         InputError, match=r"piers:1: field 'document': unknown column 'txt'; did you mean 'text'"
     ):
         read(kind="hub", path=str(folder), columns={**COLUMNS, "document": "txt"})
-    with pytest.raises(InputError, match=r"piers:1: field 'document': holds 5, a text"):
+    with pytest.raises(InputError, match=r"piers:1: field 'document': holds 5, expected a text"):
         read(kind="hub", path=str(folder), columns={**COLUMNS, "document": "extra"})
     with pytest.raises(InputError, match=r"split 'test', could not be read"):
         read(kind="hub", path=str(folder), columns=COLUMNS, split="test")
@@ -225,5 +225,5 @@ def test_reading_is_lazy(own: Path) -> None:
         stream.write("{broken\n")
     samples = read_source(source(kind="file", path=str(own), columns=COLUMNS), seed=0)
     assert next(samples).answer == "5 m"
-    with pytest.raises(InputError, match=r"own\.jsonl:6: is not JSON"):
+    with pytest.raises(InputError, match=r"own\.jsonl:6: is not valid JSON"):
         list(samples)

@@ -744,7 +744,7 @@ def test_whatever_a_file_holds_there_are_samples_or_one_clear_error(tmp_path: Pa
             '"LONG"',
             r"field '101.LONG_ANSWER': is missing.*has: QUESTION",
         ),
-        ("pubmedqa", "ori_pqal.json", "}}", "}", r"ori_pqal\.json:1: is not JSON .*fetch the original"),
+        ("pubmedqa", "ori_pqal.json", "}}", "}", r"ori_pqal\.json:1: is not valid JSON .*fetch the original"),
         (
             "covid_qa",
             "COVID-QA.json",
@@ -789,7 +789,7 @@ def test_whatever_a_file_holds_there_are_samples_or_one_clear_error(tmp_path: Pa
             '"passage":',
             r"field 'Q_TRN_1.evidences.Q_TRN_1#01.evidence'",
         ),
-        ("webnlg", "release.xml", "</benchmark>", "", r"release\.xml:\d+: is not XML"),
+        ("webnlg", "release.xml", "</benchmark>", "", r"release\.xml:\d+: is not valid XML"),
         ("webnlg", "release.xml", 'eid="Id1"', "", r"entry \(without eid\) has no category"),
         (
             "webnlg",
@@ -829,7 +829,7 @@ def test_files_of_lines_are_streamed(tmp_path: Path, kind: str) -> None:
     ((name, text),) = ORIGINALS[kind].items()
     samples = read(kind, put(tmp_path, {name: text.splitlines()[0] + "\n{broken\n"}))
     assert next(samples).id == EXPECTED[kind][0][0]
-    with pytest.raises(InputError, match=":2: is not JSON"):
+    with pytest.raises(InputError, match=":2: is not valid JSON"):
         list(samples)
 
 

@@ -358,7 +358,7 @@ def write_lines(path: Path, *rows: object) -> Path:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("[{", "is not JSON"),
+        ("[{", "is not valid JSON"),
         ("[]", "holds no task"),
         ("7", "a list of objects is wanted"),
         ([7], "an object is wanted"),
@@ -398,7 +398,7 @@ def test_user_files(tmp_path: Path) -> None:
         add_passages(tasks, write_lines(path, {"id": "c", "passages": ["x"]}))
     with pytest.raises(InputError, match="holds no passages"):
         add_passages(tasks, write_lines(path))
-    with pytest.raises(InputError, match="a list is wanted"):
+    with pytest.raises(InputError, match="expected a list"):
         add_passages(tasks, write_lines(path, {"id": "a", "passages": "x"}))
 
     assert (

@@ -136,7 +136,7 @@ def test_a_changed_report(index: Path, tmp_path: Path) -> None:
 
 def test_a_broken_index(index: Path) -> None:
     index.write_text("{")
-    with pytest.raises(InputError, match=r"index\.json:1.*is not JSON"):
+    with pytest.raises(InputError, match=r"index\.json:1.*is not valid JSON"):
         check(index)
 
 

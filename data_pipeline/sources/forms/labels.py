@@ -54,7 +54,7 @@ def spans(row: Record, asked: Asked) -> list[Answer] | str:
         try:
             found = json.loads(found)
         except (ValueError, RecursionError):
-            raise row.wrong("spans", f"is not JSON: {found!r:.60}") from None
+            raise row.wrong("spans", f"is not valid JSON: {found!r:.60}") from None
     if not isinstance(found, list):
         raise row.wrong(
             "spans", f"holds {found!r:.60}, expected a list of spans (empty for a faithful answer)"
