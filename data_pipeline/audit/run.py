@@ -123,7 +123,7 @@ def _manifest(path: Path) -> dict[str, Any]:
         try:
             manifest = json.load(stream)
         except ValueError as error:
-            raise InputError(f"is no JSON ({error})", file=path) from None
+            raise InputError(f"is not valid JSON ({error})", file=path) from None
     if not isinstance(manifest, dict):
         raise InputError(f"is a JSON {type(manifest).__name__}, an object is wanted", file=path)
     return manifest

@@ -227,6 +227,6 @@ def _first_word(completion: str, grammar: _Grammar) -> Parsed:
 
 
 def _bullets(text: str) -> str | None:
-    """The bullet points of a list that is not valid JSON, such as one in single quotes, or a text with quotes."""
+    """The bullet points of a list that is not JSON, such as one in single quotes, or a text with quotes."""
     points = _POINTS.split(text.strip(" \t\r\n,[]'\""))
     return "\n".join(points).strip() or None
