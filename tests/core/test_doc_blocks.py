@@ -9,6 +9,7 @@ The marks, which no reader of the rendered page sees:
 
 import json
 import re
+import runpy
 import shlex
 import shutil
 import textwrap
@@ -182,7 +183,14 @@ def test_pictures_are_few_small_and_shown() -> None:
     pictures = sorted((ROOT / "docs" / "pictures").iterdir())
     shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert pictures and all(f"pictures/{picture.name})" in shown for picture in pictures)
-    assert all(picture.suffix == ".png" and picture.stat().st_size <= LARGEST for picture in pictures)
+    assert all(picture.stat().st_size <= LARGEST for picture in pictures)
+    drawn = [picture.name for picture in pictures if picture.suffix != ".png"]
+    assert drawn == ["overview.svg"]
+
+
+def test_the_overview_is_what_its_script_draws() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "overview.py"))
+    assert script["OUT"].read_text(encoding="utf-8") == script["draw"]()
 
 
 def run_shell(words: list[str]) -> None:

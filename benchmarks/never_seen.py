@@ -1,0 +1,85 @@
+"""How sure a judge may be on sources that it never saw: measured, and kept in its judge.json.
+
+    python -m benchmarks.never_seen runs/reference-encoder/seed0/whole runs/reference-encoder/seed0/judge \\
+        my-sets/apart/*.jsonl.gz --out runs/never-seen
+
+The first folder is the judge without a calibration, the second the same one calibrated; the files are labelled
+samples of sources that it was not trained on, and that nothing is measured on afterwards. The log-odds of its
+verdicts are divided by the temperature that fits these sources together; labels stay.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.adaptation import measured
+from eval.verdicts import VERDICTS, verdict_from_row
+from judge.calibration.curve import Curve, NeverSeen, read_calibrations
+from judge.calibration.fit import fit_curve
+from judge.calibration.reliability import calibration_error
+from judge.files import JUDGE_FILE, read_jsonl, write_json
+from judge.models.identity import read_identity
+
+Told = tuple[list[float], list[bool]]
+"""Probabilities of FAIL, and whether the answers are hallucinated."""
+
+
+def of_source(folder: Path) -> Told:
+    """What a result folder of ``judge eval`` tells of a source."""
+    rows = [row for _, row in read_jsonl(folder / VERDICTS)]
+    told = [(chance, row) for row in rows if (chance := verdict_from_row(row).p_fail) is not None]
+    return [chance for chance, _ in told], [row["label"] == "FAIL" for _, row in told]
+
+
+def pooled(told: Sequence[Told]) -> Told:
+    """Some sources as one."""
+    return [p for chances, _ in told for p in chances], [fail for _, fails in told for fail in fails]
+
+
+def curve_of(told: Sequence[Told]) -> Curve:
+    """The curve of some sources together."""
+    return fit_curve("platt", *pooled(told))
+
+
+def found(told: Sequence[Told]) -> NeverSeen:
+    """The temperature of all sources; the error after it is of each source by a curve of the others."""
+    held_out = []
+    for number, (chances, _) in enumerate(told):
+        curve = curve_of([source for place, source in enumerate(told) if place != number])
+        held_out += [curve(chance) for chance in chances]
+    raw, fails = pooled(told)
+    return NeverSeen(
+        temperature=curve_of(told).temperature,
+        samples=len(raw),
+        sources=len(told),
+        ece_before=calibration_error(raw, fails) or 0.0,
+        ece_after=calibration_error(held_out, fails) or 0.0,
+    )
+
+
+def main() -> None:
+    """Judge the sources, fit, keep."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("plain", type=Path, help="the judge without a calibration")
+    parser.add_argument("judge", type=Path, help="the calibrated judge, whose judge.json is changed")
+    parser.add_argument("samples", type=Path, nargs="+", help="files of labelled samples, a source each")
+    parser.add_argument("--limit", type=int, default=300, help="samples drawn from each file")
+    parser.add_argument("--out", type=Path, default=Path("runs/never-seen"))
+    options = parser.parse_args()
+    told = []
+    for file in options.samples:
+        folder = options.out / file.name.partition(".")[0]
+        measured(folder, "--model", options.plain, "--samples", file, "--limit", options.limit)
+        told.append(of_source(folder))
+    kept = read_calibrations(str(options.judge))
+    if "verdict" not in kept:
+        raise SystemExit(f"{options.judge} has no calibration; run judge calibrate first")
+    seen = found(told)
+    identity = read_identity(str(options.judge))
+    identity["calibration"]["verdict"] = kept["verdict"].for_never_seen(seen).model_dump(mode="json")
+    write_json(options.judge / JUDGE_FILE, identity)
+    print(seen.model_dump_json(indent=2))
+
+
+if __name__ == "__main__":
+    main()
