@@ -570,7 +570,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     [
         (("--set", "preferences.pair=2"), "unknown key 'pair'; did you mean 'pairs'"),
         (("--set", "nonsense"), "is not an override"),
-        (("--set", "sources.3.path=x"), "no key or place"),
+        (("--set", "sources.3.path=x"), "not a key or place"),
     ],
 )
 def test_wrong_calls(
