@@ -41,7 +41,7 @@ def batch_command(
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
     engine: Annotated[
         Literal["local", "ray"],
-        typer.Option(rich_help_panel=ENGINE, help="ray: on a Ray cluster, see docs/batch.md."),
+        typer.Option(rich_help_panel=ENGINE, help="ray: on a Ray cluster, see docs/serving.md."),
     ] = "local",
     workers: Annotated[
         int | None,
