@@ -4,8 +4,8 @@
         my-sets/apart/*.jsonl.gz --out runs/never-seen
 
 The first folder is the judge without a calibration, the second the same one calibrated. The files hold
-labelled samples of sources that it was not trained on, and that nothing is measured on afterwards. The log-odds of its
-verdicts are divided by the temperature that fits these sources together; labels stay.
+labelled samples of sources that it was not trained on, and that nothing is measured on afterwards. The
+log-odds of its verdicts are divided by the temperature that fits these sources together; labels stay.
 """
 
 import argparse
