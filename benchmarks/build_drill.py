@@ -185,7 +185,7 @@ def build_in(folder: Path, kill_after: float | None = None) -> float | None:
     """
     table = folder / "data/unfinished-build/.golds.sqlite"
     table.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "judge", "data", "build", "data.yaml"]
+    command = [sys.executable, "-m", "judge", "data", "build", "data.yaml", "--overwrite"]
     environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     with (folder / "output.txt").open("a") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)

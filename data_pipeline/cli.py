@@ -185,7 +185,7 @@ def audit_command(
     model: Annotated[
         str | None, typer.Option(help="Count the rows' tokens against this model's context.")
     ] = None,
-    page: Annotated[bool, typer.Option("--html/--no-html", help="Write an HTML page beside it.")] = True,
+    page: Annotated[bool, typer.Option("--html/--no-html", help="Write an HTML page next to it.")] = True,
     seed: Annotated[int, typer.Option(min=0, help="Decides which samples of a large set are looked at.")] = 0,
     workers: Annotated[
         int | None,

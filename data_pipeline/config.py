@@ -212,9 +212,7 @@ class DataConfig(StrictConfig):
             if source.twins and (perturbs or source.samples is not None):
                 raise ValueError("twins is for labelled samples (perturb: false), all of them (no samples)")
             if source.samples is not None and source.samples.pairs and not perturbs:
-                raise ValueError(
-                    "pairs are made of gold answers that are perturbed; leave samples.pairs away"
-                )
+                raise ValueError("pairs are made of gold answers that are perturbed; omit samples.pairs")
         return self
 
     @model_validator(mode="after")

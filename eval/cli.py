@@ -138,7 +138,7 @@ def evaluate_command(
         judging = {name: settings[name] for name in ASKED} != {name: DEFAULTS[name] for name in ASKED}
         if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
             raise InputError(
-                f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: leave away "
+                f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: omit "
                 "--limit, --attack, --corpus, --runs, --temperature and how a judge is asked"
             )
         from eval.open_factual.cli import answer_tasks

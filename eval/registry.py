@@ -162,7 +162,7 @@ def check(index: Path = INDEX) -> int:
             raise InputError(f"says something else than {report}", file=index, field=f"{field}.results")
     stray = sorted({path.name for path in index.parent.iterdir() if path.is_dir()} - names)
     if stray:
-        raise InputError(f"does not list the folder {stray[0]!r} beside it; add runs with add", file=index)
+        raise InputError(f"does not list the folder {stray[0]!r} next to it; add runs with add", file=index)
     return len(names)
 
 

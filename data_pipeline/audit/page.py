@@ -165,7 +165,9 @@ def markdown(found: Mapping[str, Any]) -> str:
         )
         absent = ", ".join(map(plain, gate["not_at_hand"])) or "none"
         lines += ["", "## Leak gate", ""]
-        lines.append(f"{gate['dropped']:,} samples dropped. Compared with {compared}; not at hand: {absent}.")
+        lines.append(
+            f"{gate['dropped']:,} samples dropped. Compared with {compared}; not on this machine: {absent}."
+        )
     lines += ["", "## Samples to look at", ""]
     for row in found["examples"]:
         lines.append(f"- **{plain(row['id'])}** {row['label'] or 'no label'}, {plain(row['why'])}")

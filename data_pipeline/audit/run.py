@@ -125,7 +125,7 @@ def _manifest(path: Path) -> dict[str, Any]:
         except ValueError as error:
             raise InputError(f"is not valid JSON ({error})", file=path) from None
     if not isinstance(manifest, dict):
-        raise InputError(f"is a JSON {type(manifest).__name__}, an object is wanted", file=path)
+        raise InputError(f"is a JSON {type(manifest).__name__}, expected an object", file=path)
     return manifest
 
 

@@ -36,7 +36,7 @@ def row_tokens(folder: Path, model: str) -> dict[str, Any]:
                     lengths[max(sum(map(len, renderer.completion_ids(prompt, one))) for one in replies)] += 1
                 except (KeyError, IndexError, TypeError):
                     raise InputError(
-                        f"is no row with prompt and {' and '.join(fields)}", file=path, line=line
+                        f"is not a row with prompt and {' and '.join(fields)}", file=path, line=line
                     ) from None
             if lengths:
                 files.append(_file(f"{kind}/{path.name}", lengths, context))

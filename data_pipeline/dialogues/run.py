@@ -128,7 +128,7 @@ def read_rewritten(path: Path, dialogues: Sequence[Dialogue]) -> Rewritten:
         if name not in rounds:
             raise row.wrong("id", unknown("dialogue", name, rounds))
         if type(turn) is not int or not 1 <= turn <= rounds[name]:
-            raise row.wrong("turn", f"is {turn!r:.20}, a number from 1 to {rounds[name]} is wanted")
+            raise row.wrong("turn", f"is {turn!r:.20}, expected a number from 1 to {rounds[name]}")
         if (name, turn) in found:
             raise row.wrong("turn", f"{turn} of {name} is rewritten a second time")
         found[name, turn] = " ".join(row.text("text").split())

@@ -41,5 +41,5 @@ class OnionConfig(StrictConfig):
         need_teachers(self.teachers, [self.writer, self.checker])
         need_teachers(self.teachers, [self.perturber], "rules")
         if self.checker is not None and self.checker in (self.writer, self.perturber):
-            raise ValueError("checker is to be another teacher than those it looks over, or to be left away")
+            raise ValueError("the checker must be another teacher than those it checks; or omit it")
         return self

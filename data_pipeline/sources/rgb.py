@@ -85,7 +85,7 @@ def _ways(row: Record, field: str) -> list[list[str]]:
     for part in parts:
         texts = part if isinstance(part, list) else [part]
         if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
-            raise row.wrong(field, f"holds {value!r:.60}, a text, or a list of them, is wanted")
+            raise row.wrong(field, f"holds {value!r:.60}, expected a text, or a list of them")
         ways = [[*way, row.checked(field, text.strip())] for way in ways for text in texts]
     if not parts:
         raise row.wrong(field, "is empty")

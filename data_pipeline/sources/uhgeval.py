@@ -63,7 +63,7 @@ def _spans(row: Record, answer: str) -> Iterator[dict[str, Any]]:
     for note in row.texts("annotations"):
         keyword, mark, verdict = note.partition("<sep>")
         if not mark or not verdict.startswith((_RIGHT, _WRONG)):
-            raise row.wrong("annotations", f"has {note!r:.60}; KEYWORD<sep>{_RIGHT} or {_WRONG} is wanted")
+            raise row.wrong("annotations", f"has {note!r:.60}; expected KEYWORD<sep>{_RIGHT} or {_WRONG}")
         start = answer.find(keyword) if keyword else -1
         if verdict.startswith(_WRONG) and start >= 0:
             reason = verdict.removeprefix(_WRONG).lstrip("，,：: ")

@@ -34,7 +34,7 @@ def read(data_dir: Path, split: str, side: Side | None = None) -> Iterator[Sampl
             if not document or not category or not name:
                 raise InputError(
                     f"entry {name or '(without eid)'} has no category or no modifiedtripleset/mtriple; "
-                    "the XML of the WebNLG challenge is wanted",
+                    "expected the XML of the WebNLG challenge",
                     file=path,
                 )
             if not on_side("webnlg", document, side):

@@ -55,7 +55,7 @@ def check_document(row: dict, language: str) -> Iterator[str]:
         elif not pair["question"].strip().endswith(("?", "\uff1f")):
             yield f"question without question mark: {pair['question']!r}"
         elif not pair["answer"].strip().endswith((".", "。", '."', ".”", "。”")):
-            yield f"answer is no full sentence: {pair['answer']!r}"
+            yield f"answer is not a full sentence: {pair['answer']!r}"
         elif absent := missing_numbers(pair["answer"], row["document"]):
             yield f"numbers {absent} of {pair['answer']!r} are not in the document"
     if row["summary"] is not None and (absent := missing_numbers(row["summary"], row["document"])):

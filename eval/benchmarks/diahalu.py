@@ -83,7 +83,7 @@ def _marked(row: Record, column: str) -> list[dict[str, int | str]]:
     try:
         pairs = [(turn, kind) for turn, kind in json.loads(row.text(column))]
     except (ValueError, TypeError):
-        raise row.wrong(column, f"holds {row.get(column)!r:.60}, a list of [turn, type] is wanted") from None
+        raise row.wrong(column, f"holds {row.get(column)!r:.60}, expected a list of [turn, type]") from None
     for _, kind in pairs:
         if kind not in TYPES:
             raise row.wrong(column, unknown("type", kind, TYPES))
@@ -107,7 +107,7 @@ def read_with_evidence(data_dir: Path | None) -> Iterator[Sample]:
         if sample.id in found:
             yield replace(sample, document=found.pop(sample.id))
     if found:
-        raise InputError(f"names a dialogue that is not there: {min(found)}", file=path, field="ID")
+        raise InputError(f"names a dialogue that does not exist: {min(found)}", file=path, field="ID")
 
 
 def rows(sample: Sample) -> Mapping[str, Sequence[str]]:

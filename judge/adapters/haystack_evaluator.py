@@ -59,7 +59,7 @@ class FaithfulnessEvaluator:
         if not len(questions) == len(contexts) == len(answers):
             raise InputError(
                 f"{len(answers)} answers, {len(questions)} questions and {len(contexts)} lists of contexts; "
-                "one of each is wanted for every answer",
+                "expected one of each for every answer",
                 field="predicted_answers",
             )
         return [

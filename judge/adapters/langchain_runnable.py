@@ -78,7 +78,7 @@ def _only(fields: Fields, names: Sequence[str], what: str, default: Any = None) 
     found = [name for name in names if name in fields]
     if len(found) > 1 or (not found and default is None):
         has = ", ".join(map(str, fields)) or "nothing"
-        raise InputError(f"one of {', '.join(names)} is wanted (the input has: {has})", field=what)
+        raise InputError(f"expected one of {', '.join(names)} (the input has: {has})", field=what)
     return fields[found[0]] if found else default
 
 

@@ -44,7 +44,7 @@ def faithfulness(
                 raise InputError(unknown("field of the task's data", name, doc))
         reply = results[0]
         if not isinstance(reply, str):
-            raise InputError(f"one reply is wanted, not {reply!r:.60}; end the task's filter in take_first")
+            raise InputError(f"expected one reply, not {reply!r:.60}; end the task's filter in take_first")
         if not reply.strip():
             return {"judged": 0.0}
         asked = "" if question is None else doc[question]

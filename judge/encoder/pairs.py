@@ -236,7 +236,7 @@ class Pairing:
             found = _Question(before, after)
             if len(found) > most:
                 raise TooLong(
-                    f"the premise has {len(found)} tokens beside the document, and {most} fit; shorten the "
+                    f"the premise has {len(found)} tokens next to the document, and {most} fit; shorten the "
                     "question or the template",
                     file=self.template.path,
                 )

@@ -62,7 +62,7 @@ def find_model(name: str) -> tuple[str, str | None]:
         return name, None
     if folder.is_dir():
         raise InputError(
-            "holds neither config.json nor adapter_config.json; it is no model folder", file=folder
+            "holds neither config.json nor adapter_config.json; it is not a model folder", file=folder
         )
     refuse_missing(name)
     return stand_in(name), None

@@ -110,7 +110,7 @@ def stand_in(hub_id: str) -> str:
 def _once(folder: Path, name: str, bring: Callable[[], Path]) -> Path:
     if (folder / "model.safetensors").is_file():
         return folder
-    with stage(f"bring {name}"):
+    with stage(f"download {name}"):
         return bring()
 
 

@@ -210,7 +210,7 @@ def load_encoder(
     from judge.pages.model import load_network
 
     if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
-        raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is no encoder judge", file=folder)
+        raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is not an encoder judge", file=folder)
     network, tokenizer = load_network(folder)
     layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
     layout.limit(max_length)

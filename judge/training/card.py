@@ -124,7 +124,7 @@ Reads a document, a question and an answer, and says whether the answer is faith
 
     judge check --model PATH --document @document.txt --question "..." --answer "..."
 
-Scores belong beside their floors: `judge eval --model PATH --benchmarks halubench,ragtruth`.
+Read scores next to the baselines: `judge eval --model PATH --benchmarks halubench,ragtruth`.
 {_validation(training.get("best"))}
 ## Training
 

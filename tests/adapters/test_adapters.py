@@ -90,5 +90,5 @@ def test_results_of_a_reply() -> None:
 def test_data_without_the_fields_are_refused() -> None:
     with pytest.raises(InputError, match=r"unknown field of the task's data 'document'.*known: context"):
         faithfulness(ScriptedJudge())({"context": DOCUMENT}, [FAITHFUL])
-    with pytest.raises(InputError, match="one reply is wanted"):
+    with pytest.raises(InputError, match="expected one reply"):
         faithfulness(ScriptedJudge(), question=None)({"document": DOCUMENT}, [[FAITHFUL, WRONG]])

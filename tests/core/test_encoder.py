@@ -280,7 +280,7 @@ def test_a_question_that_leaves_no_room_is_an_error_of_its_sample(tmp_path: Path
     judge = load_judge(str(tmp_path), template=tmp_path / "p.jinja")
     good, long = judge.check([sample("low"), sample("low", question="how high is it ? " * 9)])
     assert good.label is not None and long.label is None and "p.jinja" in str(long.error)
-    assert "45 tokens beside the document" in str(long.error)
+    assert "45 tokens next to the document" in str(long.error)
 
 
 def test_parts_have_the_probabilities_of_the_answer(tmp_path: Path) -> None:

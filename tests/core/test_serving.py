@@ -592,7 +592,7 @@ def test_the_server_keeps_its_openapi_contract(token: str | None, run: Callable[
     from schemathesis.specs.openapi.checks import ignored_auth
 
     server = run(Slow(), token=token)
-    # The check that a token is wanted takes away what it finds in a case, not a header that is given beside.
+    # The check that expected a token takes away what it finds in a case, not a header that is given beside.
     call = {"headers": {"authorization": f"Bearer {token}"}, "excluded_checks": [ignored_auth]}
     schema = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
     modes = schemathesis.GenerationMode

@@ -515,7 +515,10 @@ def test_a_folder_and_its_files(built: Path, tmp_path: Path) -> None:
     files = write_audit(found, tmp_path / "deep" / "report.md")
     assert [path.name for path in files] == ["report.md", "report.html", "report.json"]
     assert json.loads(files[2].read_text())["samples"] == 80
-    assert "Not at hand: fib" in files[1].read_text() and "not at hand: fib" in files[0].read_text()
+    assert (
+        "Not on this machine: fib" in files[1].read_text()
+        and "not on this machine: fib" in files[0].read_text()
+    )
 
 
 def test_a_missing_gate_is_told_of(built: Path) -> None:

@@ -248,6 +248,7 @@ def test_training_sets_and_bianbench_rebuilt_share_no_document(
             "output": str(tmp_path / name), "sources": [*sources.values()], "perturber": "gpt-4o",
             "teachers": [{"name": "gpt-4o", "endpoint": {"model": "gpt-4o"}, "kind": "openai"}],
             "check_golds": False, "audit": "off", "modes": {"reason": 0.0}, "additions": 0.0,
+            "max_repeated": 1,  # made-up translations say the same both ways
         }  # fmt: skip
         config = DataConfig.model_validate(recipe)
         with Room(config) as room:

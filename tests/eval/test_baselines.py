@@ -121,14 +121,14 @@ def test_a_dialogue_alone_is_said_again_and_compared_with_that(method: str) -> N
     assert part(backend.asked[-1], "answer") == DIALOGUE.answer.strip(), "rephrasings are sampled last"
     assert part(backend.asked[0], "answer") == "", "where there is a question, the answer is not shown"
     other = METHODS[method](Judge(Backend(lambda *_: "Nothing alike!", context_length=999), "m"), answers=2)
-    assert other.check([DIALOGUE])[0].label is Label.FAIL
+    assert next(other.iter_check([DIALOGUE])).label is Label.FAIL
 
 
 def test_what_is_said_again_keeps_its_meaning_at_different_temperatures() -> None:
     """DiaHalu, section 5.1; answers to a question have one temperature, as in SelfCheckGPT."""
     backend = Backend(lambda *_: "x", context_length=999)
     check = SelfCheckNgram(Judge(backend, "m"), answers=4, temperature=0.8)
-    check.check([DIALOGUE])
+    list(check.iter_check([DIALOGUE]))
     assert [temperature for temperature, _ in backend.settings] == [0.2, 0.4, 0.6, 0.8]
     assert len({seed for _, seed in backend.settings}) == len(backend.asked) == 4
     assert check.describe()["temperatures_again"] == [0.2, 0.4, 0.6, 0.8]
@@ -149,7 +149,7 @@ def test_each_text_may_be_said_again_whole_and_no_longer() -> None:
 
     longer = replace(DIALOGUE, answer=DIALOGUE.answer * 2)
     check = SelfCheckNgram(Judge(Noting(lambda *_: "x", context_length=999), "m"), answers=1)
-    assert all(verdict.label for verdict in check.check([longer, DIALOGUE, SAMPLE]))
+    assert all(verdict.label for verdict in check.iter_check([longer, DIALOGUE, SAMPLE]))
     assert limits == [128, 256, 512]  # room for 123, 231 and 460 words, in steps
 
 

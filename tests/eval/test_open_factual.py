@@ -360,11 +360,11 @@ def write_lines(path: Path, *rows: object) -> Path:
     [
         ("[{", "is not valid JSON"),
         ("[]", "holds no task"),
-        ("7", "a list of objects is wanted"),
-        ([7], "an object is wanted"),
+        ("7", "expected a list of objects"),
+        ([7], "expected an object"),
         ([{key: value for key, value in ROW.items() if key != "question"}], "question.*is missing"),
         ([ROW | {"question": " "}], "question.*is empty"),
-        ([ROW | {"reference_answer": 8}], "reference_answer.*a text is wanted"),
+        ([ROW | {"reference_answer": 8}], "reference_answer.*expected a text"),
         ([ROW | {"created_at": "2026"}], "created_at.*a month"),
         ([ROW | {"metadata": {"type": "factual"}}], "metadata.type.*did you mean 'factual_qa'"),
         ([ROW | {"metadata": {}}], "metadata.type.*is missing"),
@@ -408,7 +408,7 @@ def test_user_files(tmp_path: Path) -> None:
         read_answers(write_lines(path, {"id": "a", "answer": "x"}), tasks)
     with pytest.raises(InputError, match=r":2.*'a' stands there twice"):
         read_answers(write_lines(path, *[{"id": "a", "answer": "x"}] * 2), tasks)
-    with pytest.raises(InputError, match=r"answer.*a text is wanted"):
+    with pytest.raises(InputError, match=r"answer.*expected a text"):
         read_answers(write_lines(path, {"id": "a", "answer": 8}), tasks)
 
 
@@ -752,7 +752,7 @@ def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--model", "m", "--answers", "a.jsonl"), "--offline"),
         (("--offline", "--tolerance", "2"), "tolerance"),
         (("--offline", "--cutoff", "soon"), "cutoff"),
-        (("--offline", "--similarity", "m", "--similar", "2"), "no cosine"),
+        (("--offline", "--similarity", "m", "--similar", "2"), "not a cosine"),
         (("--offline", "--device", "cpu", "--backend", "openai"), "server chooses its device"),
         (("--offline", "--device", "cuda"), "finds no GPU"),
     ],

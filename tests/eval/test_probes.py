@@ -123,7 +123,7 @@ def test_a_pair_gives_two_samples_and_dressed_ones(tmp_path: Path) -> None:
         ({"category": "tone"}, r"x\.jsonl:1.*pairs\.0\.category.*'tone'"),
         ({"hallucinated": "At two."}, r"pairs\.0\.hallucinated.*the same as"),
         ({"faithful": " "}, r"pairs\.0\.faithful.*is empty"),
-        ({"question": None}, r"pairs\.0\.question.*a text is wanted"),
+        ({"question": None}, r"pairs\.0\.question.*expected a text"),
     ],
 )
 def test_wrong_rows(change: dict[str, Any], message: str, tmp_path: Path) -> None:
