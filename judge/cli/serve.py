@@ -51,9 +51,10 @@ def serve_command(
     require("judge serve", "serve", "fastapi", "prometheus_client", "uvicorn")
     import uvicorn
 
-    from judge.claims.load import with_claims
+    from judge.claims.load import FIELD, with_claims
     from judge.floors.rules import CONSTANT, FLOORS
     from judge.load import load_judge
+    from judge.models.hardware import this_device
     from judge.models.identity import read_identity
     from judge.serving.app import create_app
     from judge.serving.listening import address_of, listen_on, run_until_stopped
@@ -66,11 +67,13 @@ def serve_command(
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
     introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
-        judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         named = settings["threshold"] in ("precision", "recall")  # found for answers as a whole
         # The rule for claims was fitted to another share of FAIL than is asked for.
         ruled = settings["backend"] != "openai" and settings["fail_rate"] is None
         identity = read_identity(model) if ruled else {}
+        if settings["precision"] == "auto" and this_device().kind == "cpu":
+            settings = {**settings, "precision": identity.get(FIELD, {}).get("precision") or "auto"}
+        judge = load_judge(model, **{**settings, "max_length": settings["max_length"] or PROMPT_TOKENS})
         claims = with_claims(judge, identity, model, 0.5 if named else None)
         config = uvicorn.Config(
             create_app(claims, limits, token, watch_languages(model, settings, at_once=True).see),
