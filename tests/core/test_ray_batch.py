@@ -222,7 +222,8 @@ def test_a_bad_row_is_told_as_on_one_machine(
 ) -> None:
     with samples.open("a") as file:
         file.write('{"id": "s30", "document": "Text.", "answer": ""}\n')
-    command = ("batch", samples, "-o", tmp_path / "out.jsonl", "--model", "./none")
+    (tmp_path / "model").mkdir()
+    command = ("batch", samples, "-o", tmp_path / "out.jsonl", "--model", tmp_path / "model")
     assert call(*command) == 2
     told = capsys.readouterr().err
     assert f"{samples}:31: field 'answer': is empty" in told

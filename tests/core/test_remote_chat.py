@@ -105,14 +105,14 @@ def test_an_answer_has_its_json_and_its_price() -> None:
         (completion('{"SCORE": "PA', finish="length"), "truncated", "token limit"),
         (completion(""), "invalid", "empty"),
         (completion(None), "invalid", "empty"),
-        (completion("PASS"), "invalid", "no JSON"),
+        (completion("PASS"), "invalid", "not valid JSON"),
         (completion('{"SCORE": NaN}'), "invalid", "NaN"),
-        (completion('{"SCORE": "PASS"} and more'), "invalid", "no JSON"),
+        (completion('{"SCORE": "PASS"} and more'), "invalid", "not valid JSON"),
         (completion('{"SCORE": "MAYBE"}'), "invalid", "MAYBE"),
         (completion('{"REASON": "x"}'), "invalid", "SCORE"),
         (completion('{"SCORE": "PASS", "x": "\\ud800"}'), "invalid", "half a character"),
-        (completion("[" * 100_000), "invalid", "no JSON"),
-        (completion("9" * 5_000), "invalid", "no JSON"),
+        (completion("[" * 100_000), "invalid", "not valid JSON"),
+        (completion("9" * 5_000), "invalid", "not valid JSON"),
     ],
 )
 def test_what_is_no_answer_is_named(raw: dict[str, Any], problem: str, detail: str) -> None:
@@ -133,7 +133,7 @@ def test_first_tokens_may_hit_the_limit() -> None:
 
 
 def test_a_schema_that_is_none_is_said_to_be() -> None:
-    with pytest.raises(InputError, match="no JSON schema"):
+    with pytest.raises(InputError, match="not a JSON schema"):
         read_reply(completion("{}"), ChatRequest(ASK, {"type": "thing"}), None)
 
 

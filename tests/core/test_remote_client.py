@@ -291,7 +291,7 @@ def test_a_budget_stops_the_run_and_the_next_one_goes_on(log: Path, cache: CallC
                 for reply in client.run(requests):
                     undisturbed.append(reply.text)
             except JudgeError as error:
-                assert "run the same again" in str(error)
+                assert "run the same command again" in str(error)
             assert client.budget.spent.tokens <= 700
             assert client.budget.spent.cost <= 1.0
         answered = [row["key"] for row in server.requests() if row["outcome"] == "answered"]
