@@ -29,10 +29,9 @@ def test_nothing_comes_from_the_checkout(installed: Command, tmp_path: Path) -> 
 
 # --- With nothing but pip install . -------------------------------------------------------------------------
 
-SHORTER = {"encoder": ("max_steps=2",), "eval": ("--limit", "4")}
 LACKING = {"serve": "fastapi, prometheus_client, uvicorn", "sft": "trl, datasets", "dpo": "trl, datasets",
-           "demo": "trl, datasets", "annotate": "fastapi, uvicorn"}  # fmt: skip
-SECTIONS = ("Hallucination judges", "Start", "Teach it your documents")
+           "demo": "trl, datasets"}  # fmt: skip
+SECTIONS = ("Hallucination judges", "Use it", "Teach it your documents")
 """Of the README: what is promised to run after ``pip install .``."""
 
 
@@ -49,9 +48,8 @@ def promised() -> list[list[str]]:
 
 
 def test_the_readme_after_pip_install(core: Environment, tmp_path: Path) -> None:
-    """In the README's order, trainings cut short. What was made comes from the package index."""
+    """In the README's order. What the judges were made from comes from the package index."""
     assert run(core, tmp_path, "python", "-c", "import trl").returncode
-    run(core, tmp_path, "judge", "recipes", "own-domain", "--copy", ".")
     rows = [sample for sample in load_starter() if sample.language == "en"]
     documents = [*dict.fromkeys(sample.document_text for sample in rows)][:FEWEST]
     rows = [sample for sample in rows if sample.document_text in documents]
@@ -59,18 +57,18 @@ def test_the_readme_after_pip_install(core: Environment, tmp_path: Path) -> None
     write_samples(tmp_path / "answers.jsonl", rows[:5])
     (tmp_path / "FILE").write_text("The Tarn Bridge opened on 3 May 1931.")
     ran = [words[1] for words in promised()]
-    assert {"check", "batch", "serve", "teach", "data", "encoder", "calibrate"} <= {*ran}
+    assert {"check", "batch", "serve", "teach"} <= {*ran}
     for words in promised():
         if words[1] == "serve":  # "extra: serve", says the line
             continue
-        done = run(core, tmp_path, *words, *SHORTER.get(words[1], ()))
+        done = run(core, tmp_path, *words)
         assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     assert (tmp_path / "verdicts.jsonl").read_text().count("\n") == 5
 
 
 @pytest.mark.parametrize("command", LACKING)
 def test_what_needs_an_extra_says_so(command: str, core: Environment, tmp_path: Path) -> None:
-    done = run(core, tmp_path, "judge", command, *(["rows.jsonl"] if command == "annotate" else []))
+    done = run(core, tmp_path, "judge", command)
     extra = "serve" if "uvicorn" in LACKING[command] else "train"
     wanted = f'error: judge {command} needs {LACKING[command]}; pip install "hallucination-judge[{extra}]"\n'
     assert (done.returncode, done.stdout, done.stderr) == (2, "", wanted)
