@@ -9,9 +9,10 @@ import typer
 
 from judge.cli.demo import run, say, show
 from judge.cli.demo_steps import ADAPTED, adapting_steps
-from judge.cli.options import COLUMNS, parse_columns
+from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, parse_gold_labels
 from judge.errors import InputError, unknown
 from judge.files import sha256_file, write_json
+from judge.rows import FILE_TYPES, Meanings, as_file
 from judge.samples import REQUIRED, read_rows, sample_from_row, write_samples
 from judge.types import Label, Sample
 
@@ -32,8 +33,10 @@ BEGUN = "teach.json"
 
 @app.command("teach")
 def teach_command(
-    file: Annotated[Path, typer.Argument(help="Your answers: .jsonl, .csv or .parquet.")],
+    file: Annotated[Path, typer.Argument(help=f"Your answers: {', '.join(FILE_TYPES)}.")],
     columns: COLUMNS = None,
+    gold_labels: GOLD_LABELS = None,
+    encoding: ENCODING = None,
     out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path("runs/taught"),
 ) -> None:
     """Teach the toolkit's judge your documents: build data, train, calibrate, and measure before and after.
@@ -41,11 +44,12 @@ def teach_command(
     A row has a document, a question if there is one, and an answer. With labels (PASS, FAIL) these are
     learned; without, the answers are taken to be right, and wrong ones are made of them by rule.
 
-    The same command goes on where it was interrupted.
+    Run the same command again to resume.
     """
-    samples = read_answers(file, parse_columns(columns))
+    with as_file(file, encoding) as readable:
+        samples = read_answers(readable, parse_columns(columns), parse_gold_labels(gold_labels))
+        begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}
     labelled = check_answers(samples, file)
-    begun = {"file": sha256_file(file), "columns": columns}
     note = out / BEGUN
     if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != begun:
         raise InputError(
@@ -66,7 +70,7 @@ def teach_command(
     show(out, ADAPTED, "held-out answers of yours")
 
 
-def read_answers(file: Path, columns: dict[str, str] | None) -> list[Sample]:
+def read_answers(file: Path, columns: dict[str, str] | None, labels: Meanings | None = None) -> list[Sample]:
     """The rows of a file as samples, its columns by name where ``columns`` does not say them.
 
     Raises:
@@ -80,7 +84,7 @@ def read_answers(file: Path, columns: dict[str, str] | None) -> list[Sample]:
             say("columns: " + ", ".join(f"{field} = {column}" for field, column in found.items()))
         own = {name: row[name] for name in KEPT if name in row and name not in found.values()}
         values = {**own, **{field: row.get(column) for field, column in found.items()}}
-        samples.append(sample_from_row(values, file=file, line=line))
+        samples.append(sample_from_row(values, file=file, line=line, labels=labels))
     return samples
 
 
