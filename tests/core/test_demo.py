@@ -355,7 +355,7 @@ def test_teach_measures_before_and_after(
             "no column is named replies (there",
         ),
         ([{"text": "D", "answer": "A", "label": "FAIL"}], (), "has answers labelled FAIL alone"),
-        ([{"text": "D", "answer": "A", "label": 1}], (), "'1' may mean hallucinated or supported"),
+        ([{"text": "D", "answer": "A", "label": 1}], (), ": 1 may mean hallucinated or supported"),
         ([{"text": "D", "answer": "A", "label": 1}], ("--gold-labels", "1=FAIL"), "labelled FAIL alone"),
     ],
 )
