@@ -18,9 +18,12 @@ app = typer.Typer(
 )
 
 
-OVERRIDES = Annotated[
-    list[str] | None, typer.Option("--set", help="key=value on top of the recipe; repeatable.")
+KEYS = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="KEY=VALUE", help="Keys of the recipe to override, such as edits=0.5."),
 ]
+OVERRIDES = Annotated[list[str] | None, typer.Option("--set", hidden=True)]
+"""How version 0.2 said KEY=VALUE; still taken."""
 
 
 @app.callback()
@@ -31,6 +34,7 @@ def data() -> None:
 @app.command("build")
 def build_command(
     config: Annotated[Path, typer.Argument(help="A data recipe, or the name of a shipped one: demo.")],
+    keys: KEYS = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the data set, instead of the recipe's.")
     ] = None,
@@ -55,7 +59,7 @@ def build_command(
     from data_pipeline.unfinished import MANIFEST
     from data_pipeline.workers import Workers, cores
 
-    recipe = _recipe(DataConfig, config, "data", out, overrides)
+    recipe = _recipe(DataConfig, config, "data", out, [*(keys or ()), *(overrides or ())])
     if dry:
         from data_pipeline.dry_run import dry_run
 
@@ -104,6 +108,7 @@ DRY = Annotated[
 @app.command("dialogues")
 def dialogues_command(
     config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: self-dialogue.")],
+    keys: KEYS = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the dialogues, instead of the recipe's.")
     ] = None,
@@ -114,7 +119,7 @@ def dialogues_command(
     from data_pipeline.dialogues.config import DialoguesConfig
     from data_pipeline.dialogues.run import DIALOGUES, TO_REPAIR, dry_run, run
 
-    recipe = _recipe(DialoguesConfig, config, "dialogues", out, overrides)
+    recipe = _recipe(DialoguesConfig, config, "dialogues", out, [*(keys or ()), *(overrides or ())])
     manifest = _made(recipe, dry_run, run, dry)
     if manifest is None:
         return
@@ -129,6 +134,7 @@ def onion_command(
     config: Annotated[
         Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval-construction.")
     ],
+    keys: KEYS = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the set, instead of the recipe's.")] = None,
     overrides: OVERRIDES = None,
     dry: DRY = False,
@@ -137,7 +143,7 @@ def onion_command(
     from data_pipeline.onion.config import OnionConfig
     from data_pipeline.onion.run import FOLDER, ROWS, STAGES, dry_run, run
 
-    recipe = _recipe(OnionConfig, config, "onion", out, overrides)
+    recipe = _recipe(OnionConfig, config, "onion", out, [*(keys or ()), *(overrides or ())])
     manifest = _made(recipe, dry_run, run, dry)
     if manifest is None:
         return

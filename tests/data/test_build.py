@@ -549,7 +549,7 @@ def recipe_file(folder: Path) -> Path:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
-    command = ("data", "build", recipe_file(tmp_path), "--out", out, "--set", "preferences.pairs=2")
+    command = ("data", "build", recipe_file(tmp_path), "--out", out, "preferences.pairs=2")
     assert call(*command, "--set", "seed=3") == 0
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["config"]["seed"] == 3 and manifest["rows"]["dpo/train"]["total"] == 2
@@ -568,9 +568,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (("--set", "preferences.pair=2"), "unknown key 'pair'; did you mean 'pairs'"),
-        (("--set", "nonsense"), "is not an override"),
-        (("--set", "sources.3.path=x"), "not a key or place"),
+        (("preferences.pair=2",), "unknown key 'pair'; did you mean 'pairs'"),
+        (("nonsense",), "is not an override"),
+        (("sources.3.path=x",), "not a key or place"),
     ],
 )
 def test_wrong_calls(
