@@ -7,7 +7,6 @@ import shlex
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -319,7 +318,7 @@ def test_an_ablation_is_one_command(name: str, size: str) -> None:
     judge = f"Qwen/Qwen2.5-{size.upper()}-Instruct" if name == "base" else made
     assert measure[measure.index("--model") + 1] == judge
     for words in steps[:1]:
-        overrides = [word for before, word in pairwise(words) if before == "--set"]
+        overrides = [word for word in words if "=" in word]
         recipe = load_config(DataConfig, Path(f"recipes/bian-qwen2.5-{size}/data.yaml"), overrides)
         wanted = {"one-teacher": ("ensemble", 1), "backward": ("backward", 1)}.get(name, ("ensemble", 3))
         assert (recipe.reasoning.way, len(recipe.reasoning.teachers)) == wanted
