@@ -24,7 +24,7 @@ class InputError(JudgeError):
         file: the file at fault, with ``line`` (from 1) and ``field`` where they are known.
 
     Attributes:
-        message: as given, without the place.
+        found: the message as given, without the place.
         field: as given.
     """
 
@@ -33,7 +33,7 @@ class InputError(JudgeError):
     def __init__(
         self, message: str, *, file: object = None, line: int | None = None, field: str | None = None
     ):
-        self.message, self.field = message, field
+        self.found, self.field = message, field  # not "message": Inspect shows that instead of the whole
         where = "" if file is None else f"{file}:{line}" if line is not None else f"{file}"
         parts = [where, f"field {field!r}" if field is not None else "", message]
         super().__init__(": ".join(part for part in parts if part))

@@ -63,7 +63,7 @@ def _sample(row: Any, place: int) -> Sample:
         return sample_from_row(row, line=place + 1, labelled=False)
     except InputError as error:
         # Names of unknown fields are the client's own words, of any length.
-        raise HTTPException(422, f"samples.{place}.{error.field!s:.40}: {error.message}") from None
+        raise HTTPException(422, f"samples.{place}.{error.field!s:.40}: {error.found}") from None
 
 
 async def _read_body(request: Request, limits: Limits) -> bytes:
