@@ -97,7 +97,7 @@ FAULTS: list[tuple[str, str, Callable[[Row], Any], str]] = [
     ("en.jsonl", "five questions", asked(*[(f"{n}?", "Yes.") for n in "abcde"]), "5 questions"),
     ("en.jsonl", "a question twice", asked(GOOD, GOOD), "a question occurs twice"),
     ("en.jsonl", "no question mark", asked(GOOD, ("Tell me.", "Yes.")), "without question mark: 'Tell me.'"),
-    ("en.jsonl", "no full sentence", asked(GOOD, ("Who?", "Her")), "no full sentence: 'Her'"),
+    ("en.jsonl", "no full sentence", asked(GOOD, ("Who?", "Her")), "not a full sentence: 'Her'"),
     ("en.jsonl", "a new number", asked(GOOD, ("When?", "In 7777.")), r"numbers \['7777'\]"),
     ("en.jsonl", "a new number", change(summary="It was 7777."), r"numbers \['7777'\] of the summary"),
     (
