@@ -402,7 +402,7 @@ def test_samples_come_in_the_forms_that_batch_takes(floor: Running) -> None:
         with pytest.raises(InputError) as refused:
             sample_from_row(ONE | wrong)
         detail = floor.judge(ONE | wrong).json()["detail"]
-        assert detail == f"samples.0.{place}: {refused.value.message}"
+        assert detail == f"samples.0.{place}: {refused.value.found}"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
