@@ -91,7 +91,7 @@ def linked_environment(folder: Path) -> Environment:
 def write_script(python: Path, name: str, module: str) -> None:
     """A command beside an interpreter, for a package that pip did not install there itself."""
     script = python.parent / name
-    script.write_text(f"#!{python}\nfrom {module} import main\n\nmain()\n")
+    script.write_text(f"#!{python}\nfrom {module} import main\n\nif __name__ == '__main__':\n    main()\n")
     script.chmod(0o755)
 
 

@@ -52,7 +52,7 @@ def test_the_readme_after_pip_install(core: Environment, tmp_path: Path) -> None
     assert run(core, tmp_path, "python", "-c", "import trl").returncode
     rows = [sample for sample in load_starter() if sample.language == "en"]
     documents = [*dict.fromkeys(sample.document_text for sample in rows)][:FEWEST]
-    rows = [sample for sample in rows if sample.document_text in documents]
+    rows = [next(one for one in rows if one.document_text == text) for text in documents]
     write_samples(tmp_path / "my-answers.jsonl", rows)
     write_samples(tmp_path / "answers.jsonl", rows[:5])
     (tmp_path / "FILE").write_text("The Tarn Bridge opened on 3 May 1931.")
