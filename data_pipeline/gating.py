@@ -18,7 +18,7 @@ from judge.types import Sample
 
 
 class LeakGate:
-    """The benchmarks at hand, the sets built to measure with, and what of a build's samples is in them.
+    """Benchmarks and sets built to measure with, and what of a build's samples is in them.
 
     Rows of a benchmark that the source of their set may hold (:mod:`judge.formats.shared`) are compared with
     the samples of all other sources.

@@ -16,12 +16,14 @@ Columns = Mapping[str, str]
 """Where a file has other names: {field of :class:`~judge.types.Sample`: column of the file}."""
 OTHER_NAMES = {
     "document": "context contexts passage passages retrieved_contexts evidence knowledge premise article "
-    "source",
+    "source source_text text",
     "question": "query prompt user_input input instruction",
-    "answer": "response output completion reply prediction generated_answer claim hypothesis summary",
-    "label": "hallucinated hallucination is_hallucinated is_hallucination faithful is_faithful supported",
+    "answer": "response output completion reply prediction generated_answer claim hypothesis summary "
+    "gold_answer reference",
+    "label": "hallucinated hallucination is_hallucinated is_hallucination faithful is_faithful supported "
+    "verdict judgement",
 }  # fmt: skip
-"""What data sets call the fields of a sample."""
+"""What data sets call the fields of a sample, the most usual first."""
 
 
 def lone_surrogate(text: str) -> str | None:
@@ -137,14 +139,20 @@ def _missing(row: Mapping[str, Any], file: object, columns: Columns | None = Non
     return f"is missing (the row has: {has:.200}){_renamed(row, file, columns)}"
 
 
-def _renamed(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
-    """The fields that a row has under other names, and how to say so, beside what was said (``columns``)."""
-    own = {str(name).lower(): name for name in row}
-    found = dict(columns or {})
+def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
+    """The fields of a sample that a row has under another name, and that name."""
+    own = {str(name).strip().lower(): name for name in row}
+    found = {}
     for field, names in OTHER_NAMES.items():
         column = next((own[name] for name in (field, *names.split()) if name in own), None)
-        if column not in (None, field) and field not in found:
+        if column not in (None, field):
             found[field] = column
+    return found
+
+
+def _renamed(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
+    """The fields that a row has under other names, and how to say so, beside what was said (``columns``)."""
+    found = {**other_columns(row), **(columns or {})}
     if len(found) == len(columns or {}):
         return ""
     if file is None:

@@ -1,4 +1,4 @@
-"""Wrong twins by their document: the answer stays, and the document no longer supports it.
+"""Wrong answers by their document: the answer stays, and the document no longer supports it.
 
 ``supporting`` tells which parts of a document support an answer; ``deletion`` takes them out, ``swap``
 changes the fact at every mention, ``records`` the value of a triple or a record. ``beside`` puts a second

@@ -3,31 +3,23 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from judge.cli.demo import run, say, show
 from judge.cli.demo_steps import ADAPTED, adapting_steps
 from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, parse_gold_labels
-from judge.errors import InputError, unknown
+from judge.errors import InputError
 from judge.files import sha256_file, write_json
-from judge.rows import FILE_TYPES, Meanings, as_file
-from judge.samples import REQUIRED, read_rows, sample_from_row, write_samples
+from judge.rows import FILE_TYPES, Meanings, as_file, read_rows
+from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
 from judge.types import Label, Sample
 
 app = typer.Typer(add_completion=False)
 
 FEWEST = 40
 """Documents, below which the two held-out parts say nothing."""
-NAMES = {
-    "document": ("document", "context", "passage", "passages", "contexts", "source_text", "evidence", "text"),
-    "question": ("question", "query", "prompt", "input", "user_input"),
-    "answer": ("answer", "response", "output", "completion", "gold_answer", "reference"),
-    "label": ("label", "verdict", "judgement"),
-}
-"""What files call the fields, most usual first."""
-KEPT = ("id", "task", "language", "group", "meta")
 BEGUN = "teach.json"
 
 
@@ -47,7 +39,7 @@ def teach_command(
     Run the same command again to resume.
     """
     with as_file(file, encoding) as readable:
-        samples = read_answers(readable, parse_columns(columns), parse_gold_labels(gold_labels))
+        samples = read_answers(readable, parse_columns(columns) or {}, parse_gold_labels(gold_labels))
         begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}
     labelled = check_answers(samples, file)
     note = out / BEGUN
@@ -70,43 +62,26 @@ def teach_command(
     show(out, ADAPTED, "held-out answers of yours")
 
 
-def read_answers(file: Path, columns: dict[str, str] | None, labels: Meanings | None = None) -> list[Sample]:
-    """The rows of a file as samples, its columns by name where ``columns`` does not say them.
+def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -> list[Sample]:
+    """The rows of a file as samples, its columns by their usual names where ``columns`` does not say them.
 
     Raises:
         InputError: a column is not found, or a row is wrong.
     """
-    samples: list[Sample] = []
-    found: dict[str, str] = {}
-    for line, row in read_rows(file):
-        if not samples:
-            found = _columns(row, columns or {}, file)
-            say("columns: " + ", ".join(f"{field} = {column}" for field, column in found.items()))
-        own = {name: row[name] for name in KEPT if name in row and name not in found.values()}
-        values = {**own, **{field: row.get(column) for field, column in found.items()}}
-        samples.append(sample_from_row(values, file=file, line=line, labels=labels))
-    return samples
-
-
-def _columns(row: dict[str, Any], given: dict[str, str], file: Path) -> dict[str, str]:
-    found = {}
-    for field, names in NAMES.items():
-        names = (given[field],) if field in given else names
-        column = next(
-            (column for name in names for column in row if column.strip().lower() == name.lower()), None
-        )
-        if column is None and (field in given or field in REQUIRED):
-            looked = given.get(field) or " or ".join(names[:4])
+    _, row = next(read_rows(file), (0, {}))
+    other = other_columns(row)
+    found = {field: columns.get(field, other.get(field, field)) for field in OTHER_NAMES}
+    for field, column in found.items():
+        if column not in row and (field in columns or field in REQUIRED):
+            looked = columns.get(field) or " or ".join((field, *OTHER_NAMES[field].split())[:4])
             raise InputError(
                 f"no column is named {looked} (there are: {', '.join(row)}); say --columns {field}=COLUMN",
                 file=file,
                 field=field,
             )
-        if column is not None:
-            found[field] = column
-    if strange := sorted({*given} - {*NAMES, *KEPT}):
-        raise InputError(unknown("field", strange[0], NAMES), field="--columns")
-    return found | {field: column for field, column in given.items() if field in KEPT}
+    there = {field: column for field, column in found.items() if column in row}
+    say("columns: " + ", ".join(f"{field} = {column}" for field, column in there.items()))
+    return list(read_samples(file, {**columns, **there}, labels=labels))
 
 
 def check_answers(samples: list[Sample], file: Path) -> bool:

@@ -99,12 +99,11 @@ def run_recipe(
         file = find_recipe(recipe, stage)
         config = load_config(kind, file, overrides)
         with locked(Path(config.output), folder=True) if first else nullcontext():
-            run = describe_run(config, stage)
-            finished = finished_run(config, run) if config.resume else None
+            finished = finished_run(config, describe_run(config, stage)) if config.resume else None
             if finished is None:
                 prepare(config, stage, recipe, file)
-                run = describe_run(config, stage)  # of the data that was built
-                resume_point(config, run)  # what is wrong with the output is told before anything is loaded
+                # What is wrong with the output is told before anything is loaded.
+                resume_point(config, describe_run(config, stage))
             summary = finished["training"] if finished else train(config)
     except JudgeError:
         if note := launch_note():

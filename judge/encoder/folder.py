@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from judge.errors import InputError
 from judge.models.base import unknown_model
 from judge.models.bundled import ENCODERS, bring_encoder
-from judge.models.hub import refuse_missing
+from judge.models.hub import refuse_absent
 from judge.progress import stage
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def find_folder(model: str, revision: str | None = None) -> Path:
         return Path(model)
     if model in ENCODERS:
         return bring_encoder(model)
-    refuse_missing(model)
+    refuse_absent(model)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 

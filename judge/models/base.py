@@ -13,7 +13,7 @@ from typing import Any
 from judge.errors import InputError, JudgeError, warn
 from judge.models.bundled import ORIGIN_FILE, bring_wheel, stand_in
 from judge.models.fingerprint import fingerprint
-from judge.models.hub import is_path, refuse_missing
+from judge.models.hub import is_path, refuse_absent
 from judge.models.identity import read_identity
 from judge.shipped import model_path
 
@@ -64,7 +64,7 @@ def find_model(name: str) -> tuple[str, str | None]:
         raise InputError(
             "holds neither config.json nor adapter_config.json; it is not a model folder", file=folder
         )
-    refuse_missing(name)
+    refuse_absent(name)
     return stand_in(name), None
 
 

@@ -54,7 +54,7 @@ def is_path(name: str) -> bool:
     )
 
 
-def refuse_missing(name: str) -> None:
+def refuse_absent(name: str) -> None:
     """Raise ``InputError`` where a model's name is a path and no folder is there."""
     folder = Path(name)
     if not is_path(name) or (name.strip() and folder.is_dir()):

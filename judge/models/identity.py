@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from judge.errors import InputError, warn
 from judge.files import JUDGE_FILE
-from judge.models.hub import hub_answers, refuse_missing
+from judge.models.hub import hub_answers, refuse_absent
 from judge.models.quantization import Quantization
 from judge.progress import say
 from judge.shipped import model_path
@@ -28,7 +28,7 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
         InputError: the file is there and is not a JSON object, or the name is a path and no folder is there.
     """
     model = model_path(model)
-    refuse_missing(model)
+    refuse_absent(model)
     file = Path(model) / JUDGE_FILE if Path(model).is_dir() else _fetch(model, revision)
     if file is None or not file.is_file():
         return {}

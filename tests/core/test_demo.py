@@ -348,13 +348,14 @@ def test_teach_measures_before_and_after(
     ("rows", "words", "message"),
     [
         (answers(39), (), "holds answers on 39 documents, and 40 are the fewest: three tenths"),
-        ([{"text": "D", "reply": "A"}], (), "no column is named answer or response or output or completion"),
+        ([{"text": "D", "said": "A"}], (), "no column is named answer or response or output or completion"),
         (
             [{"text": "D", "reply": "A"}],
             ("--columns", "answer=replies"),
             "no column is named replies (there",
         ),
         ([{"text": "D", "answer": "A", "label": "FAIL"}], (), "has answers labelled FAIL alone"),
+        ([{"text": "D", "answer": "A", "Is_Hallucinated": 1}], (), "has answers labelled FAIL alone"),
         ([{"text": "D", "answer": "A", "label": 1}], (), ": 1 may mean hallucinated or supported"),
         ([{"text": "D", "answer": "A", "label": 1}], ("--gold-labels", "1=FAIL"), "labelled FAIL alone"),
     ],
