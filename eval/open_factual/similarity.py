@@ -69,8 +69,10 @@ class Similarity:
         from transformers import AutoModel, AutoTokenizer
 
         try:
-            tokenizer = AutoTokenizer.from_pretrained(self.model)
-            model = AutoModel.from_pretrained(self.model).eval()
+            tokenizer = AutoTokenizer.from_pretrained(self.model, trust_remote_code=False)
+            model = AutoModel.from_pretrained(
+                self.model, use_safetensors=True, trust_remote_code=False
+            ).eval()
         except (OSError, ValueError) as error:
             raise InputError(
                 f"{self.model} is not an encoder ({str(error).splitlines()[0]:.160}); give a Hub "

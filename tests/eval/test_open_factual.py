@@ -1,6 +1,7 @@
 import gzip
 import json
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
@@ -581,6 +582,16 @@ def test_answers_near_the_reference_are_similar(data: Path, tmp_path: Path, bert
     assert report["metrics"]["accuracy_similar"] > report["metrics"]["accuracy_extended"]
     strict = run_open_factual(None, data, answers=path, similarity=Similarity(str(bert), threshold=1.0))
     assert strict["metrics"]["accuracy_similar"] == strict["metrics"]["accuracy_extended"]
+
+
+def test_an_encoder_whose_weights_are_a_pickle_is_refused(bert: Path, tmp_path: Path) -> None:
+    import torch
+
+    folder = Path(shutil.copytree(bert, tmp_path / "pickled"))
+    (folder / "model.safetensors").unlink()
+    torch.save({}, folder / "pytorch_model.bin")
+    with pytest.raises(InputError, match="pickled is not an encoder"):
+        Similarity(str(folder)).of([task()], [Answer("9")])
 
 
 def test_retrieval_mode_puts_the_passages_into_the_prompt(data: Path, tmp_path: Path) -> None:
