@@ -18,7 +18,7 @@ from judge.backends.base import (
     ReadsAhead,
     WritesTogether,
 )
-from judge.checker import Checker, ahead, in_chunks, judgeable
+from judge.checker import Checker, ahead, in_chunks, in_growing_chunks, judgeable
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.prompts import BuiltinPrompt, Prompt
@@ -132,7 +132,9 @@ class Judge(Checker):
 
     def _check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """Judge a stream of samples, their documents made to fit."""
-        for fitted in ahead(self._prepare, in_chunks(samples, self.chunk)):
+        # The replies of a chunk are decoded together, so that fewer of them take as long.
+        split = in_growing_chunks if self.mode == "verdict" else in_chunks
+        for fitted in ahead(self._prepare, split(samples, self.chunk)):
             yield from self._judge(fitted)
 
     def _prepare(self, samples: Sequence[Sample]) -> list[Fitted]:
