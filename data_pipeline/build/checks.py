@@ -1,7 +1,7 @@
 """What a build refuses: labels that are wrong or missing, sets and splits that cannot be trained on."""
 
 from data_pipeline.config import KEYS, DataConfig
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.types import Label
 

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.perturb import Perturbation
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts import judgement_prompt, paraphrase_prompt, perturbation_prompt
+from data_pipeline.edits import Perturbation
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.teachers.base import Ask, Judgement, Teacher
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig
-from data_pipeline.teachers.room import ChatModels, Run, Teachers
+from data_pipeline.teachers.pool import ChatModels, Run
+from data_pipeline.teachers.prompts import judgement_prompt, paraphrase_prompt, perturbation_prompt
 from judge.remote.budget import Estimate
 from judge.remote.cache import CallCache, call_key
 from judge.remote.chat import ChatRequest, Reply, read_reply

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from data_pipeline.contrast import KINDS
+from data_pipeline.pairs.contrast import KINDS
 
 
 def yields(manifest: Mapping[str, Any]) -> list[str]:

@@ -4,22 +4,22 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, tee
 
+from data_pipeline.build.engines import Engine, Stage
+from data_pipeline.build.parallel import Plan, twins_together
+from data_pipeline.build.sizes import Filler, sized
+from data_pipeline.build.splits import SPLITS
 from data_pipeline.config import CounterfactualConfig, DataConfig
-from data_pipeline.counterfactual import counterfactuals
-from data_pipeline.engines import Engine, Stage
-from data_pipeline.injections import inject_twins
-from data_pipeline.manifest import Dropped
-from data_pipeline.perturb import Perturbation, RulePerturber
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.sizes import Filler, sized
-from data_pipeline.splits import SPLITS
-from data_pipeline.store import SampleStore
-from data_pipeline.teachers.room import Teachers
+from data_pipeline.edits import Perturbation, RulePerturber
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.pairs import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
+from data_pipeline.pairs.counterfactual import counterfactuals
+from data_pipeline.pairs.in_full import say_in_full
+from data_pipeline.pairs.injections import inject_twins
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
-from data_pipeline.twins.in_full import say_in_full
-from data_pipeline.twins.together import Plan, twins_together
-from data_pipeline.workers import Workers
 from judge.progress import track
 from judge.types import Sample
 

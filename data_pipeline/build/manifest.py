@@ -8,11 +8,12 @@ from typing import Any
 
 import judge
 from data_pipeline.audit.limits import given_away, looked_up
+from data_pipeline.build.explain import yields
+from data_pipeline.build.sizes import shortages
 from data_pipeline.config import DataConfig
-from data_pipeline.ensemble import yield_markdown
-from data_pipeline.explain import yields
-from data_pipeline.sizes import shortages
-from data_pipeline.store import SampleStore
+from data_pipeline.labels.ensemble import yield_markdown
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import SampleStore
 from judge.files import read_jsonl, sha256_file
 from judge.prompting.prompts import BuiltinPrompt
 
@@ -23,29 +24,6 @@ FILES = (
 
 TOOLS = ("faker", "lemminflect", "opencc", "rjieba", "scikit-learn")
 """Packages whose tables and models the rules read: another version may make other twins."""
-SHOWN = 1000
-"""Ids that the manifest lists for each reason why samples were left out."""
-
-
-class Dropped:
-    """What was left out, by reason: the number, and the first ids."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-        self.ids: dict[str, list[str]] = {}
-
-    def add(self, reason: str, name: str) -> None:
-        """Note one."""
-        self.counts[reason] += 1
-        known = self.ids.setdefault(reason, [])
-        if len(known) < SHOWN:
-            known.append(name)
-
-    def table(self) -> dict[str, dict[str, Any]]:
-        """For the manifest."""
-        return {
-            reason: {"count": count, "ids": self.ids[reason]} for reason, count in sorted(self.counts.items())
-        }
 
 
 def count_rows(path: Path) -> dict[str, int]:

@@ -1,8 +1,8 @@
 """Which samples get a row in which mode: a seeded share of the pairs, twins always together."""
 
+from data_pipeline.build.splits import SPLITS
 from data_pipeline.config import ModesConfig
-from data_pipeline.splits import SPLITS
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from judge.types import MODES
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
-from data_pipeline.contrast import Maker
-from data_pipeline.perturb import RulePerturber
-from data_pipeline.store import SampleStore
+from data_pipeline.edits import RulePerturber
+from data_pipeline.pairs.contrast import Maker
+from data_pipeline.pairs.make import Perturb, Twins, make_twins
+from data_pipeline.pairs.makers import make_makers
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins.make import Perturb, Twins, make_twins
-from data_pipeline.twins.makers import make_makers
-from data_pipeline.workers import Workers
 from judge.types import Sample
 
 RUN = 24
@@ -30,7 +30,7 @@ class Plan:
 
 
 def twins_together(golds: Iterable[Sample], plan: Plan, workers: Workers) -> Iterator[Twins]:
-    """What :func:`~data_pipeline.twins.make.make_twins` gives, from the processes of ``workers``.
+    """What :func:`~data_pipeline.pairs.make.make_twins` gives, from the processes of ``workers``.
 
     Args:
         golds: samples whose answers are faithful.

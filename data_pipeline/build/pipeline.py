@@ -1,7 +1,7 @@
-"""Building a data set: sources, leak gate, twins, splits, judgements, rows, a folder with its manifest.
+"""Building a data set: sources, leak gate, pairs, splits, judgements, rows, a folder with its manifest.
 
-Every stage reads and writes the build's table on disk (:mod:`data_pipeline.store`), one sample after the
-other, so memory does not grow with their number. A build that was stopped starts again and pays for nothing
+Every stage reads and writes the build's table on disk (:mod:`data_pipeline.sources.store`), one sample at a
+time, so memory does not grow with their number. A build that was stopped starts again and pays for nothing
 twice: what teachers said lies in the call cache. An earlier set stays as it is until the new one is whole.
 """
 
@@ -13,26 +13,27 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.audit.gate import audit_build
-from data_pipeline.checks import check_labels, check_splits
+from data_pipeline.build.checks import check_labels, check_splits
+from data_pipeline.build.engines import make_engine
+from data_pipeline.build.making import add_counterfactuals, add_twins
+from data_pipeline.build.manifest import FILES, data_card, make_manifest
+from data_pipeline.build.modes import assign_modes
+from data_pipeline.build.sampling import draw
+from data_pipeline.build.sizes import draw_labelled, put_others, share_out, shortages, sized, sizes_table
+from data_pipeline.build.splits import assign_splits
+from data_pipeline.build.unfinished import MANIFEST, in_place_of
+from data_pipeline.build.write import write_bianbench, write_files
 from data_pipeline.config import DataConfig
-from data_pipeline.engines import make_engine
-from data_pipeline.gating import LeakGate
-from data_pipeline.judgements import note_judgements
-from data_pipeline.making import add_counterfactuals, add_twins
-from data_pipeline.manifest import FILES, Dropped, data_card, make_manifest
-from data_pipeline.modes import assign_modes
-from data_pipeline.repeats import check_repeats
-from data_pipeline.sampling import draw
-from data_pipeline.sentences import sentence_rows
-from data_pipeline.sizes import draw_labelled, put_others, share_out, shortages, sized, sizes_table
+from data_pipeline.labels.judgements import note_judgements
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.labels.repeats import check_repeats
+from data_pipeline.labels.sentence_rows import sentence_rows
+from data_pipeline.labels.supported import only_supported
+from data_pipeline.leaks.gating import LeakGate
 from data_pipeline.sources import places_of, read_source
-from data_pipeline.splits import assign_splits
-from data_pipeline.store import DuplicateId, SampleStore
-from data_pipeline.supported import only_supported
-from data_pipeline.teachers.room import Teachers
-from data_pipeline.unfinished import MANIFEST, in_place_of
-from data_pipeline.workers import Workers
-from data_pipeline.write import write_bianbench, write_files
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import DuplicateId, SampleStore
+from data_pipeline.sources.workers import Workers
 from judge.files import write_json, write_jsonl, write_text
 from judge.progress import track
 from judge.samples import write_samples

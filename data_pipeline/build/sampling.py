@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from math import floor
 from typing import Any
 
+from data_pipeline.build.mix import Allotment, Cell, allot
 from data_pipeline.config import MixConfig
-from data_pipeline.mix import Allotment, Cell, allot
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError, unknown
 
 # Pairs of twins, and samples without one, each in its place among those of its kind and source: by the seed,

@@ -11,11 +11,11 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
+from data_pipeline.build.splits import SPLITS, Split
 from data_pipeline.config import DataConfig
-from data_pipeline.rows import gold_label
+from data_pipeline.labels.rows import gold_label
 from data_pipeline.sources.config import SizesConfig
-from data_pipeline.splits import SPLITS, Split
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from judge.types import Label, Sample
 
 Make = Callable[[Iterable[Sample]], Iterator[list[Sample]]]

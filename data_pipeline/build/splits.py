@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")

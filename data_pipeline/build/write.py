@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from data_pipeline.config import DataConfig
-from data_pipeline.preferences import Judging, preference_rows
-from data_pipeline.rows import dpo_row, gold_label, judgement, opposite, sft_row
-from data_pipeline.store import SampleStore
+from data_pipeline.labels.preferences import Judging, preference_rows
+from data_pipeline.labels.rows import dpo_row, gold_label, judgement, opposite, sft_row
+from data_pipeline.sources.store import SampleStore
 from judge.files import write_jsonl
 from judge.formats.bianbench import file_name, to_row
 from judge.load import load_judge

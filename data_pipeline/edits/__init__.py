@@ -1,10 +1,10 @@
 """Rule perturbations: wrong twins of faithful answers, made without a model."""
 
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.edits import EDIT_TYPES, EDITS
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import find_entities, find_facts
-from data_pipeline.perturb.rules import Perturbation, RulePerturber
+from data_pipeline.edits.edit import occurs
+from data_pipeline.edits.perturber import Perturbation, RulePerturber
+from data_pipeline.edits.types import EDIT_TYPES, EDITS
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import find_entities, find_facts
 
 __all__ = [
     "EDITS",

@@ -5,18 +5,18 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, listed_together, occurs
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts, find_facts, is_translation
-from data_pipeline.perturb.meaning.support import (
+from data_pipeline.edits.edit import Edit, listed_together, occurs
+from data_pipeline.edits.support import (
     Candidate,
     exchanged,
     first_made,
     sentence_at,
     sentences,
 )
-from data_pipeline.perturb.meaning.triples import Triple, place_of, triples
+from data_pipeline.edits.triples import Triple, place_of, triples
 from data_pipeline.text.content import keys
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import document_facts, find_facts, is_translation
 from judge.types import Language
 
 _LIST = re.compile(

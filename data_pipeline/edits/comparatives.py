@@ -3,13 +3,13 @@
 import re
 from random import Random
 
-from data_pipeline.perturb.clauses import is_tied
-from data_pipeline.perturb.directions import direction_spots
-from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, occurs, same_case
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.negation_en import ASKS_YES_OR_NO
-from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
-from data_pipeline.perturb.rivals import may_also_hold
+from data_pipeline.edits.clauses import is_tied
+from data_pipeline.edits.directions import direction_spots
+from data_pipeline.edits.distractors import may_also_hold
+from data_pipeline.edits.edit import Edit, Swap, listed_together, make_edit, occurs, same_case
+from data_pipeline.edits.negation_en import ASKS_YES_OR_NO
+from data_pipeline.edits.polarity import OTHER_ANSWER, YES_OR_NO
+from data_pipeline.text.fact import Fact
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language
 

@@ -3,11 +3,11 @@
 import re
 from random import Random
 
-from data_pipeline.perturb.directions import direction_spots
-from data_pipeline.perturb.edit import Edit, Swap, listed_together
-from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
-from data_pipeline.perturb.zh.edit import ASKS_WHY, chinese_edit
-from data_pipeline.perturb.zh.segment import plain, sentence_of, word_after
+from data_pipeline.edits.directions import direction_spots
+from data_pipeline.edits.edit import Edit, Swap, listed_together
+from data_pipeline.edits.edit_zh import ASKS_WHY, chinese_edit
+from data_pipeline.edits.polarity import OTHER_ANSWER, YES_OR_NO
+from data_pipeline.text.segment_zh import plain, sentence_of, word_after
 from judge.types import Language
 
 _NUMBER = r"(?:约|近|大约|超过|了)*\s?(?:\d|[一二三四五六七八九十百两半]|百分之)"

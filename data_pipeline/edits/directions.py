@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from data_pipeline.perturb.edit import at_start
-from data_pipeline.perturb.zh.segment import is_whole, plain
+from data_pipeline.edits.edit import at_start
+from data_pipeline.text.segment_zh import is_whole, plain
 from data_pipeline.text.words import pairs
 from judge.types import Language
 

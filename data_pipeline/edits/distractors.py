@@ -3,9 +3,9 @@
 import re
 from functools import lru_cache
 
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.fact import Fact
+from data_pipeline.edits.edit import occurs
 from data_pipeline.text.content import stems
+from data_pipeline.text.fact import Fact
 from judge.prompting.sentences import sentence_spans
 
 _TELLS_APART = re.compile(r"\b(?:is|are|was|were|has|have|had|who|which|but|while|won|to|by|\w{2,}ed)\b|;")

@@ -14,7 +14,7 @@ from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
-from data_pipeline.perturb.fact import Fact
+from data_pipeline.text.fact import Fact
 from judge.types import Language
 
 

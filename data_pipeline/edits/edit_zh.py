@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Option, Swap, bare, listed_together, occurs
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.zh.facts import chinese_facts
-from data_pipeline.perturb.zh.segment import has_chinese, places_of, plain, segment, written_like
+from data_pipeline.edits.edit import Edit, Option, Swap, bare, listed_together, occurs
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts_zh import chinese_facts
+from data_pipeline.text.segment_zh import has_chinese, places_of, plain, segment, written_like
 from data_pipeline.text.words import words
 
 _WHAT = {

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from data_pipeline.perturb.clauses import clause, dependent
-from data_pipeline.perturb.edit import Turn, same_case
-from data_pipeline.perturb.verbs_en import PAST, past, third
+from data_pipeline.edits.clauses import clause, dependent
+from data_pipeline.edits.edit import Turn, same_case
+from data_pipeline.text.verbs_en import PAST, past, third
 from data_pipeline.text.words import either, words
 
 _AUX = r"(?:is|are|was|were|has|have|had|can|could|will|would|should|does|do|did)"

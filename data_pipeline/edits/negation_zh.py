@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from data_pipeline.perturb.edit import Turn
-from data_pipeline.perturb.zh.segment import is_whole, plain, sentence_of, word_after, word_before
+from data_pipeline.edits.edit import Turn
+from data_pipeline.text.segment_zh import is_whole, plain, sentence_of, word_after, word_before
 from data_pipeline.text.words import either
 
 _VERBS = either("verbs_zh")

@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from data_pipeline.perturb.directions import is_rarer
-from data_pipeline.perturb.edit import Edit, EditFunction, occurs
-from data_pipeline.perturb.edits import EDIT_TYPES, EDITS, FOREIGN_EDITS
-from data_pipeline.perturb.polarity import removes_negation
+from data_pipeline.edits.directions import is_rarer
+from data_pipeline.edits.edit import Edit, EditFunction, occurs
+from data_pipeline.edits.polarity import removes_negation
+from data_pipeline.edits.types import EDIT_TYPES, EDITS, FOREIGN_EDITS
 from judge.errors import InputError, unknown
 from judge.types import Sample, Task
 

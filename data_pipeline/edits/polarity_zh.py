@@ -3,12 +3,12 @@
 import re
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Swap
-from data_pipeline.perturb.polarity import OTHER_ANSWER, YES_OR_NO
-from data_pipeline.perturb.zh.edit import ASKS_WHY, chinese_edit
-from data_pipeline.perturb.zh.facts import is_translated
-from data_pipeline.perturb.zh.negation import chinese_negations
-from data_pipeline.perturb.zh.segment import plain
+from data_pipeline.edits.edit import Edit, Swap
+from data_pipeline.edits.edit_zh import ASKS_WHY, chinese_edit
+from data_pipeline.edits.negation_zh import chinese_negations
+from data_pipeline.edits.polarity import OTHER_ANSWER, YES_OR_NO
+from data_pipeline.text.facts_zh import is_translated
+from data_pipeline.text.segment_zh import plain
 from judge.types import Language
 
 _YES = frozenset(("是的", "对的", "是", "会的"))

@@ -5,10 +5,8 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, listed_together
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts, is_translation
-from data_pipeline.perturb.meaning.support import (
+from data_pipeline.edits.edit import Edit, listed_together
+from data_pipeline.edits.support import (
     Candidate,
     exchanged,
     first_made,
@@ -18,7 +16,9 @@ from data_pipeline.perturb.meaning.support import (
     sentence_at,
     sentences,
 )
-from data_pipeline.perturb.meaning.triples import triples
+from data_pipeline.edits.triples import triples
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import document_facts, is_translation
 from data_pipeline.text.words import either
 from judge.types import Language
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, make_edit
-from data_pipeline.perturb.facts import is_translation
+from data_pipeline.edits.edit import Edit, make_edit
 from data_pipeline.text.content import keys
+from data_pipeline.text.facts import is_translation
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span
 

@@ -5,11 +5,11 @@ from calendar import monthrange
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.perturb.dates import MONTHS, WEEKDAYS
-from data_pipeline.perturb.edit import Edit, Option, bare, digits_of, first_clean, fits, occurs
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import answer_facts, document_facts, is_translation
-from data_pipeline.perturb.rivals import may_also_hold
+from data_pipeline.edits.distractors import may_also_hold
+from data_pipeline.edits.edit import Edit, Option, bare, digits_of, first_clean, fits, occurs
+from data_pipeline.text.dates import MONTHS, WEEKDAYS
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import answer_facts, document_facts, is_translation
 from judge.types import Language
 
 FURTHEST = 15

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Option, digits_of, listed_together
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.swap_date import FURTHEST, LATEST
-from data_pipeline.perturb.zh.edit import also_holds, first_chinese, names, told_of
-from data_pipeline.perturb.zh.facts import chinese_facts, facts_of_answer, is_translated, years_of
-from data_pipeline.perturb.zh.segment import plain, sentence_of
+from data_pipeline.edits.edit import Edit, Option, digits_of, listed_together
+from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
+from data_pipeline.edits.swap_date import FURTHEST, LATEST
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated, years_of
 from data_pipeline.text.numbers import numeral_of, value_of
+from data_pipeline.text.segment_zh import plain, sentence_of
 from judge.types import Language
 
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)

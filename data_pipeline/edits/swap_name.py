@@ -3,11 +3,11 @@
 import re
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Swap, listed_together, make_edit, occurs
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts, is_translation
-from data_pipeline.perturb.names_en import GENERIC, is_title
-from data_pipeline.perturb.rivals import may_also_hold
+from data_pipeline.edits.distractors import may_also_hold
+from data_pipeline.edits.edit import Edit, Swap, listed_together, make_edit, occurs
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import document_facts, is_translation
+from data_pipeline.text.names_en import GENERIC, is_title
 from data_pipeline.text.words import words
 from judge.types import Language
 

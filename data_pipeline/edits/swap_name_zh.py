@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Swap
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.zh.edit import also_holds, chinese_edit, joined, names, same_thing, told_of
-from data_pipeline.perturb.zh.facts import chinese_facts, is_translated
-from data_pipeline.perturb.zh.people import form_of_person
-from data_pipeline.perturb.zh.segment import Word, is_whole, places_of, plain, segment, words_in
+from data_pipeline.edits.edit import Edit, Swap
+from data_pipeline.edits.edit_zh import also_holds, chinese_edit, joined, names, same_thing, told_of
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts_zh import chinese_facts, is_translated
+from data_pipeline.text.people_zh import form_of_person
+from data_pipeline.text.segment_zh import Word, is_whole, places_of, plain, segment, words_in
 from data_pipeline.text.words import words
 from judge.types import Language
 

@@ -6,11 +6,11 @@ from functools import lru_cache
 from itertools import combinations
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Option, digits_of, first_clean, fits, occurs
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import answer_facts, document_facts
-from data_pipeline.perturb.numbers import find_numbers, is_label
-from data_pipeline.perturb.rivals import may_also_hold
+from data_pipeline.edits.distractors import may_also_hold
+from data_pipeline.edits.edit import Edit, Option, digits_of, first_clean, fits, occurs
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import answer_facts, document_facts
+from data_pipeline.text.number_facts import find_numbers, is_label
 from data_pipeline.text.numbers import ORDINAL_WORDS, SMALL_WORDS, value_of
 from judge.types import Language
 

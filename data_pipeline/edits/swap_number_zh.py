@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.perturb.edit import Edit, Option, bare, listed_together, occurs
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.swap_number import near_digits
-from data_pipeline.perturb.zh.edit import also_holds, first_chinese, names, told_of
-from data_pipeline.perturb.zh.facts import chinese_facts, facts_of_answer, is_translated
-from data_pipeline.perturb.zh.segment import plain
+from data_pipeline.edits.edit import Edit, Option, bare, listed_together, occurs
+from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
+from data_pipeline.edits.swap_number import near_digits
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated
 from data_pipeline.text.numbers import numeral_of, value_of
+from data_pipeline.text.segment_zh import plain
 from judge.types import Language
 
 _RATIO = 10.0

@@ -2,15 +2,15 @@
 
 from random import Random
 
-from data_pipeline.perturb.comparatives import comparative
-from data_pipeline.perturb.edit import Edit, EditFunction
-from data_pipeline.perturb.meaning.attributions import attribution
-from data_pipeline.perturb.meaning.roles import role
-from data_pipeline.perturb.polarity import negation
-from data_pipeline.perturb.swap_date import date, foreign_date
-from data_pipeline.perturb.swap_name import entity
-from data_pipeline.perturb.swap_number import foreign_number, number
-from data_pipeline.perturb.zh.edits import CHINESE_EDITS, FOREIGN_CHINESE_EDITS
+from data_pipeline.edits.attributions import attribution
+from data_pipeline.edits.comparatives import comparative
+from data_pipeline.edits.edit import Edit, EditFunction
+from data_pipeline.edits.polarity import negation
+from data_pipeline.edits.roles import role
+from data_pipeline.edits.swap_date import date, foreign_date
+from data_pipeline.edits.swap_name import entity
+from data_pipeline.edits.swap_number import foreign_number, number
+from data_pipeline.edits.types_zh import CHINESE_EDITS, FOREIGN_CHINESE_EDITS
 from judge.types import Language
 
 

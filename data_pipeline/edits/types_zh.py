@@ -1,11 +1,11 @@
 """The Chinese edits by type."""
 
-from data_pipeline.perturb.edit import EditFunction
-from data_pipeline.perturb.zh.comparative import chinese_comparative
-from data_pipeline.perturb.zh.polarity import chinese_negation
-from data_pipeline.perturb.zh.swap_date import chinese_date, foreign_chinese_date
-from data_pipeline.perturb.zh.swap_name import chinese_entity
-from data_pipeline.perturb.zh.swap_number import chinese_number, foreign_chinese_number
+from data_pipeline.edits.comparatives_zh import chinese_comparative
+from data_pipeline.edits.edit import EditFunction
+from data_pipeline.edits.polarity_zh import chinese_negation
+from data_pipeline.edits.swap_date_zh import chinese_date, foreign_chinese_date
+from data_pipeline.edits.swap_name_zh import chinese_entity
+from data_pipeline.edits.swap_number_zh import chinese_number, foreign_chinese_number
 
 CHINESE_EDITS: dict[str, EditFunction] = {
     "number": chinese_number,

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from data_pipeline.perturb.edit import bare, listed_together
-from data_pipeline.perturb.facts import find_facts
+from data_pipeline.edits.edit import bare, listed_together
 from data_pipeline.text.content import CJK, stem
+from data_pipeline.text.facts import find_facts
 from data_pipeline.text.numbers import SMALL_VALUES
 from data_pipeline.text.words import characters, words
 from judge.types import Language, Sample

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import tee
 from typing import Any, Literal
 
-from data_pipeline.rows import gold_label
+from data_pipeline.labels.rows import gold_label
 from data_pipeline.teachers.base import Judgement, Teacher
 from judge.samples import row_from_sample
 from judge.types import Sample

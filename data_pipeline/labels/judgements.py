@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from data_pipeline.config import ReasoningConfig
-from data_pipeline.ensemble import Decision, Yield, decide, judge_together
-from data_pipeline.manifest import Dropped
-from data_pipeline.reasoning import explain
-from data_pipeline.store import SampleStore
+from data_pipeline.labels.ensemble import Decision, Yield, decide, judge_together
+from data_pipeline.labels.known_label import reason_for_label
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.base import Judgement
-from data_pipeline.teachers.known_label import reason_for_label
-from data_pipeline.teachers.room import Teachers
-from data_pipeline.workers import Workers
+from data_pipeline.teachers.reasoning import explain
 from judge.files import dump, replacing
 from judge.progress import track
 from judge.types import Sample

@@ -7,10 +7,10 @@ is label-free teaching: a model that is told the label argues for it, right or w
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts import Prompted, known_label_prompt
-from data_pipeline.rows import gold_label
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.rows import gold_label
 from data_pipeline.teachers.base import Ask, Judgement, ask_each, reply_points
+from data_pipeline.teachers.prompts import Prompted, known_label_prompt
 from judge.types import Label, Sample
 
 _TOLD = re.compile(

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 
 from data_pipeline.config import PreferenceConfig
-from data_pipeline.reasoning import Mistakes, explain
-from data_pipeline.rows import dpo_row, gold_label, judgement, opposite
-from data_pipeline.store import SampleStore
+from data_pipeline.labels.rows import dpo_row, gold_label, judgement, opposite
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.teachers.reasoning import Mistakes, explain
 from judge.types import DPORow, Label, Mode, Sample, Verdict
 
 Judging = Callable[[Sequence[Sample], Mode], Sequence[Verdict]]

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 
 _SAID = """

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from data_pipeline.leaning import leans_back
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.text.leaning import leans_back
 from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Sample, Span

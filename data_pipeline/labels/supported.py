@@ -15,16 +15,16 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise, tee
 
-from data_pipeline.manifest import Dropped
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.facts import find_entities, is_translation
-from data_pipeline.perturb.names_en import GENERIC
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.reasoning.claims import Claim, claims_of, refuses
-from data_pipeline.reasoning.places import cover, places_in, places_of
+from data_pipeline.edits.edit import occurs
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.workers import Workers
+from data_pipeline.teachers.reasoning.claims import Claim, claims_of, refuses
+from data_pipeline.teachers.reasoning.places import cover, places_in, places_of
 from data_pipeline.text.content import CJK, keys
+from data_pipeline.text.facts import find_entities, is_translation
+from data_pipeline.text.names_en import GENERIC
 from data_pipeline.text.numbers import Number, numbers, values
-from data_pipeline.workers import Workers
 from judge.types import Label, Sample, Task
 
 UNKNOWN = 0.25

@@ -9,7 +9,7 @@ from data_pipeline.config import LeaksConfig
 from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, IndexBuilder, Leak, at_hand, kept, leak_row
 from data_pipeline.leaks.benchmarks import SHARED, built_sets
 from data_pipeline.leaks.index import SETTINGS
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.files import sha256_file
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir

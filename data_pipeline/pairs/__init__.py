@@ -1,8 +1,8 @@
 """Pairs of samples, one faithful and one hallucinated, made from gold answers by kinds of contrast."""
 
-from data_pipeline.contrast import KINDS, Contrast, Error, Maker
-from data_pipeline.twins.make import Perturb, Twins, TwinYield, make_twins, new_pairs
-from data_pipeline.twins.makers import make_makers
+from data_pipeline.pairs.contrast import KINDS, Contrast, Error, Maker
+from data_pipeline.pairs.make import Perturb, Twins, TwinYield, make_twins, new_pairs
+from data_pipeline.pairs.makers import make_makers
 
 __all__ = [
     "KINDS",

@@ -14,16 +14,16 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents.parts import is_table
-from data_pipeline.documents.supporting import BLIND, in_pairs, parts_of
-from data_pipeline.neighbours import About, Neighbours
-from data_pipeline.perturb.edit import bare, occurs
-from data_pipeline.perturb.facts import find_facts, is_translation
+from data_pipeline.edits.edit import bare, occurs
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.parts import is_table
+from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, parts_of
+from data_pipeline.pairs.neighbours import About, Neighbours
+from data_pipeline.pairs.passages import names_its_subject, passage, sentences_of, stands_alone
+from data_pipeline.pairs.verbalise import statement_of
 from data_pipeline.teachers.rules_judge import label_by_rules
 from data_pipeline.text.content import words_of
-from data_pipeline.twins.sentences import names_its_subject, passage, sentences_of, stands_alone
-from data_pipeline.twins.verbalise import statement_of
+from data_pipeline.text.facts import find_facts, is_translation
 from judge.types import Label, Language, Sample, Task
 
 AGAIN = 0.34

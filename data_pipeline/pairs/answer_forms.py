@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from data_pipeline.perturb.edit import bare
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.questions import asks_for
+from data_pipeline.edits.edit import bare
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import find_facts
+from data_pipeline.text.questions import asks_for
 from judge.types import Language, Sample
 
 _TYPED = ("person", "place", "organisation")

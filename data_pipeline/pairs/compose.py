@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 
-from data_pipeline.documents.supporting import is_span
-from data_pipeline.leaning import leans_back, names_its_subject
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.facts import find_facts
+from data_pipeline.edits.edit import occurs
+from data_pipeline.pairs.documents.supporting import is_span
+from data_pipeline.pairs.statements import Statement, plain, statements
 from data_pipeline.text.content import words_of
-from data_pipeline.twins.statements import Statement, plain, statements
+from data_pipeline.text.facts import find_facts
+from data_pipeline.text.leaning import leans_back, names_its_subject
 from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Sample

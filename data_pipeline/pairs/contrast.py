@@ -10,8 +10,6 @@ KINDS = ("edit", "added", "document", "near_miss", "long", "refusal", "foreign")
 """Families of pairs, as ``meta["kind"]`` of both twins names them: a changed answer, an added sentence, an
 edited document, an answer to another question, a long answer, a refusal to answer, an answer with another one
 behind it."""
-LABELLED = "labelled"
-"""Counts as the kind of samples that were taken as they are."""
 SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""}
 """What the ids of a pair have after that of its gold sample."""
 

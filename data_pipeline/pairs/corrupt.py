@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from data_pipeline.contrast import Error
-from data_pipeline.documents.deletion import LARGEST_SHARE, MOST
-from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
-from data_pipeline.documents.supporting import in_pairs, supporting_parts
-from data_pipeline.neighbours import Neighbours
-from data_pipeline.perturb import EDIT_TYPES, RulePerturber
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.facts import find_facts
+from data_pipeline.edits import EDIT_TYPES, RulePerturber
+from data_pipeline.edits.edit import occurs
+from data_pipeline.pairs.compose import Composed
+from data_pipeline.pairs.contrast import Error
+from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST
+from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.pairs.documents.supporting import in_pairs, supporting_parts
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.pairs.statements import statements
 from data_pipeline.text.content import words_of
-from data_pipeline.twins.compose import Composed
-from data_pipeline.twins.statements import statements
+from data_pipeline.text.facts import find_facts
 from judge.types import Language, Sample
 
 WEIGHTS: Mapping[str, float] = {"added_sentence": 4.0, "deletion": 4.0, "edit": 2.0}

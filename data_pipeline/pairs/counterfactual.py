@@ -8,11 +8,11 @@ that knows the world can tell the two apart without reading: such samples teach 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from data_pipeline.entities import entities_left
-from data_pipeline.perturb import occurs
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts import Prompted, Style, evidence_prompt, expansion_prompt
+from data_pipeline.edits import occurs
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
+from data_pipeline.teachers.prompts import Prompted, Style, evidence_prompt, expansion_prompt
 from data_pipeline.text.content import terms
 from judge.floors.overlap import units
 from judge.remote.chat import Reply

@@ -7,9 +7,9 @@ more into an answer than a perturbation would dare to change: a word that may be
 import re
 from collections.abc import Iterator, Sequence
 
-from data_pipeline.perturb import Fact, find_facts
-from data_pipeline.perturb.zh.segment import plain, segment
+from data_pipeline.edits import Fact, find_facts
 from data_pipeline.teachers.lookup import stands
+from data_pipeline.text.segment_zh import plain, segment
 from judge.types import Language
 
 _NAMES = ("nr", "ns", "nt", "nz", "t", "j", "eng")

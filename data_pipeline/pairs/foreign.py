@@ -8,8 +8,8 @@ import random
 import re
 from collections.abc import Iterator
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.neighbours import Neighbours
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.text.content import words_of
 from judge.types import Sample
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
-from data_pipeline.contrast import Contrast, Error
-from data_pipeline.documents.deletion import elsewhere
-from data_pipeline.documents.parts import without
-from data_pipeline.documents.supporting import supporting_parts
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.zh.segment import written_like
+from data_pipeline.edits.edit import occurs
+from data_pipeline.pairs.compose import lead_of, say_the_same
+from data_pipeline.pairs.contrast import Contrast, Error
+from data_pipeline.pairs.documents.deletion import elsewhere
+from data_pipeline.pairs.documents.parts import without
+from data_pipeline.pairs.documents.supporting import supporting_parts
+from data_pipeline.pairs.question_clause import asked
+from data_pipeline.pairs.refusal import WORDINGS, answering_parts, does_say
+from data_pipeline.pairs.statements import Statement, statements
+from data_pipeline.pairs.verbalise import statement_of
 from data_pipeline.text.content import words_of
-from data_pipeline.twins.asked import asked
-from data_pipeline.twins.compose import lead_of, say_the_same
-from data_pipeline.twins.refusal import WORDINGS, answering_parts, does_say
-from data_pipeline.twins.statements import Statement, statements
-from data_pipeline.twins.verbalise import statement_of
+from data_pipeline.text.segment_zh import written_like
 from judge.types import Language, Sample
 
 TURNED = 0.5

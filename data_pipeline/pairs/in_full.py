@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from data_pipeline.twins.verbalise import is_sentence, statement_of
+from data_pipeline.pairs.verbalise import is_sentence, statement_of
 from judge.types import Sample
 
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
 
-from data_pipeline.contrast import Contrast, Error
-from data_pipeline.documents.deletion import elsewhere
-from data_pipeline.documents.parts import without
-from data_pipeline.leaning import linked
-from data_pipeline.neighbours import Neighbours
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.twins.compose import compose
-from data_pipeline.twins.wrong import Draft, go_wrong
+from data_pipeline.edits.edit import occurs
+from data_pipeline.pairs.compose import compose
+from data_pipeline.pairs.contrast import Contrast, Error
+from data_pipeline.pairs.corrupt import Draft, go_wrong
+from data_pipeline.pairs.documents.deletion import elsewhere
+from data_pipeline.pairs.documents.parts import without
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.text.leaning import linked
 from judge.types import Language, Sample, Task
 
 COUNTS = (1, 1, 1, 1, 1, 1, 1, 2, 2, 3)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 
-from data_pipeline.contrast import KINDS, Contrast, Maker, pairs
-from data_pipeline.perturb import Perturbation
-from data_pipeline.perturb.verify import Rejected
+from data_pipeline.edits import Perturbation
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.pairs.contrast import KINDS, Contrast, Maker, pairs
 from judge.types import Sample
 
 CHUNK = 16_384

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from itertools import chain
 
-from data_pipeline.contrast import Maker
-from data_pipeline.documents import DocumentEditor
-from data_pipeline.neighbours import Neighbours
-from data_pipeline.store import SampleStore
-from data_pipeline.twins.added import add_sentences
-from data_pipeline.twins.foreign import foreign_sentences
-from data_pipeline.twins.half_refusal import half_refusal
-from data_pipeline.twins.long import long_answers
-from data_pipeline.twins.near_miss import near_miss
-from data_pipeline.twins.refusal import refuse
+from data_pipeline.pairs.added import add_sentences
+from data_pipeline.pairs.contrast import Maker
+from data_pipeline.pairs.documents import DocumentEditor
+from data_pipeline.pairs.foreign import foreign_sentences
+from data_pipeline.pairs.half_refusal import half_refusal
+from data_pipeline.pairs.long import long_answers
+from data_pipeline.pairs.near_miss import near_miss
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.pairs.refusal import refuse
+from data_pipeline.sources.store import SampleStore
 
 
 def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:

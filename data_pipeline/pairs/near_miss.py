@@ -10,14 +10,14 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.neighbours import Neighbours
-from data_pipeline.perturb.edit import bare
-from data_pipeline.perturb.questions import OPEN, asks_for, several_answers
+from data_pipeline.edits.edit import bare
+from data_pipeline.pairs.answer_forms import facts_like, form_of
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.pairs.wrong_answers import YES_NO, is_other
 from data_pipeline.teachers.rules_judge import label_by_rules
 from data_pipeline.text.content import words_of
-from data_pipeline.twins.answer_forms import facts_like, form_of
-from data_pipeline.twins.rivalry import YES_NO, is_other
+from data_pipeline.text.questions import OPEN, asks_for, several_answers
 from judge.floors.overlap import units
 from judge.types import Label, Language, Sample
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from data_pipeline.text.content import CJK
 from judge.floors.overlap import content_tokens, units
 from judge.types import Language, Sample

@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from data_pipeline.documents.supporting import parts_of
-from data_pipeline.perturb.facts import find_entities
-from data_pipeline.perturb.zh.segment import plain
+from data_pipeline.pairs.documents.supporting import parts_of
+from data_pipeline.text.facts import find_entities
+from data_pipeline.text.segment_zh import plain
 from judge.floors.overlap import units
 from judge.types import Language
 

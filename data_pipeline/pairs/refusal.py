@@ -9,15 +9,21 @@ import re
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents.deletion import LARGEST_SHARE, MOST, elsewhere
-from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
-from data_pipeline.documents.supporting import can_be_missed, in_pairs, is_gone, is_span, supporting_parts
-from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.zh.segment import written_like
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST, elsewhere
+from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.pairs.documents.supporting import (
+    can_be_missed,
+    in_pairs,
+    is_gone,
+    is_span,
+    supporting_parts,
+)
+from data_pipeline.pairs.question_clause import asked
 from data_pipeline.text.content import words_of
+from data_pipeline.text.facts import find_facts
+from data_pipeline.text.segment_zh import written_like
 from data_pipeline.text.words import words
-from data_pipeline.twins.asked import asked
 from judge.types import Language, Sample
 
 WORDINGS: Mapping[Language, tuple[str, ...]] = {"en": words("refusals_en"), "zh": words("refusals_zh")}

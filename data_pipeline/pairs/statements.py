@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from data_pipeline.documents.parts import parts_of
-from data_pipeline.leaning import leans_back
-from data_pipeline.perturb.verbs_en import PAST
+from data_pipeline.pairs.documents.parts import parts_of
+from data_pipeline.text.leaning import leans_back
+from data_pipeline.text.verbs_en import PAST
 from data_pipeline.text.words import either, pairs, words
 from judge.floors.overlap import units
 from judge.types import Language

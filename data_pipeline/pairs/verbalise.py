@@ -4,8 +4,8 @@ designed the bridge."
 By rule, for questions whose grammar is plain; for every other one there is no sentence.
 """
 
-from data_pipeline.twins.verbalise_en import english
-from data_pipeline.twins.verbalise_zh import chinese
+from data_pipeline.pairs.verbalise_en import english
+from data_pipeline.pairs.verbalise_zh import chinese
 from judge.types import Sample
 
 

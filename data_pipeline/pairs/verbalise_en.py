@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from data_pipeline.pairs.answers_en import NUMERIC, adverbial, bare, duration, in_document, is_clause, lists
 from data_pipeline.text.clauses_en import (
     AUXILIARIES,
     BE,
@@ -26,7 +27,6 @@ from data_pipeline.text.clauses_en import (
     is_verb_only,
     read_clause,
 )
-from data_pipeline.twins.answers_en import NUMERIC, adverbial, bare, duration, in_document, is_clause, lists
 
 _WH = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.I)
 _QUESTION = re.compile(

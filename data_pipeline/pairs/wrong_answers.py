@@ -2,10 +2,10 @@
 
 import re
 
-from data_pipeline.documents.supporting import parts_of
-from data_pipeline.perturb.edit import bare, digits_of, listed_together, occurs
-from data_pipeline.perturb.names_en import GENERIC
+from data_pipeline.edits.edit import bare, digits_of, listed_together, occurs
+from data_pipeline.pairs.documents.supporting import parts_of
 from data_pipeline.text.content import CJK, words_of
+from data_pipeline.text.names_en import GENERIC
 from judge.types import Language, Sample
 
 RATIO = 6

@@ -12,13 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from data_pipeline.contrast import LABELLED
-from data_pipeline.licences import licence_of
+from data_pipeline.sources.licences import licence_of
 from judge.errors import InputError, JudgeError
 from judge.files import dump
 from judge.samples import row_from_sample, sample_from_row
 from judge.types import Label, Mode, Sample
 
+LABELLED = "labelled"
+"""Counts as the kind of samples that were taken as they are."""
 _TABLES = """
 CREATE TABLE samples (
     number INTEGER PRIMARY KEY,

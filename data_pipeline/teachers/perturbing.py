@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from data_pipeline.perturb.directions import DIRECTIONS
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.rules import Perturbation
-from data_pipeline.perturb.verify import NEGATIONS, Change, Rejected, content, verify
-from data_pipeline.prompts import Prompted, paraphrase_prompt, perturbation_prompt
+from data_pipeline.edits.directions import DIRECTIONS
+from data_pipeline.edits.edit import occurs
+from data_pipeline.edits.perturber import Perturbation
+from data_pipeline.edits.verify import NEGATIONS, Change, Rejected, content, verify
 from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
+from data_pipeline.teachers.prompts import Prompted, paraphrase_prompt, perturbation_prompt
+from data_pipeline.text.facts import find_facts
 from judge.remote.chat import Reply
 from judge.types import Sample
 

@@ -1,4 +1,4 @@
-"""The teachers of one build: made when first asked for, with one call cache and one budget between them."""
+"""The chat models of a build: made when first asked for, with one call cache and one budget for all."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -6,13 +6,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from data_pipeline.config import DataConfig
-from data_pipeline.perturb import RulePerturber
-from data_pipeline.teachers.base import Ask, Teacher
+from data_pipeline.teachers.base import Ask
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig
-from data_pipeline.teachers.llm import LLMTeacher, asking
+from data_pipeline.teachers.llm import asking
 from data_pipeline.teachers.local import LocalClient
-from data_pipeline.teachers.rules import RulesTeacher
 from judge.remote.budget import Budget
 from judge.remote.cache import CallCache
 from judge.remote.chat import ChatRequest, Reply
@@ -164,18 +161,3 @@ class ChatModels:
             name: {**tally.table(), "sampling": self._settings[name].sampling()}
             for name, tally in sorted(self.tallies.items())
         }
-
-
-class Teachers(ChatModels):
-    """The teachers of a data recipe, the rules among them. A context manager."""
-
-    def __init__(self, config: DataConfig, say: Callable[[str], None] = lambda _: None):
-        super().__init__(config.teachers, config.calls, config.seed, say)
-        self.config = config
-
-    def get(self, name: str, checker: str | None = None) -> Teacher:
-        """A teacher by name; ``checker`` names the one that looks over its perturbations."""
-        if name == "rules":
-            config = self.config
-            return RulesTeacher(RulePerturber(config.seed, config.edit_types, config.from_document))
-        return LLMTeacher(name, self.ask(name), self.ask(checker) if checker is not None else None)

@@ -3,8 +3,8 @@
 import re
 from functools import lru_cache
 
-from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.zh.dates import chinese_dates
+from data_pipeline.text.dates_zh import chinese_dates
+from data_pipeline.text.fact import Fact, is_free
 from data_pipeline.text.words import words
 from judge.types import Language
 

@@ -2,9 +2,9 @@
 
 import re
 
-from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.zh.segment import is_whole, plain
+from data_pipeline.text.fact import Fact, is_free
 from data_pipeline.text.numbers import DIGITS_ZH, NUMERAL_ZH
+from data_pipeline.text.segment_zh import is_whole, plain
 
 # The forms of dates, the longer ones first: what one pattern has found is closed to the next.
 _FORMS = tuple(

@@ -7,12 +7,12 @@ over naming an ordinary word. ``Fact.form`` says what a fact may be exchanged fo
 import re
 from functools import lru_cache
 
-from data_pipeline.perturb.dates import find_dates
-from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.names_en import english_names
-from data_pipeline.perturb.numbers import find_numbers
-from data_pipeline.perturb.zh.names import chinese_names
 from data_pipeline.text.content import CJK
+from data_pipeline.text.dates import find_dates
+from data_pipeline.text.fact import Fact, is_free
+from data_pipeline.text.names_en import english_names
+from data_pipeline.text.names_zh import chinese_names
+from data_pipeline.text.number_facts import find_numbers
 from judge.types import Language
 
 

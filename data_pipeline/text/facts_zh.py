@@ -3,12 +3,12 @@
 import re
 from functools import lru_cache
 
-from data_pipeline.perturb.dates import find_dates
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.zh.dates import chinese_dates
-from data_pipeline.perturb.zh.names import chinese_names
-from data_pipeline.perturb.zh.numbers import chinese_numbers
-from data_pipeline.perturb.zh.segment import has_chinese, plain
+from data_pipeline.text.dates import find_dates
+from data_pipeline.text.dates_zh import chinese_dates
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.names_zh import chinese_names
+from data_pipeline.text.numbers_zh import chinese_numbers
+from data_pipeline.text.segment_zh import has_chinese, plain
 
 _FINDERS = {"date": chinese_dates, "number": chinese_numbers, "entity": chinese_names}
 _BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")

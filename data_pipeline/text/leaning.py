@@ -2,7 +2,7 @@
 
 import re
 
-from data_pipeline.perturb.zh.segment import plain, written_like
+from data_pipeline.text.segment_zh import plain, written_like
 from data_pipeline.text.words import either
 from judge.types import Language
 

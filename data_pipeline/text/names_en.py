@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
-from data_pipeline.perturb.dates import MONTHS, WEEKDAYS
-from data_pipeline.perturb.fact import Fact, is_free
+from data_pipeline.text.dates import MONTHS, WEEKDAYS
+from data_pipeline.text.fact import Fact, is_free
 from data_pipeline.text.words import either, words
 
 _STOP = frozenset(words("stop_words_en")) | {name.lower() for name in (*MONTHS, *WEEKDAYS)}

@@ -2,9 +2,9 @@
 
 import re
 
-from data_pipeline.perturb.dates import find_dates
-from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.zh.numbers import chinese_numbers
+from data_pipeline.text.dates import find_dates
+from data_pipeline.text.fact import Fact, is_free
+from data_pipeline.text.numbers_zh import chinese_numbers
 from data_pipeline.text.words import either, words
 from judge.types import Language
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from data_pipeline.perturb.fact import Fact, is_free
-from data_pipeline.perturb.zh.dates import chinese_dates
-from data_pipeline.perturb.zh.segment import plain, word_before, words_in
+from data_pipeline.text.dates_zh import chinese_dates
+from data_pipeline.text.fact import Fact, is_free
 from data_pipeline.text.numbers import NUMERAL_ZH
+from data_pipeline.text.segment_zh import plain, word_before, words_in
 from data_pipeline.text.words import characters, either
 
 _MEASURE = rf"(?:{either('units_zh')}|[{characters('measures_zh')}])"

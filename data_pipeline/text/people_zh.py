@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from data_pipeline.perturb.zh.segment import Word, segment, word_after, word_before
+from data_pipeline.text.segment_zh import Word, segment, word_after, word_before
 from data_pipeline.text.words import characters, either, words
 
 _SURNAME = rf"(?:{either('double_surnames_zh')}|[{characters('surnames_zh')}])"

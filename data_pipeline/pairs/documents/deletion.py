@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents.parts import is_table, leaves_hole, parts_of, without
-from data_pipeline.documents.supporting import can_be_missed, is_gone, is_span, supporting_parts
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.facts import find_facts
+from data_pipeline.edits.edit import occurs
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.pairs.documents.supporting import can_be_missed, is_gone, is_span, supporting_parts
 from data_pipeline.text.content import words_of
+from data_pipeline.text.facts import find_facts
 from judge.floors.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Sample

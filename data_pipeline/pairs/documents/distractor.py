@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents.parts import is_table, parts_of
-from data_pipeline.documents.supporting import SHORT
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import answer_facts
+from data_pipeline.edits.edit import occurs
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.parts import is_table, parts_of
+from data_pipeline.pairs.documents.supporting import SHORT
 from data_pipeline.text.content import words_of
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import answer_facts
 from judge.floors.overlap import units
 from judge.types import Language, Sample
 

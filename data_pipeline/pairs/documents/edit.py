@@ -3,13 +3,13 @@
 import random
 from collections.abc import Iterator
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents.beside import put_beside
-from data_pipeline.documents.deletion import delete
-from data_pipeline.documents.passage import other_passage
-from data_pipeline.documents.records import Triple, alter_record, change_places, triples_of, values_of
-from data_pipeline.documents.swap import swap
-from data_pipeline.neighbours import Neighbours, kind_of
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.deletion import delete
+from data_pipeline.pairs.documents.distractor import put_beside
+from data_pipeline.pairs.documents.passage import other_passage
+from data_pipeline.pairs.documents.records import Triple, alter_record, change_places, triples_of, values_of
+from data_pipeline.pairs.documents.swap import swap
+from data_pipeline.pairs.neighbours import Neighbours, kind_of
 from judge.types import Sample
 
 DOCUMENT_EDITS = ("deletion", "document_swap", "other_passage")

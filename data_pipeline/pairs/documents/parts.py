@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
 
-from data_pipeline.leaning import leans_back
+from data_pipeline.text.leaning import leans_back
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Span
 

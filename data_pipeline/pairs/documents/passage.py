@@ -8,11 +8,11 @@ table.
 import re
 from collections.abc import Iterator, Sequence
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents.deletion import CHANGE, asks_yes_or_no
-from data_pipeline.documents.parts import parts_of
-from data_pipeline.documents.supporting import is_gone, is_span
-from data_pipeline.perturb.verify import NEGATIONS
+from data_pipeline.edits.verify import NEGATIONS
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.deletion import CHANGE, asks_yes_or_no
+from data_pipeline.pairs.documents.parts import parts_of
+from data_pipeline.pairs.documents.supporting import is_gone, is_span
 from data_pipeline.text.content import words_of
 from data_pipeline.text.numbers import numbers, values
 from judge.prompting.sentences import sentence_spans

@@ -2,8 +2,8 @@
 
 import re
 
-from data_pipeline.perturb.edit import digits_of, lowered
-from data_pipeline.perturb.swap_date import FURTHEST
+from data_pipeline.edits.edit import digits_of, lowered
+from data_pipeline.edits.swap_date import FURTHEST
 from data_pipeline.text.words import words
 
 _STOP = frozenset(words("stop_words_en"))

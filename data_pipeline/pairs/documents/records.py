@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents.swap import either_way, replace_words
-from data_pipeline.perturb.edit import bare, occurs
+from data_pipeline.edits.edit import bare, occurs
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.swap import either_way, replace_words
 from data_pipeline.text.content import words_of
 from judge.types import Sample
 

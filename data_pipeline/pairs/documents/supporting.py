@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from data_pipeline.documents.parts import parts_of
-from data_pipeline.perturb.edit import bare, occurs
-from data_pipeline.perturb.facts import find_facts
+from data_pipeline.edits.edit import bare, occurs
+from data_pipeline.pairs.documents.parts import parts_of
 from data_pipeline.text.content import words_of
+from data_pipeline.text.facts import find_facts
 from judge.floors.overlap import units
 from judge.types import Language
 

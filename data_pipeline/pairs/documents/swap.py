@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents.parts import parts_of
-from data_pipeline.documents.plausible import can_change, is_bound, is_whole_name
-from data_pipeline.perturb.edit import digits_of, listed_together, occurs
-from data_pipeline.perturb.edits import FOREIGN_EDITS
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import answer_facts, document_facts, find_facts
-from data_pipeline.perturb.names_en import GENERIC
+from data_pipeline.edits.edit import digits_of, listed_together, occurs
+from data_pipeline.edits.types import FOREIGN_EDITS
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.parts import parts_of
+from data_pipeline.pairs.documents.plausible import can_change, is_bound, is_whole_name
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import answer_facts, document_facts, find_facts
+from data_pipeline.text.names_en import GENERIC
 from judge.types import Language, Sample
 
 NEAR = FOREIGN_EDITS

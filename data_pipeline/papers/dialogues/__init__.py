@@ -6,5 +6,5 @@ turns.py    a dialogue, and what is wrong with a turn of the user's side
 talk.py     the conversation: all dialogues together, turn by turn
 run.py      a whole run: the folder that it writes, and what it would cost
 
-The prompts are in ``data_pipeline/prompts/dialogue.py``.
+The prompts are in ``data_pipeline/papers/dialogues/dialogue_prompts.py``.
 """

@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from data_pipeline.dialogues.topics import Domain
+from data_pipeline.papers.dialogues.topics import Domain
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
 from judge.configs import StrictConfig
 

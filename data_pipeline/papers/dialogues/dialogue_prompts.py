@@ -8,8 +8,8 @@ turn: not every chat template has a system role.
 import json
 from collections.abc import Mapping, Sequence
 
-from data_pipeline.dialogues.topics import Domain, Probe, Topic
-from data_pipeline.prompts.base import TEXT, Prompted, prompted, reply_schema
+from data_pipeline.papers.dialogues.topics import Domain, Probe, Topic
+from data_pipeline.teachers.prompts.base import TEXT, Prompted, prompted, reply_schema
 from judge.files import sha256_text
 from judge.prompting.prompts import guard
 from judge.types import Message

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from data_pipeline.dialogues.config import DialoguesConfig
-from data_pipeline.dialogues.talk import Rewritten, talk
-from data_pipeline.dialogues.topics import STARTER, choose, read_topics
-from data_pipeline.dialogues.turns import STANDS_STILL, Dialogue
-from data_pipeline.dry_run import CountingModels, said
-from data_pipeline.manifest import Dropped
-from data_pipeline.prompts import dialogue as prompts
-from data_pipeline.teachers.room import ChatModels
+from data_pipeline.build.dry_run import CountingModels, said
+from data_pipeline.papers.dialogues import dialogue_prompts as prompts
+from data_pipeline.papers.dialogues.config import DialoguesConfig
+from data_pipeline.papers.dialogues.talk import Rewritten, talk
+from data_pipeline.papers.dialogues.topics import STARTER, choose, read_topics
+from data_pipeline.papers.dialogues.turns import STANDS_STILL, Dialogue
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.teachers.pool import ChatModels
 from judge.errors import unknown
 from judge.files import sha256_file, write_json, write_jsonl
 from judge.formats.records import read_lines

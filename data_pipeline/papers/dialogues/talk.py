@@ -5,11 +5,11 @@ Every reply is in the call cache, so a run that was stopped comes to where it wa
 
 from collections.abc import Callable, Mapping, Sequence
 
-from data_pipeline.dialogues.turns import STANDS_STILL, Dialogue, Repair, clean, fault_of
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts.base import Prompted
-from data_pipeline.prompts.dialogue import assistant_prompt, repair_prompt, user_prompt
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.papers.dialogues.dialogue_prompts import assistant_prompt, repair_prompt, user_prompt
+from data_pipeline.papers.dialogues.turns import STANDS_STILL, Dialogue, Repair, clean, fault_of
 from data_pipeline.teachers.base import Ask, reply_texts
+from data_pipeline.teachers.prompts.base import Prompted
 from judge.progress import track
 
 Rewritten = Mapping[tuple[str, int], str]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from data_pipeline.dialogues.topics import Topic
+from data_pipeline.papers.dialogues.topics import Topic
 from judge.types import Sample, Task
 
 REPAIRED_DOMAINS = ("knowledge", "task")

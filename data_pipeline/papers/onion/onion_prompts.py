@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from data_pipeline.prompts.base import Prompted, prompted
+from data_pipeline.teachers.prompts.base import Prompted, prompted
 from judge.files import sha256_text
 from judge.prompting.prompts import guard
 

@@ -6,12 +6,12 @@ Rules compare words. Whether something is true, a second teacher is asked.
 import re
 from collections.abc import Sequence
 
-from data_pipeline.perturb.edit import bare, occurs
-from data_pipeline.perturb.facts import find_facts
-from data_pipeline.perturb.llm import in_form
-from data_pipeline.perturb.verify import Change, Rejected, content, verify
+from data_pipeline.edits.edit import bare, occurs
+from data_pipeline.edits.verify import Change, Rejected, content, verify
 from data_pipeline.teachers.lookup import sentences, stands
+from data_pipeline.teachers.perturbing import in_form
 from data_pipeline.text.content import terms
+from data_pipeline.text.facts import find_facts
 from judge.types import Sample
 
 NAME_WORDS = 6

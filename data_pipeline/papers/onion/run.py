@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import judge
-from data_pipeline.dry_run import CountingModels, said
-from data_pipeline.manifest import Dropped
-from data_pipeline.onion.config import OnionConfig
-from data_pipeline.onion.make import Item, Maker, Read
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts import onion as prompts
-from data_pipeline.prompts.onion import Stage
+from data_pipeline.build.dry_run import CountingModels, said
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.papers.onion import onion_prompts as prompts
+from data_pipeline.papers.onion.config import OnionConfig
+from data_pipeline.papers.onion.make import Item, Maker, Read
+from data_pipeline.papers.onion.onion_prompts import Stage
+from data_pipeline.sources.dropped import Dropped
 from data_pipeline.teachers.base import Ask
-from data_pipeline.teachers.room import ChatModels
+from data_pipeline.teachers.pool import ChatModels
 from judge.errors import InputError, unknown
 from judge.files import sha256_file, write_json
 from judge.formats.records import read_records

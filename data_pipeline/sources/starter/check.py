@@ -1,4 +1,4 @@
-"""Check the starter corpus: ``python -m data_pipeline.starter.check [FILE...]``.
+"""Check the starter corpus: ``python -m data_pipeline.sources.starter.check [FILE...]``.
 
 Every line of ``en.jsonl`` and ``zh.jsonl`` is a document with questions and gold answers, every line of
 ``records.jsonl`` a data record with a gold description, every line of ``translation.jsonl`` a

@@ -7,13 +7,13 @@ manifests of data sets name.
 
 import json
 
-from data_pipeline.prompts import counterfactual, known_label, paraphrase, perturbation
-from data_pipeline.prompts.base import Prompted
-from data_pipeline.prompts.counterfactual import Style, evidence_prompt, expansion_prompt
-from data_pipeline.prompts.judgement import judgement_prompt
-from data_pipeline.prompts.known_label import known_label_prompt
-from data_pipeline.prompts.paraphrase import paraphrase_prompt
-from data_pipeline.prompts.perturbation import perturbation_prompt
+from data_pipeline.teachers.prompts import counterfactual, known_label, paraphrase, perturbation
+from data_pipeline.teachers.prompts.base import Prompted
+from data_pipeline.teachers.prompts.counterfactual import Style, evidence_prompt, expansion_prompt
+from data_pipeline.teachers.prompts.judgement import judgement_prompt
+from data_pipeline.teachers.prompts.known_label import known_label_prompt
+from data_pipeline.teachers.prompts.paraphrase import paraphrase_prompt
+from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
 from judge.files import sha256_text
 
 PROMPTS_VERSION = "3"

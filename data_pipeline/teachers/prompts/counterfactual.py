@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from data_pipeline.prompts.base import TEXT, Prompted, prompted, reply_schema
+from data_pipeline.teachers.prompts.base import TEXT, Prompted, prompted, reply_schema
 from judge.types import Language, Sample
 
 Style = Literal["encyclopedia", "news", "textbook", "interview", "blog"]

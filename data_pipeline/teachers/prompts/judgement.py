@@ -6,7 +6,7 @@ What a teacher is asked is then word for word what the trained judge is asked la
 from collections.abc import Mapping
 from typing import Any
 
-from data_pipeline.prompts.base import TEXT, Prompted, reply_schema
+from data_pipeline.teachers.prompts.base import TEXT, Prompted, reply_schema
 from judge.prompting.prompts import KEYS, LABEL_WORDS, BuiltinPrompt
 from judge.types import Sample
 

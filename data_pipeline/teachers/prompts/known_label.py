@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from data_pipeline.prompts.base import POINTS, Prompted, prompted, reply_schema
+from data_pipeline.teachers.prompts.base import POINTS, Prompted, prompted, reply_schema
 from judge.types import Label, Language, Sample
 
 SCHEMA = reply_schema(reasoning=POINTS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from data_pipeline.prompts.base import TEXT, Prompted, prompted, reply_schema
+from data_pipeline.teachers.prompts.base import TEXT, Prompted, prompted, reply_schema
 from judge.types import Language, Sample
 
 SCHEMA = reply_schema(difference=TEXT, same_meaning={"type": "boolean"})

@@ -4,9 +4,9 @@ They cite the document and never the label's origin. The verdict follows from th
 unfaithful where a line finds fault with a claim. What cannot be decided by quoting has no reasoning.
 """
 
-from data_pipeline.reasoning.findings import findings
-from data_pipeline.reasoning.mistakes import Mistakes
-from data_pipeline.reasoning.texts import Wording
+from data_pipeline.teachers.reasoning.findings import findings
+from data_pipeline.teachers.reasoning.mistakes import Mistakes
+from data_pipeline.teachers.reasoning.wording import Wording
 from judge.types import Sample
 
 __all__ = ["Mistakes", "explain"]

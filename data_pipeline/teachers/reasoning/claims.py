@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from data_pipeline.perturb.polarity import YES_OR_NO
-from data_pipeline.reasoning.places import places_in, places_of, whole_sentences
+from data_pipeline.edits.polarity import YES_OR_NO
+from data_pipeline.teachers.reasoning.places import places_in, places_of, whole_sentences
 from data_pipeline.text.content import keys
 from judge.types import Language, Sample, Span
 

@@ -7,8 +7,8 @@ are looked up as the document has them. What cannot be quoted is not reasoned ab
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.reasoning.claims import (
+from data_pipeline.edits.edit import occurs
+from data_pipeline.teachers.reasoning.claims import (
     Claim,
     Error,
     around,
@@ -19,7 +19,7 @@ from data_pipeline.reasoning.claims import (
     restored,
     wrong_in,
 )
-from data_pipeline.reasoning.places import MAX_QUOTE, Places, Quote, decide, places_in
+from data_pipeline.teachers.reasoning.places import MAX_QUOTE, Places, Quote, decide, places_in
 from data_pipeline.text.content import keys
 from judge.types import Label, Sample, Span, Task
 

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.perturb.fact import Fact
-from data_pipeline.perturb.facts import document_facts, find_facts
-from data_pipeline.reasoning.claims import Error, ErrorKind
-from data_pipeline.reasoning.findings import Finding, findings
-from data_pipeline.reasoning.places import places_in
-from data_pipeline.reasoning.texts import Wording
+from data_pipeline.edits.edit import occurs
+from data_pipeline.teachers.reasoning.claims import Error, ErrorKind
+from data_pipeline.teachers.reasoning.findings import Finding, findings
+from data_pipeline.teachers.reasoning.places import places_in
+from data_pipeline.teachers.reasoning.wording import Wording
 from data_pipeline.text.content import content, keys
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import document_facts, find_facts
 from judge.types import Label, Sample
 
 _ORDER: tuple[ErrorKind, ...] = ("differs", "elsewhere", "against", "absent")

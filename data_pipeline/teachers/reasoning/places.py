@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from data_pipeline.perturb.edit import lowered
+from data_pipeline.edits.edit import lowered
 from data_pipeline.text.content import CJK, Token, content, is_number, keys
 from judge.prompting.sentences import sentence_spans
 from judge.types import Span

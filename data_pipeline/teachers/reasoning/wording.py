@@ -7,8 +7,8 @@ answer are worded alike.
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
-from data_pipeline.reasoning.claims import around
-from data_pipeline.reasoning.findings import Finding
+from data_pipeline.teachers.reasoning.claims import around
+from data_pipeline.teachers.reasoning.findings import Finding
 from data_pipeline.text.content import CJK
 from judge.types import Language, Sample
 
