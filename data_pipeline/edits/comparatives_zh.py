@@ -13,29 +13,10 @@ from judge.types import Language
 _NUMBER = r"(?:约|近|大约|超过|了)*\s?(?:\d|[一二三四五六七八九十百两半]|百分之)"
 _CHANGES = frozenset(
     [
-        "增加",
-        "减少",
-        "上升",
-        "下降",
-        "提高",
-        "降低",
-        "上涨",
-        "下跌",
-        "增长",
-        "下滑",
-        "增至",
-        "减至",
-        "升至",
-        "降至",
-        "升高",
-        "扩大",
-        "缩小",
-        "延长",
-        "缩短",
-        "加快",
-        "放慢",
+        "增加", "减少", "上升", "下降", "提高", "降低", "上涨", "下跌", "增长", "下滑", "增至", "减至",
+        "升至", "降至", "升高", "扩大", "缩小", "延长", "缩短", "加快", "放慢",
     ]
-)
+)  # fmt: skip
 # A change is turned only where its amount is said, and nothing around it explains it or depends on it.
 _AMOUNT = re.compile(rf"(?:了|到|至|为|约|近|超过)*{_NUMBER}|(?:了|[，。；]|$)")
 _REASON = re.compile(

@@ -28,17 +28,9 @@ YES_OR_NO = re.compile(r"(Yes|No)(?=[,.;]| [-–—] |$)|(是的|对的|不是�
 """A plain answer to a yes/no question, at the start of a longer one."""
 _DENIES = re.compile(r"\b(?:not|never|no|without|cannot)\b|n[’']t\b", re.I)
 OTHER_ANSWER = {
-    "Yes": "No",
-    "No": "Yes",
-    "是的": "不",
-    "对的": "不",
-    "不是的": "是的",
-    "不": "是的",
-    "没有": "是的",
-    "是": "不",
-    "会的": "不会",
-    "不会": "会的",
-}
+    "Yes": "No", "No": "Yes", "是的": "不", "对的": "不", "不是的": "是的", "不": "是的", "没有": "是的",
+    "是": "不", "会的": "不会", "不会": "会的",
+}  # fmt: skip
 
 
 def negation(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:

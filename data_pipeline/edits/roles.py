@@ -83,19 +83,10 @@ _NO_RELATION = re.compile(
 """What keeps a comparison from being one of two sides."""
 _GROUPS = frozenset(
     (
-        "men",
-        "women",
-        "boys",
-        "girls",
-        "children",
-        "adults",
-        "patients",
-        "males",
-        "females",
-        "smokers",
+        "men", "women", "boys", "girls", "children", "adults", "patients", "males", "females", "smokers",
         "controls",
     )
-)
+)  # fmt: skip
 # What stands between two names of which the one does something to the other.
 _VERBS = either("relation_verbs_en")
 _BETWEEN = re.compile(

@@ -5,14 +5,6 @@ from data_pipeline.pairs.make import Perturb, Twins, TwinYield, make_twins, new_
 from data_pipeline.pairs.makers import make_makers
 
 __all__ = [
-    "KINDS",
-    "Contrast",
-    "Error",
-    "Maker",
-    "Perturb",
-    "TwinYield",
-    "Twins",
-    "make_makers",
-    "make_twins",
+    "KINDS", "Contrast", "Error", "Maker", "Perturb", "TwinYield", "Twins", "make_makers", "make_twins",
     "new_pairs",
-]
+]  # fmt: skip

@@ -27,17 +27,9 @@ SUPPORTED = 0.7
 ASKED = 0.5
 """Share of a question's content words that the sentence which answers it must hold."""
 _ADVICE = (
-    "should",
-    "need",
-    "needs",
-    "needed",
-    "recommend",
-    "recommended",
-    "further",
-    "future",
-    "warrant",
+    "should", "need", "needs", "needed", "recommend", "recommended", "further", "future", "warrant",
     "warranted",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

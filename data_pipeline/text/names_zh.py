@@ -20,20 +20,9 @@ _IN_PLACE = re.compile(
 _COUNTRIES, _PROVINCES = frozenset(words("countries_zh")), frozenset(words("provinces_zh"))
 _CONTINENTS = frozenset(words("continents_zh"))
 _PLACE_ENDS = (
-    "市县镇村",
-    "省州邦郡",
-    "区",
-    "山岭峰",
-    "岛",
-    "河江",
-    "湖",
-    "海洋",
-    "港湾",
-    "路街道",
-    "桥",
-    "寺庙",
+    "市县镇村", "省州邦郡", "区", "山岭峰", "岛", "河江", "湖", "海洋", "港湾", "路街道", "桥", "寺庙",
     "站",
-)
+)  # fmt: skip
 _ENDS = "".join(_PLACE_ENDS)
 _ORGANISATION = re.compile(rf"(?:{either('organisation_suffixes_zh')})$")
 _TITLE_HEAD = re.compile(rf"({either('title_heads_zh')})》$")

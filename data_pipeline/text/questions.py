@@ -49,49 +49,16 @@ _WORDS = re.compile(
 OPEN = "what"
 _VAGUE = frozenset(
     (
-        "type",
-        "kind",
-        "sort",
-        "name",
-        "term",
-        "word",
-        "thing",
-        "things",
-        "two",
-        "three",
-        "following",
-        "main",
-        "other",
+        "type", "kind", "sort", "name", "term", "word", "thing", "things", "two", "three", "following",
+        "main", "other",
     )
 ) | frozenset(
     (
-        "类型",
-        "類型",
-        "种类",
-        "種類",
-        "名字",
-        "名称",
-        "名稱",
-        "样的",
-        "樣的",
-        "东西",
-        "東西",
-        "实体",
-        "其他",
-        "意思",
-        "特点",
-        "特點",
-        "内容",
-        "作用",
-        "特征",
-        "特徵",
-        "方式",
-        "部分",
-        "方面",
-        "事情",
+        "类型", "類型", "种类", "種類", "名字", "名称", "名稱", "样的", "樣的", "东西", "東西", "实体",
+        "其他", "意思", "特点", "特點", "内容", "作用", "特征", "特徵", "方式", "部分", "方面", "事情",
         "事件",
     )
-)
+)  # fmt: skip
 """What the question word alone says nothing about."""
 # Questions that more than one answer may be right for, or whose right answer is what does not hold.
 _SEVERAL = re.compile(

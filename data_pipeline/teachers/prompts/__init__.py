@@ -19,17 +19,9 @@ from judge.files import sha256_text
 PROMPTS_VERSION = "3"
 
 __all__ = [
-    "PROMPTS_VERSION",
-    "Prompted",
-    "Style",
-    "describe",
-    "evidence_prompt",
-    "expansion_prompt",
-    "judgement_prompt",
-    "known_label_prompt",
-    "paraphrase_prompt",
-    "perturbation_prompt",
-]
+    "PROMPTS_VERSION", "Prompted", "Style", "describe", "evidence_prompt", "expansion_prompt",
+    "judgement_prompt", "known_label_prompt", "paraphrase_prompt", "perturbation_prompt",
+]  # fmt: skip
 
 
 def describe() -> dict[str, str]:

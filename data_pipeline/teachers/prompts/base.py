@@ -9,16 +9,9 @@ from judge.prompting.prompts import guard
 from judge.types import Message
 
 TAGS = (
-    "document",
-    "question",
-    "answer",
-    "other_answer",
-    "true_answer",
-    "gold_answer",
-    "evidence",
-    "change",
+    "document", "question", "answer", "other_answer", "true_answer", "gold_answer", "evidence", "change",
     "message",
-)
+)  # fmt: skip
 """The fields that a prompt can have, each fenced by tags of its name."""
 TEXT: Mapping[str, Any] = {"type": "string"}
 """The schema of a text."""
