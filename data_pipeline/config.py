@@ -5,11 +5,12 @@ from typing import Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from data_pipeline.contrast import KINDS, LABELLED
-from data_pipeline.perturb import EDIT_TYPES
-from data_pipeline.prompts import Style
+from data_pipeline.edits import EDIT_TYPES
+from data_pipeline.pairs.contrast import KINDS
 from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.store import LABELLED
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
+from data_pipeline.teachers.prompts import Style
 from judge.configs import StrictConfig
 from judge.errors import unknown
 from judge.formats.bianbench import Subset

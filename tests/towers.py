@@ -9,7 +9,7 @@ from judge.types import Label
 
 def build_towers(folder: Path, documents: int, pairs: int) -> Path:
     """A built data set about so many short documents, each with a faithful and a hallucinated answer."""
-    from data_pipeline.build import build
+    from data_pipeline.build.pipeline import build
     from data_pipeline.config import DataConfig
 
     rows = [

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from data_pipeline.perturb import Perturbation, RulePerturber
-from data_pipeline.perturb.verify import Rejected
+from data_pipeline.edits import Perturbation, RulePerturber
+from data_pipeline.edits.verify import Rejected
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.rules_judge import judge_by_rules
 from judge.types import Sample

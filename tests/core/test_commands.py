@@ -280,7 +280,7 @@ def test_an_answer_that_does_not_fit(
         ("eval --samples {file} --model floor:length --out o --overwrite", "eval.cli._sets",
          "; to resume: judge eval --samples {file} --model floor:length --out o"),
         ("eval --samples {file} --model floor:length", "eval.cli._sets", ""),
-        ("data build demo --out o --overwrite", "data_pipeline.build.build",
+        ("data build demo --out o --overwrite", "data_pipeline.build.pipeline.build",
          "; to resume: judge data build demo --out o --overwrite"),
         ("encoder demo output=o --overwrite", "judge.training.encoder.train_encoder",
          "; to resume: judge encoder demo output=o --resume"),

@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from data_pipeline.cli import app as data_app
 from data_pipeline.config import DataConfig
-from data_pipeline.starter import load_starter
+from data_pipeline.sources.starter import load_starter
 from eval.cli import app as eval_app
 from eval.pages.cli import app as report_app
 from judge import shipped

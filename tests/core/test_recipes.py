@@ -15,8 +15,8 @@ import yaml
 from typer.main import get_command
 
 from data_pipeline.config import DataConfig
-from data_pipeline.dialogues.config import DialoguesConfig
-from data_pipeline.onion.config import OnionConfig
+from data_pipeline.papers.dialogues.config import DialoguesConfig
+from data_pipeline.papers.onion.config import OnionConfig
 from judge.cli.main import COMMANDS, main
 from judge.configs import StrictConfig, load_config
 from judge.models.hardware import KNOWN_DEVICES

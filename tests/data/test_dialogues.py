@@ -9,14 +9,14 @@ from zlib import crc32
 
 import pytest
 
-from data_pipeline.dialogues.config import DialoguesConfig
-from data_pipeline.dialogues.run import dry_run, prepare, run, to_repair
-from data_pipeline.dialogues.talk import talk
-from data_pipeline.dialogues.topics import DOMAINS, Topic, choose, read_topics
-from data_pipeline.dialogues.turns import Dialogue, Repair, clean, fault_of
-from data_pipeline.prompts import Prompted
-from data_pipeline.prompts.dialogue import assistant_prompt, repair_prompt, user_prompt
+from data_pipeline.papers.dialogues.config import DialoguesConfig
+from data_pipeline.papers.dialogues.dialogue_prompts import assistant_prompt, repair_prompt, user_prompt
+from data_pipeline.papers.dialogues.run import dry_run, prepare, run, to_repair
+from data_pipeline.papers.dialogues.talk import talk
+from data_pipeline.papers.dialogues.topics import DOMAINS, Topic, choose, read_topics
+from data_pipeline.papers.dialogues.turns import Dialogue, Repair, clean, fault_of
 from data_pipeline.teachers.base import Ask
+from data_pipeline.teachers.prompts import Prompted
 from judge.configs import make_config
 from judge.errors import InputError
 from judge.files import read_jsonl, write_jsonl

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import REFUSED, scripted
 
-from data_pipeline.perturb import Perturbation, RulePerturber
-from data_pipeline.perturb.llm import in_form, perturb_with
-from data_pipeline.perturb.verify import MAX_EDITS, Change, Rejected, changes, verify
-from data_pipeline.reasoning import explain
-from data_pipeline.starter import load_starter
+from data_pipeline.edits import Perturbation, RulePerturber
+from data_pipeline.edits.verify import MAX_EDITS, Change, Rejected, changes, verify
+from data_pipeline.sources.starter import load_starter
+from data_pipeline.teachers.perturbing import in_form, perturb_with
+from data_pipeline.teachers.reasoning import explain
 from judge.types import Label, Language, Sample
 
 BRIDGE = "The bridge was opened on 4 March 1931 by Mira Holst. Jon Abel beat Ruth Calder in 1948."

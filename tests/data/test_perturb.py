@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.perturb import (
+from data_pipeline.edits import (
     EDIT_TYPES,
     EDITS,
     RulePerturber,
@@ -24,8 +24,8 @@ from data_pipeline.perturb import (
     find_facts,
     occurs,
 )
-from data_pipeline.perturb.edits import FOREIGN_EDITS
-from data_pipeline.starter import load_starter
+from data_pipeline.edits.types import FOREIGN_EDITS
+from data_pipeline.sources.starter import load_starter
 from data_pipeline.text.words import FOLDER, pairs, words
 from judge.errors import InputError
 from judge.types import Language, Sample, Task

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.perturb.zh.edits import CHINESE_EDITS
-from data_pipeline.perturb.zh.facts import chinese_facts
-from data_pipeline.perturb.zh.segment import is_whole, plain, segment, written_like
+from data_pipeline.edits.types_zh import CHINESE_EDITS
+from data_pipeline.text.facts_zh import chinese_facts
 from data_pipeline.text.numbers import numeral_of, value_of
+from data_pipeline.text.segment_zh import is_whole, plain, segment, written_like
 
 LAKE = (
     "林嘉禾1948年3月生于云泊市，1961年进入云泊乐器公司。贺松涛是林嘉禾的师兄，贺松涛的作品列第3名。"
@@ -190,7 +190,7 @@ def test_properties(answer: str, document: str, question: str, seed: int) -> Non
 
 def test_the_segmenter_warns_of_nothing_and_loads_late() -> None:
     code = (
-        "import sys; from data_pipeline.perturb.zh.segment import segment, plain; "
+        "import sys; from data_pipeline.text.segment_zh import segment, plain; "
         "assert 'rjieba' not in sys.modules and 'opencc' not in sys.modules; segment('臺灣'); plain('臺灣')"
     )
     made = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)

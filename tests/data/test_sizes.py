@@ -11,15 +11,15 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
+from data_pipeline.build.sizes import draw_labelled, share_out
 from data_pipeline.config import DataConfig
-from data_pipeline.perturb import Perturbation
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.sizes import draw_labelled, share_out
+from data_pipeline.edits import Perturbation
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.sources.config import SizesConfig
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.base import Judgement
-from data_pipeline.teachers.room import Teachers
 from judge.configs import load_config
 from judge.files import read_jsonl
 from judge.formats.shared import SIDED
@@ -316,7 +316,7 @@ def test_what_gets_no_reasoning_is_refilled_or_told(
             yield Judgement("gpt-4o", None if fails else sample.label, "- so", "cut off" if fails else None)
 
     monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
-    monkeypatch.setattr("data_pipeline.judgements.reason_for_label", reason)
+    monkeypatch.setattr("data_pipeline.labels.judgements.reason_for_label", reason)
     source = '{"kind": "drop", "samples": {"train": 100, "validation": 20}}'
     changes = ("modes.reason=1.0", "reasoning.way=known_label", 'reasoning.teachers=["gpt-4o"]', "leaks=null")
     said: list[str] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
 from data_pipeline.sources import SourceConfig, read_source
 from eval.benchmarks import get_benchmark, load_benchmark

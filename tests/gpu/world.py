@@ -37,7 +37,7 @@ def size(real: Any, toy: Any) -> Any:
 
 def write_tokenizer(folder: Path) -> Any:
     """A byte-level tokenizer of 8,192 tokens, trained on the starter corpus."""
-    from data_pipeline.starter import load_starter
+    from data_pipeline.sources.starter import load_starter
     from tests.conftest import tiny_tokenizer
 
     texts = [f"{sample.document_text}\n{sample.question}\n{sample.answer}" for sample in load_starter()]

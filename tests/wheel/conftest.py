@@ -115,7 +115,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
-    from data_pipeline.starter import load_starter
+    from data_pipeline.sources.starter import load_starter
     from tests.conftest import CHATML, tiny_model
 
     specials = ["<|im_end|>", "<|im_start|>"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.starter import load_starter
+from data_pipeline.sources.starter import load_starter
 from judge.cli.teach import FEWEST
 from judge.samples import write_samples
 from tests.core.test_doc_blocks import Block, blocks, commands

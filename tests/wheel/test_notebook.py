@@ -73,7 +73,7 @@ def torchvision(environment: Environment) -> Path:
 def test_the_notebook_runs(
     wheel: Path, environment: Environment, model: Path, torchvision: Path, tmp_path: Path
 ) -> None:
-    from data_pipeline.starter import load_starter
+    from data_pipeline.sources.starter import load_starter
     from judge.samples import write_samples
 
     uploads = tmp_path / "uploads"  # not where the notebook stands
