@@ -9,7 +9,7 @@ from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.models.trained_on import fingerprint, read_trained_on, write_trained_on
 from judge.samples import read_samples
-from judge.training import checkpoints, curve
+from judge.training import checkpoints
 from judge.training.arguments import sharding
 from judge.training.card import judge_identity, model_card
 from judge.training.config import RunConfig
@@ -141,7 +141,6 @@ def save_judge(
                 link_folder(output / f"best-{best['step']}", ready)
             write_text(ready / "README.md", model_card(identity))
             write_trained_on(ready, documents_of(recipe))
-            write_text(ready / curve.FILE, curve.curve_svg(summary["losses"]))
             (output / JUDGE_FILE).unlink(missing_ok=True)
             move_into(output, ready)
         write_json(output / JUDGE_FILE, identity)
