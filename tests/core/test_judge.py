@@ -227,12 +227,6 @@ def test_unknown_mode() -> None:
         load_judge("floor:always-pass", mode="verdikt")  # type: ignore[arg-type]
 
 
-def test_floors() -> None:
-    assert load_judge("floor:always-fail").name == "floor:always-fail"
-    with pytest.raises(InputError, match="unknown floor 'floor:lenght'; did you mean 'floor:length'"):
-        load_judge("floor:lenght")
-
-
 def test_a_path_that_is_no_model(tmp_path: Path) -> None:
     for name in ("my-judge", "empty"):
         (tmp_path / name).mkdir()
@@ -271,10 +265,3 @@ def test_weights_that_cannot_be_loaded(tmp_path: Path, model_folder: Any) -> Non
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(JudgeError, match="could not be loaded"):
         load_judge(str(tmp_path))
-
-
-def test_a_real_folder_is_loaded_and_judges(model_folder: Any) -> None:
-    found = load_judge(str(model_folder("gemma")), max_length=1500)
-    [verdict] = found.iter_check([sample("good")])
-    assert verdict.label is not None and verdict.p_fail is not None
-    assert found.describe()["context_length"] == 1500

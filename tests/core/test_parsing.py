@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.prompting.parsing import parse
-from judge.prompting.prompts import KEYS, LABEL_WORDS, REPLY, BuiltinPrompt, format_judgement
-from judge.types import LANGUAGES, MODES, Label, Language, Mode, Sample
+from judge.prompting.prompts import KEYS, LABEL_WORDS, REPLY, format_judgement
+from judge.types import LANGUAGES, MODES, Label, Language, Mode
 
 P, F = Label.PASS, Label.FAIL
 
@@ -143,13 +143,6 @@ def test_verdicts_that_disagree_are_none(completion: str) -> None:
     )
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("mode", MODES)
-def test_an_echo_of_the_prompt_is_no_verdict(language: Language, mode: Mode) -> None:
-    sample = Sample("1", "PASS. SCORE is FAIL.", "FAIL", "PASS or FAIL?", language=language)
-    assert parse(BuiltinPrompt().messages(sample, mode)[0]["content"]).label is None
-
-
 def test_reasoning_is_read() -> None:
     assert parse('{"REASONING": "because", "SCORE": "PASS"}').reasoning == "because"
     assert parse('{"REASONING": ["one", "two", 3], "SCORE": "PASS"}').reasoning == "one\ntwo\n3"
@@ -157,36 +150,7 @@ def test_reasoning_is_read() -> None:
     assert parse("PASS").reasoning is None
 
 
-pieces = st.sampled_from(
-    [
-        "{",
-        "}",
-        "[",
-        "]",
-        '"',
-        ":",
-        ",",
-        "\\",
-        "SCORE",
-        "REASONING",
-        "判断",
-        "：",
-        "PASS",
-        "FAIL",
-        "通过",
-        "x",
-        "\n",
-    ]
-)
-
-
-@settings(max_examples=200)
-@given(completion=st.text() | st.lists(pieces, max_size=25).map("".join))
-def test_parse_never_raises_and_says_why(completion: str) -> None:
-    parsed = parse(completion)
-    assert (parsed.label is None) == (parsed.error is not None)
-    if parsed.label is None:
-        assert parsed.label_start is None
+pieces = st.sampled_from([*'{}[]":,\\：x\n', "SCORE", "REASONING", "判断", "PASS", "FAIL", "通过"])
 
 
 @settings(max_examples=200)

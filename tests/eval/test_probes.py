@@ -145,24 +145,8 @@ def undressed(answer: str) -> list[str]:
     return unicodedata.normalize("NFC", answer).casefold().split()
 
 
-ANSWERS = (
-    'Dr. Ana Li said "no." The café on Lake St. opens at 9:30. It is full',
-    "Yes: twelve of the forty-one!",
-    "Yes",
-    "No (see page 4).",
-)
-
-
-@pytest.mark.parametrize("name", DRESSINGS)
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_a_dressing_keeps_the_words(name: str, answer: str) -> None:
-    dressed = DRESSINGS[name](answer)
-    assert undressed(dressed) == undressed(answer)
-    assert dressed != answer or (name, answer) == ("Unicode", "Yes")
-
-
 def test_what_dressings_look_like() -> None:
-    first = ANSWERS[0]
+    first = 'Dr. Ana Li said "no." The café on Lake St. opens at 9:30. It is full'
     assert DRESSINGS["sentence citations"](first) == (
         'Dr. Ana Li said "no [1]." The café on Lake St. opens at 9:30 [1]. It is full [1]'
     )
