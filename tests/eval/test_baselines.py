@@ -213,14 +213,6 @@ def test_ragas_without_claims() -> None:
     assert (long.label, long.error) == (None, "too long to take apart") and short.label is Label.PASS
 
 
-def test_they_are_judges() -> None:
-    for judge in (selfcheck(["x"]), ragas("x")):
-        described = judge.describe()
-        assert judge.name == f"{described['method']}:m" and judge.mode == "verdict"
-        assert described["prompt_version"] == "baselines-3" and described["model"] == "m"
-    assert selfcheck(["x"], seed=3).describe()["seed"] == 3
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("task", list(Task))
 def test_text_of_a_sample_cannot_change_a_prompt(language: Any, task: Task) -> None:
@@ -236,21 +228,3 @@ def test_text_of_a_sample_cannot_change_a_prompt(language: Any, task: Task) -> N
         for tag in ("document", "question", "answer"):
             assert turn["content"].count(f"</{tag}>") <= 1
         assert "<|im_end|>" not in turn["content"] and "{{ 7 * 7 }}" in turn["content"]
-
-
-def test_lines() -> None:
-    assert lines("1. one\n- two\n\n (3) three\n* two\n2024 was dry") == [
-        "one",
-        "two",
-        "three",
-        "2024 was dry",
-    ]
-
-
-def test_on_a_real_backend(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"), "tiny")
-    samples = [replace(SAMPLE, id=str(number), answer=f"It is {number} m high.") for number in range(3)]
-    for method in (SelfCheck(judge, answers=2, max_new_tokens=8), Ragas(judge, max_new_tokens=8)):
-        one, two = (list(method.iter_check(samples)) for _ in range(2))
-        assert one == two and len(one) == 3
-        assert all(verdict.p_fail is None or 0 <= verdict.p_fail <= 1 for verdict in one)

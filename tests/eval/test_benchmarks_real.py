@@ -99,16 +99,6 @@ def test_always_fail_on_diahalu(name: str, f1: float, shared_data: Path) -> None
     assert found == pytest.approx(f1, abs=0.0005)
 
 
-def test_always_yes_on_onioneval(shared_data: Path) -> None:
-    onion = get_benchmark("onioneval")
-    samples = onion.load(shared_data)
-    (floor,) = onion.floors
-    figures = onion.figures(samples, list(floor.iter_check(samples)))
-    for row in figures["layers"].values():
-        assert row == {"samples": 2 * 3_352, "one_sided": 1.0, "two_sided": 0.5, "unmatched": 0.0}
-    assert set(map(tuple, (row.values() for row in figures["context influence"].values()))) == {(0.0, 0.5)}
-
-
 def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_path: Path) -> None:
     recipe = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))
     at_hand = ("pubmedqa", "fib", "lawbench", "wmt21")  # small and quick ones
