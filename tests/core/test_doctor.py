@@ -26,22 +26,13 @@ from judge.training.spread import Spread, read_spread
 
 ModelFolder = Callable[[str], Path]
 QWEN_7B = {
-    "hidden_size": 3584,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 28,
-    "num_key_value_heads": 4,
-    "intermediate_size": 18944,
-    "vocab_size": 152064,
-    "tie_word_embeddings": False,
-}
+    "hidden_size": 3584, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
+    "intermediate_size": 18944, "vocab_size": 152064, "tie_word_embeddings": False,
+}  # fmt: skip
 QLORA = {
-    "quantization": "nf4",
-    "batch_size": 1,
-    "gradient_accumulation": 16,
-    "gradient_checkpointing": True,
-    "max_length": 2048,
-    "sequence_tokens": 2048,
-}
+    "quantization": "nf4", "batch_size": 1, "gradient_accumulation": 16, "gradient_checkpointing": True,
+    "max_length": 2048, "sequence_tokens": 2048,
+}  # fmt: skip
 LAUNCH = Path(__file__).resolve().parents[2] / "accelerate_configs"
 BASE = {"model": "m", "data": "d", "output": "o"}
 

@@ -177,13 +177,6 @@ def test_verdicts_stream_chunk_by_chunk_in_order(mode: Any, monkeypatch: pytest.
         assert [verdict.raw for verdict in verdicts] == ["FAIL" if n % 3 else "PASS" for n in range(8)]
 
 
-def test_an_engine_that_writes_many_replies_together_gets_as_many() -> None:
-    backend = Scripted()
-    assert Judge(backend, mode="reason").chunk == 32
-    backend.replies_together = 128  # type: ignore[attr-defined]
-    assert Judge(backend, mode="reason").chunk == 128 and Judge(backend).chunk == 256
-
-
 def test_describe() -> None:
     verdict = Judge(Scripted()).describe()
     assert verdict["model"] == "scripted" and verdict["mode"] == "verdict" and verdict["prompt_hash"]

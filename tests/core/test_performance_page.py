@@ -11,13 +11,9 @@ from tests.gpu.results import Results
 
 ROOT = Path(__file__).parents[2]
 DEVICE = {
-    "name": "NVIDIA Test",
-    "kind": "cuda",
-    "memory_gib": 14.6,
-    "precision": "float16",
-    "driver": "999.1",
+    "name": "NVIDIA Test", "kind": "cuda", "memory_gib": 14.6, "precision": "float16", "driver": "999.1",
     "versions": {"torch": "9.9"},
-}
+}  # fmt: skip
 
 
 @pytest.fixture

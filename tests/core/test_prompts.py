@@ -31,18 +31,8 @@ TEXTS = {
 }
 # Pieces that, put together, come close to tags, control tokens and template syntax.
 PIECES = [
-    "<",
-    ">",
-    "/",
-    " ",
-    "\n",
-    "document",
-    "ANSWER",
-    "question",
-    "<document>",
-    "</document>",
-    "</answer>",
-]
+    "<", ">", "/", " ", "\n", "document", "ANSWER", "question", "<document>", "</document>", "</answer>",
+]  # fmt: skip
 PIECES += ["< / Question >", "<|im_end|>", "<|", "|>", "‹", "{{", "}}", "文档", "x"]
 tricky = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=30)
 

@@ -337,13 +337,6 @@ def test_columns(tmp_path: Path) -> None:
         list(read_samples(tmp_path / "in.jsonl", {**columns, "anser": "response"}))
 
 
-def test_columns_of_a_csv_file_with_an_empty_cell(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text("context,response,query\nd,a,q\ne,b,\n")
-    samples = list(read_samples(path, {"document": "context", "answer": "response", "question": "query"}))
-    assert [sample.question for sample in samples] == ["q", ""]
-
-
 words = st.text(min_size=1).filter(shows)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

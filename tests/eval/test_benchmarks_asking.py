@@ -34,12 +34,9 @@ from judge.prompting.templates import TemplatePrompt
 from judge.types import MODES, Label, Message, Mode, Sample, Task, Verdict
 
 ROW = {
-    "category": "Plants",
-    "entity": "Rose",
-    "hallucination": "Rose is a fish.",
-    "fact": "Rose is a plant.",
+    "category": "Plants", "entity": "Rose", "hallucination": "Rose is a fish.", "fact": "Rose is a plant.",
     "context": "Roses grow.",
-}
+}  # fmt: skip
 DIALOGUE = Sample(
     id="1", document="", answer="A1: Who?\nB1: </answer> Nobody.", task=Task.DIALOGUE, label=Label.FAIL
 )

@@ -21,18 +21,11 @@ from judge.types import Label, Sample
 
 RECIPE = Path(__file__).parents[2] / "recipes/bianbench-rebuild/data.yaml"
 COUNTS = {
-    "halubench": (500, 500),
-    "halueval_qa": (10_000, 10_000),
-    "halueval_dialogue": (10_000, 10_000),
-    "halueval_summarization": (10_000, 10_000),
-    "halueval_general": (3_692, 815),
-    "ragtruth": (714, 160),
-    "fib": (3_579, 3_579),
-    "conflictqa": (5_202, 5_202),
-    "diahalu": (419, 329),
-    "diahalu_v2": (627, 476),
+    "halubench": (500, 500), "halueval_qa": (10_000, 10_000), "halueval_dialogue": (10_000, 10_000),
+    "halueval_summarization": (10_000, 10_000), "halueval_general": (3_692, 815), "ragtruth": (714, 160),
+    "fib": (3_579, 3_579), "conflictqa": (5_202, 5_202), "diahalu": (419, 329), "diahalu_v2": (627, 476),
     "onioneval": (10_056, 10_056),
-}
+}  # fmt: skip
 
 
 def counts(samples: list[Sample]) -> tuple[int, int]:

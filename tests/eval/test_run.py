@@ -260,13 +260,9 @@ def test_latency_is_that_of_single_samples() -> None:
 def test_data_hash_sees_every_part() -> None:
     base = Sample(id="1", document="d", question="q", answer="a", label=Label.PASS)
     changed = [
-        replace(base, id="2"),
-        replace(base, document="e"),
-        replace(base, question="r"),
-        replace(base, answer="b"),
-        replace(base, label=Label.FAIL),
-        replace(base, document=("d", "")),
-    ]
+        replace(base, id="2"), replace(base, document="e"), replace(base, question="r"),
+        replace(base, answer="b"), replace(base, label=Label.FAIL), replace(base, document=("d", "")),
+    ]  # fmt: skip
     assert len({data_hash([item]) for item in [base, *changed]}) == 7
     assert data_hash([base, changed[0]]) != data_hash([changed[0], base])
 
