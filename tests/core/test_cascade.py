@@ -154,18 +154,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_options_of_version_0_2_are_taken_with_a_warning() -> None:
     from judge.cli.main import with_new_names
 
-    old = [
-        "a.jsonl",
-        "--first",
-        "m",
-        "--sure=0.7",
-        "--first-weight",
-        "0.5",
-        "--fail-rate",
-        "0.1",
-        "--long",
-        "chunk",
-    ]
+    old = ["a.jsonl", "--first", "m", "--sure=0.7", "--first-weight", "0.5", "--fail-rate", "0.1"]
+    old += ["--long", "chunk"]
     with pytest.warns(JudgeWarning, match="--fail-rate is now --prior"):
         new = with_new_names(old)
     assert new == [

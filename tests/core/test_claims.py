@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from judge.calibration.curve import Curve
 from judge.checker import Checker
 from judge.claims.checker import ClaimsJudge
-from judge.claims.fit import Labelled, compare, fit_claims, wrong_sentences
+from judge.claims.fit import Labelled, compare, fit_claims
 from judge.claims.load import read_claims, with_claims
 from judge.claims.passages import LONGEST, nearest, passages
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
@@ -229,15 +229,6 @@ def test_the_rule_is_fitted_to_marked_spans() -> None:
         fit_claims(blind, prompt_hash="w", data_sha256="0")
 
 
-def test_where_an_answer_is_wrong() -> None:
-    sample = Sample(
-        "s", "d", "One is so. Two is so.", label=Label.FAIL, meta={"spans": [{"start": 12, "end": 13}]}
-    )
-    assert wrong_sentences(sample) == [False, True]
-    assert wrong_sentences(replace(sample, meta={})) is None
-    assert wrong_sentences(replace(sample, label=Label.PASS, meta={})) == [False, False]
-
-
 def test_a_calibration_is_used_where_it_holds(tmp_path: Path) -> None:
     kept = {"claims": calibration().model_dump(mode="json")}
     assert with_claims(Words(), kept, "m").calibration == calibration()
@@ -256,15 +247,8 @@ def test_a_calibration_is_used_where_it_holds(tmp_path: Path) -> None:
 
 def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bridge.txt").write_text(BRIDGE)
-    call = [
-        "check",
-        "--model",
-        "floor:always-fail",
-        "--document",
-        f"@{tmp_path / 'bridge.txt'}",
-        "--answer",
-        ANSWER,
-    ]
+    call = ["check", "--model", "floor:always-fail", "--answer", ANSWER]
+    call += ["--document", f"@{tmp_path / 'bridge.txt'}"]
     with pytest.raises(SystemExit):
         main([*call, "--claims"])
     lines = capsys.readouterr().out.splitlines()

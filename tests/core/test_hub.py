@@ -120,12 +120,6 @@ def test_the_card_tells_of_the_best_evaluation() -> None:
     assert "## Validation" not in model_card(identity())
 
 
-def test_the_card_of_an_average_says_so() -> None:
-    averaged = {**identity(), "packed": {"rank": 16, "mean_of": [{"seed": 0}, {"seed": 7}]}}
-    assert "the mean of 2 judges (seeds 0, 7)" in model_card(averaged)
-    assert "the mean of" not in model_card(identity())
-
-
 def test_what_the_card_tells_of_the_data(tmp_path: Path) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text(

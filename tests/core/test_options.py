@@ -27,25 +27,10 @@ def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dic
 
 
 def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:
-    _, given = call(
-        "--model",
-        "m",
-        "--count",
-        2,
-        "--mode",
-        "reason",
-        "--cascade-threshold",
-        "0.7",
-        "--call-cache",
-        "calls",
-    )
+    asked = ("--mode", "reason", "--cascade-threshold", "0.7", "--call-cache", "calls")
+    _, given = call("--model", "m", "--count", 2, *asked)
     assert (given["model"], given["count"]) == ("m", 2)
-    assert given["settings"] == {
-        **DEFAULTS,
-        "mode": "reason",
-        "sure": 0.7,
-        "call_cache": Path("calls"),
-    }
+    assert given["settings"] == {**DEFAULTS, "mode": "reason", "sure": 0.7, "call_cache": Path("calls")}
     assert call("--model", "m")[1]["settings"] == DEFAULTS
 
 

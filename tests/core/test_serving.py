@@ -234,13 +234,6 @@ def test_an_idle_judge_waits_for_company_until_the_batch_is_full(run: Callable[.
     assert time.perf_counter() - start < 5
 
 
-def test_a_lone_sample_does_not_wait_for_ever(run: Callable[..., Running]) -> None:
-    server = run(Slow(), Limits(max_batch=64, max_wait_ms=50))
-    start = time.perf_counter()
-    assert server.judge(ONE).status_code == 200
-    assert time.perf_counter() - start < 2
-
-
 def test_a_full_queue_refuses_and_says_when_to_come_back(run: Callable[..., Running]) -> None:
     judge = Slow()
     server = run(judge, Limits(max_batch=1, max_queue=2, max_samples=2))
@@ -382,10 +375,6 @@ def test_malformed_bodies_are_refused_and_nothing_else_happens(
     assert floor.metric("judge_batch_samples_count") == before
     assert floor.judge(ONE).status_code == 200
     assert capfd.readouterr() == ("", "")
-
-
-def test_the_detail_names_the_place(floor: Running) -> None:
-    assert floor.judge(ONE, ONE | {"answer": 3}).json()["detail"].startswith("samples.1.answer: ")
 
 
 def test_samples_come_in_the_forms_that_batch_takes(floor: Running) -> None:
@@ -574,15 +563,6 @@ def test_a_taken_port_and_an_empty_token_are_told(monkeypatch: pytest.MonkeyPatc
 
 
 # --- The contract -------------------------------------------------------------------------------------------
-
-
-def test_the_document_holds_no_dangling_reference(floor: Running) -> None:
-    document = floor.client.get("/openapi.json").json()
-    references = {part.split('"')[0] for part in json.dumps(document).split('"$ref": "')[1:]}
-    assert references and all(name.startswith("#/components/schemas/") for name in references)
-    assert {name.rpartition("/")[2] for name in references} <= set(document["components"]["schemas"])
-    body = document["paths"]["/v1/judge"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    assert body["properties"]["samples"]["items"]["properties"]["task"]["anyOf"][0]["enum"][0] == "qa"
 
 
 @pytest.mark.parametrize("token", [None, "secret"])

@@ -204,11 +204,6 @@ def test_verdicts_of_many_long_samples_keep_their_order(monkeypatch: pytest.Monk
     assert [verdict.label for verdict in verdicts] == [P if number % 2 else F for number in numbers]
 
 
-def test_a_sample_that_never_fits_is_told() -> None:
-    [verdict] = Judge(Reader(), long="chunk").check([sample("x" * 3000)])
-    assert verdict.label is None and "alone take" in (verdict.error or "")
-
-
 def test_pieces_are_judged_chunk_by_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 4, "reason": 4})
     sizes: list[int] = []

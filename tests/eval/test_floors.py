@@ -116,11 +116,6 @@ def test_cannot_be_fitted(name: str, labels: tuple[Label | None, ...]) -> None:
         make_floor(name, samples)
 
 
-def test_unknown_floor() -> None:
-    with pytest.raises(InputError, match="did you mean 'floor:length'"):
-        make_floor("floor:lenght")
-
-
 def test_nothing_to_judge() -> None:
     assert all(list(make_floor(name).iter_check([])) == [] for name in FLOORS)
 

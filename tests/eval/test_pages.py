@@ -22,7 +22,7 @@ from eval.pages import payload as payload_module
 from eval.pages.card import write_card
 from eval.pages.cli import app
 from eval.pages.html import html_page
-from eval.pages.markdown import markdown, plain
+from eval.pages.markdown import markdown
 from eval.pages.pairs import compare_all
 from eval.pages.payload import pack
 from eval.pages.runs import read_sets
@@ -289,10 +289,6 @@ def test_repeated_runs_and_cost_are_shown(tmp_path: Path) -> None:
     assert cell in text or balanced in text
     assert "same: mean ± standard deviation of all runs." in text and "± " in html_page(sets)
     assert "### Cost of a verdict" in text and "seconds alone (95 %)" in text
-
-
-def test_plain_leaves_nothing_that_means_something() -> None:
-    assert plain("a|b\n<i> *x* [y](z)") == "a\\|b &lt;i&gt; \\*x\\* \\[y\\](z)"
 
 
 def test_reports_without_verdicts_are_shown(folders: list[Path], tmp_path: Path) -> None:

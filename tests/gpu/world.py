@@ -17,13 +17,9 @@ REHEARSAL = os.environ.get("JUDGE_GPU_TESTS") == "cpu"
 """Everything runs on the CPU, at toy size, to see that it works; no figure of it is kept."""
 
 TOY = {
-    "hidden_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "intermediate_size": 128,
-    "vocab_size": 32_768,
-}
+    "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "intermediate_size": 128, "vocab_size": 32_768,
+}  # fmt: skip
 CONTEXT = 32_768
 SPREAD = 0.02
 """Standard deviation of the weights, as transformers draws them."""
