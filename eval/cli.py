@@ -161,6 +161,7 @@ def evaluate_command(
 
     from rich.console import Console
 
+    from eval import processes
     from eval import report as reporting
     from eval.benchmarks import injection, retrieval
     from eval.benchmarks.samples_file import samples_file
@@ -175,6 +176,8 @@ def evaluate_command(
     means = parse_gold_labels(gold_labels)
     fit_on = None if floor_data is None else samples_file(floor_data, labels=means).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
+    if not (first := processes.join(settings["backend"])):  # it judges; the first one measures and writes
+        floors, out, bootstrap, latency = [], None, 0, 0
     named = parse_columns(columns)
     files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
     read = _sets(names, files, data_dir, say)
@@ -185,7 +188,7 @@ def evaluate_command(
         sets = [retrieval.retrieve(benchmark, chosen, corpus, passages) for benchmark, chosen in sets]
     if attack:
         sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
-    answering = OPEN_FACTUAL in names or ("all" in names and not attack)
+    answering = first and (OPEN_FACTUAL in names or ("all" in names and not attack))
     console = Console(stderr=as_json)
     judges = load_judges(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
@@ -212,6 +215,8 @@ def evaluate_command(
                         latency=latency, machine=hardware, progress=update,
                     )
                 )  # fmt: skip
+    if not first:
+        return
     if out is not None:
         reporting.write_reports(out, reports)
     for table in report_tables(reports):
