@@ -110,6 +110,10 @@ def evaluate_command(
     top_k: Annotated[
         int | None, typer.Option(min=0, help="Sample from this many likeliest tokens; 0 is all.")
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="What compares texts for selfcheck-nli and selfcheck-bertscore: Hub id or folder."),
+    ] = None,
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the baselines on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time this many samples alone, too.")] = 0,
@@ -192,7 +196,7 @@ def evaluate_command(
     console = Console(stderr=as_json)
     judges = load_judges(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
-        **settings,
+        encoder=encoder, **settings,
     )  # fmt: skip
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []

@@ -22,6 +22,7 @@ from judge.errors import InputError, JudgeError
 from judge.floors.rules import FLOORS
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
+from tests.encoders import NLI, save_model
 
 PASS_FLOOR = "floor:always-pass"
 
@@ -236,9 +237,21 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
     assert len(raw[0]) == len(raw[1]) == 12 and raw[0] != raw[1]
 
 
-@pytest.mark.parametrize("method", ["selfcheck", "selfcheck-nli", "ragas"])
-def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -> None:
-    command = ("--samples", data, "--bootstrap", 0, "--limit", 2, "--json")
+@pytest.mark.parametrize(
+    ("method", "encoder"),
+    [
+        ("selfcheck", ""),
+        ("selfcheck-nli", ""),
+        ("selfcheck-nli", "ForSequenceClassification"),
+        ("selfcheck-bertscore", "Model"),
+        ("ragas", ""),
+    ],
+)
+def test_methods(
+    data: Path, tmp_path: Path, method: str, encoder: str, model_folder: Callable[[str], Path]
+) -> None:
+    compares = ("--encoder", save_model(tmp_path, "bert", encoder, NLI)) if encoder else ()
+    command = ("--samples", data, "--bootstrap", 0, "--limit", 2, "--json", *compares)
     result = call("--model", f"{method}:{model_folder('chatml')}", *command)
     report = json.loads(result.stdout)["reports"][0]
     assert report["name"].startswith(f"{method}:") and report["judge"]["method"] == method
@@ -259,6 +272,7 @@ def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -
         (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
         (["replay:x.jsonl", "--template", "DATA"], "judges in a way of its own"),
         (["ragas:org/m", "--claims"], "omit --claims"),
+        (["ragas:org/m", "--encoder", "m"], "--encoder.*is for --model selfcheck-nli:MODEL"),
     ],
 )
 def test_what_a_judge_cannot_do(data: Path, arguments: list[str], message: str) -> None:
