@@ -110,6 +110,10 @@ def evaluate_command(
     top_k: Annotated[
         int | None, typer.Option(min=0, help="Sample from this many likeliest tokens; 0 is all.")
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="What compares texts for selfcheck-nli and selfcheck-bertscore: Hub id or folder."),
+    ] = None,
     floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the baselines on.")] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     latency: Annotated[int, typer.Option(min=0, help="Time this many samples alone, too.")] = 0,
@@ -161,6 +165,7 @@ def evaluate_command(
 
     from rich.console import Console
 
+    from eval import processes
     from eval import report as reporting
     from eval.benchmarks import injection, retrieval
     from eval.benchmarks.samples_file import samples_file
@@ -175,6 +180,8 @@ def evaluate_command(
     means = parse_gold_labels(gold_labels)
     fit_on = None if floor_data is None else samples_file(floor_data, labels=means).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
+    if not (first := processes.join(settings["backend"])):  # it judges; the first one measures and writes
+        floors, out, bootstrap, latency = [], None, 0, 0
     named = parse_columns(columns)
     files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
     read = _sets(names, files, data_dir, say)
@@ -185,11 +192,11 @@ def evaluate_command(
         sets = [retrieval.retrieve(benchmark, chosen, corpus, passages) for benchmark, chosen in sets]
     if attack:
         sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
-    answering = OPEN_FACTUAL in names or ("all" in names and not attack)
+    answering = first and (OPEN_FACTUAL in names or ("all" in names and not attack))
     console = Console(stderr=as_json)
     judges = load_judges(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
-        **settings,
+        encoder=encoder, **settings,
     )  # fmt: skip
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
@@ -212,6 +219,8 @@ def evaluate_command(
                         latency=latency, machine=hardware, progress=update,
                     )
                 )  # fmt: skip
+    if not first:
+        return
     if out is not None:
         reporting.write_reports(out, reports)
     for table in report_tables(reports):

@@ -1,16 +1,23 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from eval.baselines.by_encoder import SelfCheckBERTScore, SelfCheckInference, f1, load_inference
 from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, ask_rephrasing, lines
 from eval.baselines.ragas import Ragas
 from eval.baselines.selfcheck import METHODS, SelfCheck, SelfCheckNgram
+from eval.embeddings import TextEncoder
 from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.errors import InputError
 from judge.judge import Judge
+from judge.load import load_judge
 from judge.types import LANGUAGES, Label, Message, Sample, Task
+from tests.encoders import NLI, save_model
 
 DOCUMENT = "The tower is red. It is 20 m high."
 SAMPLE = Sample(
@@ -167,6 +174,51 @@ def test_inference_asks_for_contradiction_and_prompting_for_support() -> None:
     asked = {name: prompt.messages(SAMPLE, "verdict")[0]["content"] for name, prompt in prompts.items()}
     assert "contradicts" in asked["selfcheck-nli"] and "agrees" in asked["selfcheck-nli"]
     assert "does not mention" in asked["selfcheck"] and "does not mention" not in asked["selfcheck-nli"]
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_model(tmp_path_factory.mktemp("encoder"), "bert", "Model")
+
+
+def test_bertscore_is_the_mean_of_the_nearest_sentences(encoder: Path) -> None:
+    one, other = torch.eye(3), torch.tensor([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]])
+    recall, precision = (1 + 0.8 + 0) / 3, (1 + 0.8) / 2
+    assert f1(one, other) == pytest.approx(2 * precision * recall / (precision + recall))
+    assert f1(one, one) == pytest.approx(1) and f1(one, one[:0]) == 0
+
+    def bertscore(*texts: str) -> float | None:
+        judge = Judge(Backend(lambda _, at: texts[at]), "m")
+        check = SelfCheckBERTScore(judge, answers=len(texts), encoder=TextEncoder(str(encoder)))
+        assert check.describe()["encoder"] == str(encoder) and 0 < check.baseline < 1
+        return check.check([SAMPLE])[0].p_fail
+
+    assert bertscore("It is 20 m high. It is red.") == pytest.approx(0, abs=1e-5)
+    first, second, both = (bertscore(*texts) for texts in (["Anna."], ["How not?"], ["Anna.", "How not?"]))
+    assert first is not None and second is not None and min(first, second) > 0.05
+    assert both == pytest.approx((first + second) / 2, abs=1e-5) or max(first, second) == 1
+    assert bertscore(" ") is None
+
+
+def test_inference_by_an_encoder_sets_contradiction_against_entailment(tmp_path: Path) -> None:
+    folder = save_model(tmp_path / "nli", "bert", "ForSequenceClassification", NLI)
+    plain, asked = load_judge(str(folder), labels="FAIL=contradiction"), load_inference(str(folder))
+    pair = replace(SAMPLE, document="It is blue.", question="", answer="It is red.")
+    contradiction = plain.check([pair])[0].p_fail
+    entailed = load_judge(str(folder), labels="FAIL=entailment").check([pair])[0].p_fail
+    assert contradiction is not None and entailed is not None
+    expected = contradiction / (contradiction + entailed)
+    assert asked.check([pair])[0].p_fail == pytest.approx(expected, abs=1e-5)
+
+    judge = Judge(Backend(lambda *_: "It is blue."), "m")
+    check = SelfCheckInference(judge, answers=2, encoder=asked)
+    halves = [replace(pair, answer=text) for text in ("It is red.", "It is 20 m high.")]
+    by_sentence = [verdict.p_fail for verdict in asked.check(halves)]
+    assert check.check([SAMPLE])[0].p_fail == pytest.approx(sum(filter(None, by_sentence)) / 2, abs=1e-5)
+    assert check.describe()["encoder"] == str(folder)
+    other = save_model(tmp_path / "other", "bert", "ForSequenceClassification", {0: "pass", 1: "fail"})
+    with pytest.raises(InputError, match="other has no classes called contradiction and entailment"):
+        load_inference(str(other))
 
 
 def ragas(reply: str, **settings: Any) -> Ragas:

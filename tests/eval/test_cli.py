@@ -1,9 +1,14 @@
 import json
+import os
+import shutil
+import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from benchmarks.eval_drill import drill
@@ -12,10 +17,12 @@ from eval.cli import app, compare
 from eval.default_sets import default_sets
 from eval.pages.cli import app as report
 from eval.report import read_reports
+from judge.cli.main import main as judge
 from judge.errors import InputError, JudgeError
 from judge.floors.rules import FLOORS
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
+from tests.encoders import NLI, save_model
 
 PASS_FLOOR = "floor:always-pass"
 
@@ -222,9 +229,21 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
     assert len(raw[0]) == len(raw[1]) == 12 and raw[0] != raw[1]
 
 
-@pytest.mark.parametrize("method", ["selfcheck", "selfcheck-nli", "ragas"])
-def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -> None:
-    command = ("--samples", data, "--bootstrap", 0, "--limit", 2, "--json")
+@pytest.mark.parametrize(
+    ("method", "encoder"),
+    [
+        ("selfcheck", ""),
+        ("selfcheck-nli", ""),
+        ("selfcheck-nli", "ForSequenceClassification"),
+        ("selfcheck-bertscore", "Model"),
+        ("ragas", ""),
+    ],
+)
+def test_methods(
+    data: Path, tmp_path: Path, method: str, encoder: str, model_folder: Callable[[str], Path]
+) -> None:
+    compares = ("--encoder", save_model(tmp_path, "bert", encoder, NLI)) if encoder else ()
+    command = ("--samples", data, "--bootstrap", 0, "--limit", 2, "--json", *compares)
     result = call("--model", f"{method}:{model_folder('chatml')}", *command)
     report = json.loads(result.stdout)["reports"][0]
     assert report["name"].startswith(f"{method}:") and report["judge"]["method"] == method
@@ -245,6 +264,7 @@ def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -
         (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
         (["replay:x.jsonl", "--template", "DATA"], "judges in a way of its own"),
         (["ragas:org/m", "--claims"], "omit --claims"),
+        (["ragas:org/m", "--encoder", "m"], "--encoder.*is for --model selfcheck-nli:MODEL"),
     ],
 )
 def test_what_a_judge_cannot_do(data: Path, arguments: list[str], message: str) -> None:
@@ -349,6 +369,50 @@ def test_compare(data: Path, tmp_path: Path) -> None:
 def test_a_killed_evaluation_ends_with_the_undisturbed_report(tmp_path: Path) -> None:
     outcome = drill("replay", tmp_path, kills=3, samples=2000)
     assert outcome.problems == [] and len(outcome.kills) == 3 and max(outcome.kills) > 0
+
+
+def launched(rank: int, port: int, arguments: list[str], folder: str) -> None:
+    """One of two processes, as ``accelerate launch`` starts them on a CPU."""
+    os.environ |= {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": "2",
+        "CUDA_VISIBLE_DEVICES": "-1",
+    }
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "CUDA_VISIBLE_DEVICES": "-1"}
+    sys.stdout = (Path(folder) / f"{rank}.out").open("w")  # until the process ends
+    judge(arguments)
+
+
+def test_processes_of_a_launcher_give_the_verdicts_of_one(
+    tmp_path: Path, model_folder: Callable[[str], Path]
+) -> None:
+    """70 replies are three chunks for two processes, of a run that was interrupted after five."""
+    rows = [
+        {"id": f"{n}", "document": f"It was {n}.", "answer": f"{n + n % 2}", "label": ["PASS", "FAIL"][n % 2]}
+        for n in range(70)
+    ]
+    samples = write(tmp_path / "mine.jsonl", rows)
+    model = ["--model", model_folder("chatml"), "--mode", "reason", "--max-new-tokens", 4]
+    arguments = [*model, "--samples", samples, "--bootstrap", 0]
+    assert call(*arguments, "--out", tmp_path / "alone").exit_code == 0
+    alone = (tmp_path / "alone" / "verdicts.jsonl").read_text()
+
+    both = tmp_path / "both"
+    both.mkdir()
+    shutil.copy(tmp_path / "alone" / "run.json", both)
+    (both / "verdicts.jsonl").write_text("".join(alone.splitlines(keepends=True)[:5]))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["eval", *map(str, arguments), "--out", str(both)]
+    torch.multiprocessing.spawn(launched, (port, words, str(tmp_path)), nprocs=2)
+
+    assert (both / "verdicts.jsonl").read_text() == alone
+    (one,), (two,) = read_reports(tmp_path / "alone"), read_reports(both)
+    assert (two.metrics, two.floors) == (one.metrics, one.floors)
+    assert two.counts["resumed"] == 5 and two.hardware["processes"] == 2
+    assert "mine.jsonl" in (tmp_path / "0.out").read_text() and not (tmp_path / "1.out").read_text()
 
 
 def test_limits_for_continuous_integration(data: Path) -> None:
