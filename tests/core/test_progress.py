@@ -1,5 +1,6 @@
 """Long work says how far it is: a bar on a terminal, a line now and then elsewhere, nothing in a library."""
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -10,10 +11,12 @@ import pytest
 from rich.console import Console
 from rich.progress import TaskID
 
+from benchmarks.training_drill import prepare
 from judge import progress
 from judge.cli.main import main
 from judge.progress import Display, shown, stage, track
 from tests.core.test_commands import write_samples
+from tests.towers import training
 
 
 def slowly(count: int) -> Iterator[int]:
@@ -110,13 +113,17 @@ def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., dict[s
 def test_long_commands_say_how_far_they_are(
     ran: Callable[..., dict[str, tuple[int, int | None]]], tmp_path: Path
 ) -> None:
-    built = ran("data", "build", "demo", "--out", "data", "--workers", "1", "--set", "sources.0.limit=40",
-                "--set", "preferences.model=null")  # fmt: skip
+    built = ran("data", "build", "demo", "--out", "built", "--workers", "1", "--set", "sources.0.limit=40")
     assert built["read starter"] == (40, None) and built["pairs from starter"] == (39, 39)
     assert {"reasonings", "train: SFT rows", "train: preference pairs"} <= built.keys()
     cells = built["audit: sources, languages and kinds"]
     assert cells[0] == cells[1] and cells[0]
-    assert ran("data", "audit", "data", "--workers", "1")["audit: sources, languages and kinds"] == cells
+    assert ran("data", "audit", "built", "--workers", "1")["audit: sources, languages and kinds"] == cells
+
+    prepare(tmp_path)
+    settings = training(tmp_path / "model", tmp_path / "data", Path("trained"))
+    Path("sft.yaml").write_text(json.dumps(settings))
+    assert ran("sft", "sft.yaml")["train trained"] == (2, 2)
 
     samples = str(write_samples(tmp_path / "samples.jsonl", 12))
     assert ran("batch", samples, "-o", "out.jsonl", "--model", "floor:length") == {"out.jsonl": (12, 12)}

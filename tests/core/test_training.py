@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -438,9 +439,13 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(
 
 
 def test_the_demo_builds_its_data_set(
-    data: Path, model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path,
+    model_folder: ModelFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """... and DPO then starts from the adapter that SFT left, with no word more."""
+    """... and DPO then starts from the adapter that SFT left, with no word more. Both log a line a step."""
     from judge.cli import start
 
     def build(command: list[str], check: bool) -> Any:
@@ -450,9 +455,11 @@ def test_the_demo_builds_its_data_set(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(start.subprocess, "run", build)
-    short = ("max_steps=1", "max_minutes=null", "precision=float32", "max_length=4096")
+    short = ("max_steps=1", "logging_steps=1", "precision=float32", "max_length=4096")
     assert call("sft", f"model={model_folder('chatml')}", *short) == 0
+    assert re.search(r"^step 1 of 1: loss \d\S*, learning rate 0\.0005$", capsys.readouterr().err, re.M)
     assert call("dpo", *short) == 0
+    assert "step 1 of 1: reward accuracy of validation pairs " in capsys.readouterr().err
     assert json.loads(Path("runs/demo/dpo/judge.json").read_text())["started_from"] == "runs/demo/sft"
     assert load_judge("runs/demo/dpo").check([Sample("1", "A text.", "An answer.")])[0].p_fail is not None
 

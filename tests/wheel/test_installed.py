@@ -111,6 +111,7 @@ if __name__ == "__main__":
     for step in demo.steps(out, sys.argv[1]):
         demo.run(replace(step, command=(*step.command, *shorter.get(step.command[3], ()))))
     demo.show(out)
+    print(demo.what_was_shown(out))
 """
 
 
@@ -118,7 +119,7 @@ def test_the_demo(installed: Command, model: Path, tmp_path: Path) -> None:
     """Its own commands in its own way, each made short."""
     (tmp_path / "short_demo.py").write_text(DEMO)
     printed = installed(tmp_path, "python", "short_demo.py", str(model))
-    assert "SFT + DPO" in printed and "floor:overlap" in printed
+    assert "SFT + DPO" in printed and "floor:overlap" in printed and "What this shows: on 4 answers" in printed
     out = tmp_path / "runs" / "demo"
     assert (out / "sft" / "judge.json").is_file() and (out / "dpo" / "judge.json").is_file()
     installed(tmp_path, "judge", "data", "audit", str(out / "data"))
