@@ -15,20 +15,19 @@ from judge.cli.options import (
     DEFAULTS,
     ENCODING,
     GOLD_LABELS,
+    JUDGING,
     Settings,
     loads_judge,
     parse_columns,
     parse_gold_labels,
 )
+from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError
 from judge.progress import say, stage
 from judge.types import Sample
 
 if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
-
-ASKED = ("mode", "template", "long", "threshold", "fail_rate", "claims", "decoding", "max_new_tokens")
-"""Settings of how a judge is asked, which a model that answers questions itself does not take."""
 
 app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
@@ -73,7 +72,7 @@ def _sets(
     return list(sets.values())
 
 
-@app.command("eval")
+@app.command("eval", cls=WithSettings)
 @loads_judge()
 def evaluate_command(
     settings: Settings,
@@ -92,32 +91,10 @@ def evaluate_command(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Draw this many of each set, stratified.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of draw, intervals and sampling.")] = 0,
-    attack: Annotated[
-        bool, typer.Option("--attack", help="Judge every sample with prompt injections, too.")
-    ] = False,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(help="Where a benchmark has no documents, search these: JSON Lines of text, title."),
-    ] = None,
-    passages: Annotated[int, typer.Option(min=1, help="Passages of --corpus to show with a sample.")] = 3,
-    runs: Annotated[int, typer.Option(min=1, help="Judge so often, with other seeds.")] = 1,
+    runs: Annotated[int, typer.Option(min=1, help="Judge this many times, each with another seed.")] = 1,
     temperature: Annotated[
         float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
     ] = None,
-    top_p: Annotated[
-        float | None, typer.Option(min=0.001, max=1, help="Sample from this share of the likeliest.")
-    ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=0, help="Sample from this many likeliest tokens; 0 is all.")
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(help="What compares texts for selfcheck-nli and selfcheck-bertscore: Hub id or folder."),
-    ] = None,
-    floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the baselines on.")] = None,
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
-    latency: Annotated[int, typer.Option(min=0, help="Time this many samples alone, too.")] = 0,
-    hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(metavar="FIGURE=SHARE", help="Exit code 1 below it: balanced_accuracy=0.7; repeatable."),
@@ -128,6 +105,23 @@ def evaluate_command(
         bool, typer.Option("--offline", help=f"Fetch nothing; {OPEN_FACTUAL} alone then needs no model.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,
+    attack: Annotated[bool, setting("Also judge every sample with prompt injections.")] = False,
+    corpus: Annotated[
+        Path | None,
+        setting("Documents for a benchmark that has none: JSON Lines of text, title."),
+    ] = None,
+    passages: Annotated[int, setting("How many passages of the corpus a sample gets.", min=1)] = 3,
+    top_p: Annotated[
+        float | None, setting("Sample from the likeliest tokens with this share.", min=0.001, max=1)
+    ] = None,
+    top_k: Annotated[int | None, setting("Sample from this many tokens; 0: from all.", min=0)] = None,
+    encoder: Annotated[
+        str | None, setting("Compares texts for selfcheck-nli and selfcheck-bertscore: Hub id or folder.")
+    ] = None,
+    floor_data: Annotated[Path | None, setting("Labelled samples to fit the baselines on.")] = None,
+    bootstrap: Annotated[int, setting("Resamples for intervals; 0: no intervals.", min=0)] = 1000,
+    latency: Annotated[int, setting("Samples to time one by one, too.", min=0)] = 0,
+    hardware: Annotated[str | None, setting("What to call this machine in the report.")] = None,
 ) -> None:
     """Measure a judge on benchmarks or on samples of your own, with the trivial rules beside it.
 
@@ -139,11 +133,11 @@ def evaluate_command(
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
     names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
     if names == [OPEN_FACTUAL] and not samples:
-        judging = {name: settings[name] for name in ASKED} != {name: DEFAULTS[name] for name in ASKED}
+        judging = {name: settings[name] for name in JUDGING} != {name: DEFAULTS[name] for name in JUDGING}
         if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
             raise InputError(
                 f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: omit "
-                "--limit, --attack, --corpus, --runs, --temperature and how a judge is asked"
+                "--limit, --runs, --temperature, attack, corpus and how a judge is asked"
             )
         from eval.open_factual.cli import answer_tasks
 

@@ -54,10 +54,11 @@ def load_judges(
     kind, colon, rest = model.partition(":")
     prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
     if encoder is not None and prefix not in BY_ENCODER:
-        raise InputError(f"is for --model {BY_ENCODER[0]}:MODEL and {BY_ENCODER[1]}:MODEL", field="--encoder")
+        wanted = " and ".join(f"{name}:MODEL" for name in BY_ENCODER)
+        raise InputError(f"is for --model {wanted}", field="--set encoder")
     if prefix and (template is not None or mode == "reason"):
-        raise InputError(f"{model} judges in a way of its own; omit --template and --mode")
-    for name, option in (("threshold", "--threshold"), ("fail_rate", "--prior")):
+        raise InputError(f"{model} judges in a way of its own; omit --mode and template")
+    for name, option in (("threshold", "--threshold"), ("prior", "--prior")):
         if prefix and options.get(name) is not None:
             raise InputError(f"{model} judges in a way of its own; omit {option}")
     if prefix != "floor" and prefix and options.get("claims"):
@@ -76,8 +77,9 @@ def load_judges(
         name: value for name, value in (("top_p", top_p), ("top_k", top_k)) if value is not None
     }
     if among and not prefix.startswith("selfcheck") and not temperature:
-        option = f"--{next(iter(among)).replace('_', '-')}"
-        raise InputError(f"{option} is for sampling; add --mode reason --temperature 0.8, or omit it")
+        raise InputError(
+            f"{next(iter(among))} is for sampling; add --mode reason --temperature 0.8, or omit it"
+        )
 
     judge: Checker
     if prefix == "replay":

@@ -2,8 +2,8 @@
 
 The whole dialogue is what is judged, without a document; FAIL is the paper's "Halu". Labels, turns and types
 are those of its annotators. Reason mode is the paper's chain of thought, with steps for each domain. For
-retrieval, ``--corpus`` searches a corpus for dialogues about knowledge and reasoning; or a file of the user's
-own says what was found about which dialogue, and only those are judged.
+retrieval, ``--set corpus=FILE`` searches a corpus for dialogues about knowledge and reasoning; or a file of
+the user's own says what was found about which dialogue, and only those are judged.
 """
 
 import json

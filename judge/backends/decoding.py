@@ -111,7 +111,7 @@ class Decoder:
         if len(prompts) == 1:
             raise JudgeError(
                 f"{self.loaded.name}: no memory for a prompt of {len(prompts[0])} tokens and a reply of up "
-                f"to {decoding.max_new_tokens}; lower --max-length or --max-new-tokens"
+                f"to {decoding.max_new_tokens}; lower max_length or max_new_tokens"
             )
         if model.device.type == "cuda":
             torch.cuda.empty_cache()

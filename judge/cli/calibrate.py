@@ -20,6 +20,7 @@ from judge.cli.options import (
     parse_columns,
     parse_gold_labels,
 )
+from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-@app.command("calibrate")
+@app.command("calibrate", cls=WithSettings)
 @loads_judge(without=("threshold", "prior", *CASCADE, "base_url", "call_cache"))
 def calibrate_command(
     model: MODEL,
@@ -44,15 +45,12 @@ def calibrate_command(
     encoding: ENCODING = None,
     gold_labels: GOLD_LABELS = None,
     method: Annotated[
-        Method,
-        typer.Option(help="platt: slope and shift of the log-odds. temperature: slope. isotonic: steps."),
+        Method, setting("platt: slope and shift of the log-odds. temperature: slope. isotonic: steps.")
     ] = "platt",
     target_precision: Annotated[
-        float, typer.Option(min=0, max=1, help="Find the threshold for this precision of FAIL.")
+        float, setting("Precision of FAIL to find a threshold for.", min=0, max=1)
     ] = 0.9,
-    target_recall: Annotated[
-        float, typer.Option(min=0, max=1, help="Find the threshold for this recall of FAIL.")
-    ] = 0.9,
+    target_recall: Annotated[float, setting("Recall of FAIL to find a threshold for.", min=0, max=1)] = 0.9,
 ) -> None:
     """Make p(FAIL) mean what it says, and find thresholds for a wanted precision and recall of FAIL.
 

@@ -11,6 +11,7 @@ import typer
 
 from judge.batch.file import verdict_row
 from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_languages
+from judge.cli.settings import WithSettings, setting
 from judge.cli.texts import HELP, read_texts
 from judge.errors import InputError, JudgeError
 from judge.files import dump
@@ -49,17 +50,17 @@ def _without(*packages: str) -> Iterator[None]:
             sys.modules.pop(name, None)
 
 
-@app.command("check")
+@app.command("check", cls=WithSettings)
 @loads_judge()
 def check_command(
     settings: Settings,
     document: Annotated[str, typer.Option(help=f"What the answer is to be faithful to: {HELP}.")],
     answer: Annotated[str, typer.Option(help="What is judged, given in the same way.")],
     question: Annotated[str, typer.Option(help="What was asked, if anything, given in the same way.")] = "",
-    task: Annotated[str, typer.Option(help=f"One of: {', '.join(Task)}.")] = "qa",
-    language: Annotated[str, typer.Option(help=f"One of: {', '.join(LANGUAGES)}.")] = "en",
     model: MODEL = REFERENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole verdict as JSON.")] = False,
+    task: Annotated[str, setting(f"What the answer is: {', '.join(Task)}.")] = "qa",
+    language: Annotated[str, setting(f"Of the answer: {', '.join(LANGUAGES)}.")] = "en",
 ) -> None:
     """Is an answer faithful to its document?
 

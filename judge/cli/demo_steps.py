@@ -71,7 +71,7 @@ def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
     results = []
     for name, (title, mode) in TRAINED.items():
         results.append(str(out / "eval" / name))
-        short = ("--limit", str(REASON_SAMPLES), "--max-new-tokens", "96") if mode == "reason" else ()
+        short = ("--limit", str(REASON_SAMPLES), "--set", "max_new_tokens=96") if mode == "reason" else ()
         options = ("--mode", mode, *short)
         path, seconds = folders[name.partition("-")[0]], 25 if mode == "verdict" else 60
         plan.append(measure(f"{title}, {mode} mode", path, data, results[-1], seconds, options))
@@ -91,7 +91,7 @@ def adapting_steps(
     """
     data, adapted = str(out / "data"), str(out / "adapted")
     results = [str(out / "eval" / name) for name in ADAPTED]
-    both = ("--precision", "float32")  # which the adapted judge takes by itself
+    both = ("--set", "precision=float32")  # which the adapted judge takes by itself
     changes = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     train = ("encoder", recipe, f"model={REFERENCE}", f"data={data}", f"output={adapted}", *RESUMABLE)
     return [
@@ -125,7 +125,7 @@ def measure(what: str, model: str, data: str, result: str, seconds: float, optio
     """Measure a judge on the test documents, with the floors beside it."""
     command = (
         *JUDGE, "eval", "--model", model, "--samples", f"{data}/test.jsonl",
-        "--floor-data", f"{data}/samples.jsonl", *options, "--overwrite", "--out", result,
+        "--set", f"floor_data={data}/samples.jsonl", *options, "--overwrite", "--out", result,
     )  # fmt: skip
     return Step(f"measure {what}", command, seconds, made=Path(result) / "report.json")
 

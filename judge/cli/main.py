@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge.errors import JudgeError, JudgeWarning, unknown, warn
+from judge.errors import JudgeError, JudgeWarning, unknown
 from judge.progress import shown
 
 COMMANDS = {
@@ -50,11 +50,6 @@ commands:
 Exit codes: 0 done, 1 the work failed, 2 the call, a config or an input file is wrong."""
 
 
-RENAMED = {
-    "--first": "--cascade", "--sure": "--cascade-threshold", "--first-weight": "--cascade-weight",
-    "--fail-rate": "--prior", "--long": "--windows",
-}  # fmt: skip
-"""Options of version 0.2, which are still taken in this one, with a warning."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 STOPPED = (INTERRUPTED, 143)
@@ -95,7 +90,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     warnings.formatwarning = _one_line
-    rest = with_new_names(rest)
     module, attribute = COMMANDS[name][0].split(":")
     try:
         with shown():
@@ -113,24 +107,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         on = going_on(given)
         print(f"\nstopped{f'; to resume: {on}' if on else ''}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
-
-
-def with_new_names(words: Sequence[str]) -> list[str]:
-    """The words of a command with the options of version 0.2 under their new names; warns of each."""
-    found: list[str] = []
-    left = iter(words)
-    for word in left:
-        option, equals, value = word.partition("=")
-        if option not in RENAMED:
-            found.append(word)
-            continue
-        new = RENAMED[option]
-        warn(f"{option} is now {new}; the old name goes with the next version")
-        if option != "--long":
-            found.append(new + equals + value)
-        elif (value if equals else next(left, "")) == "chunk":
-            found.append(new)
-    return found
 
 
 def going_on(given: Sequence[str]) -> str:

@@ -381,7 +381,7 @@ def judged(
 def test_the_command(judged: tuple[Path, Path, list[Sample]], capsys: pytest.CaptureFixture[str]) -> None:
     folder, data, samples = judged
     raw = load_judge(str(folder))
-    assert call("calibrate", "--model", folder, "--data", data, "--target-recall", 0.95) == 0
+    assert call("calibrate", "--model", folder, "--data", data, "--set", "target_recall=0.95") == 0
     out = capsys.readouterr().out
     assert "platt on 80 samples" in out and "--threshold recall: FAIL from p(FAIL) = " in out
     figures = re.findall(r"(\d\.\d+) \((\d\.\d+) to (\d\.\d+)\)", out)
@@ -401,7 +401,7 @@ def test_the_command(judged: tuple[Path, Path, list[Sample]], capsys: pytest.Cap
     assert sum(one and two for one, two in zip(said, truth, strict=True)) / sum(truth) >= 0.95
 
     # A second fit starts from the raw probabilities, and replaces the first.
-    assert call("calibrate", "--model", folder, "--data", data, "--method", "isotonic") == 0
+    assert call("calibrate", "--model", folder, "--data", data, "--set", "method=isotonic") == 0
     again = read_calibrations(str(folder))["verdict"]
     assert again.ece_before == pytest.approx(kept.ece_before) and again.curve.method == "isotonic"
 
@@ -431,7 +431,7 @@ def test_a_calibration_belongs_to_a_number_format(
         assert "calibration" not in other.describe() and other.check(samples) == raw.check(samples)
 
     # Fitted to 4-bit weights it holds for these; the warning about the old one is not told.
-    assert call("calibrate", "--model", folder, "--data", data, "--quantization", "nf4") == 0
+    assert call("calibrate", "--model", folder, "--data", data, "--set", "quantization=nf4") == 0
     assert "set aside" not in capsys.readouterr().err
     assert "calibration" in load_judge(str(folder), quantization="nf4").describe()
     with pytest.warns(JudgeWarning, match="fitted to nf4 weights, and .* with plain weights"):
@@ -457,7 +457,7 @@ def test_auto_is_bfloat16_where_the_calibration_holds_in_it(
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     monkeypatch.setattr(hardware, "CPU_FLAGS", tmp_path / "cpuinfo")
     folder = shutil.copytree(judged[0], tmp_path / "judge")
-    assert call("calibrate", "--model", folder, "--data", judged[1], "--precision", "float32") == 0
+    assert call("calibrate", "--model", folder, "--data", judged[1], "--set", "precision=float32") == 0
     file = folder / "judge.json"
     stored = json.loads(file.read_text())
 
@@ -516,7 +516,7 @@ def test_gold_labels_in_words_of_ones_own(
     lines = [f"Café {one.document};{one.answer};{int(one.label is Label.FAIL)}" for one in samples]
     file.write_text("\n".join(["document;answer;label", *lines]), encoding="cp1252")
     before = (folder / "judge.json").read_bytes()
-    commands = (("calibrate", "--data", file), ("eval", "--bootstrap", 0, "--json", "--samples", file))
+    commands = (("calibrate", "--data", file), ("eval", "--set", "bootstrap=0", "--json", "--samples", file))
     for command in commands:
         assert call(*command, "--model", folder, "--encoding", "cp1252") == 2
         assert "may mean hallucinated or supported; say which: --gold-labels" in capsys.readouterr().err
@@ -550,7 +550,7 @@ def test_wrong_calls(
     with pytest.raises(InputError, match="a rule without a threshold"):
         load_judge("floor:length", threshold="0.3")
     with pytest.raises(InputError, match="a rule without a prior; omit --prior"):
-        load_judge("floor:length", fail_rate=0.3)
+        load_judge("floor:length", prior=0.3)
 
 
 @pytest.mark.parametrize("model", ["floor:length", "selfcheck:judge", "replay:verdicts.jsonl"])
@@ -567,15 +567,17 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
     folder, data, samples = judged
     assert call("calibrate", "--model", folder, "--data", data) == 0
     kept = read_calibrations(str(folder))["verdict"]
-    plain, rare = load_judge(str(folder)), load_judge(str(folder), fail_rate=0.05)
+    plain, rare = load_judge(str(folder)), load_judge(str(folder), prior=0.05)
     for before, after in zip(plain.check(samples), rare.check(samples), strict=True):
         assert before.label is after.label and (before.p_fail or 0) > (after.p_fail or 1)
     assert rare.describe()["calibration"]["curve"] != plain.describe()["calibration"]["curve"]
-    assert load_judge(str(folder), fail_rate=0.05, threshold="0.5").describe()["threshold"] == 0.5
-    by_name = load_judge(str(folder), fail_rate=0.05, threshold="recall").describe()["threshold"]
+    assert load_judge(str(folder), prior=0.05, threshold="0.5").describe()["threshold"] == 0.5
+    by_name = load_judge(str(folder), prior=0.05, threshold="recall").describe()["threshold"]
     assert by_name == kept.at_rate(0.05).thresholds["recall"].threshold
 
-    first = load_judge(str(folder), first=str(folder), sure=1.0, first_weight=0.5, fail_rate=0.05)
+    first = load_judge(
+        str(folder), cascade=str(folder), cascade_threshold=1.0, cascade_weight=0.5, prior=0.05
+    )
     for alone, pooled in zip(rare.check(samples), first.check(samples), strict=True):
         assert alone.label is pooled.label and alone.p_fail == pytest.approx(pooled.p_fail)
 
@@ -611,7 +613,17 @@ def test_commands_take_a_threshold(
         rows = [json.loads(line) for line in out.read_text().splitlines()]
         assert [row["label"] for row in rows] == [label] * len(samples)
         report = tmp_path / f"eval-{label}"
-        evaluate = ("eval", "--model", folder, "--samples", data, "--threshold", threshold, "--bootstrap", 0)
+        evaluate = (
+            "eval",
+            "--model",
+            folder,
+            "--samples",
+            data,
+            "--threshold",
+            threshold,
+            "--set",
+            "bootstrap=0",
+        )
         assert call(*evaluate, "--out", report) == 0
         assert json.loads((report / "report.json").read_text())["reports"][0]["metrics"]["recall"] == float(
             label == "FAIL"

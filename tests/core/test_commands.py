@@ -97,9 +97,11 @@ def test_help_of_each_command(
     shown = capsys.readouterr().out
     assert f"judge {command}" in shown and all(len(line) <= 80 for line in shown.splitlines())
     assert not re.search(r"<(str|int|float|bool|path|list)\b", shown)
-    if "--precision" in shown:
-        engine = shown[shown.index(" Engine ") :]
-        assert all(name in engine for name in ("--backend", "--precision", "--batch-tokens", "--max-length"))
+    if "--set" in shown:
+        settings = shown[shown.index(" Settings: --set KEY=VALUE ") :]
+        assert all(name in settings for name in ("precision=FORMAT", "vllm.KEY=VALUE", "max_length=NUMBER"))
+        most = {"check": 14, "eval": 25}.get(command, 17)
+        assert len({*re.findall(r"^│ (?:\* )? *(--(?!help)[a-z-]+)", shown, re.MULTILINE)}) <= most
 
 
 def test_an_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,10 +165,10 @@ def test_check_without_a_verdict(
 ) -> None:
     """A random model writes no JSON: that is a failure of the work, and never a label."""
     command = ("check", "--model", model_folder("chatml"), "--document", f"@{document}", "--answer", "Yes.")
-    assert call(*command, "--mode", "reason", "--max-new-tokens", 4) == 1
+    assert call(*command, "--mode", "reason", "--set", "max_new_tokens=4") == 1
     result = capsys.readouterr()
     assert "no verdict: " in one_line(result.err) and result.out == ""
-    assert call(*command, "--mode", "reason", "--max-new-tokens", 4, "--json") == 1
+    assert call(*command, "--mode", "reason", "--set", "max_new_tokens=4", "--json") == 1
     assert json.loads(capsys.readouterr().out)["label"] is None
 
 
@@ -219,7 +221,7 @@ def test_a_text_is_never_taken_for_a_file(
         (("--model", "floor:length"), "labelled"),
         (("--task", "summary"), "did you mean 'summarization'?"),
         (("--language", "de"), "unknown language 'de'"),
-        (("--template", "none.jinja", "--model", "m"), "no such file"),
+        (("--set", "template=none.jinja", "--model", "m"), "no such file"),
     ],
 )
 def test_wrong_calls_of_check(
@@ -342,7 +344,7 @@ def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFix
     assert (
         call("batch", file, "-o", out, *model, "--columns", columns, "--resume") == 0 and len(lines(out)) == 2
     )
-    assert call("eval", "--samples", file, *model, "--columns", columns, "--bootstrap", 0) == 0
+    assert call("eval", "--samples", file, *model, "--columns", columns, "--set", "bootstrap=0") == 0
     capsys.readouterr()
     for wrong, message in (
         ("document", "'document' is not a field=column"),

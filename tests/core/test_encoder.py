@@ -79,14 +79,14 @@ def test_token_classes() -> None:
     task = "ForTokenClassification"
     assert read_head(config_of(None, task), "m").fail == (1,)  # LettuceDetect's form
     assert read_head(config_of({0: "hallucinated", 1: "supported"}, task), "m").fail == (0,)
-    with pytest.raises(InputError, match="--labels PASS=O"):
+    with pytest.raises(InputError, match=r"--set labels\.PASS=O"):
         read_head(config_of({0: "O", 1: "B-PER", 2: "I-PER"}, task), "m")
 
 
 @pytest.mark.parametrize(
     ("names", "labels", "error"),
     [
-        ({0: "LABEL_0", 1: "LABEL_1"}, None, "--labels PASS=LABEL_0"),
+        ({0: "LABEL_0", 1: "LABEL_1"}, None, "--set labels.PASS=LABEL_0"),
         ({0: "positive", 1: "negative"}, None, "which does not say"),
         (NLI, "PASS=entails", "no class 'entails'"),
         (NLI, "PASS=entailment,PASS=neutral,PASS=contradiction", "mean the same"),
@@ -311,7 +311,7 @@ def test_one_logit_and_the_order_of_a_reranker(tmp_path: Path) -> None:
 
 def test_settings_lie_in_judge_json(tmp_path: Path) -> None:
     save_model(tmp_path, "bert", "ForSequenceClassification", {0: "LABEL_0", 1: "LABEL_1"})
-    with pytest.raises(InputError, match="--labels PASS=LABEL_0"):
+    with pytest.raises(InputError, match=r"--set labels\.PASS=LABEL_0"):
         load_judge(str(tmp_path))
     settings = {"labels": {"PASS": "LABEL_1"}, "form": {"question": "hypothesis", "sentences": "mean"}}
     (tmp_path / "judge.json").write_text(json.dumps(settings))
@@ -369,7 +369,7 @@ def test_what_encoders_do_not_take(tmp_path: Path, model_folder: Callable[[str],
     for options in ({"mode": "reason"}, {"backend": "vllm"}):
         with pytest.raises(InputError, match="encoder"):
             load_judge(str(tmp_path), **options)
-    with pytest.raises(InputError, match="--labels does not apply"):
+    with pytest.raises(InputError, match="labels does not apply"):
         load_judge(str(model_folder("chatml")), labels="PASS=yes")
 
 

@@ -308,7 +308,7 @@ def test_a_missing_library_is_named(
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
     with pytest.raises(InputError, match=re.escape('pip install "hallucination-judge[llama]"')):
         load_judge(str(gguf_export))
-    with pytest.raises(InputError, match="takes no --precision"):
+    with pytest.raises(InputError, match="takes no precision"):
         load_judge(str(gguf_export), precision="float32")
     with pytest.raises(InputError, match="which vllm does not run"):
         load_judge(str(gguf_export), backend="vllm")

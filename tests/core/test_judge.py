@@ -202,7 +202,7 @@ def test_whatever_load_judge_returns_is_asked_alike(name: str, model_folder: Any
     template = tmp_path / "prompt.j2"
     template.write_text("{{ document }} {{ answer }} PASS or FAIL?", encoding="utf-8")
     settings: dict[str, Any] = {
-        "model in windows": {"long": "chunk"}, "template": {"template": template},
+        "model in windows": {"windows": True}, "template": {"template": template},
         "text of a template's path": {"template": str(template)},
     }.get(name, {})  # fmt: skip
     judge = load_judge(name if name in FLOORS else str(model_folder("chatml")), **settings)

@@ -226,7 +226,7 @@ def test_a_tokenizer_that_fails_is_told(serve: Serve) -> None:
 
 def test_on_vllm_a_reply_is_held_to_a_pattern(serve: Serve) -> None:
     model, config = serve("vllm")
-    judge = load_judge("tiny", mode="reason", backend="openai", endpoint=config, max_new_tokens=5)
+    judge = load_judge("tiny", mode="reason", backend="openai", base_url=config, max_new_tokens=5)
     list(judge.iter_check(SAMPLES[:1]))
     [body] = calls(model)
     pattern = body["structured_outputs"]["regex"]
@@ -340,7 +340,7 @@ def test_sampling_is_told_to_the_server(serve: Serve, kind: str, sent: dict[str,
 def test_the_call_cache_answers_the_second_time(serve: Serve, tmp_path: Path) -> None:
     for kind in ("vllm", "lists", "silent"):
         model, config = serve(kind)
-        options: Any = {"backend": "openai", "endpoint": config, "call_cache": tmp_path / f"{kind}.sqlite"}
+        options: Any = {"backend": "openai", "base_url": config, "call_cache": tmp_path / f"{kind}.sqlite"}
         first = list(load_judge("tiny", **options).iter_check(SAMPLES))
         made = len(calls(model))
         assert list(load_judge("tiny", **options).iter_check(SAMPLES)) == first
@@ -371,23 +371,23 @@ def test_what_a_server_withholds_is_no_verdict(tmp_path: Path) -> None:
 
 def test_settings_of_another_engine_are_refused(tmp_path: Path) -> None:
     config = EndpointConfig(model="m")
-    with pytest.raises(InputError, match=r"an endpoint .* is for the backend openai"):
-        load_judge("m", endpoint=config)
-    with pytest.raises(InputError, match=r"a call cache .* is for the backend openai"):
+    with pytest.raises(InputError, match="--base-url is for the backend openai"):
+        load_judge("m", base_url=config)
+    with pytest.raises(InputError, match="call_cache is for the backend openai"):
         load_judge("m", call_cache=tmp_path / "calls")
-    with pytest.raises(InputError, match=r"a setting of vLLM .* is for the backend vllm"):
+    with pytest.raises(InputError, match="vllm is for the backend vllm"):
         load_judge("m", vllm=VLLMSettings(tensor_parallel_size=2))
-    with pytest.raises(InputError, match=r"a limit of tokens .* is for the backend transformers"):
-        load_judge("m", backend="openai", batch_tokens=9, endpoint=config)
+    with pytest.raises(InputError, match="batch_tokens is for the backend transformers"):
+        load_judge("m", backend="openai", batch_tokens=9, base_url=config)
     with pytest.raises(InputError, match="quantization nf4 is for the backend transformers"):
-        load_judge("m", backend="openai", quantization="nf4", endpoint=config)
+        load_judge("m", backend="openai", quantization="nf4", base_url=config)
     with pytest.raises(InputError, match="the endpoint is for 'm', and the judge's model is 'n'"):
-        load_judge("n", backend="openai", endpoint=config)
+        load_judge("n", backend="openai", base_url=config)
 
 
 def test_an_address_is_checked() -> None:
     with pytest.raises(InputError, match=r"an address such as .* found 'localhost:8000'") as caught:
-        load_judge("m", backend="openai", endpoint="localhost:8000")
+        load_judge("m", backend="openai", base_url="localhost:8000")
     assert "\n" not in str(caught.value)
 
 

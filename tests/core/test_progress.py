@@ -127,6 +127,6 @@ def test_long_commands_say_how_far_they_are(
 
     samples = str(write_samples(tmp_path / "samples.jsonl", 12))
     assert ran("batch", samples, "-o", "out.jsonl", "--model", "floor:length") == {"out.jsonl": (12, 12)}
-    measured = ran("eval", "--model", "floor:overlap", "--samples", samples, "--bootstrap", "5")
+    measured = ran("eval", "--model", "floor:overlap", "--samples", samples, "--set", "bootstrap=5")
     assert measured["samples.jsonl"] == (12, 12)
     assert measured["floors"][0] == measured["floors"][1] and measured["intervals of the baselines"][0]

@@ -256,7 +256,7 @@ def test_data_of_papers_is_as_printed(name: str) -> None:
     assert not any(teacher.temperature for teacher in data.teachers if teacher is not perturber)
     readme = (ROOT / "recipes" / name / "README.md").read_text(encoding="utf-8")
     [measure] = [line for line in readme.splitlines() if line.startswith("judge eval")]
-    assert ("--max-new-tokens 600" if lynx else "--runs 3 --temperature 0.8 --top-p 0.7") in measure
+    assert ("--set max_new_tokens=600" if lynx else "--runs 3 --temperature 0.8 --set top_p=0.7") in measure
     assert lynx or ("bianbench_en,bianbench_zh" in measure and "--mode reason" in measure)
     assert "70b" not in name or "tensor_parallel_size=8" in measure
     assert measures_on_held_out(shlex.split(measure))
@@ -312,7 +312,8 @@ def test_an_ablation_is_one_command(name: str, size: str) -> None:
         (check_judge if words[0] == "judge" else check_launch)(words[words[0] == "judge" :])
     told = " ".join(measure)
     assert (
-        "bianbench_en,bianbench_zh" in told and "--runs 3 --temperature 0.8 --top-p 0.7 --limit 200" in told
+        "bianbench_en,bianbench_zh" in told
+        and "--runs 3 --temperature 0.8 --set top_p=0.7 --limit 200" in told
     )
     made = f"runs/bian-ablations-{size}/{name}/{'dpo' if name == 'whole' else 'sft'}"
     judge = f"Qwen/Qwen2.5-{size.upper()}-Instruct" if name == "base" else made

@@ -490,7 +490,7 @@ def test_stopping_answers_what_was_accepted(run: Callable[..., Running]) -> None
         httpx2.get(f"{server.url}/health")
 
 
-@pytest.mark.parametrize(("options", "bound"), [([], PROMPT_TOKENS), (["--max-length", "99"], 99)])
+@pytest.mark.parametrize(("options", "bound"), [([], PROMPT_TOKENS), (["--set", "max_length=99"], 99)])
 def test_the_command_bounds_the_tokens_of_a_prompt(
     options: list[str], bound: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -511,7 +511,7 @@ def test_the_command_answers_and_ends_well_on_sigterm() -> None:
     code = "from judge.cli.serve import app; app()"
     command = [sys.executable, "-c", code, "--model", "floor:always-pass", "--port", "0"]
     with subprocess.Popen(
-        [*command, "--max-wait-ms", "1000"],
+        [*command, "--set", "max_wait_ms=1000"],
         cwd=ROOT, env=os.environ | {"JUDGE_API_TOKEN": "secret\n"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
@@ -536,7 +536,7 @@ def test_the_command_answers_and_ends_well_on_sigterm() -> None:
     [
         (["--model", "floor:length"], "learns from the labels"),
         (["--model", "floor:always-pass", "--host", "256.1.1.1"], "cannot listen"),
-        (["--model", "floor:always-pass", "--max-queue", "2"], "max-samples"),
+        (["--model", "floor:always-pass", "--set", "max_queue=2"], "max-samples"),
         (["--model", "floor:no"], "unknown floor"),
     ],
 )

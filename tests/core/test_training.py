@@ -102,7 +102,7 @@ def test_a_judge_is_asked_as_it_was_taught(
     sample = ("--document", "A text of words.", "--answer", "An answer.", "--json")
     for modes, asked in ((["verdict", "reason"], "verdict"), (["reason"], "reason"), (None, "verdict")):
         (folder / "judge.json").write_text(json.dumps({**identity, "modes": modes}))
-        assert call("check", "--model", folder, "--max-new-tokens", 40, *sample) in (0, 1)
+        assert call("check", "--model", folder, "--set", "max_new_tokens=40", *sample) in (0, 1)
         said = capsys.readouterr()
         assert ("is asked in mode reason, as it was taught" in said.err) is (asked == "reason")
         assert (json.loads(said.out)["reasoning"] is None) is (asked == "verdict")

@@ -103,5 +103,5 @@ def test_any_set_can_be_attacked(samples: list[Sample]) -> None:
 
 def test_what_has_no_document_cannot_be_attacked() -> None:
     sample = Sample("1", "", "An answer.", label=Label.FAIL)
-    with pytest.raises(InputError, match="halueval_general has no documents to attack; omit --attack"):
+    with pytest.raises(InputError, match="halueval_general has no documents to attack; omit attack"):
         attack(HALUEVAL_GENERAL, [sample])

@@ -696,8 +696,8 @@ def test_every_engine_and_number_format(data: Path, monkeypatch: pytest.MonkeyPa
         return Judge(Doubler())
 
     monkeypatch.setattr("judge.load.load_judge", load)
-    engine = ("--backend", "vllm", "--vllm", "tensor_parallel_size=2", "--quantization", "none")
-    chosen = ("--tasks", "t1,t2,h1", "--domains", "science", "--hardware", "two T4")
+    engine = ("--backend", "vllm", "--set", "vllm.tensor_parallel_size=2", "--set", "quantization=none")
+    chosen = ("--tasks", "t1,t2,h1", "--domains", "science", "--set", "hardware=two T4")
     shown = call("--model", "org/m", *engine, *chosen, "--data-dir", data, "--json")
     assert (asked["model"], asked["backend"], asked["quantization"]) == ("org/m", "vllm", "none")
     assert asked["vllm"].tensor_parallel_size == 2
@@ -732,9 +732,9 @@ def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--offline", "--model", "m"), "--offline"),
         (("--model", "floor:always-pass"), "judges answers"),
         (("--model", "m", "--answers", "a.jsonl"), "--offline"),
-        (("--offline", "--tolerance", "2"), "tolerance"),
+        (("--offline", "--set", "tolerance=2"), "tolerance"),
         (("--offline", "--cutoff", "soon"), "cutoff"),
-        (("--offline", "--similarity", "m", "--similar", "2"), "not a cosine"),
+        (("--offline", "--similarity", "m", "--set", "similar=2"), "not a cosine"),
         (("--offline", "--device", "cpu", "--backend", "openai"), "server chooses its device"),
         (("--offline", "--device", "cuda"), "finds no GPU"),
     ],

@@ -305,7 +305,7 @@ def test_it_is_measured_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
     assert get_benchmark("probes") is PROBES and PROBES.name == "probes"
     command = ("eval", "--model", "floor:overlap", "--benchmarks", "probes", "--limit", "400")
-    arguments = [*command[1:], "--bootstrap", "0", "--out", str(tmp_path / "out")]
+    arguments = [*command[1:], "--set", "bootstrap=0", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     shown = " ".join(result.stdout.split())

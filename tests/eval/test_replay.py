@@ -37,7 +37,7 @@ def test_recorded_verdicts_give_the_published_accuracy(
     shared_data: Path, name: str, accuracy: float, answered: float, coverage: float
 ) -> None:
     model = f"replay:{shared_data}/halubench/predictions/{name}"
-    options = ["--benchmarks", "halubench", "--data-dir", str(shared_data), "--bootstrap", "0", "--json"]
+    options = ["--benchmarks", "halubench", "--data-dir", str(shared_data), "--set", "bootstrap=0", "--json"]
     result = CliRunner().invoke(app, ["--model", model, *options], catch_exceptions=False)
     report = json.loads(result.stdout)["reports"][0]
     metrics = report["metrics"]
