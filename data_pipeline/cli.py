@@ -131,9 +131,7 @@ def dialogues_command(
 
 @app.command("onion")
 def onion_command(
-    config: Annotated[
-        Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval-construction.")
-    ],
+    config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval.")],
     keys: KEYS = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the set, instead of the recipe's.")] = None,
     overrides: OVERRIDES = None,

@@ -52,12 +52,18 @@ def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
 
 
 def making(stage: str, wanted: str, recipe: Path, file: Path) -> str:
-    """The command that makes the folder ``wanted`` by another file of the same recipe."""
-    other = file.with_name(f"{stage}.yaml")
-    named, given = "RECIPE", None
-    if other.is_file():
-        named = str(other) if recipe == file else recipe.parts[0]
-        given = yaml.safe_load(other.read_text(encoding="utf-8"))["output"]
+    """The command that makes the folder ``wanted`` by another file of the same recipe.
+
+    Of several files for the stage (``data.yaml``, ``data-lm.yaml``) it is the one with that output.
+    """
+    usual = file.with_name(f"{stage}.yaml")
+    others = [path for path in (usual, *sorted(file.parent.glob(f"{stage}-*.yaml"))) if path.is_file()]
+    outputs = {path: yaml.safe_load(path.read_text(encoding="utf-8"))["output"] for path in others}
+    other = next((path for path in others if outputs[path] == wanted), usual)
+    named, given = "RECIPE", outputs.get(other)
+    if given is not None:
+        name = recipe.parts[0] if other == usual else f"{recipe.parts[0]}/{other.stem}"
+        named = str(other) if recipe == file else name
     words = ["judge", *(["data", "build"] if stage == "data" else [stage]), named]
     if wanted != given:
         words += ["--out", wanted] if stage == "data" else [f"output={wanted}"]

@@ -429,11 +429,13 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(
         "runs/demo/sft: is missing; DPO starts from the SFT judge, so make that first: judge sft demo\n"
         in (refused(capsys, "dpo"))
     )
-    bian = ROOT / "recipes" / "bian-qwen2.5-7b"
+    bian = ROOT / "recipes" / "bian-7b"
     said = refused(capsys, "dpo", bian / "dpo.yaml")
-    assert f"judge sft {bian / 'sft.yaml'} && judge merge runs/bian-qwen2.5-7b/sft -o runs/" in said
+    assert f"judge sft {bian / 'sft.yaml'} && judge merge runs/bian-7b/sft -o runs/" in said
     said = refused(capsys, "sft", "own-domain", "data=mine")
     assert "mine: is missing; build the data set first: judge data build own-domain --out mine\n" in said
+    said = refused(capsys, "sft", "reference")  # by the recipe that has it as its output
+    assert "first: judge data build reference/data-lm\n" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -73,7 +73,7 @@ TABLES = {
     ),
     "capped": Table(
         "The T4's recipe under a cap",
-        "`recipes/t4-qlora-qwen2.5-7b` in float16 on random weights of 7B, full rows, with PyTorch held to "
+        "`recipes/t4` in float16 on random weights of 7B, full rows, with PyTorch held to "
         "the cap. The estimate is `judge doctor`'s for a T4.",
         {
             "cap_gib": ("cap, GiB", ".1f"),
