@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from judge.errors import InputError, JudgeError
+from judge.errors import DATA, InputError, JudgeError, require
 from judge.models.base import is_path
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, RunConfig
@@ -45,6 +45,7 @@ def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
     build = making("data", config.data, recipe, file)
     if file.resolve() != find_recipe(DEMO, stage).resolve() or int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise InputError(f"is missing; build the data set first: {build}", file=config.data)
+    require("building the demo's data set", "data", *DATA)
     print(f"{config.data} is missing; building it first\n$ {build}", flush=True)
     command = [sys.executable, "-m", *shlex.split(build)]
     if subprocess.run(command, check=False).returncode != 0:  # noqa: S603 (our own command)
