@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from judge.configs import StrictConfig
-from judge.errors import InputError
+from judge.errors import DATA, InputError, require
 from judge.files import locked
 from judge.progress import say
 
@@ -54,6 +54,7 @@ def build_command(
     ] = None,
 ) -> None:
     """Build an SFT and DPO data set from documents with gold answers."""
+    require("judge data build", "data", *DATA)
     from data_pipeline.build.pipeline import build
     from data_pipeline.build.unfinished import MANIFEST
     from data_pipeline.config import DataConfig
@@ -116,6 +117,7 @@ def dialogues_command(
     dry: DRY = False,
 ) -> None:
     """Let two chat models talk about topics, for people to annotate: as DiaHalu was made."""
+    require("judge data dialogues", "data", *DATA)
     from data_pipeline.papers.dialogues.config import DialoguesConfig
     from data_pipeline.papers.dialogues.run import DIALOGUES, TO_REPAIR, dry_run, run
 
@@ -131,15 +133,14 @@ def dialogues_command(
 
 @app.command("onion")
 def onion_command(
-    config: Annotated[
-        Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval-construction.")
-    ],
+    config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval.")],
     keys: KEYS = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the set, instead of the recipe's.")] = None,
     overrides: OVERRIDES = None,
     dry: DRY = False,
 ) -> None:
     """Let a chat model write facts and hallucinations about entities: as OnionEval was made."""
+    require("judge data onion", "data", *DATA)
     from data_pipeline.papers.onion.config import OnionConfig
     from data_pipeline.papers.onion.run import FOLDER, ROWS, STAGES, dry_run, run
 
@@ -202,6 +203,7 @@ def audit_command(
 
     Writes a Markdown file, an HTML page and a JSON file of the same name.
     """
+    require("judge data audit", "data", *DATA)
     from data_pipeline.audit import audit_folder, write_audit
     from data_pipeline.sources.workers import Workers, cores
 

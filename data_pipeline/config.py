@@ -124,7 +124,7 @@ class LeaksConfig(StrictConfig):
     benchmarks: tuple[str, ...] = ()
     """Names of benchmarks; empty means all that are at hand."""
     built: tuple[str, ...] = ()
-    """Folders of data sets that were built to measure with, such as ``runs/bianbench-rebuild/data``: what
+    """Folders of data sets that were built to measure with, such as ``runs/bianbench/data``: what
     is in one of them is dropped too."""
     data_dir: str | None = None
     """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default."""

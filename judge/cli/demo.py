@@ -14,7 +14,7 @@ import typer
 
 from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, Step, adapting_steps, steps
 from judge.cli.train import TRL
-from judge.errors import InputError, JudgeError, require
+from judge.errors import DATA, InputError, JudgeError, require
 from judge.files import JUDGE_FILE
 from judge.shipped import REFERENCE
 
@@ -52,8 +52,10 @@ def demo_command(
         raise InputError("--from-reference starts from the toolkit's judge; omit --model")
     if from_reference and seed:
         raise InputError("--seed is that of SFT and DPO; omit it with --from-reference")
-    if not from_reference:
-        require("judge demo", "train", *TRL)
+    if from_reference:
+        require("judge demo --from-reference", "data", *DATA)
+    else:
+        require("judge demo", "train", *TRL, *DATA)
     from judge.models.bundled import bring_encoder, bring_model
     from judge.models.hardware import this_device
 

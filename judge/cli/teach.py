@@ -10,7 +10,7 @@ import typer
 from judge.cli.demo import run, say, show
 from judge.cli.demo_steps import ADAPTED, adapting_steps
 from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, parse_gold_labels
-from judge.errors import InputError
+from judge.errors import DATA, InputError, require
 from judge.files import sha256_file, write_json
 from judge.rows import FILE_TYPES, Meanings, as_file, read_rows
 from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
@@ -38,6 +38,7 @@ def teach_command(
 
     Run the same command again to resume.
     """
+    require("judge teach", "data", *DATA)
     with as_file(file, encoding) as readable:
         samples = read_answers(readable, parse_columns(columns) or {}, parse_gold_labels(gold_labels))
         begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,8 +17,9 @@ import pytest
 import torch
 import yaml
 
+from judge.cli.train import TRL
 from judge.configs import load_config
-from judge.errors import InputError, JudgeError, JudgeWarning
+from judge.errors import DATA, InputError, JudgeError, JudgeWarning
 from judge.files import sha256_file, write_jsonl
 from judge.load import load_judge
 from judge.models.trained_on import FILE, fingerprint, read_trained_on
@@ -430,11 +432,13 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(
         "runs/demo/sft: is missing; DPO starts from the SFT judge, so make that first: judge sft demo\n"
         in (refused(capsys, "dpo"))
     )
-    bian = ROOT / "recipes" / "bian-qwen2.5-7b"
+    bian = ROOT / "recipes" / "bian-7b"
     said = refused(capsys, "dpo", bian / "dpo.yaml")
-    assert f"judge sft {bian / 'sft.yaml'} && judge merge runs/bian-qwen2.5-7b/sft -o runs/" in said
+    assert f"judge sft {bian / 'sft.yaml'} && judge merge runs/bian-7b/sft -o runs/" in said
     said = refused(capsys, "sft", "own-domain", "data=mine")
     assert "mine: is missing; build the data set first: judge data build own-domain --out mine\n" in said
+    said = refused(capsys, "sft", "reference")  # by the recipe that has it as its output
+    assert "first: judge data build reference/data-lm\n" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -464,15 +468,40 @@ def test_the_demo_builds_its_data_set(
     assert load_judge("runs/demo/dpo").check([Sample("1", "A text.", "An answer.")])[0].p_fail is not None
 
 
-@pytest.mark.parametrize("command", ["sft", "dpo", "demo"])
+@pytest.mark.parametrize(
+    ("command", "extra", "packages"),
+    [
+        ("sft", "train", TRL),
+        ("dpo", "train", TRL),
+        ("demo", "train", (*TRL, *DATA)),
+        ("demo --from-reference", "data", DATA),
+        ("teach mine.jsonl", "data", DATA),
+        ("data build demo", "data", DATA),
+        ("data audit mine", "data", DATA),
+        ("data onion onioneval", "data", DATA),
+        ("data dialogues self-dialogue", "data", DATA),
+        ("encoder", "data", DATA),  # without a recipe, it builds the demo's data set
+    ],
+)
 def test_what_is_not_installed_is_told_before_any_work(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str,
+    extra: str,
+    packages: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for package in ("trl", "datasets"):
+    for package in (*TRL, *DATA):
         monkeypatch.setitem(sys.modules, package, None)
-    said = refused(capsys, command)
-    assert said == f'error: judge {command} needs trl, datasets; pip install "hallucination-judge[train]"\n'
+    said = refused(capsys, *command.split())
+    begins = "building the demo's data set" if command == "encoder" else f"judge {command.split()[0]}"
+    assert said.startswith(f"error: {begins}")
+    assert said.endswith(f' needs {", ".join(packages)}; pip install "hallucination-judge[{extra}]"\n')
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    named = " ".join(extras["data"] + extras["train"] if extra == "train" else extras["data"])
+    assert all(f"{package}>=" in named for package in packages)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -494,16 +494,12 @@ def test_ragtruth(tmp_path: Path) -> None:
 
 
 def test_ragtruth_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = load_config(DataConfig, Path(__file__).parents[2] / "recipes/ragtruth/data.yaml")
-    settings = recipe.model_dump() | {
-        "output": str(tmp_path / "data"),
-        "splits": {"validation": 0.2, "test": 0},
-    }
+    recipe = mine(tmp_path / "data", sources=[{"kind": "ragtruth", "tasks": ["qa"]}], leaks={})
     monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
     with pytest.raises(InputError, match="JUDGE_DATA_DIR"):
-        build(DataConfig.model_validate(settings))
+        build(recipe)
     monkeypatch.setenv("JUDGE_DATA_DIR", str(ragtruth_folder(tmp_path)))
-    assert build(DataConfig.model_validate(settings))["counts"]["label"] == {"FAIL": 11, "PASS": 11}
+    assert build(recipe)["counts"]["label"] == {"FAIL": 11, "PASS": 11}
 
 
 # --- The base model's own mistakes --------------------------------------------------------------------------

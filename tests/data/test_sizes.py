@@ -27,7 +27,7 @@ from judge.samples import read_samples
 from judge.types import Label, Sample, Task
 
 RECIPES = Path(__file__).parents[2] / "recipes"
-RECIPE = RECIPES / "lynx-llama3-8b/data.yaml"
+RECIPE = RECIPES / "lynx-8b/data.yaml"
 WORDS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("l", "n", "r", "st", "m")]
 
 
@@ -222,11 +222,10 @@ def test_training_sets_and_bianbench_rebuilt_share_no_document(
 ) -> None:
     """Bi'an, B.1. Each set of both is on one side here and on the other there; made, they share no text."""
     monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
-    rebuilt = {"bianbench-rebuild", "bianbench-cf-rebuild"}
     read: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
-    for recipe in sorted(RECIPES.glob("*/data.yaml")):
-        read[recipe.parent.name in rebuilt] += sources_of(recipe)
-    both = {source["kind"] for source in read[True]} & {source["kind"] for source in read[False]}
+    for recipe in sorted(RECIPES.glob("*/data*.yaml")):
+        read[recipe.parent.name == "bianbench"] += sources_of(recipe)
+    both = {source["kind"] for source in read[True]} & {*SIDED}
     assert both == {*SIDED}
     for measures, sources in read.items():
         sides = {source.get("side", "source") for source in sources if source["kind"] in both}
@@ -234,10 +233,11 @@ def test_training_sets_and_bianbench_rebuilt_share_no_document(
 
     documents: dict[str, set[tuple[str, str]]] = {}
     there = {*SIDED, "starter"} - {"fib"}
-    wanted = {"bianbench-rebuild": 0, "bian-qwen2.5-7b": 0, "lynx-llama3-8b": 0, "mixed": 0}
-    for name in wanted:
+    wanted = {name: sources_of(RECIPES / name / "data.yaml") for name in ("bianbench", "bian-7b", "lynx-8b")}
+    wanted["of your own"] = [{"kind": kind, "perturb": kind != "ragtruth"} for kind in sorted(there)]
+    for name, given in wanted.items():
         sources: dict[str, dict[str, Any]] = {}
-        for source in sources_of(RECIPES / name / "data.yaml"):
+        for source in given:
             if (
                 source["kind"] in there
             ):  # the made-up RAGTruth has questions alone, its translations no language
@@ -259,7 +259,7 @@ def test_training_sets_and_bianbench_rebuilt_share_no_document(
             "starter",
         }
         documents[name] = {(sample.document_text, sample.question) for sample in samples}
-    measured = documents.pop("bianbench-rebuild")
+    measured = documents.pop("bianbench")
     for trained in documents.values():
         assert not {text for text, _ in measured} & {text for text, _ in trained}
         assert not {question for _, question in measured} & {question for _, question in trained} - {""}

@@ -19,7 +19,7 @@ from judge.floors.rules import make_floor
 from judge.formats.ragtruth import load_split
 from judge.types import Label, Sample
 
-RECIPE = Path(__file__).parents[2] / "recipes/bianbench-rebuild/data.yaml"
+RECIPE = Path(__file__).parents[2] / "recipes/bianbench/data.yaml"
 COUNTS = {
     "halubench": (500, 500), "halueval_qa": (10_000, 10_000), "halueval_dialogue": (10_000, 10_000),
     "halueval_summarization": (10_000, 10_000), "halueval_general": (3_692, 815), "ragtruth": (714, 160),

@@ -28,7 +28,7 @@ TITLES = {
     "exactness": "Relative differences of tree training from TRL's own trainer; then of TRL with itself",
     "training": "Training against TRL, LoRA rank 16 on random weights: pairs or rows a second; "
     "an empty cell did not fit, or did not run",
-    "capped": "`recipes/t4-qlora-qwen2.5-7b` on random weights under a cap; the estimate is for a T4",
+    "capped": "`recipes/t4` on random weights under a cap; the estimate is for a T4",
     "qlora": "QLoRA, DPO from its adapter: largest distance from the SFT judge at step 0, in log-probability",
     "merge": "Merging an adapter: host memory above what the imports took; `p_fail` against the adapter's",
     "agree": "Engines against transformers in float32; seconds include starting Python, but for the server",

@@ -12,7 +12,7 @@ import pytest
 
 from tests.wheel.conftest import ROOT, Environment, linked_environment
 
-NOTEBOOK = ROOT / "recipes" / "t4-qlora-qwen2.5-7b" / "colab.ipynb"
+NOTEBOOK = ROOT / "recipes" / "t4" / "colab.ipynb"
 pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 pytestmark = pytest.mark.filterwarnings("ignore")  # the kernel's advice
