@@ -1,6 +1,6 @@
 """The packages that an installed toolkit brings along, with their licences, as a Markdown table.
 
-    python -m benchmarks.licences > docs/licences.md
+    python -m benchmarks.licences > docs/research/licences.md
 
 Reads what is installed here: the packages that the toolkit requires, with its extras, and theirs.
 """
@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution, requires
 EXTRAS = ("", "data", "train", "serve")
 HEAD = """# Licences of what is installed along
 
-    python -m benchmarks.licences > docs/licences.md
+    python -m benchmarks.licences > docs/research/licences.md
 
 What `pip install hallucination-judge[train,serve]` brings, as each package states it. The toolkit itself is
 Apache-2.0; the reference judge's encoder and data: see its model card (`judge/reference/README.md`).

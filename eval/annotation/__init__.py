@@ -1,4 +1,4 @@
-"""People as judges: tasks for Label Studio, its exports, and how far annotators agree (docs/annotation.md).
+"""People as judges: tasks for Label Studio, its exports, and how far annotators agree (docs/evaluation.md).
 
 label_studio.py what `judge annotate` writes for Label Studio, and the annotations of an export
 agreement.py    raw agreement, kappas and alpha, by source, with intervals; disagreements; as tables

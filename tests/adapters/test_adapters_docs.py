@@ -41,7 +41,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ScriptedJudge:
 @pytest.mark.parametrize(
     ("heading", "package", "count"),
     [
-        ("DeepEval", "deepeval", 1), ("RAGAS", "ragas", 2), ("LangChain", "langchain_core", 1),
+        ("DeepEval", "deepeval", 1), ("RAGAS", "ragas", 1), ("LangChain", "langchain_core", 1),
         ("LlamaIndex", "llama_index", 1), ("Haystack", "haystack", 1), ("any-guardrail", "any_guardrail", 1),
     ],
 )  # fmt: skip

@@ -420,9 +420,11 @@ def test_an_encoder_in_onnx_runtime(
 
 
 def doc_block(words: str) -> str:
-    """The Python block of docs/deploy.md that has these words."""
-    page = (Path(__file__).resolve().parents[2] / "docs" / "deploy.md").read_text(encoding="utf-8")
-    [found] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if words in block]
+    """The Python block of docs/deploy.md, or of the page on ONNX Runtime, that has these words."""
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    pages = (docs / "deploy.md", docs / "research" / "onnx-runtime.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    [found] = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if words in block]
     return str(found)
 
 

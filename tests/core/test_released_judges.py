@@ -1,4 +1,4 @@
-"""Released judges with prompts from files and replies in their own forms (docs/released-judges.md)."""
+"""Released judges with prompts from files and replies in their own forms (docs/judges.md)."""
 
 import math
 import re
@@ -206,8 +206,10 @@ def test_wrong_files(text: str, message: str, tmp_path: Path) -> None:
 
 
 def test_the_files_of_the_docs_are_right(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "released-judges.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    docs = Path(__file__).parents[2] / "docs"
+    pages = (docs / "judges.md", docs / "research" / "released-judges.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert len(blocks) == 5
     for block in blocks:
         messages = prompt(tmp_path, block).messages(SAMPLES[0], "reason")
