@@ -93,7 +93,7 @@ def test_what_needs_an_extra_says_so(command: str, core: Environment, tmp_path: 
 
 
 def test_the_judges_on_everyday_cases(installed: Command, tmp_path: Path) -> None:
-    """What they were made from is brought from the package index. docs/research/everyday.md lists the verdicts."""
+    """The bases come from the package index; docs/research/everyday.md lists the verdicts."""
     cases = Path(__file__).with_name("everyday.jsonl")
     rows = [json.loads(line) for line in cases.read_text().splitlines()]
     said = []
