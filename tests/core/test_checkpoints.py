@@ -203,9 +203,7 @@ def test_a_full_disk_keeps_the_last_checkpoint(
     assert difference(output, undisturbed) == 0.0
 
 
-def test_other_failures_are_not_the_disks(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_failures_are_not_the_disks(folder: Path, tmp_path: Path) -> None:
     def fail(_: Any) -> None:
         raise RuntimeError("no memory")
 

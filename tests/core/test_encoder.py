@@ -462,7 +462,7 @@ def test_a_stopped_run_resumes_to_the_same_weights(
     assert load_judge(str(tmp_path / "parted")).check([sample("it is low .")])[0].label
 
 
-def test_long_documents_train_by_their_best_window(bert: Path, tmp_path: Path) -> None:
+def test_long_documents_train_by_their_best_window(bert: Path) -> None:
     """The loss of a sample is that of the logit that judging takes."""
     from judge.encoder.network import start_network
     from judge.training.encoder import EncoderTrainer, collate

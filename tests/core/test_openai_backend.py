@@ -237,9 +237,7 @@ def test_on_vllm_a_reply_is_held_to_a_pattern(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_listed_alternatives_come_near(
-    language: Any, serve: Serve, tiny_backend: Callable[..., TransformersBackend]
-) -> None:
+def test_listed_alternatives_come_near(language: Any, serve: Serve) -> None:
     """A vocabulary of single bytes, where all words are long, and a server that lists 20 alternatives."""
     words = {"en": ("PASS", "FAIL"), "zh": ("\u901a\u8fc7", "\u5931\u8d25")}[language]
     _, config = serve("lists", "bytes", replies=[words[0]])

@@ -609,7 +609,7 @@ def test_offline_without_answers_shows_the_floors(data: Path) -> None:
     assert "measured:" not in markdown(report)
 
 
-def test_the_report_by_age(data: Path, tmp_path: Path) -> None:
+def test_the_report_by_age(data: Path) -> None:
     rows = [NUMBERS[0] | {"source": "news_2025_02"}, NUMBERS[1] | {"created_at": "2024-01"}, NUMBERS[2]]
     put_tasks(data, rows)
     by_cutoff = run_open_factual(Doubler(), data, cutoff="2024-06")["contamination"]
