@@ -90,7 +90,7 @@ def test_full_fine_tuning_of_7_billion_does_not(ask: Any) -> None:
     assert f"no: it takes {more:.1f}" in text and "quantization=nf4" in text
 
 
-def test_overrides_and_another_config(ask: Any, qwen: Path, tmp_path: Path) -> None:
+def test_overrides_and_another_config(ask: Any, tmp_path: Path) -> None:
     small = tmp_path / "small.json"
     small.write_text(json.dumps({**QWEN_7B, "num_hidden_layers": 2}))
     _, text = ask({**QLORA, "model": "owner/not-here"}, "--device", "t4", "--config", str(small))

@@ -24,12 +24,12 @@ from judge.backends.openai import OpenAIBackend
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
 from judge.backends.vllm_server import looks_coarse
-from judge.cli.main import main
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.judge import CHUNK, Judge
 from judge.load import load_judge
 from judge.remote import EndpointConfig
 from judge.types import Label, Message, Sample
+from tests.calling import call
 from tests.core.chat_model import ChatModel, serving
 from tests.fault_server import FaultServer
 
@@ -237,9 +237,7 @@ def test_on_vllm_a_reply_is_held_to_a_pattern(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_listed_alternatives_come_near(
-    language: Any, serve: Serve, tiny_backend: Callable[..., TransformersBackend]
-) -> None:
+def test_listed_alternatives_come_near(language: Any, serve: Serve) -> None:
     """A vocabulary of single bytes, where all words are long, and a server that lists 20 alternatives."""
     words = {"en": ("PASS", "FAIL"), "zh": ("\u901a\u8fc7", "\u5931\u8d25")}[language]
     _, config = serve("lists", "bytes", replies=[words[0]])
@@ -394,11 +392,8 @@ def test_an_address_is_checked() -> None:
 def test_judge_check_asks_a_server(serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, config = serve("vllm")
     (tmp_path / "document").write_text("Cats sleep.", encoding="utf-8")
-    call = ["check", "--model", "tiny", "--backend", "openai", "--base-url", config.base_url]
-    call += ["--document", f"@{tmp_path / 'document'}", "--answer", "They do.", "--json"]
-    with pytest.raises(SystemExit) as caught:
-        main(call)
-    assert caught.value.code == 0
+    server = ("--model", "tiny", "--backend", "openai", "--base-url", config.base_url, "--json")
+    assert call("check", *server, "--document", f"@{tmp_path / 'document'}", "--answer", "They do.") == 0
     row = json.loads(capsys.readouterr().out)
     assert row["label"] in ("PASS", "FAIL") and 0 < row["p_fail"] < 1
     assert any("Cats sleep." in body["messages"][0]["content"] for body in calls(model))

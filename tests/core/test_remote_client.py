@@ -204,16 +204,15 @@ def test_the_key_comes_from_the_environment_and_goes_nowhere_else(
 
 
 def test_runs_at_once_keep_to_the_limit_together(log: Path) -> None:
-    with FaultServer(log, latency=0.05) as server, ThreadPoolExecutor(3) as pool:
+    """Of five requests in a row the last comes when one of the others has been answered."""
+    with FaultServer(log, latency=0.3) as server, ThreadPoolExecutor(3) as pool:
         client = ChatClient(endpoint(server.base_url, concurrency=4))
-        start = time.perf_counter()
-        runs = [
-            pool.submit(lambda at=at: list(client.run(make_requests(12, start=at)))) for at in (0, 20, 40)
-        ]
+        runs = [pool.submit(lambda at=at: list(client.run(make_requests(6, start=at)))) for at in (0, 20, 40)]
         texts = [[reply.text for reply in run.result()] for run in runs]
-        assert time.perf_counter() - start >= 36 / 4 * 0.05
-        assert [len(found) for found in texts] == [12] * 3
-        assert texts[1] == [reply.text for reply in client.run(make_requests(12, start=20))]
+        came = sorted(row["time"] for row in server.requests())
+        assert len(came) == 18
+        assert all(last - first >= 0.3 for first, last in zip(came, came[4:], strict=False))
+        assert texts[1] == [reply.text for reply in client.run(make_requests(6, start=20))]
 
 
 def test_a_failure_ends_the_runs_beside_it_and_no_later_one(log: Path) -> None:
@@ -322,6 +321,13 @@ def test_an_estimate_makes_no_call_and_knows_what_is_cached(log: Path, cache: Ca
     after = client.estimate(requests, count_tokens=lambda messages: 7)
     assert (after.calls, after.cached, after.prompt_tokens) == (6, 4, 42)
     assert "tokenizer" in after.counted
+
+
+def test_the_same_call_twice_at_once_is_one_call(log: Path, cache: CallCache) -> None:
+    with FaultServer(log, latency=0.1) as server:
+        replies = list(ChatClient(endpoint(server.base_url), cache=cache).run(make_requests(1) * 5))
+        assert len(server.requests()) == 1
+    assert sorted(reply.cached for reply in replies) == [False, True, True, True, True]
 
 
 def test_teachers_run_side_by_side_and_share_cache_and_budget(log: Path, cache: CallCache) -> None:

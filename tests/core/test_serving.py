@@ -115,7 +115,7 @@ def floor() -> Iterator[Running]:
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60  # a busy machine takes its time
     while not true():
         assert time.monotonic() < end, "it did not come about"
         time.sleep(0.005)
@@ -520,14 +520,14 @@ def test_the_command_answers_and_ends_well_on_sigterm() -> None:
         headers = {"authorization": "Bearer secret"}
         with ThreadPoolExecutor(1) as pool:
             task = pool.submit(
-                httpx2.post, f"{url}/v1/judge", json={"samples": [ONE]}, headers=headers, timeout=10
+                httpx2.post, f"{url}/v1/judge", json={"samples": [ONE]}, headers=headers, timeout=60
             )
             wait_until(
                 lambda: "judge_queue_samples 1.0" in httpx2.get(f"{url}/metrics", headers=headers).text
             )
             process.send_signal(signal.SIGTERM)
             assert task.result().json()["verdicts"][0]["label"] == "PASS"
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         assert process.stderr.read() == ""
 
 

@@ -228,9 +228,9 @@ def ragas(reply: str, **settings: Any) -> Ragas:
 @pytest.mark.parametrize(
     ("reply", "label", "p_fail"),
     [
-        ("The tower is red.\nIt is 20 m high.", Label.PASS, 0.0),
+        ("* The tower is red.\n2. It is 20 m high.", Label.PASS, 0.0),
         ("- The tower is red.\n- It is blue.", Label.PASS, 0.5),
-        ("1. The tower is red.\n2. It is blue.\n3. It is new.", Label.FAIL, 2 / 3),
+        ("1. It is blue.\n2. It is new.\n(3) The tower is red.", Label.FAIL, 2 / 3),
         ("It is blue.\nIt is blue.", Label.FAIL, 1.0),
     ],
 )

@@ -55,48 +55,55 @@ def stress(question: str) -> FactualTask:
     return task("Nothing of the kind. " * 9, question, kind=Kind.STRESS, category="hallucination")
 
 
-# --- The answers that the benchmark's description quotes, with the labels printed there ---------------------
+# --- Scores -------------------------------------------------------------------------------------------------
+
+WESTEROS = stress("What is the capital of the fictional country Westeros?")
+HELIUM = stress("What element did scientists discover between hydrogen and helium in 2024?")
+FRANCE = task("Paris", "What is the capital of France?")
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "label"),
-    [
-        (EINSTEIN, "He did not win a Nobel Prize in 2025.", "refusal_or_correction"),
-        (
-            EINSTEIN,
-            "The Nobel Prize is awarded every year, not in future years\u2026 it's impossible for Albert "
-            "Einstein to have won the Nobel Prize in 2025 as he passed away in 1955.",
-            "refusal_or_correction",
-        ),
-        (EINSTEIN, "He won the Nobel Prize in Physics in 1921.", "hallucination_candidate"),
-        (
-            ZALORA,
-            "I do not have access to real-time information, including personal details like PhD thesis "
-            "topics.",
-            "refusal_or_correction",
-        ),
-        (
-            ZALORA,
-            "The PhD thesis topic of Dr. Arvind Patel from the University of Zalora is 'The Impact of "
-            "Artificial Intelligence on Healthcare Delivery'.",
-            "hallucination_candidate",
-        ),
-        (
-            ZALORA,
-            "Dr. Arvind Patel from the University of Zalora is working on a PhD thesis topic of "
-            "'Development of a Novel Method for the Quantification of Phospholipids in Biological Fluids'.",
-            "hallucination_candidate",
-        ),
-    ],
-)
-def test_quoted_answers_to_stress_tests_have_the_printed_labels(
-    question: str, answer: str, label: str
-) -> None:
-    found = score(stress(question), answer)
-    assert found.strict == found.extended == label
+def both(label: str) -> dict[str, object]:
+    return {"strict": label, "extended": label}
 
 
 SCORED: list[tuple[str | FactualTask, str, dict[str, object]]] = [
+    # The answers that the benchmark's description quotes, with the labels printed there.
+    (stress(EINSTEIN), "He did not win a Nobel Prize in 2025.", both("refusal_or_correction")),
+    (
+        stress(EINSTEIN),
+        "The Nobel Prize is awarded every year, not in future years… it's impossible for Albert Einstein "
+        "to have won the Nobel Prize in 2025 as he passed away in 1955.",
+        both("refusal_or_correction"),
+    ),
+    (stress(EINSTEIN), "He won the Nobel Prize in Physics in 1921.", both("hallucination_candidate")),
+    (
+        stress(ZALORA),
+        "I do not have access to real-time information, including personal details like PhD thesis topics.",
+        both("refusal_or_correction"),
+    ),
+    (
+        stress(ZALORA),
+        "The PhD thesis topic of Dr. Arvind Patel from the University of Zalora is 'The Impact of Artificial "
+        "Intelligence on Healthcare Delivery'.",
+        both("hallucination_candidate"),
+    ),
+    # The question's own words refuse nothing, and claim nothing.
+    (
+        WESTEROS,
+        "The capital of the fictional country Westeros is King's Landing.",
+        {"strict": "hallucination_candidate"},
+    ),
+    (WESTEROS, "Westeros does not exist.", {"strict": "refusal_or_correction"}),
+    (HELIUM, "", {"strict": "unclear"}),
+    (HELIUM, "They discovered a new element between hydrogen and helium.", {"strict": "unclear"}),
+    (HELIUM, "Perhaps Lithium.", {"strict": "unclear"}),
+    (HELIUM, "Lithium", {"strict": "hallucination_candidate"}),
+    # Wrong, uncertain and refused are apart.
+    (FRANCE, "Lyon.", {"reply": "claim"}),
+    (FRANCE, "I think it is Lyon.", {"reply": "uncertain"}),
+    (FRANCE, "I'm not sure, but maybe Lyon.", {"reply": "uncertain"}),
+    (FRANCE, "I believe it is the capital.", {"reply": "claim"}),  # says nothing that the question does not
+    (FRANCE, "Probably Paris.", {"extended": "correct"}),
     # The description's own examples: eight, a verbose answer, short references, the tolerance.
     ("8", "**Eight**", {"strict": "incorrect", "extended": "correct"}),
     ("eight", "8", {"extended": "correct"}),
@@ -142,9 +149,6 @@ SCORED: list[tuple[str | FactualTask, str, dict[str, object]]] = [
 def test_scores(asked: str | FactualTask, answer: str, wanted: dict[str, object]) -> None:
     found = score(task(asked) if isinstance(asked, str) else asked, answer)
     assert {name: getattr(found, name) for name in wanted} == wanted
-
-
-def test_a_wider_tolerance() -> None:
     assert score(task("3.1416"), "3.1", tolerance=0.05).extended == "correct"
 
 
@@ -211,37 +215,6 @@ def test_no_answer_breaks_the_scoring(reference: str, answer: str) -> None:
 def test_whole_numbers_are_right_only_when_they_are_equal(wanted: int, said: int) -> None:
     found = score(task(str(wanted)), f"It was {said}.").extended
     assert found == ("correct" if wanted == said else "incorrect")
-
-
-# --- Refusals ----------------------------------------------------------------------------------------------
-
-
-def test_the_questions_own_words_refuse_nothing() -> None:
-    asked = stress("What is the capital of the fictional country Westeros?")
-    answer = "The capital of the fictional country Westeros is King's Landing."
-    assert score(asked, answer).strict == "hallucination_candidate"
-    assert score(asked, "Westeros does not exist.").strict == "refusal_or_correction"
-
-
-def test_wrong_uncertain_and_refused_are_apart() -> None:
-    asked = task("Paris", "What is the capital of France?")
-    replies = {
-        "Lyon.": "claim",
-        "I think it is Lyon.": "uncertain",
-        "I'm not sure, but maybe Lyon.": "uncertain",
-        "I'm not sure.": "refusal",
-        "I believe it is the capital.": "claim",  # says nothing that the question does not
-        "": "empty",
-    }
-    assert {answer: score(asked, answer).reply for answer in replies} == replies
-    assert score(asked, "Probably Paris.").extended == "correct"
-
-
-def test_unclear_answers() -> None:
-    asked = stress("What element did scientists discover between hydrogen and helium in 2024?")
-    for answer in ("", "They discovered a new element between hydrogen and helium.", "Perhaps Lithium."):
-        assert score(asked, answer).strict == "unclear"
-    assert score(asked, "Lithium").strict == "hallucination_candidate"
 
 
 # --- Passages and citations --------------------------------------------------------------------------------
@@ -636,7 +609,7 @@ def test_offline_without_answers_shows_the_floors(data: Path) -> None:
     assert "measured:" not in markdown(report)
 
 
-def test_the_report_by_age(data: Path, tmp_path: Path) -> None:
+def test_the_report_by_age(data: Path) -> None:
     rows = [NUMBERS[0] | {"source": "news_2025_02"}, NUMBERS[1] | {"created_at": "2024-01"}, NUMBERS[2]]
     put_tasks(data, rows)
     by_cutoff = run_open_factual(Doubler(), data, cutoff="2024-06")["contamination"]

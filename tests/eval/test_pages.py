@@ -403,10 +403,15 @@ def page_file(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return path
 
 
-@pytest.fixture(params=[("light", 1280), ("dark", 375)], ids=["desktop", "dark phone"])
+DEVICES = pytest.mark.parametrize(
+    "tab", [("light", 1280), ("dark", 375)], ids=["desktop", "dark phone"], indirect=True
+)
+
+
+@pytest.fixture
 def tab(browser: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The page, opened; at the end, that it logged nothing and asked for nothing but itself."""
-    scheme, width = request.param
+    scheme, width = getattr(request, "param", ("dark", 375))
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     said: list[str] = []
@@ -428,6 +433,7 @@ def column(tab: Any, place: int) -> list[str]:
     return [row.locator("> *").nth(place).inner_text().split("\n")[0] for row in rows.all()]
 
 
+@DEVICES
 def test_leaderboard_sorts_and_filters(tab: Any) -> None:
     assert len(column(tab, 0)) == 5 + 4
     header = tab.locator("#board th", has_text="accuracy").nth(1)
@@ -479,6 +485,7 @@ def test_two_judges_are_compared_both_ways(tab: Any, folders: list[Path]) -> Non
     assert f"{100 * low:.1f} to {100 * high:.1f}".replace("-", "\u2212") in said
 
 
+@DEVICES
 def test_samples_are_found_and_read(tab: Any, folders: list[Path]) -> None:
     run = read_sets(folders)[0].runs[0]
     tab.locator("#sample-run").select_option("0")
