@@ -5,13 +5,13 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from eval.baselines.selfcheck import Consistency
+from eval.baselines.selfcheck import Consistency, SelfCheck
 from eval.embeddings import TextEncoder
 from judge.checker import Checker
 from judge.encoder.heads import Head, sigmoid
@@ -77,7 +77,7 @@ class SelfCheckBERTScore(Consistency):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelfCheckInference(Consistency):
+class SelfCheckInference(SelfCheck):
     """By an encoder for inference: does a sampled text contradict a sentence? Neutral is left out."""
 
     method = "selfcheck-nli"
@@ -87,22 +87,10 @@ class SelfCheckInference(Consistency):
         """The sampling, and what compares."""
         return {**super().settings(), "encoder": self.encoder.name}
 
-    def compare(
-        self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
-    ) -> Iterator[tuple[float | None, int]]:
-        """The mean probability of a contradiction over sentences and texts."""
-        pairs = [
-            [
-                replace(sample, document=text, question="", answer=sentence)
-                for text in found
-                for sentence in _sentences(sample.answer)
-            ]
-            for sample, found in zip(samples, texts, strict=True)
-        ]
-        checks = self.encoder.iter_check([pair for found in pairs for pair in found])
-        for found in pairs:
-            scores = [verdict.p_fail for verdict in islice(checks, len(found)) if verdict.p_fail is not None]
-            yield (mean(scores) if scores else None), 0
+    @property
+    def comparing(self) -> Checker:
+        """The encoder."""
+        return self.encoder
 
 
 @dataclass(frozen=True, slots=True)

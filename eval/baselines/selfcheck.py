@@ -26,6 +26,7 @@ from typing import Any
 from eval.baselines.base import Baseline
 from eval.baselines.prompts import ENTAILMENT, SupportPrompt, ask_answer, ask_rephrasing
 from judge.backends.base import Decoding, Generation
+from judge.checker import Checker
 from judge.floors.overlap import units
 from judge.judge import Judge
 from judge.prompting.fitting import TooLong, fit
@@ -155,6 +156,11 @@ class SelfCheck(Consistency):
 
     method = "selfcheck"
 
+    @property
+    def comparing(self) -> Checker:
+        """What says whether a text supports a sentence."""
+        return self.supports
+
     def compare(
         self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
     ) -> Iterator[tuple[float | None, int]]:
@@ -167,7 +173,7 @@ class SelfCheck(Consistency):
             ]
             for sample, found in zip(samples, texts, strict=True)
         ]
-        checks = self.supports.iter_check([pair for found in pairs for pair in found])
+        checks = self.comparing.iter_check([pair for found in pairs for pair in found])
         for found in pairs:
             verdicts = list(islice(checks, len(found)))
             scores = [verdict.p_fail for verdict in verdicts if verdict.p_fail is not None]

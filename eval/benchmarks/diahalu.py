@@ -45,7 +45,13 @@ PROMPT = DiaHaluPrompt()
 
 def read(names: Sequence[str], data_dir: Path | None) -> Iterator[Sample]:
     """The dialogues of the first of these files in ``data_dir/diahalu``."""
-    path = find_file(need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL), "diahalu", names, ORIGINAL)
+    return read_dialogues(
+        find_file(need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL), "diahalu", names, ORIGINAL)
+    )
+
+
+def read_dialogues(path: Path) -> Iterator[Sample]:
+    """The dialogues of a file in the form of one of the releases."""
     sheet = ".xlsx" in path.suffixes
     empty = True
     for line, values in read_rows(path):

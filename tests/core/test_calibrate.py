@@ -455,7 +455,7 @@ def test_the_command_line_warns_in_one_line(
     assert call("calibrate", "--model", judged[0], "--data", judged[1]) == 0
     (tmp_path / "other.jinja").write_text("{{ document }} {{ answer }}")
     monkeypatch.setattr(warnings, "showwarning", show)
-    model = ("--model", judged[0], "--template", tmp_path / "other.jinja")
+    model = ("--model", judged[0], "--set", f"template={tmp_path / 'other.jinja'}")
     assert call("batch", judged[1], "-o", tmp_path / "out.jsonl", *model) == 0
     [line] = [line for line in capsys.readouterr().err.splitlines() if "set aside" in line]
     assert line.startswith(f"warning: {judged[0]}: its calibration for mode verdict is set aside")

@@ -9,6 +9,7 @@ import yaml
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
 from data_pipeline.sources import SourceConfig, read_source
+from eval.annotation.dialogues import statistics
 from eval.benchmarks import get_benchmark, load_benchmark
 from eval.benchmarks.diahalu import DIAHALU_V2, V2, read
 from eval.benchmarks.samples_file import samples_file
@@ -66,13 +67,15 @@ def test_parts(shared_data: Path) -> None:
     assert len(halubench) == 8 and set(halubench.values()) == {125}
     diahalu = get_benchmark("diahalu")
     samples = diahalu.load(shared_data)
-    rows = diahalu.tables(samples)["domain"]
-    # DiaHalu, Table 2.
-    assert {domain: len(found) for domain, found in rows.items()} == {
-        "knowledge": 272, "task": 131, "chit-chat": 186, "reasoning": 159,
-    }  # fmt: skip
-    wrong = {domain: counts([samples[row] for row in found])[1] for domain, found in rows.items()}
-    assert wrong == {"knowledge": 131, "task": 47, "chit-chat": 71, "reasoning": 80}
+    found = statistics(samples)
+    parts = ("knowledge", "task", "chit-chat", "reasoning", "overall")  # DiaHalu, Table 2, and then 1
+    assert [found[part]["dialogues"] for part in parts] == [272, 131, 186, 159, 748]
+    assert [found[part]["with hallucination"] for part in parts] == [131, 47, 71, 80, 329]
+    rates = [round(found[part]["rate, %"], 2) for part in parts]
+    assert rates == [48.16, 35.88, 38.17, 50.31, 43.98]
+    overall = found["overall"]
+    assert round(overall["mean rounds"], 4) == 6.8951 and overall["longest response, words"] == 183
+    assert overall["mean response, words"] == pytest.approx(13.5091, abs=0.2)  # by another count of words
     onion = get_benchmark("onioneval")
     assert len(onion.tables(onion.load(shared_data))["category"]) == 19
 

@@ -16,8 +16,9 @@ class DialoguesConfig(StrictConfig):
     """Folder for the dialogues."""
     domains: dict[Domain, PositiveInt] = Field(min_length=1)
     """How many dialogues of each domain: knowledge, task, chit-chat, reasoning."""
-    topics: str | None = None
-    """A file of topics of your own, instead of those that come along."""
+    topics: str | dict[str, str] | None = None
+    """A file of topics of your own, instead of those that come along; or public sets by name, such as
+    ``{truthfulqa: TruthfulQA.csv, gsm8k: test.jsonl}`` (:data:`data_pipeline.papers.dialogues.topics.SETS`)."""
     rounds: tuple[PositiveInt, PositiveInt] = (6, 10)
     """Least and most rounds; each dialogue has a number between them, by the seed (DiaHalu, Table 1)."""
     user: str

@@ -16,7 +16,7 @@ from data_pipeline.build.dry_run import CountingModels, said
 from data_pipeline.papers.dialogues import dialogue_prompts as prompts
 from data_pipeline.papers.dialogues.config import DialoguesConfig
 from data_pipeline.papers.dialogues.talk import Rewritten, talk
-from data_pipeline.papers.dialogues.topics import STARTER, choose, read_topics
+from data_pipeline.papers.dialogues.topics import STARTER, choose, read_set, read_topics
 from data_pipeline.papers.dialogues.turns import STANDS_STILL, Dialogue
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.teachers.pool import ChatModels
@@ -78,7 +78,10 @@ def run(config: DialoguesConfig, say: Callable[[str], None] = lambda _: None) ->
 
 def prepare(config: DialoguesConfig) -> tuple[list[Dialogue], Rewritten]:
     """The dialogues before their first turn, and the turns that people rewrote."""
-    topics = read_topics(STARTER if config.topics is None else Path(config.topics))
+    if isinstance(config.topics, dict):
+        topics = [topic for name, path in config.topics.items() for topic in read_set(name, Path(path))]
+    else:
+        topics = read_topics(STARTER if config.topics is None else Path(config.topics))
     least, most = config.rounds
     dialogues = [
         Dialogue(topic, random.Random(f"{config.seed} {topic.id}").randint(least, most))

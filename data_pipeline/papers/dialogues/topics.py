@@ -1,13 +1,16 @@
 """What dialogues are about: a topic, its domain, and what the user's side is to try the other one's."""
 
+import json
 import random
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from judge.errors import InputError, unknown
 from judge.formats.records import read_lines
+from judge.rows import read_rows
 
 Domain = Literal["knowledge", "task", "chit-chat", "reasoning"]
 """The four of DiaHalu, section 3.2."""
@@ -25,6 +28,22 @@ PROBES: Mapping[Domain, Probe] = {
 """What is tried where a topic does not say."""
 STARTER = Path(__file__).parent / "topics.jsonl"
 FIELDS = ("domain", "topic", "source", "probe", "persona_a", "persona_b")
+CHAT = "Get to know each other in an open conversation"
+"""What two personas talk about."""
+SETS: Mapping[str, tuple[Domain, tuple[str, ...]]] = {
+    "truthfulqa": ("knowledge", ("Question", "question")),
+    "commonsense_qa": ("knowledge", ("question.stem", "question")),
+    "cwq": ("knowledge", ("question",)),
+    "multiwoz": ("task", ("goal.message",)),
+    "personas": ("chit-chat", ("user 1 personas", "user 2 personas")),
+    "gsm8k": ("reasoning", ("question",)),
+    "mathqa": ("reasoning", ("Problem",)),
+}
+"""The public sets of DiaHalu, section 4.1: their domain, and what their releases call the topic.
+
+DSTC 1 has no reader; the topics of the other two sources, GPT-4 and social media, are not public.
+"""
+_TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +97,46 @@ def read_topics(path: Path = STARTER) -> list[Topic]:
     if not topics:
         raise InputError("holds no topic", file=path)
     return topics
+
+
+def read_set(name: str, path: Path) -> Iterator[Topic]:
+    """The topics of one of the :data:`SETS`, in its public form; each once.
+
+    Raises:
+        InputError: the set is unknown, or a row has none of its fields.
+    """
+    if name not in SETS:
+        raise InputError(unknown("set", name, SETS), field="topics")
+    domain, fields = SETS[name]
+    seen: dict[tuple[str, ...], None] = {}
+    for number, values in _rows(path):
+        found = [text for field in fields if (text := _text(values, field))]
+        if not found or (domain == "chit-chat" and len(found) < 2):
+            has = f"{', '.join(values):.200}"
+            raise InputError(f"has no {' or '.join(fields)} (it has: {has})", file=path, line=number)
+        seen[tuple(found) if domain == "chit-chat" else (found[0],)] = None
+    for number, texts in enumerate(seen, start=1):
+        personas = texts if domain == "chit-chat" else ("", "")
+        topic = CHAT if domain == "chit-chat" else texts[0]
+        yield Topic(f"{name}-{number}", domain, topic, name, PROBES[domain], *personas)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The rows of a file; MultiWOZ' ``data.json`` is one object with a dialogue under each name."""
+    if path.name != "data.json":
+        return iter(read_rows(path))
+    try:
+        return enumerate(json.loads(path.read_text(encoding="utf-8")).values(), start=1)
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"is not MultiWOZ' data.json ({error})", file=path) from None
+
+
+def _text(values: Any, field: str) -> str:
+    """The text under a dotted name, in one line and without tags; empty where there is none."""
+    for key in field.split("."):
+        values = values.get(key) if isinstance(values, Mapping) else None
+    parts = values if isinstance(values, list) else [values]
+    return " ".join(_TAG.sub("", " ".join(part for part in parts if isinstance(part, str))).split())
 
 
 def choose(topics: Sequence[Topic], domains: Mapping[Domain, int], seed: int) -> list[Topic]:
