@@ -190,7 +190,7 @@ def load_judge(
     )
     guide = None
     if decoding != "free" and template is None and engine.takes_patterns:
-        from judge.backends.guided import judgement_pattern
+        from judge.backends.constrained import judgement_pattern
 
         guide = judgement_pattern(max_new_tokens if backend == "vllm" else None)
     judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, windows=windows)

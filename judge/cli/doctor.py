@@ -15,7 +15,7 @@ from judge.models.hardware import GIB, KNOWN_DEVICES, Device, this_device
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import Memory, estimate, sequences_of
-from judge.training.spread import ALONE, Spread, read_spread
+from judge.training.sharded import NOT_SHARDED, Sharding, read_sharding
 
 app = typer.Typer(add_completion=False)
 
@@ -61,8 +61,8 @@ def doctor_command(
         return
     recipe = find_recipe(recipe, "sft")
     kind: type[TrainingConfig] = DPORecipe if "dpo" in recipe.stem else SFTRecipe
-    spread = ALONE if launch is None else read_spread(launch)
-    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config, spread):
+    sharding = NOT_SHARDED if launch is None else read_sharding(launch)
+    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config, sharding):
         raise typer.Exit(1)
 
 
@@ -97,7 +97,7 @@ def show_device(device: Device) -> None:
 
 
 def examine(
-    recipe: TrainingConfig, name: str, device: Device, config: Path | None, spread: Spread = ALONE
+    recipe: TrainingConfig, name: str, device: Device, config: Path | None, sharding: Sharding = NOT_SHARDED
 ) -> bool:
     """Print the estimate of a recipe, and whether it fits and by how much; returns whether it does.
 
@@ -110,7 +110,7 @@ def examine(
     check_quantization(recipe)
     device.check_precision(recipe.precision)
     model = read_architecture(recipe.model, config)
-    memory = estimate(recipe, model, device, spread)
+    memory = estimate(recipe, model, device, sharding)
     rows, tokens = sequences_of(recipe)
     parameters = (model.linear_parameters + model.other_parameters) / 1e9
     precision = device.precision(training=True) if recipe.precision == "auto" else recipe.precision
@@ -124,7 +124,7 @@ def examine(
     for title, amount in amounts.items():
         typer.echo(f"  {title:<36} {amount / GIB:8.2f}")
     typer.echo(
-        f"for one process ({spread}); {rows} x {tokens} tokens in a micro-batch, the most there can be"
+        f"for one process ({sharding}); {rows} x {tokens} tokens in a micro-batch, the most there can be"
     )
     if left >= 0:
         typer.echo(f"yes: it fits, and leaves {left / GIB:.2f} GiB")

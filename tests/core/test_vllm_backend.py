@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.backends.base import Decoding, Generation, LabelRequest
-from judge.backends.guided import judgement_pattern
+from judge.backends.constrained import judgement_pattern
 from judge.backends.label_tokens import stem_and_tails
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings

@@ -1,7 +1,9 @@
-"""Replies that are held to a form while they are written: llguidance tells which tokens may come next."""
+"""Constrained decoding: the form of a judgement, and llguidance, which tells what tokens may come next."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from judge.prompting.prompts import KEYS, LABEL_WORDS
 
 if TYPE_CHECKING:
     import torch
@@ -11,7 +13,28 @@ CLOSING = 32
 reasoning takes fewer, even in a vocabulary of single bytes."""
 
 
-class Form:
+_CHARACTER = r'([^"\\\x00-\x1f]|\\["\\/bfnrt])'
+
+
+def judgement_pattern(max_chars: int | None) -> str:
+    """A reason-mode reply of either language, written just as training writes it, with one reasoning.
+
+    The reasoning is bounded and white space is not free: held to any JSON, small models run on in both.
+
+    Args:
+        max_chars: characters that the reasoning may take; any number where it is ``None``: replies of
+            transformers are closed near their limit (:class:`ConstrainedDecoding`), and xgrammar, which
+            servers of vLLM take by default, takes seconds for every token of a counted repetition.
+    """
+    most = "+" if max_chars is None else f"{{1,{max_chars}}}"
+    forms = []
+    for language, (reasoning_key, score_key) in KEYS.items():
+        words = "|".join(LABEL_WORDS[language].values())
+        forms.append(rf'\{{"{reasoning_key}": "{_CHARACTER}{most}", "{score_key}": "({words})"\}}')
+    return "|".join(forms)
+
+
+class Grammar:
     """A regular expression in the vocabulary of a model, which takes a second to read.
 
     Args:
@@ -32,12 +55,12 @@ class Form:
         self.quote = quote[0] if len(quote) == 1 else None
 
 
-class Held:
+class ConstrainedDecoding:
     """A logits processor of transformers: the replies of one batch, of at most ``limit`` tokens."""
 
-    def __init__(self, form: Form, replies: int, limit: int):
-        self._quote, self._left, self._begun = form.quote, limit, False
-        self._written: list[Any] = [form.start.deep_copy() for _ in range(replies)]
+    def __init__(self, grammar: Grammar, replies: int, limit: int):
+        self._quote, self._left, self._begun = grammar.quote, limit, False
+        self._written: list[Any] = [grammar.start.deep_copy() for _ in range(replies)]
 
     def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
         """Scores, ``(replies, vocabulary)``, with minus infinity for tokens that may not come next.

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from judge.backends.base import Decoding
-from judge.backends.guided import judgement_pattern
-from judge.backends.held import CLOSING, Form, Held
+from judge.backends.constrained import CLOSING, ConstrainedDecoding, Grammar, judgement_pattern
 from judge.backends.transformers import TransformersBackend
 from judge.load import load_judge
 from judge.types import Label, Sample
@@ -37,7 +36,8 @@ def test_replies_fit_their_form_and_end(
 def test_what_leaves_the_form_is_held_no_longer(tiny_backend: Callable[..., TransformersBackend]) -> None:
     backend = tiny_backend("chatml")
     size = backend.model.config.vocab_size
-    held = Held(Form(backend.loaded.tokenizer, size, backend.renderer.stop_ids(), "ab"), 2, 99)
+    grammar = Grammar(backend.loaded.tokenizer, size, backend.renderer.stop_ids(), "ab")
+    held = ConstrainedDecoding(grammar, 2, 99)
     scores = torch.zeros(2, size)
     first = held(torch.zeros(2, 1, dtype=torch.long), scores)  # the prompts
     allowed = [token for token in range(size) if first[0, token] == 0]

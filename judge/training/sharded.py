@@ -20,7 +20,7 @@ CUT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Sharding:
     """``kind`` is one of :data:`CUT`, or empty where every process holds all of the model."""
 
     kind: str = ""
@@ -34,10 +34,10 @@ class Spread:
         return f"{self.kind or 'not sharded'}, {self.processes} processes" if self.processes > 1 else "alone"
 
 
-ALONE = Spread()
+NOT_SHARDED = Sharding()
 
 
-def read_spread(file: Path) -> Spread:
+def read_sharding(file: Path) -> Sharding:
     """What a config of ``accelerate launch`` says.
 
     Raises:
@@ -59,4 +59,4 @@ def read_spread(file: Path) -> Spread:
     ):
         raise InputError("moves a part of the model to the host, which is not estimated", file=file)
     names = {"DEEPSPEED": f"zero{settings.get('zero_stage', 2)}", "FSDP": "fsdp"}
-    return Spread(names.get(kind, ""), int(values.get("num_processes", 1)))
+    return Sharding(names.get(kind, ""), int(values.get("num_processes", 1)))
