@@ -40,7 +40,7 @@ app = typer.Typer(add_completion=False)
 def calibrate_command(
     model: MODEL,
     settings: Settings,
-    data: Annotated[Path, typer.Option(help="Labelled samples, about documents that the judge never saw.")],
+    data: Annotated[Path, typer.Option(help="Labelled samples about documents that the judge has not seen.")],
     columns: COLUMNS = None,
     encoding: ENCODING = None,
     gold_labels: GOLD_LABELS = None,
@@ -52,11 +52,11 @@ def calibrate_command(
     ] = 0.9,
     target_recall: Annotated[float, setting("Recall of FAIL to find a threshold for.", min=0, max=1)] = 0.9,
 ) -> None:
-    """Make p(FAIL) mean what it says, and find thresholds for a wanted precision and recall of FAIL.
+    """Calibrate p(FAIL) on labelled samples, and find thresholds for a precision and a recall of FAIL.
 
-    With --claims the rule for sentences instead; the samples' meta then says where answers are wrong (spans).
+    They hold where about the same share of answers is hallucinated as in the samples.
 
-    Precision and thresholds hold where about as many answers are hallucinated as in the samples.
+    --claims calibrates sentences instead; the samples' meta must then have spans.
     """
     from rich.console import Console
 

@@ -41,18 +41,16 @@ COLUMNS = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD=COLUMN,...",
-        help="Where the file has other names: document=context,answer=response.",
+        help="Other names of columns in the file: document=context,answer=response.",
     ),
 ]
 
 
-ENCODING = Annotated[
-    str | None, typer.Option(help="What the file's text is in, if not UTF-8, such as cp1252.")
-]
+ENCODING = Annotated[str | None, typer.Option(help="Encoding of the file if not UTF-8, such as cp1252.")]
 
 GOLD_LABELS = Annotated[
     str | None,
-    typer.Option(metavar="WORD=LABEL,...", help="What the file's labels mean: 0=PASS,1=FAIL."),
+    typer.Option(metavar="WORD=LABEL,...", help="What the labels in the file mean: 0=PASS,1=FAIL."),
 ]
 
 
