@@ -80,31 +80,39 @@ def evaluate_command(
         str | None,
         typer.Option(help="Hub id, folder, floor:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE."),
     ] = None,
-    benchmarks: Annotated[str, typer.Option(help="Comma list of benchmarks, or 'all'.")] = "",
-    samples: Annotated[list[Path] | None, typer.Option(help="File of labelled samples; repeatable.")] = None,
+    benchmarks: Annotated[str, typer.Option(help="Benchmarks, separated by commas, or all.")] = "",
+    samples: Annotated[
+        list[Path] | None, typer.Option(help="A file of labelled samples; repeatable.")
+    ] = None,
     columns: COLUMNS = None,
     encoding: ENCODING = None,
     gold_labels: GOLD_LABELS = None,
     data_dir: Annotated[
         Path | None,
-        typer.Option(envvar="JUDGE_DATA_DIR", help="One folder per benchmark; else from the Hub."),
+        typer.Option(
+            envvar="JUDGE_DATA_DIR", help="Folder with a folder for each benchmark. Default: the Hub."
+        ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Draw this many of each set, stratified.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of draw, intervals and sampling.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Draw this many samples from each set, stratified.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw, the intervals and the sampling.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="Judge this many times, each with another seed.")] = 1,
     temperature: Annotated[
-        float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
+        float | None, typer.Option(min=0, help="Temperature of reason mode, which is greedy by default.")
     ] = None,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIGURE=SHARE", help="Exit code 1 below it: balanced_accuracy=0.7; repeatable."),
+        typer.Option(
+            metavar="FIGURE=SHARE", help="Exit code 1 below this, as balanced_accuracy=0.7; repeatable."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", help=f"Fetch nothing; {OPEN_FACTUAL} alone then needs no model.")
+        bool, typer.Option("--offline", help=f"Download nothing; {OPEN_FACTUAL} alone then needs no model.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     attack: Annotated[bool, setting("Also judge every sample with prompt injections.")] = False,
     corpus: Annotated[
         Path | None,
@@ -123,11 +131,11 @@ def evaluate_command(
     latency: Annotated[int, setting("Samples to time one by one, too.", min=0)] = 0,
     hardware: Annotated[str | None, setting("What to call this machine in the report.")] = None,
 ) -> None:
-    """Measure a judge on benchmarks or on samples of your own, with the trivial rules beside it.
+    """Measure a judge on benchmarks or on your own samples, next to simple baselines.
 
-    With open_factual_bench, or all, the judge's model also answers questions itself (judge open-factual).
+    With open_factual_bench or all, its model also answers questions itself.
 
-    An interrupted run is continued when it is called again with the same --out.
+    To resume an interrupted run, call it again with the same --out.
     """
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
@@ -235,16 +243,16 @@ def compare_command(
     second: Annotated[Path, typer.Argument(help="Result folder of the other.")],
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     cascade: Annotated[
         bool,
-        typer.Option("--cascade", help="Show the two as a cascade: the second judges what the first doubts."),
+        typer.Option("--cascade", help="Show a cascade: the second judges what the first is unsure of."),
     ] = False,
     cascade_weight: Annotated[
-        float, typer.Option(min=0, max=1, help="With --cascade: weight of the first in what it doubts.")
+        float, typer.Option(min=0, max=1, help="With --cascade: weight of the first judge in the rest.")
     ] = 0.0,
 ) -> None:
-    """Compare two judges sample by sample: McNemar's exact test, intervals of the differences."""
+    """Compare two judges sample by sample: McNemar's exact test, intervals for the differences."""
     from rich.console import Console
     from rich.table import Table
 

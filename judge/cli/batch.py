@@ -36,12 +36,14 @@ def batch_command(
     encoding: ENCODING = None,
     fail_on: Annotated[
         Literal["never", "any"],
-        typer.Option(help="any: exit code 1 if an answer is hallucinated or got no verdict."),
+        typer.Option(help="any: exit code 1 if an answer is hallucinated or has no verdict."),
     ] = "never",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue where an interrupted run stopped.")
+    ] = False,
     engine: Annotated[
         Literal["local", "ray"],
-        typer.Option(help="ray: on a Ray cluster, see docs/serving.md."),
+        typer.Option(help="ray: on a Ray cluster (docs/serving.md)."),
     ] = "local",
     workers: Annotated[
         int | None, setting("Workers of --engine ray. Default: as many as fit.", min=1)
@@ -51,7 +53,7 @@ def batch_command(
         float | None, setting("GPUs for each worker, such as 0.5. Default: 1, if there are any.", min=0)
     ] = None,
 ) -> None:
-    """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""
+    """Judge a file of samples. Verdicts are written one by one, so an interrupted run can be resumed."""
     from judge.batch.file import Engine, LocalEngine, judge_file
     from judge.batch.summary import shown, summarize
     from judge.judge import CHUNK

@@ -54,17 +54,17 @@ def _without(*packages: str) -> Iterator[None]:
 @loads_judge()
 def check_command(
     settings: Settings,
-    document: Annotated[str, typer.Option(help=f"What the answer is to be faithful to: {HELP}.")],
-    answer: Annotated[str, typer.Option(help="What is judged, given in the same way.")],
-    question: Annotated[str, typer.Option(help="What was asked, if anything, given in the same way.")] = "",
+    document: Annotated[str, typer.Option(help=f"The document to check against: {HELP}.")],
+    answer: Annotated[str, typer.Option(help="The answer to check, given in the same way.")],
+    question: Annotated[str, typer.Option(help="The question, if there is one, given in the same way.")] = "",
     model: MODEL = REFERENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole verdict as JSON.")] = False,
-    task: Annotated[str, setting(f"What the answer is: {', '.join(Task)}.")] = "qa",
-    language: Annotated[str, setting(f"Of the answer: {', '.join(LANGUAGES)}.")] = "en",
+    task: Annotated[str, setting(f"Kind of answer: {', '.join(Task)}.")] = "qa",
+    language: Annotated[str, setting(f"Language of the texts: {', '.join(LANGUAGES)}.")] = "en",
 ) -> None:
     """Is an answer faithful to its document?
 
-    A text is never taken for a file: --document @FILE reads one. @@ at the beginning of a text is one @.
+    Text is used as it is; @FILE reads a file, and @@ at the start means @.
     """
     from judge.load import load_judge
     from judge.samples import sample_from_row

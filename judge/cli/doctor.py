@@ -30,24 +30,25 @@ SAVING = (
 @app.command("doctor")
 def doctor_command(
     overrides: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Such as lora.rank=8.")
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE]...", help="Keys of the recipe to override, such as lora.rank=8."),
     ] = None,
     recipe: Annotated[
         Path | None,
         typer.Option(help="Training recipe; a file with 'dpo' in its name, or NAME/dpo, is a DPO recipe."),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help=f"Instead of this machine's: {', '.join(KNOWN_DEVICES)}.")
+        str | None, typer.Option(help=f"Assume this device: {', '.join(KNOWN_DEVICES)}.")
     ] = None,
-    memory: Annotated[str | None, typer.Option(help="Instead of all of the device's, such as 16GB.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Assume this much memory, such as 16GB.")] = None,
     config: Annotated[
-        Path | None, typer.Option(help="The model's config.json, where it is not on this machine.")
+        Path | None, typer.Option(help="The model's config.json, if the model is not on this machine.")
     ] = None,
     launch: Annotated[
-        Path | None, typer.Option(help="A config of accelerate launch: how the model is spread over GPUs.")
+        Path | None, typer.Option(help="Config of accelerate launch, for training on several GPUs.")
     ] = None,
 ) -> None:
-    """Does a training recipe fit the device? Exit code 0 yes, 1 no. Without a recipe, shows the device."""
+    """Check whether a training recipe fits the device (exit code 1: no); without one, show the device."""
     if device is not None and device.lower() not in KNOWN_DEVICES:
         raise InputError(unknown("device", device, KNOWN_DEVICES))
     target = this_device() if device is None else KNOWN_DEVICES[device.lower()]

@@ -14,28 +14,28 @@ from judge.progress import shown
 COMMANDS = {
     "check": ("judge.cli.check:app", "Judge one answer."),
     "batch": ("judge.cli.batch:app", "Judge a file of samples; resumes after a kill."),
-    "calibrate": ("judge.cli.calibrate:app", "Make p(FAIL) mean what it says; find thresholds."),
+    "calibrate": ("judge.cli.calibrate:app", "Calibrate p(FAIL) on labelled samples; find thresholds."),
     "eval": ("eval.cli:app", "Measure a judge on benchmarks, next to simple baselines."),
     "report": ("eval.pages.cli:app", "Show results side by side: Markdown, HTML, model card."),
     "compare": ("eval.cli:compare", "Compare two results sample by sample."),
     "annotate": ("eval.annotation.cli:app", "Write samples as tasks for Label Studio, for people to label."),
-    "agreement": ("eval.annotation.cli:agreement", "How far annotators agree, and where they do not."),
+    "agreement": ("eval.annotation.cli:agreement", "Measure how far annotators agree; list disagreements."),
     "open-factual": (
         "eval.open_factual.cli:app",
         "Let a model answer questions itself, and score the answers.",
     ),
     "results": ("eval.registry:app", "Add a run to the registry of results, or check it."),
     "data": ("data_pipeline.cli:app", "Build data sets for training judges."),
-    "sft": ("judge.cli.train:sft", "Fine-tune a model to a judge."),
-    "dpo": ("judge.cli.train:dpo", "Go on from there with preferences (DPO)."),
-    "encoder": ("judge.cli.train:encoder", "Train an encoder to a judge."),
-    "teach": ("judge.cli.teach:app", "Teach the toolkit's judge your own answers, before and after."),
+    "sft": ("judge.cli.train:sft", "Fine-tune a language model as a judge (SFT)."),
+    "dpo": ("judge.cli.train:dpo", "Train it further on preferences (DPO)."),
+    "encoder": ("judge.cli.train:encoder", "Train an encoder as a judge."),
+    "teach": ("judge.cli.teach:app", "Train the toolkit's judge on your answers; measure before and after."),
     "recipes": ("judge.cli.recipes:app", "List the recipes that come with the toolkit, or copy them."),
-    "serve": ("judge.cli.serve:app", "Judge over HTTP."),
-    "pack": ("judge.cli.pack:app", "Write what training changed, smaller; several seeds as their mean."),
+    "serve": ("judge.cli.serve:app", "Serve a judge over HTTP."),
+    "pack": ("judge.cli.pack:app", "Write a trained judge in a smaller file; average several seeds."),
     "merge": ("judge.cli.merge:app", "Merge a LoRA adapter into its base model."),
     "export": ("judge.cli.export:app", "Write a judge for llama.cpp, Ollama or ONNX Runtime."),
-    "doctor": ("judge.cli.doctor:app", "Does a training recipe fit the device?"),
+    "doctor": ("judge.cli.doctor:app", "Check whether a training recipe fits the device."),
     "demo": ("judge.cli.demo:app", "Build, train and measure a small judge, end to end."),
 }
 
@@ -46,7 +46,7 @@ Make and measure hallucination judges: is an answer faithful to its document?
 commands:
 {chr(10).join(f"  {name:<12} {text}" for name, (_, text) in COMMANDS.items())}
 
-'judge COMMAND --help' tells the options of a command.
+'judge COMMAND --help' lists the options of a command.
 Exit codes: 0 done, 1 the work failed, 2 the call, a config or an input file is wrong."""
 
 

@@ -20,7 +20,6 @@ from judge.shipped import JUDGES, REFERENCE
 from judge.types import Label, Mode
 
 if TYPE_CHECKING:
-    from judge.backends.vllm_engine import VLLMSettings
     from judge.prompting.language import LanguageWatch
     from judge.rows import Meanings
 
@@ -41,18 +40,16 @@ COLUMNS = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD=COLUMN,...",
-        help="Where the file has other names: document=context,answer=response.",
+        help="Other names of columns in the file: document=context,answer=response.",
     ),
 ]
 
 
-ENCODING = Annotated[
-    str | None, typer.Option(help="What the file's text is in, if not UTF-8, such as cp1252.")
-]
+ENCODING = Annotated[str | None, typer.Option(help="Encoding of the file if not UTF-8, such as cp1252.")]
 
 GOLD_LABELS = Annotated[
     str | None,
-    typer.Option(metavar="WORD=LABEL,...", help="What the file's labels mean: 0=PASS,1=FAIL."),
+    typer.Option(metavar="WORD=LABEL,...", help="What the labels in the file mean: 0=PASS,1=FAIL."),
 ]
 
 
@@ -191,20 +188,6 @@ def _options(
     """The options that load a judge, named like the arguments of :func:`judge.load.load_judge`."""
 
 
-def _vllm_settings(given: Sequence[str] | None) -> "VLLMSettings | None":
-    """What ``--set vllm.KEY=VALUE`` says, if anything.
-
-    Raises:
-        InputError: a key is unknown, or its value is of the wrong type.
-    """
-    if not given:
-        return None
-    from judge.backends.vllm_engine import VLLMSettings
-    from judge.configs import make_config
-
-    return make_config(VLLMSettings, {}, given)
-
-
 _KNOWN = inspect.signature(_options).parameters
 DEFAULTS: Settings = {name: option.default for name, option in _KNOWN.items()}
 
@@ -248,7 +231,12 @@ def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]
         def run(**given: Any) -> None:
             del given["set"]  # the command class has made options of it
             settings = DEFAULTS | {option.name: given.pop(option.name) for option in options}
-            command(**given, settings={**settings, "vllm": _vllm_settings(settings["vllm"])})
+            if settings["vllm"]:
+                from judge.backends.vllm_engine import VLLMSettings
+                from judge.configs import make_config
+
+                settings["vllm"] = make_config(VLLMSettings, {}, settings["vllm"])
+            command(**given, settings=settings)
 
         # Typer goes by the signature.
         parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]

@@ -24,7 +24,7 @@ def serve_command(
     settings: Settings,
     model: MODEL = REFERENCE,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free one.")] = 8000,
     max_batch: Annotated[int, setting("Samples judged together.", min=1)] = Limits().max_batch,
     max_wait_ms: Annotated[
         float, setting("Milliseconds that an idle judge waits for more samples.", min=0)
@@ -39,11 +39,11 @@ def serve_command(
     max_characters: Annotated[int, setting("Characters in one request.", min=1)] = Limits().max_characters,
     max_body_bytes: Annotated[int, setting("Bytes in one request.", min=1)] = Limits().max_body_bytes,
 ) -> None:
-    """Serve a judge over HTTP until SIGTERM or Ctrl-C; what was accepted by then is answered.
+    """Serve a judge over HTTP until SIGTERM or Ctrl-C; requests accepted by then are answered.
 
-    A prompt takes 32,768 tokens at most, or what --set max_length=N says, whatever the model's context.
+    A prompt has at most 32,768 tokens, or the N of --set max_length=N.
 
-    With the environment variable JUDGE_API_TOKEN, clients must send it as a bearer token.
+    If JUDGE_API_TOKEN is set, clients must send it as a bearer token.
     """
     require("judge serve", "serve", "fastapi", "prometheus_client", "uvicorn")
     import uvicorn

@@ -29,14 +29,15 @@ def teach_command(
     columns: COLUMNS = None,
     gold_labels: GOLD_LABELS = None,
     encoding: ENCODING = None,
-    out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path("runs/taught"),
+    out: Annotated[Path, typer.Option(help="Folder for all results.")] = Path("runs/taught"),
 ) -> None:
-    """Teach the toolkit's judge your documents: build data, train, calibrate, and measure before and after.
+    """Train the toolkit's judge on your answers: build data, train, calibrate, measure before and after.
 
-    A row has a document, a question if there is one, and an answer. With labels (PASS, FAIL) these are
-    learned; without, the answers are taken to be right, and wrong ones are made of them by rule.
+    A row has a document, an answer and, if you like, a question and a label.
 
-    Run the same command again to resume.
+    Without labels the answers count as right; wrong ones are made from them by rule.
+
+    To resume, run the same command again.
     """
     require("judge teach", "data", *DATA)
     with as_file(file, encoding) as readable:

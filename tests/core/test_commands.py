@@ -219,8 +219,8 @@ def test_a_text_is_never_taken_for_a_file(
         (("--model", "./none"), "unknown model './none'"),
         (("--model", "floor:lenght"), "did you mean 'floor:length'?"),
         (("--model", "floor:length"), "labelled"),
-        (("--task", "summary"), "did you mean 'summarization'?"),
-        (("--language", "de"), "unknown language 'de'"),
+        (("--set", "task=summary"), "did you mean 'summarization'?"),
+        (("--set", "language=de"), "unknown language 'de'"),
         (("--set", "template=none.jinja", "--model", "m"), "no such file"),
     ],
 )
