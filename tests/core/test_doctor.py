@@ -397,7 +397,6 @@ def test_masks_of_trees_are_counted() -> None:
         ("fsdp2", Spread("fsdp", 8)),
         ("zero2", Spread("zero2", 8)),
         ("zero3", Spread("zero3", 8)),
-        ("multinode_zero3", Spread("zero3", 32)),
         ("multinode_fsdp2", Spread("fsdp", 32)),
         ("ddp", Spread("", 8)),
         ("single_gpu", Spread("", 1)),
