@@ -383,7 +383,6 @@ def test_masks_of_trees_are_counted() -> None:
         ("fsdp2", Sharding("fsdp", 8)),
         ("zero2", Sharding("zero2", 8)),
         ("zero3", Sharding("zero3", 8)),
-        ("multinode_zero3", Sharding("zero3", 32)),
         ("multinode_fsdp2", Sharding("fsdp", 32)),
         ("ddp", Sharding("", 8)),
         ("single_gpu", Sharding("", 1)),

@@ -70,11 +70,15 @@ def test_every_recipe_to_train_is_whole(name: str) -> None:
 @pytest.mark.parametrize("config", LAUNCH, ids=lambda path: path.stem)
 def test_launch_configs_name_their_command_and_are_taken(config: Path) -> None:
     from accelerate.commands.config.config_args import load_config_from_file
+    from accelerate.commands.launch import launch_command_parser
 
     first = config.read_text().splitlines()[0]
     check_launch(shlex.split(first.removeprefix("# ")), config)
-    loaded = load_config_from_file(str(config))
-    assert loaded.num_processes >= 1 and isinstance(yaml.safe_load(config.read_text()), dict)
+    loaded = load_config_from_file(str(config))  # refuses keys that accelerate does not know
+    assert loaded.num_processes >= 1
+    options = {action.dest for action in launch_command_parser()._actions}
+    for part in ("fsdp_config", "deepspeed_config"):  # the keys of these it reads as options, or not at all
+        assert options >= {*yaml.safe_load(config.read_text()).get(part, {})}
 
 
 def check_launch(words: list[str], config: Path | None = None) -> None:
