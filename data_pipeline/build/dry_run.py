@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.edits import Perturbation
+from data_pipeline.edits import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.teachers.base import Ask, Judgement, Teacher
@@ -129,11 +129,11 @@ class _StandIn:
     ask: Ask
     checker: Ask | None
 
-    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         for gold in golds:
             list(self.ask([perturbation_prompt(gold)]))
             [found] = self.rules.perturb([gold])
-            if self.checker is not None and isinstance(found, Perturbation):
+            if self.checker is not None and isinstance(found, Edit):
                 list(self.checker([paraphrase_prompt(gold, found.answer)]))
             yield found
 

@@ -9,7 +9,7 @@ from data_pipeline.build.parallel import Plan, twins_together
 from data_pipeline.build.sizes import Filler, sized
 from data_pipeline.build.splits import SPLITS
 from data_pipeline.config import CounterfactualConfig, DataConfig
-from data_pipeline.edits import Perturbation, RulePerturber
+from data_pipeline.edits import Edit, RulePerturber
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.pairs import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
@@ -120,6 +120,6 @@ def add_counterfactuals(
 
 def _rules_stage(
     seed: int, edit_types: tuple[str, ...], from_document: float
-) -> Stage[Sample, Perturbation | Rejected]:
+) -> Stage[Sample, Edit | Rejected]:
     """The rule perturber as a stage; a function of the module, since it may run on another machine."""
     return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb

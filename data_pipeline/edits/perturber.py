@@ -8,8 +8,7 @@ or something foreign; which edit it is, is drawn with weights. Edits that leave 
 
 import hashlib
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from random import Random
 
 from data_pipeline.edits.directions import is_rarer
@@ -24,18 +23,6 @@ _SMALL = ("two", "three")
 _LEFT_OUT = 0.6
 """Share of English samples whose edits towards a rarer word ("less" for "more") are left out: texts say the
 commoner one so much more often that the rarer one would tell the twin."""
-
-
-@dataclass(frozen=True, slots=True)
-class Perturbation:
-    """One wrong answer: what was changed, in one line in the sample's language, and how."""
-
-    answer: str
-    edit_type: str
-    change: str
-    from_document: bool
-    replaced: str
-    inserted: str
 
 
 def _weight(edit: Edit) -> float:
@@ -91,19 +78,16 @@ class RulePerturber:
         self.from_document = from_document
         self.edit_types = tuple(edit_types)
 
-    def perturb(self, sample: Sample, avoid: Collection[str] = ()) -> Perturbation | None:
-        """One perturbation of ``sample.answer``, none of ``avoid``; ``None`` where there is none."""
-        return next(iter(self._drawn(sample, 1, set(avoid))), None)
+    def perturb(self, sample: Sample) -> Edit | None:
+        """An edit of ``sample.answer``; ``None`` where there is none."""
+        return next(iter(self.candidates(sample)), None)
 
-    def perturb_all(self, sample: Sample, n: int) -> list[Perturbation]:
-        """Up to ``n`` perturbations with different answers."""
-        return self._drawn(sample, n, set())
-
-    def _drawn(self, sample: Sample, n: int, avoid: set[str]) -> list[Perturbation]:
+    def candidates(self, sample: Sample) -> list[Edit]:
+        """All edits that were found, with different answers, the one that is wanted most first."""
         rng = self._random(sample, "edits")
         edits: dict[str, Edit] = {}
         for function in self._functions(sample.task):
-            for _ in range(max(_TRIES, n)):
+            for _ in range(_TRIES):
                 edit = function(sample.answer, sample.document_text, sample.question, sample.language, rng)
                 if edit is None:
                     break
@@ -113,12 +97,7 @@ class RulePerturber:
             edits = {answer: edit for answer, edit in edits.items() if not _to_rarer(edit)}
         wants_document = self._random(sample, "coin").random() < self.from_document
         drawn = _shuffled(list(edits.values()), rng)
-        drawn.sort(key=lambda edit: edit.from_document != wants_document)
-        kept = [edit for edit in drawn if edit.answer not in avoid][: max(n, 0)]
-        return [
-            Perturbation(e.answer, e.edit_type, e.change, e.from_document, e.replaced, e.inserted)
-            for e in kept
-        ]
+        return sorted(drawn, key=lambda edit: edit.from_document != wants_document)
 
     def _functions(self, task: Task) -> list[EditFunction]:
         names = [name for name in self.edit_types if (task, name) != (Task.DATA2TEXT, "negation")]

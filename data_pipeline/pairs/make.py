@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 
-from data_pipeline.edits import Perturbation
+from data_pipeline.edits import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.pairs.contrast import KINDS, Contrast, Maker, pairs
 from judge.types import Sample
@@ -19,7 +19,7 @@ from judge.types import Sample
 CHUNK = 16_384
 """Gold answers that wait at most while one among them is edited."""
 
-Perturb = Callable[[Iterable[Sample]], Iterator[Perturbation | Rejected]]
+Perturb = Callable[[Iterable[Sample]], Iterator[Edit | Rejected]]
 """A wrong answer for every gold sample, or the reason why there is none; in order, as a stream."""
 
 
@@ -103,7 +103,7 @@ def _twins_of(
     yield from without_edit()
 
 
-def _edited(found: Perturbation) -> Contrast:
+def _edited(found: Edit) -> Contrast:
     return Contrast(
         edit_type=found.edit_type,
         change=found.change,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from data_pipeline.edits import Perturbation
+from data_pipeline.edits import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.teachers.base import Ask, Judgement, ask_each
 from data_pipeline.teachers.perturbing import perturb_with
@@ -59,7 +59,7 @@ class LLMTeacher:
     ask: Ask
     checker: Ask | None = None
 
-    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """A verified wrong answer for every gold sample, or why there is none."""
         return perturb_with(self.ask, golds, self.checker)
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from data_pipeline.edits.directions import DIRECTIONS
-from data_pipeline.edits.edit import occurs
-from data_pipeline.edits.perturber import Perturbation
+from data_pipeline.edits.edit import Edit, occurs
 from data_pipeline.edits.verify import NEGATIONS, Change, Rejected, content, verify
 from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
 from data_pipeline.teachers.prompts import Prompted, paraphrase_prompt, perturbation_prompt
@@ -16,9 +15,7 @@ from judge.types import Sample
 _END = re.compile(r"[.!?\u3002\uff01\uff1f]+$")
 
 
-def perturb_with(
-    ask: Ask, golds: Iterable[Sample], checker: Ask | None = None
-) -> Iterator[Perturbation | Rejected]:
+def perturb_with(ask: Ask, golds: Iterable[Sample], checker: Ask | None = None) -> Iterator[Edit | Rejected]:
     """A wrong answer for every gold sample, in order, or why there is none.
 
     Args:
@@ -34,7 +31,7 @@ def perturb_with(
         yield found if reply is None else _checked(found, reply)
 
 
-def _read(gold: Sample, reply: Reply) -> Perturbation | Rejected:
+def _read(gold: Sample, reply: Reply) -> Edit | Rejected:
     found = reply_texts(reply, "new_answer", "change_made")
     if isinstance(found, Rejected):
         return found
@@ -42,7 +39,7 @@ def _read(gold: Sample, reply: Reply) -> Perturbation | Rejected:
     edits = verify(gold, answer)
     if isinstance(edits, Rejected):
         return edits
-    return to_perturbation(gold, answer, found[1], edits)
+    return to_edit(gold, answer, found[1], edits)
 
 
 def in_form(gold: str, answer: str) -> str:
@@ -52,7 +49,7 @@ def in_form(gold: str, answer: str) -> str:
     return _END.sub("", answer) + (end.group() if end else "")
 
 
-def to_perturbation(gold: Sample, answer: str, change: str, edits: list[Change]) -> Perturbation:
+def to_edit(gold: Sample, answer: str, change: str, edits: list[Change]) -> Edit:
     """A verified answer in the form that all perturbations have; the first edit stands for both."""
     first = edits[0]
     kind = _edit_type(gold, answer, first)
@@ -62,7 +59,7 @@ def to_perturbation(gold: Sample, answer: str, change: str, edits: list[Change])
         before = re.search(r"[^\W_]+\W*$" if gold.language == "en" else r".$", answer[: first.start])
         lead = before.group() if before else ""
         replaced, inserted = (lead + replaced).strip(), (lead + inserted).strip()
-    return Perturbation(
+    return Edit(
         answer=answer,
         edit_type=kind,
         change=change,
@@ -87,12 +84,12 @@ def _edit_type(gold: Sample, answer: str, edit: Change) -> str:
     return "other" if edit.replaced else "addition"
 
 
-def _check(proposed: tuple[Sample, Perturbation | Rejected]) -> Prompted | None:
+def _check(proposed: tuple[Sample, Edit | Rejected]) -> Prompted | None:
     gold, found = proposed
-    return paraphrase_prompt(gold, found.answer) if isinstance(found, Perturbation) else None
+    return paraphrase_prompt(gold, found.answer) if isinstance(found, Edit) else None
 
 
-def _checked(found: Perturbation | Rejected, reply: Reply) -> Perturbation | Rejected:
+def _checked(found: Edit | Rejected, reply: Reply) -> Edit | Rejected:
     if reply.problem is not None:
         return Rejected(f"unchecked: {reply.problem}", reply.detail)
     same = reply.parsed.get("same_meaning") if isinstance(reply.parsed, dict) else None

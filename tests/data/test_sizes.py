@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from data_pipeline.build.pipeline import build
 from data_pipeline.build.sizes import draw_labelled, share_out
 from data_pipeline.config import DataConfig
-from data_pipeline.edits import Perturbation
+from data_pipeline.edits import Edit
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.sources.config import SizesConfig
@@ -36,13 +36,13 @@ class Perturber:
 
     asked = 0
 
-    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         for gold in golds:
             self.asked += 1
             if self.asked % 5 == 0:
                 yield Rejected("refused")
             else:
-                yield Perturbation(f"not {gold.answer}", "negation", "is wrong", False, gold.answer, "not")
+                yield Edit(f"not {gold.answer}", "negation", "is wrong", gold.answer, "not", False)
 
 
 class Room(Teachers):

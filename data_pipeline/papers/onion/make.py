@@ -17,7 +17,7 @@ from data_pipeline.papers.onion.config import OnionConfig
 from data_pipeline.papers.onion.onion_prompts import CHECKS, Stage, check_prompt, entity_prompt, stage_prompt
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.teachers.base import Ask, ask_each
-from data_pipeline.teachers.perturbing import to_perturbation
+from data_pipeline.teachers.perturbing import to_edit
 from data_pipeline.teachers.prompts import Prompted
 from judge.progress import track
 from judge.remote.chat import Reply
@@ -51,7 +51,7 @@ class Item:
     @property
     def edit_type(self) -> str:
         """What sort of value was changed: number, date, entity, negation, comparative or other."""
-        return to_perturbation(self.gold, self.hallucination, "", list(self.edits)).edit_type
+        return to_edit(self.gold, self.hallucination, "", list(self.edits)).edit_type
 
 
 Read = Callable[[Item, str], Iterable[Item | Rejected]]
