@@ -33,7 +33,7 @@ DOCS_STAMP := $(DOCS_VENV)/.installed
 RELEASE_VENV := .venv-release
 RELEASE_STAMP := $(RELEASE_VENV)/.installed
 
-.PHONY: install install-gpu install-cpu demo test test-gpu lint test-wheel install-vllm test-vllm install-adapters test-adapters install-export test-export docs
+.PHONY: install install-gpu install-cpu demo test test-core test-others test-gpu lint test-wheel install-vllm test-vllm install-adapters test-adapters install-export test-export docs
 
 install: $(STAMP)
 
@@ -53,8 +53,15 @@ $(STAMP): requirements/cpu.txt requirements/$(PINS).txt pyproject.toml setup.py
 demo: install
 	$(VENV)/bin/judge demo
 
+# Two processes, as a test keeps one core busy: tests/core takes about as long as all the others.
 test: install
-	$(VENV)/bin/python -m pytest --ignore=tests/wheel
+	$(MAKE) -j2 test-core test-others
+
+test-core: install
+	$(VENV)/bin/python -m pytest tests/core
+
+test-others: install
+	$(VENV)/bin/python -m pytest --ignore=tests/core --ignore=tests/wheel
 
 $(RELEASE_STAMP): requirements/release.txt
 	$(PYTHON) -m venv $(RELEASE_VENV)

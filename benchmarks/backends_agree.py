@@ -86,8 +86,8 @@ def run(engine: str, model: str, samples: Path, folder: Path) -> tuple[list[dict
     """All verdicts of one engine."""
     out = folder / f"{engine}.jsonl"
     if engine != "server":
-        quick = ["--vllm", "enforce_eager=true"] if engine == "vllm" else []  # as the server
-        return judge(samples, out, model, "--backend", engine, "--precision", "float32", *quick)
+        quick = ["--set", "vllm.enforce_eager=true"] if engine == "vllm" else []  # as the server
+        return judge(samples, out, model, "--backend", engine, "--set", "precision=float32", *quick)
     with server(model, folder) as url:
         return judge(samples, out, "judge", "--backend", "openai", "--base-url", url)
 

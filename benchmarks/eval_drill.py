@@ -29,12 +29,12 @@ from tests.conftest import tiny_model, tiny_tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
 WAYS: dict[str, tuple[int, tuple[str, ...]]] = {
-    "verdict": (1200, ("--model", "model", "--batch-tokens", "512")),
-    "reason": (600, ("--model", "model", "--mode", "reason", "--max-new-tokens", "8")),
+    "verdict": (1200, ("--model", "model", "--set", "batch_tokens=512")),
+    "reason": (600, ("--model", "model", "--mode", "reason", "--set", "max_new_tokens=8")),
     "sampled": (
         300,
         (
-            "--model", "model", "--mode", "reason", "--max-new-tokens", "8", "--runs", "2",
+            "--model", "model", "--mode", "reason", "--set", "max_new_tokens=8", "--runs", "2",
             "--temperature", "0.8",
         ),
     ),
@@ -119,7 +119,7 @@ def evaluate_in(folder: Path, way: str, out: str, moment: tuple[int, float] | No
     """
     command = [
         sys.executable, "-m", "judge", "eval", "--samples", "samples.jsonl", "--out", out, *WAYS[way][1],
-        "--bootstrap", "50",
+        "--set", "bootstrap=50",
     ]  # fmt: skip
     environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     written = folder / out / "verdicts.jsonl"

@@ -69,7 +69,7 @@ def bench(
         size = read_identity(str(out))[EXPORT]["bytes"] / 1e6
         show(name, runtime, kind, size, original, verdicts, speed)
     if server is not None:
-        asked = load_judge("judge", backend="openai", endpoint=server)
+        asked = load_judge("judge", backend="openai", base_url=server)
         verdicts, speed = judged(asked, samples)
         show(name, "llama.cpp server", "Q8_0", None, original, verdicts, speed)
 

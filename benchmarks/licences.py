@@ -7,7 +7,7 @@ Reads what is installed here: the packages that the toolkit requires, with its e
 
 from importlib.metadata import PackageNotFoundError, distribution, requires
 
-EXTRAS = ("", "train", "serve")
+EXTRAS = ("", "data", "train", "serve")
 HEAD = """# Licences of what is installed along
 
     python -m benchmarks.licences > docs/research/licences.md

@@ -1,6 +1,6 @@
 """How sure a judge may be on sources that it never saw: measured, and kept in its judge.json.
 
-    python -m benchmarks.never_seen runs/reference-encoder/seed0/whole runs/reference-encoder/seed0/judge \\
+    python -m benchmarks.never_seen runs/reference/seed0/whole runs/reference/seed0/judge \\
         my-sets/apart/*.jsonl.gz --out runs/never-seen
 
 The first folder is the judge without a calibration, the second the same one calibrated. The files hold

@@ -1,7 +1,7 @@
 """Two ways to read, trained for the same time on the same data: pages, and pairs of a plain cross-encoder.
 
-    python -m benchmarks.pages_or_pairs --inference runs/reference-encoder/data-inference \\
-        --documents runs/reference-encoder/data --samples my-sets/out/*.jsonl.gz --minutes 20 20 --seeds 0 1 2
+    python -m benchmarks.pages_or_pairs --inference runs/reference/data-inference \\
+        --documents runs/reference/data --samples my-sets/out/*.jsonl.gz --minutes 20 20 --seeds 0 1 2
 
 Each judge learns inference from the first data set, then documents from the second, for a number of minutes
 each. Nothing else should run on the machine: the clock decides how much is seen. What is finished is not made
@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.adaptation import measured, percent, run
 from judge.models.bundled import MINILM
 
-RECIPE = Path(__file__).parents[1] / "recipes" / "reference-encoder" / "encoder.yaml"
+RECIPE = Path(__file__).parents[1] / "recipes" / "reference" / "encoder.yaml"
 SETTINGS = (
     "learning_rate=5e-5", "warmup_steps=200", "evaluations=0", "max_cut_share=1", "source_weights={}",
     "dressings=0",

@@ -1,7 +1,7 @@
 """Put a trained judge into the package: its adapter, what it is, how good, and from what it was made.
 
-    python -m benchmarks.ship_judge reference runs/reference-encoder/seed0
-    python -m benchmarks.ship_judge reference-lm runs/smollm2-judge
+    python -m benchmarks.ship_judge reference runs/reference/seed0
+    python -m benchmarks.ship_judge reference-lm runs/reference/lm
 
 Takes the folder of a run of a recipe's Makefile: the calibrated adapter in ``judge``, its result on RAGTruth
 in ``eval``. Places on the machine that trained it are left out.
@@ -21,9 +21,19 @@ from judge.models.identity import read_identity
 from judge.shipped import REFERENCE, REFERENCE_LM, model_path
 from judge.training.card import model_card
 
-STARTS = {REFERENCE: "inference", REFERENCE_LM: "short"}
-"""Folder of the first stage."""
-RECIPES = {REFERENCE: "reference-encoder", REFERENCE_LM: "smollm2-judge"}
+PLACES = {
+    REFERENCE: {
+        "model": "runs/reference/inference",
+        "data": "runs/reference/data",
+        "output": "runs/reference/judge",
+    },
+    REFERENCE_LM: {
+        "model": "runs/reference/lm/short",
+        "data": "runs/reference/data-lm",
+        "output": "runs/reference/lm/judge",
+    },
+}
+"""What the second stage starts from, learns and writes, as the recipe names it."""
 LICENCES = {
     REFERENCE: {
         "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, pairs written for this toolkit",
@@ -64,9 +74,8 @@ def measured(report: Report) -> dict[str, Any]:
 
 def without_places(name: str, identity: dict[str, Any]) -> dict[str, Any]:
     """The content of judge.json as anybody's machine may read it."""
-    recipe = f"runs/{RECIPES[name]}"
-    places = {"model": f"{recipe}/{STARTS[name]}", "data": f"{recipe}/data", "output": f"{recipe}/judge"}
-    found = {**identity, "data": RECIPES[name], "recipe": {**identity["recipe"], **places}}
+    places = PLACES[name]
+    found = {**identity, "data": places["data"], "recipe": {**identity["recipe"], **places}}
     found["training"] = {key: value for key, value in identity["training"].items() if key != "losses"}
     if "started_from" in identity:
         found["started_from"] = places["model"]
@@ -118,7 +127,7 @@ Floors, intervals and other benchmarks: docs/judges.md.
 def main() -> None:
     """Copy and describe."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("name", choices=RECIPES)
+    parser.add_argument("name", choices=PLACES)
     parser.add_argument("run", type=Path)
     options = parser.parse_args()
     [report] = [one for one in read_reports(options.run / "eval") if one.benchmark == "ragtruth"]

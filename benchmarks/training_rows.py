@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.perturb import Perturbation, RulePerturber
-from data_pipeline.sources import xquad
+from data_pipeline.edits import Edit, RulePerturber
+from data_pipeline.sources.public import xquad
 from data_pipeline.teachers.rules import RulesTeacher
 from judge.formats.ragtruth import load_split
 from judge.models.weights import load_tokenizer
@@ -128,7 +128,7 @@ def xquad_twins(data_dir: Path) -> list[Twins]:
             _hallucinated(replace(gold, group=gold.id), edit.answer),
         )
         for gold, edit in zip(golds, found, strict=True)
-        if isinstance(edit, Perturbation)
+        if isinstance(edit, Edit)
     ]
 
 

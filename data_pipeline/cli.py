@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from judge.configs import StrictConfig
-from judge.errors import InputError
+from judge.errors import DATA, InputError, require
 from judge.files import locked
 from judge.progress import say
 
@@ -54,14 +54,15 @@ def build_command(
     ] = None,
 ) -> None:
     """Build an SFT and DPO data set from documents with gold answers."""
-    from data_pipeline.build import build
+    require("judge data build", "data", *DATA)
+    from data_pipeline.build.pipeline import build
+    from data_pipeline.build.unfinished import MANIFEST
     from data_pipeline.config import DataConfig
-    from data_pipeline.unfinished import MANIFEST
-    from data_pipeline.workers import Workers, cores
+    from data_pipeline.sources.workers import Workers, cores
 
     recipe = _recipe(DataConfig, config, "data", out, [*(keys or ()), *(overrides or ())])
     if dry:
-        from data_pipeline.dry_run import dry_run
+        from data_pipeline.build.dry_run import dry_run
 
         estimates = dry_run(recipe)
         for name, estimate in estimates.items():
@@ -77,7 +78,7 @@ def build_command(
             manifest = build(recipe, say=say, workers=processes)
     _tell_dropped(manifest)
     if explain:
-        from data_pipeline.explain import yields
+        from data_pipeline.build.explain import yields
 
         typer.echo("\n".join([*yields(manifest), ""]))
     typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
@@ -93,7 +94,7 @@ def fetch_command(
     ] = Path("data"),
 ) -> None:
     """Download the benchmarks' original files to where the readers look; what is there already stays."""
-    from data_pipeline.fetch import fetch
+    from data_pipeline.sources.fetch import fetch
 
     for path in fetch(names or [], data_dir):
         typer.echo(path)
@@ -116,8 +117,9 @@ def dialogues_command(
     dry: DRY = False,
 ) -> None:
     """Let two chat models talk about topics, for people to annotate: as DiaHalu was made."""
-    from data_pipeline.dialogues.config import DialoguesConfig
-    from data_pipeline.dialogues.run import DIALOGUES, TO_REPAIR, dry_run, run
+    require("judge data dialogues", "data", *DATA)
+    from data_pipeline.papers.dialogues.config import DialoguesConfig
+    from data_pipeline.papers.dialogues.run import DIALOGUES, TO_REPAIR, dry_run, run
 
     recipe = _recipe(DialoguesConfig, config, "dialogues", out, [*(keys or ()), *(overrides or ())])
     manifest = _made(recipe, dry_run, run, dry)
@@ -131,17 +133,16 @@ def dialogues_command(
 
 @app.command("onion")
 def onion_command(
-    config: Annotated[
-        Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval-construction.")
-    ],
+    config: Annotated[Path, typer.Argument(help="A recipe, or the name of a shipped one: onioneval.")],
     keys: KEYS = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the set, instead of the recipe's.")] = None,
     overrides: OVERRIDES = None,
     dry: DRY = False,
 ) -> None:
     """Let a chat model write facts and hallucinations about entities: as OnionEval was made."""
-    from data_pipeline.onion.config import OnionConfig
-    from data_pipeline.onion.run import FOLDER, ROWS, STAGES, dry_run, run
+    require("judge data onion", "data", *DATA)
+    from data_pipeline.papers.onion.config import OnionConfig
+    from data_pipeline.papers.onion.run import FOLDER, ROWS, STAGES, dry_run, run
 
     recipe = _recipe(OnionConfig, config, "onion", out, [*(keys or ()), *(overrides or ())])
     manifest = _made(recipe, dry_run, run, dry)
@@ -202,8 +203,9 @@ def audit_command(
 
     Writes a Markdown file, an HTML page and a JSON file of the same name.
     """
+    require("judge data audit", "data", *DATA)
     from data_pipeline.audit import audit_folder, write_audit
-    from data_pipeline.workers import Workers, cores
+    from data_pipeline.sources.workers import Workers, cores
 
     target = out if out is not None else folder / "audit.md"
     if target.suffix != ".md":

@@ -5,11 +5,12 @@ from typing import Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from data_pipeline.contrast import KINDS, LABELLED
-from data_pipeline.perturb import EDIT_TYPES
-from data_pipeline.prompts import Style
+from data_pipeline.edits import EDIT_TYPES
+from data_pipeline.pairs.contrast import KINDS
 from data_pipeline.sources.config import SourceConfig
+from data_pipeline.sources.store import LABELLED
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
+from data_pipeline.teachers.prompts import Style
 from judge.configs import StrictConfig
 from judge.errors import unknown
 from judge.formats.bianbench import Subset
@@ -123,7 +124,7 @@ class LeaksConfig(StrictConfig):
     benchmarks: tuple[str, ...] = ()
     """Names of benchmarks; empty means all that are at hand."""
     built: tuple[str, ...] = ()
-    """Folders of data sets that were built to measure with, such as ``runs/bianbench-rebuild/data``: what
+    """Folders of data sets that were built to measure with, such as ``runs/bianbench/data``: what
     is in one of them is dropped too."""
     data_dir: str | None = None
     """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default."""

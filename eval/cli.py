@@ -15,20 +15,19 @@ from judge.cli.options import (
     DEFAULTS,
     ENCODING,
     GOLD_LABELS,
+    JUDGING,
     Settings,
     loads_judge,
     parse_columns,
     parse_gold_labels,
 )
+from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError
 from judge.progress import say, stage
 from judge.types import Sample
 
 if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
-
-ASKED = ("mode", "template", "long", "threshold", "fail_rate", "claims", "decoding", "max_new_tokens")
-"""Settings of how a judge is asked, which a model that answers questions itself does not take."""
 
 app = typer.Typer(add_completion=False)
 compare = typer.Typer(add_completion=False)
@@ -73,7 +72,7 @@ def _sets(
     return list(sets.values())
 
 
-@app.command("eval")
+@app.command("eval", cls=WithSettings)
 @loads_judge()
 def evaluate_command(
     settings: Settings,
@@ -81,65 +80,72 @@ def evaluate_command(
         str | None,
         typer.Option(help="Hub id, folder, floor:NAME, METHOD:MODEL (selfcheck, ragas), replay:FILE."),
     ] = None,
-    benchmarks: Annotated[str, typer.Option(help="Comma list of benchmarks, or 'all'.")] = "",
-    samples: Annotated[list[Path] | None, typer.Option(help="File of labelled samples; repeatable.")] = None,
+    benchmarks: Annotated[str, typer.Option(help="Benchmarks, separated by commas, or all.")] = "",
+    samples: Annotated[
+        list[Path] | None, typer.Option(help="A file of labelled samples; repeatable.")
+    ] = None,
     columns: COLUMNS = None,
     encoding: ENCODING = None,
     gold_labels: GOLD_LABELS = None,
     data_dir: Annotated[
         Path | None,
-        typer.Option(envvar="JUDGE_DATA_DIR", help="One folder per benchmark; else from the Hub."),
+        typer.Option(
+            envvar="JUDGE_DATA_DIR", help="Folder with a folder for each benchmark. Default: the Hub."
+        ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Draw this many of each set, stratified.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of draw, intervals and sampling.")] = 0,
-    attack: Annotated[
-        bool, typer.Option("--attack", help="Judge every sample with prompt injections, too.")
-    ] = False,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(help="Where a benchmark has no documents, search these: JSON Lines of text, title."),
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Draw this many samples from each set, stratified.")
     ] = None,
-    passages: Annotated[int, typer.Option(min=1, help="Passages of --corpus to show with a sample.")] = 3,
-    runs: Annotated[int, typer.Option(min=1, help="Judge so often, with other seeds.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw, the intervals and the sampling.")] = 0,
+    runs: Annotated[int, typer.Option(min=1, help="Judge this many times, each with another seed.")] = 1,
     temperature: Annotated[
-        float | None, typer.Option(min=0, help="Sample at this temperature; reason mode is greedy without.")
+        float | None, typer.Option(min=0, help="Temperature of reason mode, which is greedy by default.")
     ] = None,
-    top_p: Annotated[
-        float | None, typer.Option(min=0.001, max=1, help="Sample from this share of the likeliest.")
-    ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=0, help="Sample from this many likeliest tokens; 0 is all.")
-    ] = None,
-    floor_data: Annotated[Path | None, typer.Option(help="Labelled samples to fit the baselines on.")] = None,
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
-    latency: Annotated[int, typer.Option(min=0, help="Time this many samples alone, too.")] = 0,
-    hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIGURE=SHARE", help="Exit code 1 below it: balanced_accuracy=0.7; repeatable."),
+        typer.Option(
+            metavar="FIGURE=SHARE", help="Exit code 1 below this, as balanced_accuracy=0.7; repeatable."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", help=f"Fetch nothing; {OPEN_FACTUAL} alone then needs no model.")
+        bool, typer.Option("--offline", help=f"Download nothing; {OPEN_FACTUAL} alone then needs no model.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    attack: Annotated[bool, setting("Also judge every sample with prompt injections.")] = False,
+    corpus: Annotated[
+        Path | None,
+        setting("Documents for a benchmark that has none: JSON Lines of text, title."),
+    ] = None,
+    passages: Annotated[int, setting("How many passages of the corpus a sample gets.", min=1)] = 3,
+    top_p: Annotated[
+        float | None, setting("Sample from the likeliest tokens with this share.", min=0.001, max=1)
+    ] = None,
+    top_k: Annotated[int | None, setting("Sample from this many tokens; 0: from all.", min=0)] = None,
+    encoder: Annotated[
+        str | None, setting("Compares texts for selfcheck-nli and selfcheck-bertscore: Hub id or folder.")
+    ] = None,
+    floor_data: Annotated[Path | None, setting("Labelled samples to fit the baselines on.")] = None,
+    bootstrap: Annotated[int, setting("Resamples for intervals; 0: no intervals.", min=0)] = 1000,
+    latency: Annotated[int, setting("Samples to time one by one, too.", min=0)] = 0,
+    hardware: Annotated[str | None, setting("What to call this machine in the report.")] = None,
 ) -> None:
-    """Measure a judge on benchmarks or on samples of your own, with the trivial rules beside it.
+    """Measure a judge on benchmarks or on your own samples, next to simple baselines.
 
-    With open_factual_bench, or all, the judge's model also answers questions itself (judge open-factual).
+    With open_factual_bench or all, its model also answers questions itself.
 
-    An interrupted run is continued when it is called again with the same --out.
+    To resume an interrupted run, call it again with the same --out.
     """
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
     names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
     if names == [OPEN_FACTUAL] and not samples:
-        judging = {name: settings[name] for name in ASKED} != {name: DEFAULTS[name] for name in ASKED}
+        judging = {name: settings[name] for name in JUDGING} != {name: DEFAULTS[name] for name in JUDGING}
         if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
             raise InputError(
                 f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: omit "
-                "--limit, --attack, --corpus, --runs, --temperature and how a judge is asked"
+                "--limit, --runs, --temperature, attack, corpus and how a judge is asked"
             )
         from eval.open_factual.cli import answer_tasks
 
@@ -161,6 +167,7 @@ def evaluate_command(
 
     from rich.console import Console
 
+    from eval import processes
     from eval import report as reporting
     from eval.benchmarks import injection, retrieval
     from eval.benchmarks.samples_file import samples_file
@@ -175,6 +182,8 @@ def evaluate_command(
     means = parse_gold_labels(gold_labels)
     fit_on = None if floor_data is None else samples_file(floor_data, labels=means).load()
     floors = [make_floor(name, fit_on) for name in FLOORS]
+    if not (first := processes.join(settings["backend"])):  # it judges; the first one measures and writes
+        floors, out, bootstrap, latency = [], None, 0, 0
     named = parse_columns(columns)
     files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
     read = _sets(names, files, data_dir, say)
@@ -185,11 +194,11 @@ def evaluate_command(
         sets = [retrieval.retrieve(benchmark, chosen, corpus, passages) for benchmark, chosen in sets]
     if attack:
         sets = [injection.attack(benchmark, chosen) for benchmark, chosen in sets]
-    answering = OPEN_FACTUAL in names or ("all" in names and not attack)
+    answering = first and (OPEN_FACTUAL in names or ("all" in names and not attack))
     console = Console(stderr=as_json)
     judges = load_judges(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
-        **settings,
+        encoder=encoder, **settings,
     )  # fmt: skip
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
@@ -212,6 +221,8 @@ def evaluate_command(
                         latency=latency, machine=hardware, progress=update,
                     )
                 )  # fmt: skip
+    if not first:
+        return
     if out is not None:
         reporting.write_reports(out, reports)
     for table in report_tables(reports):
@@ -232,16 +243,16 @@ def compare_command(
     second: Annotated[Path, typer.Argument(help="Result folder of the other.")],
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     cascade: Annotated[
         bool,
-        typer.Option("--cascade", help="Show the two as a cascade: the second judges what the first doubts."),
+        typer.Option("--cascade", help="Show a cascade: the second judges what the first is unsure of."),
     ] = False,
     cascade_weight: Annotated[
-        float, typer.Option(min=0, max=1, help="With --cascade: weight of the first in what it doubts.")
+        float, typer.Option(min=0, max=1, help="With --cascade: weight of the first judge in the rest.")
     ] = 0.0,
 ) -> None:
-    """Compare two judges sample by sample: McNemar's exact test, intervals of the differences."""
+    """Compare two judges sample by sample: McNemar's exact test, intervals for the differences."""
     from rich.console import Console
     from rich.table import Table
 

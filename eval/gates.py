@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
+from eval.repeats import FIGURES
 from eval.report import Report
 from judge.errors import InputError, JudgeError, unknown
-
-FIGURES = ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "auroc", "coverage")
 
 
 def parse_limits(given: Sequence[str]) -> dict[str, float]:

@@ -8,10 +8,13 @@ from typing import Any
 from judge.cascade import CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError
+from judge.models.bundled import MINILM
 from judge.models.identity import read_identity, taught_mode
 from judge.types import Mode
 
-METHODS = ("selfcheck", "selfcheck-nli", "selfcheck-ngram", "ragas")
+METHODS = ("selfcheck", "selfcheck-nli", "selfcheck-ngram", "selfcheck-bertscore", "ragas")
+BY_ENCODER = ("selfcheck-nli", "selfcheck-bertscore")
+"""Those that an encoder may compare texts for."""
 
 
 def load_judges(
@@ -24,6 +27,7 @@ def load_judges(
     top_p: float | None = None,
     top_k: int | None = None,
     seed: int = 0,
+    encoder: str | None = None,
     **options: Any,
 ) -> Sequence[Checker]:
     """The judge, once for each run; runs differ in their seeds, counted up from ``seed``.
@@ -38,6 +42,7 @@ def load_judges(
         top_p: samples come from the likeliest tokens that hold this share of the probability; 1 by default.
         top_k: samples come from so many tokens; 0, which is all, by default.
         seed: of the sampling.
+        encoder: compares texts for :data:`BY_ENCODER`: an NLI cross-encoder, or any encoder for BERTScore.
         options: further ones of :func:`judge.load.load_judge`.
 
     Raises:
@@ -48,9 +53,12 @@ def load_judges(
 
     kind, colon, rest = model.partition(":")
     prefix = kind if colon and kind in (*METHODS, "replay", "floor") else ""
+    if encoder is not None and prefix not in BY_ENCODER:
+        wanted = " and ".join(f"{name}:MODEL" for name in BY_ENCODER)
+        raise InputError(f"is for --model {wanted}", field="--set encoder")
     if prefix and (template is not None or mode == "reason"):
-        raise InputError(f"{model} judges in a way of its own; omit --template and --mode")
-    for name, option in (("threshold", "--threshold"), ("fail_rate", "--prior")):
+        raise InputError(f"{model} judges in a way of its own; omit --mode and template")
+    for name, option in (("threshold", "--threshold"), ("prior", "--prior")):
         if prefix and options.get(name) is not None:
             raise InputError(f"{model} judges in a way of its own; omit {option}")
     if prefix != "floor" and prefix and options.get("claims"):
@@ -69,8 +77,9 @@ def load_judges(
         name: value for name, value in (("top_p", top_p), ("top_k", top_k)) if value is not None
     }
     if among and not prefix.startswith("selfcheck") and not temperature:
-        option = f"--{next(iter(among)).replace('_', '-')}"
-        raise InputError(f"{option} is for sampling; add --mode reason --temperature 0.8, or omit it")
+        raise InputError(
+            f"{next(iter(among))} is for sampling; add --mode reason --temperature 0.8, or omit it"
+        )
 
     judge: Checker
     if prefix == "replay":
@@ -86,15 +95,24 @@ def load_judges(
         judge = replace(judge, temperature=temperature or 0.0, **among)
         return [replace(judge, seed=seed + run) for run in range(runs)]
 
+    from eval.baselines.by_encoder import SelfCheckBERTScore, SelfCheckInference, load_inference
     from eval.baselines.ragas import Ragas
     from eval.baselines.selfcheck import METHODS as CONSISTENCY
+    from eval.baselines.selfcheck import Consistency
+    from eval.embeddings import TextEncoder
 
     base = load_judge(rest, **options)
     if not isinstance(base, Judge):
         raise InputError(f"{prefix}: asks a language model; {rest} is none")
     if prefix == "ragas":
         return [Ragas(base)]
-    check = CONSISTENCY[prefix](base, **among)
+    check: Consistency
+    if prefix == "selfcheck-bertscore":
+        check = SelfCheckBERTScore(base, encoder=TextEncoder(encoder or MINILM.hub_id), **among)
+    elif encoder:
+        check = SelfCheckInference(base, encoder=load_inference(encoder), **among)
+    else:
+        check = CONSISTENCY[prefix](base, **among)
     if temperature is not None:
         check = replace(check, temperature=temperature)
     return [replace(check, seed=seed + run) for run in range(runs)]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from eval import processes
 from eval.benchmarks.base import Benchmark
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker, restart
@@ -63,13 +64,13 @@ def run_judge(
     Raises:
         JudgeError: the judge gave more or fewer verdicts than there are samples.
     """
-    verdicts = [] if file is None else file.made(benchmark, run, samples)
+    verdicts = processes.from_first([] if file is None else file.made(benchmark, run, samples))
     resumed = len(verdicts)
     progress(resumed, len(samples))
     start = restart(judge, resumed)
     made: Iterator[Verdict] = iter(())
     if resumed < len(samples):
-        made = islice(judge.iter_check(samples[start:]), resumed - start, None)
+        made = islice(processes.iter_check(judge, samples[start:]), resumed - start, None)
     for verdict in made:
         if len(verdicts) == len(samples):
             raise JudgeError(f"{judge.name} gave more than {len(samples)} verdicts for as many samples")

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from eval import processes
 from eval.benchmarks.base import Figures
 from eval.calibration import Bin, Calibration, Selection
 from eval.metrics import Metrics
@@ -148,6 +149,8 @@ def hardware(label: str | None = None) -> dict[str, Any]:
     found: dict[str, Any] = {"cpus": os.cpu_count(), "platform": platform.platform(), "device": None}
     if label is not None:
         found["label"] = label
+    if (together := processes.count()) > 1:
+        found["processes"] = together
     torch = sys.modules.get("torch")
     if torch is not None:
         cuda = torch.cuda.is_available()

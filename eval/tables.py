@@ -50,10 +50,10 @@ def cascade_table(curve: CascadeCurve, first: str, second: str) -> "Table":
     """What cascades of two judges on one benchmark do, by how sure the first has to be."""
     table = _new_table(
         f"{curve.benchmark}: {first}, then {second} on what it doubts",
-        "Percent, with 95 % intervals. judge check, batch and eval take such a --cascade-threshold; "
-        f"--cascade-weight {curve.first_weight:g}.",
+        "Percent, with 95 % intervals. For judge check, batch and eval: --set cascade_threshold=N "
+        f"--set cascade_weight={curve.first_weight:g}",
     )
-    for heading in ("--cascade-threshold", "passed on", "balanced accuracy", "AUROC"):
+    for heading in ("cascade_threshold", "passed on", "balanced accuracy", "AUROC"):
         table.add_column(heading, justify="right")
     for step in curve.steps:
         name = "second alone" if step.sure is None else f"{step.sure:g}"

@@ -1,6 +1,6 @@
 """Two judges in a row: a cheap one says what it is sure of, a better one judges the rest.
 
-    judge batch answers.jsonl -o verdicts.jsonl --model ./big --cascade reference --cascade-threshold 0.6
+    judge batch answers.jsonl -o verdicts.jsonl --model ./big --cascade reference --set cascade_threshold=0.6
 
 What passes on is what the first judge doubts, what it could not read (a language, an empty reply), and what
 it did not read whole. Both have to be calibrated, or ``sure`` means little, and probabilities of the two do
@@ -50,12 +50,14 @@ class CascadeJudge(Checker):
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.sure <= 1:
-            raise InputError(f"is {self.sure}, expected a probability from 0.5 to 1", field="sure")
+            raise InputError(
+                f"is {self.sure}, expected a probability from 0.5 to 1", field="cascade_threshold"
+            )
         if not 0 <= self.first_weight <= 1:
-            raise InputError(f"is {self.first_weight}, expected a number from 0 to 1", field="first_weight")
+            raise InputError(f"is {self.first_weight}, expected a number from 0 to 1", field="cascade_weight")
         if self.first_weight and self.mode == "reason":
             raise InputError(
-                "weighs verdicts, and a reasoning has one of its own; leave it at 0", field="first_weight"
+                "weighs verdicts, and a reasoning has one of its own; leave it at 0", field="cascade_weight"
             )
 
     @property

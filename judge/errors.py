@@ -39,6 +39,10 @@ class InputError(JudgeError):
         super().__init__(": ".join(part for part in parts if part))
 
 
+DATA = ("faker", "lemminflect", "opencc", "rjieba")
+"""What the extra ``data`` has that every building of a data set needs."""
+
+
 def require(what: str, extra: str, *packages: str) -> None:
     """Refuse to begin what needs packages that are not installed.
 

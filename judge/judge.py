@@ -18,11 +18,11 @@ from judge.backends.base import (
     ReadsAhead,
     WritesTogether,
 )
-from judge.checker import Checker, ahead, in_chunks, judgeable
+from judge.checker import Checker, ahead, in_chunks, in_growing_chunks, judgeable
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.prompts import BuiltinPrompt, Prompt
-from judge.prompting.windows import Long, check_in_windows
+from judge.prompting.windows import check_in_windows
 from judge.types import Message, Mode, Sample, Span, Verdict
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class Judge(Checker):
         top_k: samples come from so many tokens; 0 is all.
         guide: what engines that can do so hold the reason mode's replies to: a regular expression, or a JSON
             schema.
-        long: ``fit`` shortens a document that is too long; ``chunk`` judges it in windows, see
-            :mod:`judge.prompting.windows`.
+        windows: judge a document that is too long in windows (:mod:`judge.prompting.windows`), instead of
+            shortening it.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
         threshold: from which ``p_fail`` on the label is ``FAIL``. By default 0.5 in verdict mode, and in
             reason mode the label that was written.
@@ -67,7 +67,7 @@ class Judge(Checker):
     top_k: int = 0
     seed: int = 0
     guide: Guide | None = None
-    long: Long = "fit"
+    windows: bool = False
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
     _working: Lock = field(default_factory=Lock, repr=False, compare=False)
@@ -120,19 +120,21 @@ class Judge(Checker):
 
     def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """Judge samples as a stream; prompts of a chunk are made while the chunk before it is computed."""
-        if self.long == "fit" and self.at_once == 1:
+        if not self.windows and self.at_once == 1:
             return self._check(samples)
         return super().iter_check(samples)
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together, each document whole, shortened, or in windows."""
-        if self.long == "fit":
+        if not self.windows:
             return self._check(samples)
         return check_in_windows(samples, lambda sample: self._fit(sample).cut_chars, self._check)
 
     def _check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """Judge a stream of samples, their documents made to fit."""
-        for fitted in ahead(self._prepare, in_chunks(samples, self.chunk)):
+        # The replies of a chunk are decoded together, so that fewer of them take as long.
+        split = in_growing_chunks if self.mode == "verdict" else in_chunks
+        for fitted in ahead(self._prepare, split(samples, self.chunk)):
             yield from self._judge(fitted)
 
     def _prepare(self, samples: Sequence[Sample]) -> list[Fitted]:
@@ -172,8 +174,8 @@ class Judge(Checker):
         decoding: dict[str, Any] = {}
         if self.mode == "reason":
             decoding = {**self.decoding(self.max_new_tokens).describe(), "guided": self.guide is not None}
-        if self.long != "fit":
-            decoding["long"] = self.long
+        if self.windows:
+            decoding["long"] = "chunk"
         if self.threshold is not None:
             decoding["threshold"] = self.threshold
         if calibration := self.calibration():

@@ -16,7 +16,6 @@ from judge.models.runtimes import exported
 from judge.models.weights import Precision
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
-from judge.prompting.windows import Long
 from judge.shipped import REFERENCE, model_path
 from judge.types import MODES, Mode, Sample
 
@@ -40,15 +39,15 @@ def load_judge(
     backend: Engine = "transformers",
     vllm: "VLLMSettings | None" = None,
     quantization: QuantizationChoice = "auto",
-    endpoint: "EndpointConfig | str | None" = None,
+    base_url: "EndpointConfig | str | None" = None,
     call_cache: Path | str | None = None,
-    long: Long = "fit",
+    windows: bool = False,
     threshold: str | None = None,
-    fail_rate: float | None = None,
+    prior: float | None = None,
     claims: bool = False,
-    first: str | None = None,
-    sure: float = SURE,
-    first_weight: float = 0.0,
+    cascade: str | None = None,
+    cascade_threshold: float = SURE,
+    cascade_weight: float = 0.0,
     labels: str | None = None,
     pair: Sequence[str] | None = None,
 ) -> Checker:
@@ -75,38 +74,40 @@ def load_judge(
         vllm: how vLLM runs the model, where it is the engine.
         quantization: ``nf4`` loads the base weights in 4 bits, ``none`` as they are, and ``auto`` as the
             judge was trained, by its ``judge.json``; transformers only.
-        endpoint: the server of the backend ``openai``, its address or settings; OpenAI's own by default.
+        base_url: the server of the backend ``openai``, its address or settings; OpenAI's own by default.
         call_cache: file in which the responses of that server are kept; nothing is asked twice.
-        long: what becomes of a document that is too long, see :class:`Judge`.
+        windows: judge a document that is too long for a language model in windows
+            (:mod:`judge.prompting.windows`), instead of shortening it.
         threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for
             the one that ``judge calibrate`` found.
-        fail_rate: the share of answers that is hallucinated where the judge is used, if it is known. The
+        prior: the share of answers that is hallucinated where the judge is used, if it is known. The
             calibrated probabilities are then for that share; labels stay as they are without it.
         claims: judge every sentence of an answer too (:class:`judge.claims.checker.ClaimsJudge`).
-        first: a cheaper judge that judges before this one, and alone what it is sure of
+        cascade: a cheaper judge that judges before this one, and alone what it is sure of
             (:class:`judge.cascade.CascadeJudge`); loaded as it comes.
-        sure: probability from which on its label stands.
-        first_weight: what its opinion weighs in the rest, from 0 to 1.
+        cascade_threshold: probability from which on its label stands.
+        cascade_weight: what its opinion weighs in the rest, from 0 to 1.
         labels: what an encoder's classes mean where their names do not say it, as ``PASS=entailment``.
         pair: how samples are put to an encoder, where its ``judge.json`` does not say it or says something
             else: fields of :class:`judge.encoder.Form`, as ``question=hypothesis``.
 
     Raises:
         InputError: unknown model, mode, backend or floor, a template that cannot be read, no vLLM here, or a
-            ``fail_rate`` for a judge that is not calibrated.
+            ``prior`` for a judge that is not calibrated.
     """
-    if first is not None and claims:
+    if cascade is not None and claims:
         raise InputError("claims are judged by one judge; omit --cascade or --claims")
-    if claims and fail_rate is not None:
+    if claims and prior is not None:
         raise InputError("claims have a calibration of their own; omit --prior or --claims")
 
     def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
         if claims:
             return _with_claims(judge, identity, model)
-        if first is None:
+        if cascade is None:
             return judge
         at = getattr(judge, "threshold", None)
-        return CascadeJudge(load_judge(first, fail_rate=fail_rate), judge, sure, first_weight, at)
+        cheap = load_judge(cascade, prior=prior)
+        return CascadeJudge(cheap, judge, cascade_threshold, cascade_weight, at)
 
     if mode is not None and mode not in MODES:
         raise InputError(unknown("mode", mode, MODES))
@@ -117,7 +118,7 @@ def load_judge(
     if model.startswith("floor:"):
         from judge.floors.rules import make_floor
 
-        if threshold is not None or fail_rate is not None:
+        if threshold is not None or prior is not None:
             option = "threshold" if threshold is not None else "prior"
             raise InputError(f"{model} is a rule without a {option}; omit --{option}")
         floor = make_floor(model, floor_data)
@@ -142,7 +143,7 @@ def load_judge(
             if given:
                 raise InputError(f"{model} is an encoder, which has no {option}; omit it")
         if precision != "auto" and exported(identity, "onnx"):
-            raise InputError(f"{model} is an export, which takes no --precision; omit it")
+            raise InputError(f"{model} is an export, which takes no precision; omit it")
         encoder: Any
         if reads_pages(identity):
             encoder = load_pages(model, revision, identity, precision, max_length, batch_tokens)
@@ -159,9 +160,9 @@ def load_judge(
                 pair=pair,
                 template=None if template is None else TemplatePrompt(Path(template)),
             )
-        decided = deciding("verdict", encoder.calibrations, encoder.calibration(), threshold, fail_rate)
+        decided = deciding("verdict", encoder.calibrations, encoder.calibration(), threshold, prior)
         return finished(replace(encoder, **decided), identity)
-    for option, chosen in (("--labels", labels), ("--pair", pair)):
+    for option, chosen in (("labels", labels), ("pair", pair)):
         if chosen:
             raise InputError(f"{model} is not an encoder; {option} does not apply to it")
     mode = asked_mode(model, identity, mode)
@@ -183,16 +184,16 @@ def load_judge(
         max_length=max_length,
         batch_tokens=batch_tokens,
         vllm=vllm,
-        endpoint=endpoint,
+        endpoint=base_url,
         call_cache=None if call_cache is None else Path(call_cache),
         chat=chat,
     )
     guide = None
     if decoding != "free" and template is None and engine.takes_patterns:
-        from judge.backends.guided import judgement_pattern
+        from judge.backends.constrained import judgement_pattern
 
         guide = judgement_pattern(max_new_tokens if backend == "vllm" else None)
-    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, long=long)
+    judge = Judge(engine, model, prompt, mode, max_new_tokens, guide=guide, windows=windows)
     if backend != "openai":  # a server's model has no judge.json here
         from judge.calibration.curve import read_calibrations
 
@@ -203,7 +204,7 @@ def load_judge(
                 f"{model}: its calibration for mode {mode} is set aside, because it was fitted to {why}; "
                 "judge calibrate fits another"
             )
-    decided = deciding(mode, judge.calibrations, judge.calibration(), threshold, fail_rate)
+    decided = deciding(mode, judge.calibrations, judge.calibration(), threshold, prior)
     return finished(replace(judge, **decided), identity)
 
 

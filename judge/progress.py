@@ -9,6 +9,7 @@ The command line opens a display. What works under it says how far it is, and ne
 Without a display nothing is shown, so the library is silent in other people's programs.
 """
 
+import math
 import os
 import sys
 import time
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
@@ -46,11 +47,17 @@ class Display:
         """Rich's bars, which only count where there is no terminal; made when they are first needed."""
         from rich import progress as rich
         from rich.console import Console
+        from rich.text import Text
 
         console = self._console or Console(stderr=True)
         lines = not console.is_terminal or console.is_dumb_terminal or NOTEBOOK in os.environ
         title = rich.TextColumn("{task.description}", markup=False)
-        times = rich.TimeElapsedColumn(), rich.TimeRemainingColumn()
+
+        class Remaining(rich.ProgressColumn):
+            def render(self, task: "Task") -> Text:
+                return Text(str(_left(task) or "-:--:--"), style="progress.remaining")
+
+        times = rich.TimeElapsedColumn(), Remaining()
         return rich.Progress(
             title, rich.BarColumn(), rich.MofNCompleteColumn(), *times,
             console=console, transient=True, redirect_stdout=False, refresh_per_second=5, disable=lines,
@@ -63,6 +70,11 @@ class Display:
             lines = Thread(target=self._lines, args=(self._stop,), daemon=True)
             (lines if self.bars.disable else self.bars).start()
         return self.bars.add_task(title, total=total)
+
+    def update(self, task: "TaskID", done: int, total: int | None = None) -> None:
+        """Say how far it is; what was done at the first call is of an earlier run, and took no time."""
+        self.bars.tasks[self.bars.task_ids.index(task)].fields.setdefault("begun", done)
+        self.bars.update(task, completed=done, total=total)
 
     def remove(self, task: "TaskID") -> None:
         """Show it no more."""
@@ -79,11 +91,19 @@ class Display:
             self.bars.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
+def _left(task: "Task") -> timedelta | None:
+    """The time for the rest at the mean speed so far, which results that come in bursts do not change."""
+    done = task.completed - task.fields.get("begun", 0)
+    if not task.total or done <= 0 or not task.elapsed:
+        return None
+    return timedelta(seconds=math.ceil(task.elapsed * (task.total - task.completed) / done))
+
+
 def _line(task: "Task") -> str:
     """All that is known of a piece of work."""
     done = f"{task.completed:,.0f}"
     done += f" of {task.total:,.0f} ({task.percentage:.0f}%)" if task.total else ""
-    left = "" if task.time_remaining is None else f", about {timedelta(seconds=task.time_remaining)} left"
+    left = "" if (time := _left(task)) is None else f", about {time} left"
     return f"{task.description}: {done}, {timedelta(seconds=int(task.elapsed or 0))} so far{left}"
 
 
@@ -114,7 +134,7 @@ def stage(title: str, total: int | None = None) -> Iterator[Update]:
         return
     task = display.add(title, total)
     try:
-        yield lambda done, total=None: display.bars.update(task, completed=done, total=total)
+        yield partial(display.update, task)
     finally:
         display.remove(task)
 

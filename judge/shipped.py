@@ -43,7 +43,7 @@ def find_recipe(given: Path, stage: str) -> Path:
 
     Args:
         given: a file; or a shipped recipe by name (``demo``), with the file where it has several for a stage
-            (``lynx-llama3-8b/sft-corrected``).
+            (``reference/encoder-inference``).
         stage: which of a recipe's files is meant by its name alone: ``data``, ``sft``, ``dpo``,
             ``encoder``, ``dialogues`` or ``onion``.
 
@@ -57,7 +57,7 @@ def find_recipe(given: Path, stage: str) -> Path:
     if name not in recipe_names():
         if given.is_dir():
             raise InputError(f"is a folder; name a file in it, such as {given / stage}.yaml", file=given)
-        raise InputError(f"is not a file, and no recipe: {unknown('recipe', given, fitting)}", file=given)
+        raise InputError(f"is not a file, and no recipe: {unknown('recipe', name, fitting)}", file=given)
     path = RECIPES / name / f"{file[0] if file else stage}.yaml"
     if not path.is_file():
         there = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))

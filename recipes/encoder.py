@@ -1,6 +1,6 @@
 """Training an encoder judge: ``judge encoder`` as a script, for launchers that want one.
 
-python recipes/encoder.py recipes/reference-encoder/encoder.yaml
+python recipes/encoder.py recipes/reference/encoder.yaml
 accelerate launch --config_file accelerate_configs/single_gpu.yaml recipes/encoder.py RECIPE.yaml epochs=2
 """
 

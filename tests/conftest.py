@@ -15,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from judge.types import Sample
 
 if TYPE_CHECKING:
-    from data_pipeline.store import SampleStore
+    from data_pipeline.sources.store import SampleStore
 
 # What a property costs depends on the machine and on what else runs there.
 hypothesis_settings.register_profile(
@@ -54,7 +54,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def store_of(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Callable[..., SampleStore]]":
     """Makes stores that hold given samples; ``split`` puts all of them into one."""
-    from data_pipeline.store import SampleStore
+    from data_pipeline.sources.store import SampleStore
 
     folder, numbers = tmp_path_factory.mktemp("stores"), count()
     with ExitStack() as stores:
@@ -71,12 +71,12 @@ def store_of(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Callable[...
 @pytest.fixture(scope="session")
 def starter_twins(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
     """A third of the starter corpus, with an edited pair and an added pair of every gold that allows one."""
-    from data_pipeline.perturb import RulePerturber
+    from data_pipeline.edits import RulePerturber
+    from data_pipeline.pairs import make_makers, make_twins
     from data_pipeline.sources import take_documents
-    from data_pipeline.starter import load_starter
-    from data_pipeline.store import SampleStore
+    from data_pipeline.sources.starter import load_starter
+    from data_pipeline.sources.store import SampleStore
     from data_pipeline.teachers.rules import RulesTeacher
-    from data_pipeline.twins import make_makers, make_twins
 
     with SampleStore(tmp_path_factory.mktemp("starter") / "golds.sqlite") as golds:
         golds.add(take_documents(load_starter(), 300, seed=0))

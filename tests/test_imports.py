@@ -38,6 +38,21 @@ LEVELS = (
     {"__main__"},
 )
 """Modules and wings of ``judge``, lowest first: each imports from lower levels and from itself alone."""
+LAYERS = (
+    "text",
+    "sources",
+    "edits",
+    "teachers",
+    "pairs",
+    "config",
+    "labels",
+    "leaks",
+    "audit",
+    "build",
+    "papers",
+    "cli",
+)
+"""The same for ``data_pipeline``; there is nothing else at its top."""
 HEAVY = {"torch", "transformers", "datasets", "trl", "peft", "sklearn", "pyarrow"}
 MAY_LOAD = {
     f"judge/training/{name}.py"
@@ -116,6 +131,13 @@ def test_levels_inside_judge(module: str) -> None:
     assert [other for other in others if level[other] >= level[own]] == []
 
 
+@pytest.mark.parametrize("module", [name for name in NAMES if name.startswith("data_pipeline.")])
+def test_levels_inside_data_pipeline(module: str) -> None:
+    own = module.split(".")[1]
+    others = {name.split(".")[1] for name in imported(NAMES[module]) if name.startswith("data_pipeline.")}
+    assert [other for other in others - {own} if LAYERS.index(other) >= LAYERS.index(own)] == []
+
+
 def test_the_top_of_judge_is_small() -> None:
     assert len(list((ROOT / "judge").glob("*.py"))) <= 16
 
@@ -157,10 +179,8 @@ def test_the_rules_look_at_something() -> None:
     assert found == {"peft", "trl", "datasets", "sklearn"}
 
 
-@pytest.mark.parametrize(
-    "package", ["judge", "judge.judge", "judge.samples", "judge.training", "eval", "data_pipeline"]
-)
-def test_importing_loads_no_torch(package: str) -> None:
-    code = f"import {package}, sys; print(sorted({HEAVY!r} & set(sys.modules)))"
+def test_importing_loads_no_torch() -> None:
+    packages = "judge, judge.judge, judge.samples, judge.training, eval, data_pipeline"
+    code = f"import {packages}, sys; print(sorted({HEAVY!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

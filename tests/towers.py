@@ -1,15 +1,21 @@
 """A small world to train on: towers and their heights as a data set, and a recipe for a short training."""
 
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.files import write_jsonl
 from judge.types import Label
 
+if TYPE_CHECKING:
+    from judge.training.config import EncoderRecipe
+
 
 def build_towers(folder: Path, documents: int, pairs: int) -> Path:
     """A built data set about so many short documents, each with a faithful and a hallucinated answer."""
-    from data_pipeline.build import build
+    from data_pipeline.build.pipeline import build
     from data_pipeline.config import DataConfig
 
     rows = [
@@ -37,6 +43,20 @@ def build_towers(folder: Path, documents: int, pairs: int) -> Path:
     return folder / "data"
 
 
+def write_prompts(folder: Path, *splits: str) -> Path:
+    """Six prompts with the right and the wrong reply, as rows and as pairs; every split holds them all."""
+    prompts = [[{"role": "user", "content": f"Tower {n} is {n + 3} m high."}] for n in range(6)]
+    right, wrong = ([{"role": "assistant", "content": word}] for word in ("PASS", "FAIL"))
+    for split in splits:
+        rows = [{"id": str(n), "prompt": prompt, "completion": right} for n, prompt in enumerate(prompts)]
+        write_jsonl(folder / "sft" / f"{split}.jsonl", rows)
+        pairs = [
+            {"id": row["id"], "prompt": row["prompt"], "chosen": right, "rejected": wrong} for row in rows
+        ]
+        write_jsonl(folder / "dpo" / f"{split}.jsonl", pairs)
+    return folder
+
+
 def training(model: Path, data: Path, output: Path, /, **changes: Any) -> dict[str, Any]:
     """Values of a training recipe that takes a second with a tiny model."""
     return {
@@ -53,3 +73,29 @@ def training(model: Path, data: Path, output: Path, /, **changes: Any) -> dict[s
         "evaluations": 0,
         **changes,
     }
+
+
+def encoder_recipe(model: Path, data: Path, output: Path, /, **changes: Any) -> "EncoderRecipe":
+    """A recipe that trains a tiny encoder within seconds."""
+    from judge.training.config import EncoderRecipe
+
+    values = {
+        "model": str(model), "data": str(data), "output": str(output), "without_leak_gate": True,
+        "precision": "float32", "window_tokens": 64, "batch_tokens": 200, "learning_rate": 1e-2, "epochs": 2,
+        "logging_steps": 1, "evaluations": 0,
+    }  # fmt: skip
+    return EncoderRecipe.model_validate({**values, **changes})
+
+
+def at_step(step: int, act: Callable[[Any], None] | None = None) -> Any:
+    """A callback that acts once, at the end of a step; without an act it asks the run to stop."""
+    from transformers import TrainerCallback
+
+    class Once(TrainerCallback):
+        def on_step_end(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
+            if state.global_step == step and act is not None:
+                act(parts["model"])
+            elif state.global_step == step:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    return Once()

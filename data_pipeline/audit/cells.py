@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from data_pipeline.audit.limits import MIN_PAIRS
-from data_pipeline.store import SampleStore, pair_of, rank
+from data_pipeline.sources.store import SampleStore, pair_of, rank
 from judge.types import Label, Sample
 
 OTHERS = "others"

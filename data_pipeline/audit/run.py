@@ -11,8 +11,8 @@ from data_pipeline.audit.limits import given_away, looked_up, over
 from data_pipeline.audit.shortcuts import measure
 from data_pipeline.audit.tables import Tables, kind_of, split_of
 from data_pipeline.audit.tokens import row_tokens
-from data_pipeline.store import SampleStore
-from data_pipeline.workers import Workers
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.workers import Workers
 from judge.errors import InputError
 from judge.files import open_text
 from judge.progress import track

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data_pipeline.audit.cells import OTHERS, Cell, twins
+from data_pipeline.audit.coherence import coherence, parts_of
 from data_pipeline.audit.figures import Figure, auroc, balanced_accuracy, share
-from data_pipeline.audit.halves import coherence, parts_of
 from data_pipeline.audit.limits import MIN_PAIRS, limit_of, verdict
 from data_pipeline.teachers.rules_judge import label_by_rules
 from judge.errors import InputError

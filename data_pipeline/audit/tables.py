@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from hashlib import blake2b
 from typing import Any
 
-from data_pipeline.contrast import LABELLED
+from data_pipeline.sources.store import LABELLED
 from judge.types import Label, Sample
 
 LABELS = (*(label.value for label in Label), "none")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from data_pipeline.leaks.index import Leak
-from data_pipeline.store import pair_of
+from data_pipeline.sources.store import pair_of
 from judge.types import Sample
 
 Read = Callable[[], Iterable[Sample]]

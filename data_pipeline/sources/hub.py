@@ -16,7 +16,7 @@ def read_rows(path: str, subset: str | None, split: str) -> Iterator[dict[str, A
     Raises:
         InputError: it cannot be fetched, or it holds no row.
     """
-    require("kind hub", "train", "datasets")
+    require("kind hub", "data", "datasets")
     from datasets import ClassLabel, load_dataset
 
     empty = True

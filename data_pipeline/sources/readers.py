@@ -7,7 +7,7 @@ with ``SPLITS`` where the set has several.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from data_pipeline.sources import (
+from data_pipeline.sources.public import (
     asqa,
     cmrc2018,
     conflictqa,

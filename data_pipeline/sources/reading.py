@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from data_pipeline.licences import licence_of, plain_licence
 from data_pipeline.sources import own
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.forms import LeftOut
+from data_pipeline.sources.licences import licence_of, plain_licence
 from data_pipeline.sources.readers import OWN, READERS
-from data_pipeline.starter import load_starter
+from data_pipeline.sources.starter import load_starter
 from judge.errors import InputError
 from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
 from judge.formats.shared import SIDED

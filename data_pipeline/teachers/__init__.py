@@ -1,1 +1,5 @@
-"""Teachers: who makes wrong answers and who judges answers without being told the label."""
+"""Who makes wrong answers, and who judges answers without knowing the label: rules and chat models.
+
+``rules_judge`` judges by rule and ``reasoning`` writes what it quotes; ``prompts`` is what chat models are
+asked, ``pool`` the models of a recipe.
+"""

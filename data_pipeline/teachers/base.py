@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import tee
 from typing import Protocol, TypeVar
 
-from data_pipeline.perturb import Perturbation
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts import Prompted
+from data_pipeline.edits import Edit
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.teachers.prompts import Prompted
 from judge.remote.chat import Reply
 from judge.types import Label, Sample
 
@@ -36,7 +36,7 @@ class Teacher(Protocol):
         """What tables and rows call it."""
         ...
 
-    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """A wrong answer for every gold sample, or the reason why there is none."""
         ...
 

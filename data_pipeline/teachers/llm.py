@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from data_pipeline.perturb import Perturbation
-from data_pipeline.perturb.llm import perturb_with
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts import Prompted, judgement_prompt
+from data_pipeline.edits import Edit
+from data_pipeline.edits.verify import Rejected
 from data_pipeline.teachers.base import Ask, Judgement, ask_each
+from data_pipeline.teachers.perturbing import perturb_with
+from data_pipeline.teachers.prompts import Prompted, judgement_prompt
 from judge.prompting.parsing import parse
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Sample
@@ -59,7 +59,7 @@ class LLMTeacher:
     ask: Ask
     checker: Ask | None = None
 
-    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """A verified wrong answer for every gold sample, or why there is none."""
         return perturb_with(self.ask, golds, self.checker)
 

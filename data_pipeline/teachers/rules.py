@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from data_pipeline.perturb import Perturbation, RulePerturber
-from data_pipeline.perturb.verify import Rejected
+from data_pipeline.edits import Edit, RulePerturber
+from data_pipeline.edits.verify import Rejected
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.rules_judge import judge_by_rules
 from judge.types import Sample
@@ -22,7 +22,7 @@ class RulesTeacher:
     perturber: RulePerturber
     name: str = "rules"
 
-    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """An edited answer for every gold sample; ``no safe edit`` where no rule applies."""
         for gold in golds:
             yield self.perturber.perturb(gold) or Rejected("no safe edit")

@@ -16,16 +16,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from data_pipeline.perturb import Fact, find_facts, occurs
-from data_pipeline.perturb.directions import direction_spots
-from data_pipeline.perturb.edit import digits_of
-from data_pipeline.perturb.facts import is_translation
-from data_pipeline.perturb.polarity import YES_OR_NO
-from data_pipeline.reasoning.places import MAX_QUOTE, excerpt
-from data_pipeline.reasoning.texts import short
+from data_pipeline.edits import Fact, find_facts, occurs
+from data_pipeline.edits.directions import direction_spots
+from data_pipeline.edits.edit import digits_of
+from data_pipeline.edits.polarity import YES_OR_NO
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.lookup import Lookup, clauses, look_into, sentences, stands
+from data_pipeline.teachers.reasoning.places import MAX_QUOTE, excerpt
+from data_pipeline.teachers.reasoning.wording import short
 from data_pipeline.text.content import terms
+from data_pipeline.text.facts import is_translation
 from data_pipeline.text.words import either
 from judge.types import Label, Language, Sample
 

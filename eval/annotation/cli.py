@@ -122,9 +122,11 @@ def agreement_command(
 
     from eval.annotation.agreement import agreement_table, measure
     from eval.annotation.agreement import disagreements as disagreed
+    from eval.annotation.dialogues import statistics, statistics_table
     from eval.annotation.gold import decide, diahalu_rows
     from eval.annotation.gold import labelled as with_labels
     from eval.annotation.label_studio import read_exports
+    from eval.benchmarks.diahalu import read_dialogues
     from eval.tables import print_table
     from judge.files import write_jsonl
     from judge.samples import write_samples
@@ -157,6 +159,9 @@ def agreement_command(
         typer.echo(f"{labelled}: {write_samples(labelled, with_labels(decided))} samples", err=True)
     if diahalu is not None:
         typer.echo(f"{diahalu}: {write_jsonl(diahalu, diahalu_rows(decided))} dialogues", err=True)
+        if decided:
+            found = statistics(list(read_dialogues(diahalu)))
+            print_table(Console(stderr=as_json), statistics_table(found))
     tied = len({item.sample.id for item in annotations}) - len(decided)
     if tied and (labelled or diahalu):
         typer.echo(f"left out, no majority: {tied}", err=True)

@@ -8,17 +8,13 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from eval.annotation.label_studio import Annotation, Shown, by_sample
+from eval.benchmarks import diahalu
 from eval.benchmarks.diahalu import TYPES
 from judge.errors import InputError, unknown
 from judge.types import Label, Sample
 
-DOMAINS = {
-    "knowledge": "World Knowledge",
-    "task": "Task-oriented Style",
-    "chit-chat": "Chit-Chat",
-    "reasoning": "Reasoning",
-}
-"""A dialogue's ``meta.domain``, and what DiaHalu's released file calls it."""
+DOMAINS = {domain: name for name, domain in reversed(diahalu.DOMAINS.items())}
+"""A dialogue's ``meta.domain``, and what DiaHalu's V2 calls it."""
 Decided = tuple[Sample, Sequence[Annotation]]
 """A sample with the label of most annotators, and what they said."""
 

@@ -2,11 +2,12 @@
 
 Answers to the same question, from the same document, are sampled from the model. Where there is neither, as
 in DiaHalu, the judged text itself is said again in other words (DiaHalu, section 5.1). Each sentence of the
-judged answer is then compared with each sampled text, in one of three ways:
+judged answer is then compared with each sampled text, in one of three ways here, or by an encoder
+(:mod:`eval.baselines.by_encoder`):
 
 - ``selfcheck:`` by prompt (section 5.5): the model is asked whether the text supports the sentence;
-- ``selfcheck-nli:`` by inference (section 5.4): whether the text agrees with it or contradicts it, with the
-  neutral left out, as the paper does with a model for inference;
+- ``selfcheck-nli:`` by inference (section 5.4): the model is asked whether the text agrees with it or
+  contradicts it, with the neutral left out;
 - ``selfcheck-ngram:`` by n-gram (section 5.3): how surprising the sentence's words are after the texts.
 
 Where the paper reads a yes or no, the first takes the probability, from one prefill. ``p_fail`` is the mean
@@ -25,6 +26,7 @@ from typing import Any
 from eval.baselines.base import Baseline
 from eval.baselines.prompts import ENTAILMENT, SupportPrompt, ask_answer, ask_rephrasing
 from judge.backends.base import Decoding, Generation
+from judge.checker import Checker
 from judge.floors.overlap import units
 from judge.judge import Judge
 from judge.prompting.fitting import TooLong, fit
@@ -154,6 +156,11 @@ class SelfCheck(Consistency):
 
     method = "selfcheck"
 
+    @property
+    def comparing(self) -> Checker:
+        """What says whether a text supports a sentence."""
+        return self.supports
+
     def compare(
         self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
     ) -> Iterator[tuple[float | None, int]]:
@@ -166,7 +173,7 @@ class SelfCheck(Consistency):
             ]
             for sample, found in zip(samples, texts, strict=True)
         ]
-        checks = self.supports.iter_check([pair for found in pairs for pair in found])
+        checks = self.comparing.iter_check([pair for found in pairs for pair in found])
         for found in pairs:
             verdicts = list(islice(checks, len(found)))
             scores = [verdict.p_fail for verdict in verdicts if verdict.p_fail is not None]

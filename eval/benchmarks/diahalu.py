@@ -2,8 +2,8 @@
 
 The whole dialogue is what is judged, without a document; FAIL is the paper's "Halu". Labels, turns and types
 are those of its annotators. Reason mode is the paper's chain of thought, with steps for each domain. For
-retrieval, ``--corpus`` searches a corpus for dialogues about knowledge and reasoning; or a file of the user's
-own says what was found about which dialogue, and only those are judged.
+retrieval, ``--set corpus=FILE`` searches a corpus for dialogues about knowledge and reasoning; or a file of
+the user's own says what was found about which dialogue, and only those are judged.
 """
 
 import json
@@ -45,7 +45,13 @@ PROMPT = DiaHaluPrompt()
 
 def read(names: Sequence[str], data_dir: Path | None) -> Iterator[Sample]:
     """The dialogues of the first of these files in ``data_dir/diahalu``."""
-    path = find_file(need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL), "diahalu", names, ORIGINAL)
+    return read_dialogues(
+        find_file(need_folder(data_dir, "DiaHalu", "diahalu", ORIGINAL), "diahalu", names, ORIGINAL)
+    )
+
+
+def read_dialogues(path: Path) -> Iterator[Sample]:
+    """The dialogues of a file in the form of one of the releases."""
     sheet = ".xlsx" in path.suffixes
     empty = True
     for line, values in read_rows(path):

@@ -3,7 +3,8 @@
 Made from seeded pairs of HaluEval's question answering, whose answers are short. Each hallucinated answer is
 judged as it is, and once with every family of attacks that ask for ``PASS``, in the answer and in the
 document by turns. Each faithful answer is judged as it is, and with attacks in its document that ask for
-``FAIL``. Both also meet a harmless sentence, the control. ``judge eval --attack`` does this to any other set.
+``FAIL``. Both also meet a harmless sentence, the control. ``judge eval --set attack=true`` does this
+to any other set.
 """
 
 import random
@@ -44,7 +45,7 @@ def attack(benchmark: Benchmark, samples: Sequence[Sample]) -> tuple[Benchmark, 
         InputError: the samples have no documents, where the attacks would stand.
     """
     if not all(sample.document for sample in samples):
-        raise InputError(f"{benchmark.name} has no documents to attack; omit --attack")
+        raise InputError(f"{benchmark.name} has no documents to attack; omit attack")
     about = replace(
         benchmark,
         name=f"{benchmark.name}_attacked",

@@ -1,4 +1,4 @@
-"""``judge eval --corpus FILE``: a benchmark without documents, with what a search of the user's corpus finds.
+"""``judge eval --set corpus=FILE``: a benchmark without documents, with what is found in the user's corpus.
 
 DiaHalu searches Google (section 5.4, appendix A.7), for dialogues of the domains knowledge and reasoning.
 """
@@ -22,7 +22,7 @@ def searchable(benchmark: Benchmark, samples: Sequence[Sample]) -> list[Sample]:
     query = benchmark.query
     found = [] if query is None else [sample for sample in samples if query(sample).strip()]
     if not found:
-        raise InputError(f"{benchmark.name} has nothing to search for; omit --corpus")
+        raise InputError(f"{benchmark.name} has nothing to search for; omit corpus")
     return found
 
 
@@ -38,7 +38,7 @@ def retrieve(
     """
     query = benchmark.query
     if query is None or any(sample.document_text.strip() for sample in samples):
-        raise InputError(f"{benchmark.name} has documents of its own; omit --corpus")
+        raise InputError(f"{benchmark.name} has documents of its own; omit corpus")
     retriever = Retriever(read_corpus(corpus))
     found = retriever.search([query(sample) for sample in samples], passages)
     documents = [tuple(retriever.passages[place] for place in places) for places in found]

@@ -14,6 +14,7 @@ from eval.open_factual.similarity import THRESHOLD, Similarity
 from eval.open_factual.tasks import BENCHMARK
 from judge.checker import Checker
 from judge.cli.options import CASCADE, JUDGING, Settings, loads_judge
+from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError
 from judge.progress import stage
 
@@ -25,7 +26,7 @@ def names(given: str) -> list[str]:
     return list(dict.fromkeys(filter(None, (part.strip() for part in given.split(",")))))
 
 
-@app.command()
+@app.command(cls=WithSettings)
 @loads_judge(without=(*JUDGING, *CASCADE))  # here the model answers
 def open_factual_command(
     settings: Settings,
@@ -48,7 +49,7 @@ def open_factual_command(
     similarity: Annotated[
         str | None, typer.Option(help="An encoder for the same: answers near the reference.")
     ] = None,
-    similar: Annotated[float, typer.Option(help="The cosine from which they are right.")] = THRESHOLD,
+    similar: Annotated[float, setting("The cosine from which they are right.")] = THRESHOLD,
     device: Annotated[
         Literal["auto", "cpu", "cuda"],
         typer.Option(help="Where the models run; auto takes a GPU if there is one."),
@@ -58,14 +59,12 @@ def open_factual_command(
     ] = None,
     tasks: Annotated[str, typer.Option(help="Comma list of ids: answer these alone.")] = "",
     domains: Annotated[str, typer.Option(help="Comma list of domains: answer these alone.")] = "",
-    tolerance: Annotated[
-        float, typer.Option(help="Share by which a number with decimals may miss.")
-    ] = TOLERANCE,
-    max_new_tokens: Annotated[int, typer.Option(min=1, help="Limit of an answer.")] = MAX_NEW_TOKENS,
+    tolerance: Annotated[float, setting("Share by which a number with decimals may miss.")] = TOLERANCE,
+    max_new_tokens: Annotated[int, setting("Longest answer, in tokens.", min=1)] = MAX_NEW_TOKENS,
     data_dir: Annotated[
         Path | None, typer.Option(envvar="JUDGE_DATA_DIR", help="Holds open-factual-bench/tasks.json.")
     ] = None,
-    hardware: Annotated[str | None, typer.Option(help="What to call this machine in the report.")] = None,
+    hardware: Annotated[str | None, setting("What to call this machine in the report.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON on stdout.")] = False,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from eval.embeddings import TextEncoder
 from eval.open_factual.answers import Answer
 from eval.open_factual.citations import without_citations
 from eval.open_factual.scoring import Label, Score, first_line
@@ -49,36 +50,13 @@ class Similarity:
             first_line(without_citations(answer.text) if task.passages else answer.text)
             for task, answer in zip(tasks, answers, strict=True)
         ]
-        vectors = self._embed([*(task.reference for task in tasks), *said])
+        vectors = self._encoder.means([*(task.reference for task in tasks), *said])
         pairs = zip(vectors[: len(tasks)], vectors[len(tasks) :], strict=True)
         return [round(float(wanted @ given), 4) for wanted, given in pairs]
 
-    def _embed(self, texts: Sequence[str]) -> Any:
-        import torch
-
-        tokenizer, model = self._loaded
-        batch = tokenizer(list(texts), padding=True, truncation=True, max_length=256, return_tensors="pt")
-        with torch.inference_mode():
-            states = model(**batch.to(model.device)).last_hidden_state.float()
-        kept = batch["attention_mask"].to(model.device).unsqueeze(-1)
-        return torch.nn.functional.normalize((states * kept).sum(1) / kept.sum(1), dim=-1).cpu()
-
     @cached_property
-    def _loaded(self) -> tuple[Any, Any]:
-        import torch
-        from transformers import AutoModel, AutoTokenizer
-
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(self.model, trust_remote_code=False)
-            model = AutoModel.from_pretrained(
-                self.model, use_safetensors=True, trust_remote_code=False
-            ).eval()
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"{self.model} is not an encoder ({str(error).splitlines()[0]:.160}); give a Hub "
-                "id or a folder"
-            ) from None
-        return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu")
+    def _encoder(self) -> TextEncoder:
+        return TextEncoder(self.model)
 
 
 def similar_label(score: Score, similarity: float | None, threshold: float) -> Label | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.base import Decoding
-from judge.backends.held import Form, Held
+from judge.backends.constrained import ConstrainedDecoding, Grammar
 from judge.backends.label_tokens import Tokens
 from judge.errors import InputError, JudgeError
 from judge.models import hardware
@@ -45,7 +45,7 @@ class Decoder:
         loaded.model.generation_config = GenerationConfig()
         self.loaded, self.batch_tokens = loaded, batch_tokens
         self.sizes = _sizes(loaded)
-        self._form: Form | None = None
+        self._grammar: Grammar | None = None
 
     def write(self, prompts: Sequence[Tokens], decoding: Decoding, stops: Sequence[int]) -> list[list[int]]:
         """The token ids of a reply to each prompt, up to one of ``stops``, this included, or to the limit.
@@ -111,7 +111,7 @@ class Decoder:
         if len(prompts) == 1:
             raise JudgeError(
                 f"{self.loaded.name}: no memory for a prompt of {len(prompts[0])} tokens and a reply of up "
-                f"to {decoding.max_new_tokens}; lower --max-length or --max-new-tokens"
+                f"to {decoding.max_new_tokens}; lower max_length or max_new_tokens"
             )
         if model.device.type == "cuda":
             torch.cuda.empty_cache()
@@ -123,10 +123,10 @@ class Decoder:
 
         found: list[Any] = []
         if isinstance(decoding.guide, str):
-            if self._form is None or self._form.pattern != decoding.guide:
+            if self._grammar is None or self._grammar.pattern != decoding.guide:
                 size = self.loaded.model.config.get_text_config().vocab_size
-                self._form = Form(self.loaded.tokenizer, size, stops, decoding.guide)
-            found.append(Held(self._form, len(seeds), decoding.max_new_tokens))
+                self._grammar = Grammar(self.loaded.tokenizer, size, stops, decoding.guide)
+            found.append(ConstrainedDecoding(self._grammar, len(seeds), decoding.max_new_tokens))
         if decoding.temperature > 0:
             found.append(TemperatureLogitsWarper(decoding.temperature))
             found += [TopKLogitsWarper(decoding.top_k)] if decoding.top_k else []

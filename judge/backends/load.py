@@ -42,10 +42,10 @@ def load_backend(
     """
     for value, name, owner in (
         (quantization == "nf4", "quantization nf4", "transformers"),
-        (endpoint is not None, "an endpoint (--base-url)", "openai"),
-        (call_cache is not None, "a call cache (--call-cache)", "openai"),
-        (batch_tokens is not None, "a limit of tokens in a batch (--batch-tokens)", "transformers"),
-        (vllm is not None, "a setting of vLLM (--vllm)", "vllm"),
+        (endpoint is not None, "--base-url", "openai"),
+        (call_cache is not None, "call_cache", "openai"),
+        (batch_tokens is not None, "batch_tokens", "transformers"),
+        (vllm is not None, "vllm", "vllm"),
     ):
         if value and engine != owner:
             raise InputError(f"{name} is for the backend {owner}; omit it, or use that backend")
@@ -57,9 +57,9 @@ def load_backend(
     identity = read_identity(model, revision)
     if EXPORT in identity:
         for given, option in (
-            (precision != "auto", "--precision"),
-            (quantization != "auto", "--quantization"),
-            (bool(chat), "chat template arguments (--template)"),
+            (precision != "auto", "precision"),
+            (quantization != "auto", "quantization"),
+            (bool(chat), "chat template arguments in a template"),
         ):
             if given:
                 raise InputError(f"{model} is an export, which takes no {option}; omit it")

@@ -20,7 +20,7 @@ CPU_CACHE_BYTES = 2 << 30
 
 
 class VLLMSettings(StrictConfig):
-    """How vLLM runs a model, in its own terms (``--vllm KEY=VALUE``); ``None`` is what suits the device.
+    """How vLLM runs a model, in its own terms (``--set vllm.KEY=VALUE``); ``None`` is what suits the device.
 
     ``tensor_parallel_size`` devices share one model; ``data_parallel_size`` copies of it share the work.
     ``gpu_memory_utilization`` is a share of the device's memory, or of the machine's where there is no GPU.

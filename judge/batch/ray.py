@@ -53,7 +53,7 @@ class RayEngine:
         if not self._workers:
             raise InputError(
                 f"no machine of the cluster has {cpus} CPUs and {gpus:g} GPUs for a worker; ask for less, or "
-                "say --workers to wait until the cluster grows"
+                "say --set workers=N to wait until the cluster grows"
             )
 
     def judge(
@@ -93,7 +93,7 @@ def _rows(results: Iterator[Row], skip: int) -> Iterator[Row]:
             differing = sorted(key for key in judge if judge[key] != result["judge"].get(key))
             raise JudgeError(
                 f"the workers' judges differ in {', '.join(differing)}; use machines of one kind, or set it "
-                "(--precision)"
+                "(--set precision=FORMAT)"
             )
         yield from result["rows"][skip:]
         skip = 0

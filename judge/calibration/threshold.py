@@ -13,7 +13,7 @@ def deciding(
     calibrations: Mapping[Mode, Calibration],
     calibration: Calibration | None,
     threshold: str | None,
-    fail_rate: float | None,
+    prior: float | None,
 ) -> dict[str, Any]:
     """A judge's ``calibrations`` and ``threshold``, as they are asked for.
 
@@ -26,22 +26,22 @@ def deciding(
         calibrations: all that it has.
         calibration: the one that holds for it.
         threshold: a number, ``precision``, ``recall``, or ``None`` for the judge's own.
-        fail_rate: the share of answers that is hallucinated, between 0 and 1; ``None`` for that fitted on.
+        prior: the share of answers that is hallucinated, between 0 and 1; ``None`` for that fitted on.
 
     Raises:
         InputError: the threshold is none of these, the share is not such a number, or no calibration holds.
     """
-    if fail_rate is None:
+    if prior is None:
         return {"calibrations": calibrations, "threshold": threshold_named(threshold, calibration)}
-    if not 0 < fail_rate < 1:
-        raise InputError(f"is {fail_rate}, expected a share between 0 and 1, such as 0.1", field="fail_rate")
+    if not 0 < prior < 1:
+        raise InputError(f"is {prior}, expected a share between 0 and 1, such as 0.1", field="prior")
     if calibration is None:
         raise InputError(
             "moves calibrated probabilities, and this judge has no calibration that holds here; "
             "judge calibrate fits one",
-            field="fail_rate",
+            field="prior",
         )
-    moved = calibration.at_rate(fail_rate)
+    moved = calibration.at_rate(prior)
     # In reason mode the label is what was written, unless a threshold is asked for.
     own = moved.half if mode == "verdict" else None
     at = own if threshold is None else threshold_named(threshold, moved)

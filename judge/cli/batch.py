@@ -9,7 +9,6 @@ import typer
 from judge.cli.options import (
     COLUMNS,
     ENCODING,
-    ENGINE,
     MODEL,
     Settings,
     introduce,
@@ -17,6 +16,7 @@ from judge.cli.options import (
     parse_columns,
     watch_languages,
 )
+from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError, JudgeError
 from judge.progress import say, stage
 from judge.rows import FILE_TYPES, as_file
@@ -25,7 +25,7 @@ from judge.shipped import REFERENCE
 app = typer.Typer(add_completion=False)
 
 
-@app.command("batch")
+@app.command("batch", cls=WithSettings)
 @loads_judge()
 def batch_command(
     samples: Annotated[Path, typer.Argument(help=f"Samples: {', '.join(FILE_TYPES)}; - is standard input.")],
@@ -36,32 +36,24 @@ def batch_command(
     encoding: ENCODING = None,
     fail_on: Annotated[
         Literal["never", "any"],
-        typer.Option(help="any: exit code 1 if an answer is hallucinated or got no verdict."),
+        typer.Option(help="any: exit code 1 if an answer is hallucinated or has no verdict."),
     ] = "never",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where a killed run stopped.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue where an interrupted run stopped.")
+    ] = False,
     engine: Annotated[
         Literal["local", "ray"],
-        typer.Option(rich_help_panel=ENGINE, help="ray: on a Ray cluster, see docs/serving.md."),
+        typer.Option(help="ray: on a Ray cluster (docs/serving.md)."),
     ] = "local",
     workers: Annotated[
-        int | None,
-        typer.Option(
-            rich_help_panel=ENGINE, min=1, help="Of --engine ray; all that the cluster holds by default."
-        ),
+        int | None, setting("Workers of --engine ray. Default: as many as fit.", min=1)
     ] = None,
-    cpus_per_worker: Annotated[
-        int | None, typer.Option(rich_help_panel=ENGINE, min=1, help="Cores of each worker; 1 by default.")
-    ] = None,
+    cpus_per_worker: Annotated[int | None, setting("Cores for each worker. Default: 1.", min=1)] = None,
     gpus_per_worker: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=ENGINE,
-            min=0,
-            help="GPUs of each worker, such as 0.5; 1 by default where there are any.",
-        ),
+        float | None, setting("GPUs for each worker, such as 0.5. Default: 1, if there are any.", min=0)
     ] = None,
 ) -> None:
-    """Judge a file of samples. Every verdict is written as it is made; a killed run can be resumed."""
+    """Judge a file of samples. Verdicts are written one by one, so an interrupted run can be resumed."""
     from judge.batch.file import Engine, LocalEngine, judge_file
     from judge.batch.summary import shown, summarize
     from judge.judge import CHUNK

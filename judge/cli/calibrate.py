@@ -20,6 +20,7 @@ from judge.cli.options import (
     parse_columns,
     parse_gold_labels,
 )
+from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.models.identity import read_identity
@@ -29,44 +30,40 @@ from judge.types import Label
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from judge.encoder.calibrated import CalibratedEncoder
+    from judge.judge import Judge
     from judge.types import Sample
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command("calibrate")
+@app.command("calibrate", cls=WithSettings)
 @loads_judge(without=("threshold", "prior", *CASCADE, "base_url", "call_cache"))
 def calibrate_command(
     model: MODEL,
     settings: Settings,
-    data: Annotated[Path, typer.Option(help="Labelled samples, about documents that the judge never saw.")],
+    data: Annotated[Path, typer.Option(help="Labelled samples about documents that the judge has not seen.")],
     columns: COLUMNS = None,
     encoding: ENCODING = None,
     gold_labels: GOLD_LABELS = None,
     method: Annotated[
-        Method,
-        typer.Option(help="platt: slope and shift of the log-odds. temperature: slope. isotonic: steps."),
+        Method, setting("platt: slope and shift of the log-odds. temperature: slope. isotonic: steps.")
     ] = "platt",
     target_precision: Annotated[
-        float, typer.Option(min=0, max=1, help="Find the threshold for this precision of FAIL.")
+        float, setting("Precision of FAIL to find a threshold for.", min=0, max=1)
     ] = 0.9,
-    target_recall: Annotated[
-        float, typer.Option(min=0, max=1, help="Find the threshold for this recall of FAIL.")
-    ] = 0.9,
+    target_recall: Annotated[float, setting("Recall of FAIL to find a threshold for.", min=0, max=1)] = 0.9,
 ) -> None:
-    """Make p(FAIL) mean what it says, and find thresholds for a wanted precision and recall of FAIL.
+    """Calibrate p(FAIL) on labelled samples, and find thresholds for a precision and a recall of FAIL.
 
-    With --claims the rule for sentences instead; the samples' meta then says where answers are wrong (spans).
+    They hold where about the same share of answers is hallucinated as in the samples.
 
-    Precision and thresholds hold where about as many answers are hallucinated as in the samples.
+    --claims calibrates sentences instead; the samples' meta must then have spans.
     """
     from rich.console import Console
 
     from judge.calibration.fit import check_enough, fit_calibration
-    from judge.encoder.calibrated import CalibratedEncoder
     from judge.files import sha256_file, write_json
-    from judge.judge import Judge
-    from judge.load import load_judge
     from judge.rows import as_file
     from judge.samples import read_samples
 
@@ -89,11 +86,7 @@ def calibrate_command(
     check_enough(
         [one.label is Label.FAIL for one in samples], [one.group or one.document_text for one in samples]
     )
-    with warnings.catch_warnings():  # a calibration that does not hold is what this one replaces
-        warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
-        judge = load_judge(model, **settings)
-    if not isinstance(judge, Judge | CalibratedEncoder):
-        raise InputError(f"{model} is not a model with probabilities of its own")
+    judge = _load(model, settings)
     raw, loaded = replace(judge, calibrations={}), judge.describe()  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), data.name, len(samples))
     scored = [
@@ -129,24 +122,32 @@ def calibrate_command(
     typer.echo(f"{folder / JUDGE_FILE}: holds the calibration for mode {judge.mode}")
 
 
+def _load(model: str, settings: Settings) -> "Judge | CalibratedEncoder":
+    """The judge itself, without a word on a calibration that does not hold: this one replaces it."""
+    from judge.claims.checker import ClaimsJudge
+    from judge.encoder.calibrated import CalibratedEncoder
+    from judge.judge import Judge
+    from judge.load import load_judge
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
+        judge = load_judge(model, **settings)
+    judge = judge.judge if isinstance(judge, ClaimsJudge) else judge
+    if not isinstance(judge, Judge | CalibratedEncoder):
+        raise InputError(f"{model} is not a model with probabilities of its own")
+    return judge
+
+
 def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sample]", digest: str) -> None:
     """Fit the rule that makes an answer's probability of those of its sentences, and keep it."""
     from judge.claims.checker import ClaimsJudge
     from judge.claims.fit import Labelled, compare, fit_claims
     from judge.claims.rule import FIELD
-    from judge.encoder.calibrated import CalibratedEncoder
     from judge.files import write_json
-    from judge.judge import Judge
-    from judge.load import load_judge
 
     if settings["mode"] == "reason":
         raise InputError("claims are calibrated in verdict mode, which has probabilities; omit --mode")
-    with warnings.catch_warnings():  # as above; claims have a number format of their own
-        warnings.filterwarnings("ignore", message=".* is set aside", category=JudgeWarning)
-        loaded = load_judge(model, **settings)
-    judge = loaded.judge if isinstance(loaded, ClaimsJudge) else loaded
-    if not isinstance(judge, Judge | CalibratedEncoder):
-        raise InputError(f"{model} is not a model with probabilities of its own")
+    judge = _load(model, settings)
     raw = ClaimsJudge(replace(judge, calibrations={}))  # type: ignore[type-var]
     verdicts = track(raw.iter_check(samples), title, len(samples))
     found = Labelled()

@@ -11,6 +11,7 @@ import typer
 
 from judge.batch.file import verdict_row
 from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_languages
+from judge.cli.settings import WithSettings, setting
 from judge.cli.texts import HELP, read_texts
 from judge.errors import InputError, JudgeError
 from judge.files import dump
@@ -49,21 +50,21 @@ def _without(*packages: str) -> Iterator[None]:
             sys.modules.pop(name, None)
 
 
-@app.command("check")
+@app.command("check", cls=WithSettings)
 @loads_judge()
 def check_command(
     settings: Settings,
-    document: Annotated[str, typer.Option(help=f"What the answer is to be faithful to: {HELP}.")],
-    answer: Annotated[str, typer.Option(help="What is judged, given in the same way.")],
-    question: Annotated[str, typer.Option(help="What was asked, if anything, given in the same way.")] = "",
-    task: Annotated[str, typer.Option(help=f"One of: {', '.join(Task)}.")] = "qa",
-    language: Annotated[str, typer.Option(help=f"One of: {', '.join(LANGUAGES)}.")] = "en",
+    document: Annotated[str, typer.Option(help=f"The document to check against: {HELP}.")],
+    answer: Annotated[str, typer.Option(help="The answer to check, given in the same way.")],
+    question: Annotated[str, typer.Option(help="The question, if there is one, given in the same way.")] = "",
     model: MODEL = REFERENCE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole verdict as JSON.")] = False,
+    task: Annotated[str, setting(f"Kind of answer: {', '.join(Task)}.")] = "qa",
+    language: Annotated[str, setting(f"Language of the texts: {', '.join(LANGUAGES)}.")] = "en",
 ) -> None:
     """Is an answer faithful to its document?
 
-    A text is never taken for a file: --document @FILE reads one. @@ at the beginning of a text is one @.
+    Text is used as it is; @FILE reads a file, and @@ at the start means @.
     """
     from judge.load import load_judge
     from judge.samples import sample_from_row

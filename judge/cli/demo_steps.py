@@ -7,14 +7,16 @@ from pathlib import Path
 
 from judge.shipped import REFERENCE
 
-REASON_SAMPLES = 12  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
+REASON_SAMPLES = 40  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
 REPORT = "report.html"
 JUDGE = (sys.executable, "-m", "judge")
 
 TRAINED = {
-    f"{name}-{mode}": (title, mode)
-    for name, title in (("base", "base model"), ("sft", "SFT"), ("dpo", "SFT + DPO"))
-    for mode in ("verdict", "reason")
+    "base-verdict": ("base model", "verdict"),
+    "sft-verdict": ("SFT", "verdict"),
+    "dpo-verdict": ("SFT + DPO", "verdict"),
+    "sft-reason": ("SFT", "reason"),
+    "dpo-reason": ("SFT + DPO", "reason"),
 }
 """What the table of a language model shows: folder of the result, judge and mode."""
 NO_PREFERENCES = {"preferences.pairs": "0"}
@@ -38,43 +40,41 @@ class Step:
     """Whether the demo ends where the command fails: a judge that learned nothing cannot be calibrated."""
 
 
-def steps(out: Path, model: str) -> list[Step]:
-    """The demo's commands in order, everything under the folder ``out``."""
+def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
+    """The demo's commands in order, everything under the folder ``out``.
+
+    Args:
+        out: folder of all that is made.
+        model: what training starts from.
+        seed: of both trainings; the data set and what it holds out stay the same.
+    """
     data = str(out / "data")
     sft, dpo = str(out / "sft"), str(out / "dpo")
-
     plan = [
-        Step(
-            "build the data set",
-            (*JUDGE, "data", "build", "demo", "--out", data, "--overwrite",
-             "--set", f"preferences.model={model}"),
-            50,
-        ),
+        Step("build the data set", (*JUDGE, "data", "build", "demo", "--out", data, "--overwrite"), 20),
         Step(
             "supervised fine-tuning",
-            (*JUDGE, "sft", "demo", f"model={model}",
-             f"data={data}", f"output={sft}"),
+            (*JUDGE, "sft", "demo", f"model={model}", f"data={data}", f"output={sft}", f"seed={seed}"),
             300,
             fresh=Path(sft),
         ),
         calibrate("sft", sft, data),
         Step(
             "preference optimization",
-            (*JUDGE, "dpo", "demo", f"model={sft}",
-             f"data={data}", f"output={dpo}"),
-            40,
+            (*JUDGE, "dpo", "demo", f"model={sft}", f"data={data}", f"output={dpo}", f"seed={seed}"),
+            120,
             fresh=Path(dpo),
         ),
         calibrate("dpo", dpo, data),
-    ]  # fmt: skip
+    ]
+    folders = {"base": model, "sft": sft, "dpo": dpo}
     results = []
-    for name, path in (("base", model), ("sft", sft), ("dpo", dpo)):
-        for mode in ("verdict", "reason"):
-            results.append(str(out / "eval" / f"{name}-{mode}"))
-            short = ("--limit", str(REASON_SAMPLES), "--max-new-tokens", "96") if mode == "reason" else ()
-            seconds = 35 if mode == "verdict" else 45
-            options = ("--mode", mode, *short)
-            plan.append(measure(f"{name}, {mode} mode", path, data, results[-1], seconds, options))
+    for name, (title, mode) in TRAINED.items():
+        results.append(str(out / "eval" / name))
+        short = ("--limit", str(REASON_SAMPLES), "--set", "max_new_tokens=96") if mode == "reason" else ()
+        options = ("--mode", mode, *short)
+        path, seconds = folders[name.partition("-")[0]], 25 if mode == "verdict" else 60
+        plan.append(measure(f"{title}, {mode} mode", path, data, results[-1], seconds, options))
     plan.append(report(out, results))
     return plan
 
@@ -91,7 +91,7 @@ def adapting_steps(
     """
     data, adapted = str(out / "data"), str(out / "adapted")
     results = [str(out / "eval" / name) for name in ADAPTED]
-    both = ("--precision", "float32")  # which the adapted judge takes by itself
+    both = ("--set", "precision=float32")  # which the adapted judge takes by itself
     changes = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     train = ("encoder", recipe, f"model={REFERENCE}", f"data={data}", f"output={adapted}", *RESUMABLE)
     return [
@@ -125,7 +125,7 @@ def measure(what: str, model: str, data: str, result: str, seconds: float, optio
     """Measure a judge on the test documents, with the floors beside it."""
     command = (
         *JUDGE, "eval", "--model", model, "--samples", f"{data}/test.jsonl",
-        "--floor-data", f"{data}/samples.jsonl", *options, "--overwrite", "--out", result,
+        "--set", f"floor_data={data}/samples.jsonl", *options, "--overwrite", "--out", result,
     )  # fmt: skip
     return Step(f"measure {what}", command, seconds, made=Path(result) / "report.json")
 

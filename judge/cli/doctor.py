@@ -15,7 +15,7 @@ from judge.models.hardware import GIB, KNOWN_DEVICES, Device, this_device
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import Memory, estimate, sequences_of
-from judge.training.spread import ALONE, Spread, read_spread
+from judge.training.sharded import NOT_SHARDED, Sharding, read_sharding
 
 app = typer.Typer(add_completion=False)
 
@@ -30,24 +30,25 @@ SAVING = (
 @app.command("doctor")
 def doctor_command(
     overrides: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Such as lora.rank=8.")
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE]...", help="Keys of the recipe to override, such as lora.rank=8."),
     ] = None,
     recipe: Annotated[
         Path | None,
         typer.Option(help="Training recipe; a file with 'dpo' in its name, or NAME/dpo, is a DPO recipe."),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help=f"Instead of this machine's: {', '.join(KNOWN_DEVICES)}.")
+        str | None, typer.Option(help=f"Assume this device: {', '.join(KNOWN_DEVICES)}.")
     ] = None,
-    memory: Annotated[str | None, typer.Option(help="Instead of all of the device's, such as 16GB.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Assume this much memory, such as 16GB.")] = None,
     config: Annotated[
-        Path | None, typer.Option(help="The model's config.json, where it is not on this machine.")
+        Path | None, typer.Option(help="The model's config.json, if the model is not on this machine.")
     ] = None,
     launch: Annotated[
-        Path | None, typer.Option(help="A config of accelerate launch: how the model is spread over GPUs.")
+        Path | None, typer.Option(help="Config of accelerate launch, for training on several GPUs.")
     ] = None,
 ) -> None:
-    """Does a training recipe fit the device? Exit code 0 yes, 1 no. Without a recipe, shows the device."""
+    """Check whether a training recipe fits the device (exit code 1: no); without one, show the device."""
     if device is not None and device.lower() not in KNOWN_DEVICES:
         raise InputError(unknown("device", device, KNOWN_DEVICES))
     target = this_device() if device is None else KNOWN_DEVICES[device.lower()]
@@ -61,8 +62,8 @@ def doctor_command(
         return
     recipe = find_recipe(recipe, "sft")
     kind: type[TrainingConfig] = DPORecipe if "dpo" in recipe.stem else SFTRecipe
-    spread = ALONE if launch is None else read_spread(launch)
-    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config, spread):
+    sharding = NOT_SHARDED if launch is None else read_sharding(launch)
+    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config, sharding):
         raise typer.Exit(1)
 
 
@@ -97,7 +98,7 @@ def show_device(device: Device) -> None:
 
 
 def examine(
-    recipe: TrainingConfig, name: str, device: Device, config: Path | None, spread: Spread = ALONE
+    recipe: TrainingConfig, name: str, device: Device, config: Path | None, sharding: Sharding = NOT_SHARDED
 ) -> bool:
     """Print the estimate of a recipe, and whether it fits and by how much; returns whether it does.
 
@@ -110,7 +111,7 @@ def examine(
     check_quantization(recipe)
     device.check_precision(recipe.precision)
     model = read_architecture(recipe.model, config)
-    memory = estimate(recipe, model, device, spread)
+    memory = estimate(recipe, model, device, sharding)
     rows, tokens = sequences_of(recipe)
     parameters = (model.linear_parameters + model.other_parameters) / 1e9
     precision = device.precision(training=True) if recipe.precision == "auto" else recipe.precision
@@ -124,7 +125,7 @@ def examine(
     for title, amount in amounts.items():
         typer.echo(f"  {title:<36} {amount / GIB:8.2f}")
     typer.echo(
-        f"for one process ({spread}); {rows} x {tokens} tokens in a micro-batch, the most there can be"
+        f"for one process ({sharding}); {rows} x {tokens} tokens in a micro-batch, the most there can be"
     )
     if left >= 0:
         typer.echo(f"yes: it fits, and leaves {left / GIB:.2f} GiB")

@@ -21,20 +21,21 @@ def export_command(
     ],
     model: Annotated[str, typer.Argument(help="A judge: folder, LoRA adapter or Hub id.")] = REFERENCE,
     kind: Annotated[
-        str | None, typer.Option("--type", help="Number format: F16 or Q8_0; float32 or int8.")
+        str | None,
+        typer.Option("--type", help="Number format: F16 or Q8_0 for gguf, float32 or int8 for onnx."),
     ] = None,
     samples: Annotated[
-        Path | None, typer.Option(help="Samples that the export and the original must agree on.")
+        Path | None, typer.Option(help="Samples on which the export must agree with the original.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Take this many samples, the first ones.")] = 100,
-    unchecked: Annotated[bool, typer.Option("--unchecked", help="Write it without comparing.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Use this many samples, from the first.")] = 100,
+    unchecked: Annotated[bool, typer.Option("--unchecked", help="Write it without a comparison.")] = False,
     keep_failed: Annotated[
         bool, typer.Option("--keep-failed", help="Write it even if it differs too much; it is marked.")
     ] = False,
 ) -> None:
     """Write a judge for another runtime: weights, tokenizer, chat template, prompts and calibration.
 
-    Every command takes the folder as --model; docs/deploy.md tells how others serve it.
+    The folder is a --model for every command; docs/deploy.md says how to serve it.
     """
     from judge.exports import export_judge
     from judge.samples import read_samples

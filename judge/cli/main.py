@@ -8,34 +8,34 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge.errors import JudgeError, JudgeWarning, unknown, warn
+from judge.errors import JudgeError, JudgeWarning, unknown
 from judge.progress import shown
 
 COMMANDS = {
     "check": ("judge.cli.check:app", "Judge one answer."),
     "batch": ("judge.cli.batch:app", "Judge a file of samples; resumes after a kill."),
-    "calibrate": ("judge.cli.calibrate:app", "Make p(FAIL) mean what it says; find thresholds."),
+    "calibrate": ("judge.cli.calibrate:app", "Calibrate p(FAIL) on labelled samples; find thresholds."),
     "eval": ("eval.cli:app", "Measure a judge on benchmarks, next to simple baselines."),
     "report": ("eval.pages.cli:app", "Show results side by side: Markdown, HTML, model card."),
     "compare": ("eval.cli:compare", "Compare two results sample by sample."),
     "annotate": ("eval.annotation.cli:app", "Write samples as tasks for Label Studio, for people to label."),
-    "agreement": ("eval.annotation.cli:agreement", "How far annotators agree, and where they do not."),
+    "agreement": ("eval.annotation.cli:agreement", "Measure how far annotators agree; list disagreements."),
     "open-factual": (
         "eval.open_factual.cli:app",
         "Let a model answer questions itself, and score the answers.",
     ),
     "results": ("eval.registry:app", "Add a run to the registry of results, or check it."),
     "data": ("data_pipeline.cli:app", "Build data sets for training judges."),
-    "sft": ("judge.cli.train:sft", "Fine-tune a model to a judge."),
-    "dpo": ("judge.cli.train:dpo", "Go on from there with preferences (DPO)."),
-    "encoder": ("judge.cli.train:encoder", "Train an encoder to a judge."),
-    "teach": ("judge.cli.teach:app", "Teach the toolkit's judge your own answers, before and after."),
+    "sft": ("judge.cli.train:sft", "Fine-tune a language model as a judge (SFT)."),
+    "dpo": ("judge.cli.train:dpo", "Train it further on preferences (DPO)."),
+    "encoder": ("judge.cli.train:encoder", "Train an encoder as a judge."),
+    "teach": ("judge.cli.teach:app", "Train the toolkit's judge on your answers; measure before and after."),
     "recipes": ("judge.cli.recipes:app", "List the recipes that come with the toolkit, or copy them."),
-    "serve": ("judge.cli.serve:app", "Judge over HTTP."),
-    "pack": ("judge.cli.pack:app", "Write what training changed, smaller; several seeds as their mean."),
+    "serve": ("judge.cli.serve:app", "Serve a judge over HTTP."),
+    "pack": ("judge.cli.pack:app", "Write a trained judge in a smaller file; average several seeds."),
     "merge": ("judge.cli.merge:app", "Merge a LoRA adapter into its base model."),
     "export": ("judge.cli.export:app", "Write a judge for llama.cpp, Ollama or ONNX Runtime."),
-    "doctor": ("judge.cli.doctor:app", "Does a training recipe fit the device?"),
+    "doctor": ("judge.cli.doctor:app", "Check whether a training recipe fits the device."),
     "demo": ("judge.cli.demo:app", "Build, train and measure a small judge, end to end."),
 }
 
@@ -46,15 +46,10 @@ Make and measure hallucination judges: is an answer faithful to its document?
 commands:
 {chr(10).join(f"  {name:<12} {text}" for name, (_, text) in COMMANDS.items())}
 
-'judge COMMAND --help' tells the options of a command.
+'judge COMMAND --help' lists the options of a command.
 Exit codes: 0 done, 1 the work failed, 2 the call, a config or an input file is wrong."""
 
 
-RENAMED = {
-    "--first": "--cascade", "--sure": "--cascade-threshold", "--first-weight": "--cascade-weight",
-    "--fail-rate": "--prior", "--long": "--windows",
-}  # fmt: skip
-"""Options of version 0.2, which are still taken in this one, with a warning."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 STOPPED = (INTERRUPTED, 143)
@@ -95,7 +90,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     warnings.formatwarning = _one_line
-    rest = with_new_names(rest)
     module, attribute = COMMANDS[name][0].split(":")
     try:
         with shown():
@@ -113,24 +107,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         on = going_on(given)
         print(f"\nstopped{f'; to resume: {on}' if on else ''}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
-
-
-def with_new_names(words: Sequence[str]) -> list[str]:
-    """The words of a command with the options of version 0.2 under their new names; warns of each."""
-    found: list[str] = []
-    left = iter(words)
-    for word in left:
-        option, equals, value = word.partition("=")
-        if option not in RENAMED:
-            found.append(word)
-            continue
-        new = RENAMED[option]
-        warn(f"{option} is now {new}; the old name goes with the next version")
-        if option != "--long":
-            found.append(new + equals + value)
-        elif (value if equals else next(left, "")) == "chunk":
-            found.append(new)
-    return found
 
 
 def going_on(given: Sequence[str]) -> str:

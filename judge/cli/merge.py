@@ -17,8 +17,9 @@ def merge_command(
     dtype: Annotated[
         MergedFormat,
         typer.Option(
-            help="Number format of the merged weights. float32: the judge that was trained. base: as small "
-            "as the base model's, which in 16 bits rounds much of an adapter away."
+            metavar="FORMAT",
+            help="float32: the judge as trained. base, bfloat16, float16: smaller, but 16 bits round much of "
+            "an adapter away.",
         ),
     ] = "float32",
 ) -> None:

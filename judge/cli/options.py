@@ -10,6 +10,7 @@ import typer
 
 from judge.backends.load import Engine
 from judge.cascade import SURE
+from judge.cli.settings import SET, setting
 from judge.errors import InputError, unknown
 from judge.judge import MAX_NEW_TOKENS, Decodings
 from judge.models.identity import ENCODER, read_identity
@@ -19,7 +20,6 @@ from judge.shipped import JUDGES, REFERENCE
 from judge.types import Label, Mode
 
 if TYPE_CHECKING:
-    from judge.backends.vllm_engine import VLLMSettings
     from judge.prompting.language import LanguageWatch
     from judge.rows import Meanings
 
@@ -40,18 +40,16 @@ COLUMNS = Annotated[
     str | None,
     typer.Option(
         metavar="FIELD=COLUMN,...",
-        help="Where the file has other names: document=context,answer=response.",
+        help="Other names of columns in the file: document=context,answer=response.",
     ),
 ]
 
 
-ENCODING = Annotated[
-    str | None, typer.Option(help="What the file's text is in, if not UTF-8, such as cp1252.")
-]
+ENCODING = Annotated[str | None, typer.Option(help="Encoding of the file if not UTF-8, such as cp1252.")]
 
 GOLD_LABELS = Annotated[
     str | None,
-    typer.Option(metavar="WORD=LABEL,...", help="What the file's labels mean: 0=PASS,1=FAIL."),
+    typer.Option(metavar="WORD=LABEL,...", help="What the labels in the file mean: 0=PASS,1=FAIL."),
 ]
 
 
@@ -100,138 +98,98 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
 Settings = dict[str, Any]
 """Keyword arguments of :func:`judge.load.load_judge`."""
 
-
-def _option(panel: str, text: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=panel, **more)
+_judge = partial(typer.Option, rich_help_panel="The judge")
 
 
-ENGINE = "Engine"
-"""The panel of help pages for what runs the model, and on what."""
-_judge, _cascade, _engine = (partial(_option, name) for name in ("The judge", "Two judges", ENGINE))
-
-
-def _settings(
+def _options(
     *,
     mode: Annotated[
         Mode | None,
-        _judge("verdict: one label word. reason: reasoning first. By default as the judge was taught."),
+        _judge(help="verdict: a label alone. reason: reasoning first. Default: as the judge was trained."),
     ] = None,
-    template: Annotated[
-        Path | None, _judge("Prompt of a judge trained on another one: a Jinja file, or YAML.")
-    ] = None,
-    windows: Annotated[
-        bool,
-        _judge(
-            "Judge a document that is too long for a language model in windows; else it is shortened.",
-            "--windows",
-        ),
-    ] = False,
     threshold: Annotated[
         str | None,
         _judge(
-            "FAIL begins at this p(FAIL). precision, recall: at what judge calibrate found.", metavar="NUMBER"
+            metavar="NUMBER",
+            help="FAIL from this p(FAIL) on; precision or recall: the one that judge calibrate found.",
         ),
     ] = None,
     prior: Annotated[
-        float | None,
-        _judge("Share of your answers that is hallucinated, if you know it: p(FAIL) is then for that."),
+        float | None, _judge(help="Share of your answers that is hallucinated, if known; adjusts p(FAIL).")
     ] = None,
     claims: Annotated[
-        bool, _judge("Tell of every sentence how likely it is wrong, and what supports it.", "--claims")
+        bool, _judge("--claims", help="For every sentence: how likely it is wrong, and what supports it.")
     ] = False,
-    decoding: Annotated[
-        Decodings | None,
-        _judge("Reason mode's replies: constrained to a verdict's form, or free, as in most papers."),
+    windows: Annotated[
+        bool,
+        _judge(
+            "--windows",
+            help="Judge a document too long for a language model in windows, instead of shortening it.",
+        ),
+    ] = False,
+    cascade: Annotated[
+        str | None,
+        _judge(
+            metavar="MODEL",
+            help=f"A cheaper judge, such as {REFERENCE}; --model judges only what it is unsure of.",
+        ),
+    ] = None,
+    backend: Annotated[
+        Engine,
+        _judge(metavar="NAME", help="What runs the model: transformers, vllm, or openai (see --base-url)."),
+    ] = "transformers",
+    base_url: Annotated[
+        str | None,
+        _judge(
+            metavar="URL",
+            help="Server for --backend openai, such as vLLM or Ollama: http://localhost:8000/v1",
+        ),
+    ] = None,
+    template: Annotated[
+        Path | None, setting("The prompt of a judge trained on another one: a Jinja or YAML file.")
     ] = None,
     labels: Annotated[
         str | None,
-        _judge("An encoder's class that means supported, if its name is unclear.", metavar="PASS=CLASS"),
+        setting("The class of a classifier that means supported.", metavar="PASS=CLASS"),
     ] = None,
     pair: Annotated[
         list[str] | None,
-        _judge("How an encoder reads samples: question=hypothesis; repeatable.", metavar="KEY=VALUE"),
+        setting("How a classifier reads samples, such as pair.question=hypothesis.", metavar="KEY=VALUE"),
     ] = None,
-    cascade: Annotated[
-        str | None,
-        _cascade(
-            f"A cheaper judge, such as {REFERENCE}, that answers alone where it is sure.", metavar="MODEL"
-        ),
+    decoding: Annotated[
+        Decodings | None, setting("Replies in reason mode: held to the form of a verdict, or free.")
     ] = None,
-    cascade_threshold: Annotated[
-        float, _cascade("The label of --cascade stands at or above this probability.", min=0.5, max=1)
-    ] = SURE,
-    cascade_weight: Annotated[
-        float, _cascade("Weight of --cascade in the other answers: 0.5 is as much as --model.", min=0, max=1)
-    ] = 0.0,
-    backend: Annotated[
-        Engine,
-        _engine("What runs the model: transformers, vllm, or openai, any such server.", metavar="NAME"),
-    ] = "transformers",
+    max_new_tokens: Annotated[
+        int, setting("Longest reply in reason mode, in tokens.", min=1)
+    ] = MAX_NEW_TOKENS,
+    max_length: Annotated[int | None, setting("Longest prompt, in tokens.", min=1)] = None,
+    batch_tokens: Annotated[int | None, setting("Tokens computed in one batch.", min=1)] = None,
     precision: Annotated[
-        Precision,
-        _engine(f"Number format: {', '.join(get_args(Precision))}.", metavar="FORMAT"),
+        Precision, setting(f"Number format: {', '.join(get_args(Precision))}.", metavar="FORMAT")
     ] = "auto",
     quantization: Annotated[
-        QuantizationChoice, _engine("Weights as the judge was trained on, as they are, or in 4 bits.")
+        QuantizationChoice, setting("Weights as they are, in 4 bits, or as in training (auto).")
     ] = "auto",
-    max_length: Annotated[int | None, _engine("Upper bound on the context, in tokens.", min=1)] = None,
-    max_new_tokens: Annotated[
-        int, _engine("Limit of a reason-mode reply, in tokens.", min=1)
-    ] = MAX_NEW_TOKENS,
-    batch_tokens: Annotated[int | None, _engine("Tokens that run in one batch.", min=1)] = None,
+    cascade_threshold: Annotated[
+        float, setting("How sure --cascade must be of its label to decide alone.", min=0.5, max=1)
+    ] = SURE,
+    cascade_weight: Annotated[
+        float,
+        setting("Weight of --cascade in the other verdicts; at 0.5 both count the same.", min=0, max=1),
+    ] = 0.0,
     vllm: Annotated[
         list[str] | None,
-        _engine("A setting of vLLM, such as tensor_parallel_size=2; repeatable.", metavar="KEY=VALUE"),
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        _engine("The server of --backend openai, such as http://localhost:8000/v1.", metavar="URL"),
+        setting("An argument of vLLM, such as vllm.tensor_parallel_size=2.", metavar="KEY=VALUE"),
     ] = None,
     call_cache: Annotated[
-        Path | None, _engine("Keep the server's responses in this file; nothing is asked twice.")
+        Path | None, setting("Keep a server's responses in this file and never ask twice.")
     ] = None,
-) -> Settings:
-    """The options, and what they mean for :func:`judge.load.load_judge`."""
-    return {
-        "mode": mode,
-        "template": template,
-        "long": "chunk" if windows else "fit",
-        "threshold": threshold,
-        "fail_rate": prior,
-        "claims": claims,
-        "decoding": decoding,
-        "first": cascade,
-        "sure": cascade_threshold,
-        "first_weight": cascade_weight,
-        "backend": backend,
-        "precision": precision,
-        "quantization": quantization,
-        "max_length": max_length,
-        "max_new_tokens": max_new_tokens,
-        "batch_tokens": batch_tokens,
-        "labels": labels,
-        "pair": pair,
-        "vllm": _vllm_settings(vllm),
-        "endpoint": base_url,
-        "call_cache": call_cache,
-    }
+) -> None:
+    """The options that load a judge, named like the arguments of :func:`judge.load.load_judge`."""
 
 
-def _vllm_settings(given: Sequence[str] | None) -> "VLLMSettings | None":
-    """What ``--vllm`` sets, if anything.
-
-    Raises:
-        InputError: a key is unknown, or its value is of the wrong type.
-    """
-    if not given:
-        return None
-    from judge.backends.vllm_engine import VLLMSettings
-    from judge.configs import make_config
-
-    return make_config(VLLMSettings, {}, given)
-
-
-DEFAULTS = _settings()
+_KNOWN = inspect.signature(_options).parameters
+DEFAULTS: Settings = {name: option.default for name, option in _KNOWN.items()}
 
 
 def introduce(model: str) -> None:
@@ -257,13 +215,13 @@ def watch_languages(model: str, settings: Settings, at_once: bool = False) -> "L
 
 
 def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that load a judge, as its argument ``settings``.
+    """Give a :class:`WithSettings` command the options that load a judge, as its argument ``settings``.
 
     Args:
         without: options that the command does not have.
     """
-    known = inspect.signature(_settings).parameters
-    options = [parameter for name, parameter in known.items() if name not in without]
+    options = [option for name, option in _KNOWN.items() if name not in without]
+    change = inspect.Parameter("set", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=SET)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
@@ -271,12 +229,18 @@ def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]
 
         @wraps(command)
         def run(**given: Any) -> None:
-            settings = _settings(**{option.name: given.pop(option.name) for option in options})
+            del given["set"]  # the command class has made options of it
+            settings = DEFAULTS | {option.name: given.pop(option.name) for option in options}
+            if settings["vllm"]:
+                from judge.backends.vllm_engine import VLLMSettings
+                from judge.configs import make_config
+
+                settings["vllm"] = make_config(VLLMSettings, {}, settings["vllm"])
             command(**given, settings=settings)
 
         # Typer goes by the signature.
         parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
-        run.__signature__ = signature.replace(parameters=[*parameters, *options])  # type: ignore[attr-defined]
+        run.__signature__ = signature.replace(parameters=[*parameters, *options, change])  # type: ignore[attr-defined]
         return run
 
     return decorate

@@ -19,17 +19,17 @@ def pack_command(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the smaller judge.")],
     base: Annotated[
         Path | None,
-        typer.Option(help="Encoder: what it was trained from, a folder; by default what judge.json names."),
+        typer.Option(help="Folder that an encoder was trained from. Default: what judge.json names."),
     ] = None,
     rank: Annotated[int | None, typer.Option(min=1, help="Rank of the smaller adapters.")] = None,
 ) -> None:
-    """Write what training changed, smaller: of an encoder in 8 bits, of a LoRA judge in a lower rank.
+    """Write a trained judge in a smaller file: an encoder in 8 bits, a LoRA judge at a lower rank.
 
-    With --rank, an encoder's changes are cut to that rank too.
+    With --rank, an encoder's changes are cut to that rank as well.
 
-    LoRA judges that were trained from one start with several seeds become their mean.
+    LoRA judges trained from one start with several seeds are averaged.
 
-    Calibrate the smaller judge, not the one before it: judge calibrate --model OUT.
+    Calibrate the result, not its source: judge calibrate --model OUT.
     """
     from judge.errors import InputError
     from judge.files import write_text

@@ -21,9 +21,9 @@ def recipes_command(
         ),
     ] = None,
 ) -> None:
-    """List the recipes, or copy them to a folder where every command of their READMEs works as it is written.
+    """List the recipes, or copy them to a folder where every command in their READMEs works as written.
 
-    judge data build, judge sft, judge dpo and judge doctor take a recipe by name too.
+    judge data build, sft, dpo, encoder and doctor also take a recipe by name.
     """
     if name is not None and name not in recipe_names():
         raise InputError(unknown("recipe", name, recipe_names()))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_languages
+from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError, require
 from judge.serving.limits import PROMPT_TOKENS, Limits
 from judge.shipped import REFERENCE
@@ -17,36 +18,32 @@ CONNECTIONS = 1024
 app = typer.Typer(add_completion=False)
 
 
-@app.command("serve")
+@app.command("serve", cls=WithSettings)
 @loads_judge(without=("claims",))
 def serve_command(
     settings: Settings,
     model: MODEL = REFERENCE,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
-    max_batch: Annotated[int, typer.Option(min=1, help="Samples judged together.")] = Limits().max_batch,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free one.")] = 8000,
+    max_batch: Annotated[int, setting("Samples judged together.", min=1)] = Limits().max_batch,
     max_wait_ms: Annotated[
-        float, typer.Option(min=0, help="How long an idle judge waits to fill a batch.")
+        float, setting("Milliseconds that an idle judge waits for more samples.", min=0)
     ] = Limits().max_wait_ms,
     max_queue: Annotated[
-        int, typer.Option(min=1, help="Samples that may wait; beyond, requests get 429.")
+        int, setting("Samples that may wait; beyond that, requests get 429.", min=1)
     ] = Limits().max_queue,
-    max_samples: Annotated[int, typer.Option(min=1, help="Samples of one request.")] = Limits().max_samples,
+    max_samples: Annotated[int, setting("Samples in one request.", min=1)] = Limits().max_samples,
     max_sentences: Annotated[
-        int, typer.Option(min=1, help="Sentences of one request that asks for claims.")
+        int, setting("Sentences in one request that asks for claims.", min=1)
     ] = Limits().max_sentences,
-    max_characters: Annotated[
-        int, typer.Option(min=1, help="Characters of one request.")
-    ] = Limits().max_characters,
-    max_body_bytes: Annotated[
-        int, typer.Option(min=1, help="Bytes of one request.")
-    ] = Limits().max_body_bytes,
+    max_characters: Annotated[int, setting("Characters in one request.", min=1)] = Limits().max_characters,
+    max_body_bytes: Annotated[int, setting("Bytes in one request.", min=1)] = Limits().max_body_bytes,
 ) -> None:
-    """Serve a judge over HTTP until SIGTERM or Ctrl-C; what was accepted by then is answered.
+    """Serve a judge over HTTP until SIGTERM or Ctrl-C; requests accepted by then are answered.
 
-    Without --max-length a prompt takes 32,768 tokens at most, whatever the model's context.
+    A prompt has at most 32,768 tokens, or the N of --set max_length=N.
 
-    With the environment variable JUDGE_API_TOKEN, clients must send it as a bearer token.
+    If JUDGE_API_TOKEN is set, clients must send it as a bearer token.
     """
     require("judge serve", "serve", "fastapi", "prometheus_client", "uvicorn")
     import uvicorn
@@ -69,7 +66,7 @@ def serve_command(
     with listen_on(host, port) as listener:  # before the model, which takes long to load
         named = settings["threshold"] in ("precision", "recall")  # found for answers as a whole
         # The rule for claims was fitted to another share of FAIL than is asked for.
-        ruled = settings["backend"] != "openai" and settings["fail_rate"] is None
+        ruled = settings["backend"] != "openai" and settings["prior"] is None
         identity = read_identity(model) if ruled else {}
         if settings["precision"] == "auto" and this_device().kind == "cpu":
             settings = {**settings, "precision": identity.get(FIELD, {}).get("precision") or "auto"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from judge.errors import InputError, JudgeError
+from judge.errors import DATA, InputError, JudgeError, require
 from judge.models.base import is_path
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, RunConfig
@@ -45,6 +45,7 @@ def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
     build = making("data", config.data, recipe, file)
     if file.resolve() != find_recipe(DEMO, stage).resolve() or int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise InputError(f"is missing; build the data set first: {build}", file=config.data)
+    require("building the demo's data set", "data", *DATA)
     print(f"{config.data} is missing; building it first\n$ {build}", flush=True)
     command = [sys.executable, "-m", *shlex.split(build)]
     if subprocess.run(command, check=False).returncode != 0:  # noqa: S603 (our own command)
@@ -52,12 +53,18 @@ def prepare(config: RunConfig, stage: str, recipe: Path, file: Path) -> None:
 
 
 def making(stage: str, wanted: str, recipe: Path, file: Path) -> str:
-    """The command that makes the folder ``wanted`` by another file of the same recipe."""
-    other = file.with_name(f"{stage}.yaml")
-    named, given = "RECIPE", None
-    if other.is_file():
-        named = str(other) if recipe == file else recipe.parts[0]
-        given = yaml.safe_load(other.read_text(encoding="utf-8"))["output"]
+    """The command that makes the folder ``wanted`` by another file of the same recipe.
+
+    Of several files for the stage (``data.yaml``, ``data-lm.yaml``) it is the one with that output.
+    """
+    usual = file.with_name(f"{stage}.yaml")
+    others = [path for path in (usual, *sorted(file.parent.glob(f"{stage}-*.yaml"))) if path.is_file()]
+    outputs = {path: yaml.safe_load(path.read_text(encoding="utf-8"))["output"] for path in others}
+    other = next((path for path in others if outputs[path] == wanted), usual)
+    named, given = "RECIPE", outputs.get(other)
+    if given is not None:
+        name = recipe.parts[0] if other == usual else f"{recipe.parts[0]}/{other.stem}"
+        named = str(other) if recipe == file else name
     words = ["judge", *(["data", "build"] if stage == "data" else [stage]), named]
     if wanted != given:
         words += ["--out", wanted] if stage == "data" else [f"output={wanted}"]

@@ -10,7 +10,7 @@ import typer
 from judge.cli.demo import run, say, show
 from judge.cli.demo_steps import ADAPTED, adapting_steps
 from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, parse_gold_labels
-from judge.errors import InputError
+from judge.errors import DATA, InputError, require
 from judge.files import sha256_file, write_json
 from judge.rows import FILE_TYPES, Meanings, as_file, read_rows
 from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
@@ -29,15 +29,17 @@ def teach_command(
     columns: COLUMNS = None,
     gold_labels: GOLD_LABELS = None,
     encoding: ENCODING = None,
-    out: Annotated[Path, typer.Option(help="Folder for everything that is made.")] = Path("runs/taught"),
+    out: Annotated[Path, typer.Option(help="Folder for all results.")] = Path("runs/taught"),
 ) -> None:
-    """Teach the toolkit's judge your documents: build data, train, calibrate, and measure before and after.
+    """Train the toolkit's judge on your answers: build data, train, calibrate, measure before and after.
 
-    A row has a document, a question if there is one, and an answer. With labels (PASS, FAIL) these are
-    learned; without, the answers are taken to be right, and wrong ones are made of them by rule.
+    A row has a document, an answer and, if you like, a question and a label.
 
-    Run the same command again to resume.
+    Without labels the answers count as right; wrong ones are made from them by rule.
+
+    To resume, run the same command again.
     """
+    require("judge teach", "data", *DATA)
     with as_file(file, encoding) as readable:
         samples = read_answers(readable, parse_columns(columns) or {}, parse_gold_labels(gold_labels))
         begun = {"file": sha256_file(readable), "columns": columns, "gold_labels": gold_labels}

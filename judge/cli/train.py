@@ -23,10 +23,10 @@ WORDS = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[RECIPE] [KEY=VALUE]...",
-        help="A YAML file or a name that judge recipes lists; such as learning_rate=1e-4.",
+        help="A YAML file or a name from judge recipes; keys to override, as learning_rate=1e-4.",
     ),
 ]
-RESUME = Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint (resume=true).")]
+RESUME = Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint (resume=true).")]
 OVERWRITE = Annotated[
     bool, typer.Option("--overwrite", help="Replace the judge in the output (overwrite=true).")
 ]
@@ -38,7 +38,7 @@ encoder = typer.Typer(add_completion=False)
 
 @sft.command("sft")
 def sft_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
-    """Fine-tune a model to a judge on a built data set.
+    """Fine-tune a language model as a judge, on a built data set.
 
     On several GPUs: accelerate launch --config_file accelerate_configs/ddp.yaml -m judge sft RECIPE
     """
@@ -50,7 +50,7 @@ def sft_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRIT
 
 @dpo.command("dpo")
 def dpo_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
-    """Direct Preference Optimization of a judge, after its supervised fine-tuning.
+    """Train a fine-tuned judge further by Direct Preference Optimization (DPO).
 
     On several GPUs: accelerate launch --config_file accelerate_configs/ddp.yaml -m judge dpo RECIPE
     """
@@ -62,7 +62,7 @@ def dpo_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRIT
 
 @encoder.command("encoder")
 def encoder_command(words: WORDS = None, resume: RESUME = False, overwrite: OVERWRITE = False) -> None:
-    """Train an encoder to a judge: ten times as fast as a language model of 135M, verdicts alone."""
+    """Train an encoder as a judge: ten times as fast as a language model of 135M; verdicts only."""
     from judge.training.encoder import train_encoder
 
     run_recipe(EncoderRecipe, train_encoder, words or (), resume, overwrite)

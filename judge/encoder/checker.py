@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from judge.encoder.calibrated import CalibratedEncoder
-from judge.encoder.pairs import Pairing, Pairs, Row
+from judge.encoder.pairs import Pairing, Pairs
+from judge.encoder.rows import Row
 from judge.encoder.spans import unsupported_words
 from judge.models.batching import CPU_PADDING, by_length
 from judge.models.identity import ENCODER

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.encoder.pairs import Pairing, Row
+from judge.encoder.pairs import Pairing
+from judge.encoder.rows import Row
 from judge.formats.stretches import wrong_stretches
 from judge.progress import track
 from judge.types import Label, Sample

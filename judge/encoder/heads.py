@@ -170,7 +170,7 @@ def read_head(config: Mapping[str, Any], model: str, labels: Mapping[str, Label]
     example = next((name for name in names if _meaning(name) is None), names[0])
     raise InputError(
         f"{model}: its classes are called {', '.join(names)}, which does not say what they mean; name the "
-        f"one that means supported: --labels PASS={example}",
+        f"one that means supported: --set labels.PASS={example}",
         field="labels",
     )
 
@@ -184,7 +184,7 @@ def class_names(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def parse_labels(text: str | None) -> dict[str, Label] | None:
-    """What ``--labels PASS=entailment`` says: classes to labels.
+    """What ``--set labels.PASS=entailment`` says: classes to labels.
 
     Raises:
         InputError: it is not a list of ``PASS=class`` or ``FAIL=class``.
@@ -195,7 +195,7 @@ def parse_labels(text: str | None) -> dict[str, Label] | None:
     for pair in text.split(","):
         label, equals, name = (part.strip() for part in pair.partition("="))
         if not equals or not name or label.upper() not in LABELS:
-            raise InputError(f"expected PASS=class or FAIL=class, found {pair!r}", field="--labels")
+            raise InputError(f"expected PASS=class or FAIL=class, found {pair!r}", field="labels")
         found[name] = Label(label.upper())
     return found
 

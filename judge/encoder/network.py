@@ -10,7 +10,7 @@ from torch import nn
 
 from judge.encoder.folder import TOKEN_HEAD, WEIGHTS, find_folder
 from judge.encoder.heads import CONFIG, Head, classifies, read_config, read_outputs
-from judge.encoder.pairs import Row, padded
+from judge.encoder.rows import Row, padded
 from judge.errors import InputError, JudgeError
 from judge.models.weights import refuse_missing
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.encoder.heads import Head, read_outputs
-from judge.encoder.pairs import Row, padded
+from judge.encoder.rows import Row, padded
 from judge.models.runtimes import EXPORT, export_file, onnx_session
 
 INPUTS = ("ids", "mask", "types")

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from judge.configs import StrictConfig
+from judge.encoder.rows import Row, SpecialTokens
 from judge.errors import InputError
 from judge.prompting.fitting import TooLong
 from judge.prompting.sentences import claim_spans, token_ranges
 from judge.types import Sample, Span
 
 if TYPE_CHECKING:
-    import numpy as np
     from tokenizers import Encoding, Tokenizer
 
     from judge.prompting.templates import TemplatePrompt
@@ -59,28 +59,6 @@ class Form(StrictConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One pair as tokens.
-
-    ``types`` has the segment of each token. The answer's own tokens begin at ``start``; ``spans`` has the
-    place in the answer's text of each of them.
-    """
-
-    ids: tuple[int, ...]
-    types: tuple[int, ...]
-    start: int
-    spans: tuple[tuple[int, int], ...]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def own(self) -> range:
-        """The places of the answer's tokens."""
-        return range(self.start, self.start + len(self.spans))
-
-
-@dataclass(frozen=True, slots=True)
 class Pairs:
     """All pairs of a sample: ``rows`` has those of the first part with each window, and so on.
 
@@ -111,37 +89,6 @@ class _Question:
         return len(self.before) + len(self.after) + len(self.with_answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Template:
-    """The special tokens that a tokenizer puts before, between and behind two texts, and their segments."""
-
-    before: tuple[int, ...]
-    between: tuple[int, ...]
-    behind: tuple[int, ...]
-    types: tuple[int, int, int, int, int]
-
-    @classmethod
-    def of(cls, tokenizer: "Tokenizer") -> "_Template":
-        first, second = (tokenizer.encode(text, add_special_tokens=False) for text in ("a", "b"))
-        size = (len(first.ids), len(second.ids))
-        joined = tokenizer.post_process(first, second)
-        places = [at for at, special in enumerate(joined.special_tokens_mask) if not special]
-        if len(places) != sum(size):
-            raise ValueError("marks its own texts as special tokens")
-        start, stop = places[0], places[size[0] - 1] + 1
-        again, end = places[size[0]], places[-1] + 1
-        if again == stop:
-            raise ValueError("puts nothing between the two texts of a pair")
-        ids, types = joined.ids, joined.type_ids
-        return cls(
-            tuple(ids[:start]), tuple(ids[stop:again]), tuple(ids[end:]),
-            (types[0], types[start], types[stop], types[again], types[-1]),
-        )  # fmt: skip
-
-    def __len__(self) -> int:
-        return len(self.before) + len(self.between) + len(self.behind)
-
-
 @dataclass
 class Pairing:
     """Turns samples into rows of tokens.
@@ -160,7 +107,7 @@ class Pairing:
     form: Form
     template: "TemplatePrompt | None" = None
     max_document_tokens: int | None = None
-    _special: _Template = field(init=False, repr=False)
+    _special: SpecialTokens = field(init=False, repr=False)
     _last: "tuple[str, Encoding] | None" = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -168,7 +115,7 @@ class Pairing:
         self.tokenizer.no_padding()
         self.tokenizer.encode_special_tokens = True
         try:
-            self._special = _Template.of(self.tokenizer)
+            self._special = SpecialTokens.of(self.tokenizer)
         except (ValueError, IndexError) as error:
             raise InputError(f"its tokenizer {error}; an encoder that judges reads pairs") from None
 
@@ -283,15 +230,3 @@ class Pairing:
 
     def _encode(self, text: str) -> "Encoding":
         return self.tokenizer.encode(text, add_special_tokens=False)
-
-
-def padded(rows: Sequence[Row], pad_id: int) -> "dict[str, np.ndarray[Any, Any]]":
-    """A batch of rows, each table ``(rows, tokens)``: ``ids``, ``mask`` (1 for tokens) and ``types``."""
-    import numpy as np
-
-    shape = (len(rows), max(map(len, rows)))
-    ids = np.full(shape, pad_id, dtype=np.int64)
-    mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for at, row in enumerate(rows):
-        ids[at, : len(row)], types[at, : len(row)], mask[at, : len(row)] = row.ids, row.types, 1
-    return {"ids": ids, "mask": mask, "types": types}

@@ -15,7 +15,6 @@ from typing import Any
 
 from judge.checker import Checker
 from judge.errors import InputError, unknown
-from judge.floors.ngrams import count_ngrams
 from judge.floors.overlap import overlap
 from judge.types import Label, Mode, Sample, Verdict
 
@@ -27,7 +26,7 @@ FOLDS = 5
 SEED = 0
 MIN_DF = 2
 """An n-gram counts if it stands in this many of the answers that a rule is fitted on."""
-_REMEDY = "use labelled samples of both classes, or give some with --floor-data"
+_REMEDY = "use labelled samples of both classes, or give some with --set floor_data=FILE"
 
 
 def _group(sample: Sample) -> str:
@@ -51,7 +50,10 @@ def _features(name: str, samples: Sequence[Sample]) -> Any:
         return np.array([[length, math.log(length + 1)] for length in lengths], dtype=np.float64)
     if name == "floor:overlap":
         return np.array([overlap(sample) for sample in samples], dtype=np.float64)
-    return count_ngrams([sample.answer for sample in samples])
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counter = CountVectorizer(analyzer="char", ngram_range=(1, 4), dtype=np.float32)
+    return counter.fit_transform([sample.answer for sample in samples]).tocsr()
 
 
 def _fit_predict(name: str, features: Any, targets: Any, fitted: Any, judged: Any) -> Any:

@@ -3,7 +3,7 @@
 
 ``context`` is a text or a list of passages; labels are ``PASS``/``FAIL`` or, in the Chinese prompt's words,
 通过/失败; translations also have their direction as ``type``. The set itself was never released:
-``recipes/bianbench-rebuild`` makes such a set anew from its public sources.
+``recipes/bianbench`` makes such a set anew from its public sources.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from judge.types import Label, Language, Sample, Task
 Subset = Literal["en", "zh", "cf"]
 """English, Chinese, and the counterfactual questions of both languages."""
 
-ORIGINAL = "no public place (they were never released; recipes/bianbench-rebuild makes such a set)"
+ORIGINAL = "no public place (they were never released; recipes/bianbench makes such a set)"
 TASKS = {
     "Question Answering": Task.QA,
     "Summarization": Task.SUMMARIZATION,

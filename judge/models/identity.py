@@ -41,16 +41,25 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     return found
 
 
+_fetched: dict[tuple[str, str | None], Path | None] = {}
+"""What the Hub answered in this process, by repository and revision."""
+
+
 def _fetch(model: str, revision: str | None) -> Path | None:
     """``judge.json`` of a Hub repository; ``None`` where it has none or the Hub is out of reach."""
     from transformers.utils import cached_file
 
+    if (model, revision) in _fetched:
+        return _fetched[model, revision]
     # A short look first: without a network the client would retry for half a minute.
     kept = not hub_answers(model)
     try:
-        return Path(cached_file(model, JUDGE_FILE, revision=revision, local_files_only=kept))
+        found = Path(cached_file(model, JUDGE_FILE, revision=revision, local_files_only=kept))
     except OSError:  # what it raises for all of these
-        return None
+        found = None
+    if not kept:
+        _fetched[model, revision] = found
+    return found
 
 
 def taught_mode(identity: Mapping[str, Any]) -> Mode:

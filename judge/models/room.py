@@ -51,6 +51,6 @@ def check_room(name: str, precision: str, quantization: Quantization | None = No
         count = 2
         while needed > FREE * count * device.memory_bytes:
             count *= 2
-        message += f"spread it over {count} GPUs: --backend vllm --vllm tensor_parallel_size={count}"
+        message += f"spread it over {count} GPUs: --backend vllm --set vllm.tensor_parallel_size={count}"
         raise InputError(message)
     raise InputError(f"{message}ask a server that runs it: --backend openai --base-url URL")

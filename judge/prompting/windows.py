@@ -12,13 +12,9 @@ the air. And what takes two windows together to support is not found supported.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
 
 from judge.prompting.sentences import sentence_spans
 from judge.types import Claim, Label, Sample, Span, Unsupported, Usage, Verdict
-
-Long = Literal["fit", "chunk"]
-"""What becomes of a document that is too long: it is shortened, or judged in windows."""
 
 OVERLAP = 0.2
 """Share of a window that the next one repeats, so that what stands at an edge stands whole in one of them."""

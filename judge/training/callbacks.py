@@ -11,6 +11,7 @@ import torch
 from transformers import TrainerCallback
 
 from judge.errors import JudgeError
+from judge.progress import Update, say
 from judge.training import checkpoints
 from judge.training.checkpoints import Checkpoint
 from judge.training.config import RunConfig
@@ -18,6 +19,14 @@ from judge.training.stopping import StopSignals
 from judge.training.validation import MEASURES, Evaluation, measure
 from judge.training.weights import own_part, save_weights
 from judge.types import Sample, Verdict
+
+LOGGED = {
+    "loss": "loss",
+    "rewards/accuracies": "reward accuracy",
+    "learning_rate": "learning rate",
+    "eval_rewards/accuracies": "reward accuracy of validation pairs",
+}
+"""What the terminal shows of the trainer's log, and under which name."""
 
 
 class Validation(TrainerCallback):
@@ -63,6 +72,27 @@ class Validation(TrainerCallback):
             self.best = evaluation
             if state.is_world_process_zero:
                 checkpoints.clean(Path(self.recipe.output), evaluation.step)
+
+
+class Shown(TrainerCallback):
+    """Shows how far a run is, with the time left, and its figures, in place of transformers' dictionaries."""
+
+    def __init__(self, update: Update):
+        self.update = update
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Begin where the run goes on."""
+        self.update(state.global_step, state.max_steps)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """One step more."""
+        self.update(state.global_step, state.max_steps)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any], **_: Any) -> None:
+        """Losses, rewards and the learning rate, in one line."""
+        figures = [f"{name} {logs[key]:.3g}" for key, name in LOGGED.items() if key in logs]
+        if figures and state.is_world_process_zero:
+            say(f"step {state.global_step} of {state.max_steps}: {', '.join(figures)}")
 
 
 class Durability(TrainerCallback):

@@ -106,4 +106,5 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
         "shortened": sum(example.cut_chars > 0 for example in train),
     }
     ask = partial(judge_live, trainer, tokenizer, recipe)
-    return train_and_save(trainer, recipe, summary, "dpo", ask, logged=("rewards/accuracies",))
+    logged = ("rewards/accuracies", "eval_rewards/accuracies")
+    return train_and_save(trainer, recipe, summary, "dpo", ask, logged=logged)

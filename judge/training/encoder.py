@@ -16,7 +16,8 @@ from judge.encoder.examples import UNKNOWN, Item, counts, items, token_labels
 from judge.encoder.folder import find_folder, longest_pair, read_tokenizer
 from judge.encoder.heads import read_config, read_head
 from judge.encoder.network import EncoderNetwork, start_network, training_settings
-from judge.encoder.pairs import Form, Pairing, padded
+from judge.encoder.pairs import Form, Pairing
+from judge.encoder.rows import padded
 from judge.errors import InputError
 from judge.models.identity import ENCODER, read_identity
 from judge.pages.load import reads_pages

@@ -10,7 +10,7 @@ from judge.models.architecture import Architecture
 from judge.models.hardware import GIB, Device
 from judge.models.room import weight_bytes
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
-from judge.training.spread import ALONE, Spread
+from judge.training.sharded import NOT_SHARDED, Sharding
 
 LABEL_SHARE = 1 / 8
 """Share of a sequence's tokens that are replies, and so have a loss; this supposes long reasonings."""
@@ -55,8 +55,10 @@ class Memory:
         return sum(getattr(self, field.name) for field in fields(self))
 
 
-def estimate(recipe: TrainingConfig, model: Architecture, device: Device, spread: Spread = ALONE) -> Memory:
-    """The peak memory of one process, which holds all of the model unless ``spread`` cuts it.
+def estimate(
+    recipe: TrainingConfig, model: Architecture, device: Device, sharding: Sharding = NOT_SHARDED
+) -> Memory:
+    """The peak memory of one process, which holds all of the model unless ``sharding`` cuts it.
 
     Every micro-batch is taken to hold the longest sequences that the recipe allows.
     """
@@ -67,7 +69,7 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device, spread
         trained = model.linear_parameters + model.other_parameters
         references = 2 if isinstance(recipe, DPORecipe) and not recipe.precompute_reference else 1
         # DeepSpeed keeps weights of 16 bits, and their float32 copies with the optimizer's states.
-        deepspeed = spread.kind.startswith("zero") and size == 2
+        deepspeed = sharding.kind.startswith("zero") and size == 2
         weights, adapter = (2.0 if deepspeed else 4.0) * trained * references, 0.0
         states += 4 if deepspeed else 0
     else:
@@ -89,11 +91,11 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device, spread
     shared = getattr(recipe, "prefix_sharing", False)
     logits = head_bytes(recipe, model, device, size)
     return Memory(
-        weights=weights / spread.parts("weights"),
-        adapter=adapter / spread.parts("weights"),
-        casts=cast_bytes(model, trained, size, spread),
-        gradients=4.0 * trained / spread.parts("gradients"),
-        optimizer=float(states * trained) / spread.parts("optimizer"),
+        weights=weights / sharding.parts("weights"),
+        adapter=adapter / sharding.parts("weights"),
+        casts=cast_bytes(model, trained, size, sharding),
+        gradients=4.0 * trained / sharding.parts("gradients"),
+        optimizer=float(states * trained) / sharding.parts("optimizer"),
         # The logits are gone when the layers go backward.
         activations=GAPS[device.kind] * (kept + max(working - logits, 0)),
         # A tree's mask of tokens by tokens; on a GPU once more as numbers, for all layers together.
@@ -103,17 +105,17 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device, spread
     )
 
 
-def cast_bytes(model: Architecture, trained: int, size: int, spread: Spread) -> float:
+def cast_bytes(model: Architecture, trained: int, size: int, sharding: Sharding) -> float:
     """What autocast keeps of trained weights, or what is put together of weights that are cut into shards.
 
     Of shards these are the layer at work and the next one, embeddings and head, and the gradients of the
     largest of them before they are cut in turn; of DeepSpeed's other stages the two buckets that it sends.
     """
-    if spread.parts("weights") > 1:
+    if sharding.parts("weights") > 1:
         layer = model.linear_parameters / model.num_hidden_layers
         whole = size * (2 * layer + model.other_parameters)
         return float(whole + 4 * min(max(layer, model.other_parameters), trained))
-    if spread.kind:
+    if sharding.kind:
         return float(2 * size * min(BUCKET, trained))
     return 2.0 * trained if size == 2 else 0.0
 

@@ -5,11 +5,12 @@ from pathlib import Path
 from signal import SIGTERM
 from typing import Any
 
+from judge import progress
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.models.trained_on import fingerprint, read_trained_on, write_trained_on
 from judge.samples import read_samples
-from judge.training import checkpoints, curve
+from judge.training import checkpoints
 from judge.training.arguments import sharding
 from judge.training.card import judge_identity, model_card
 from judge.training.config import RunConfig
@@ -50,7 +51,9 @@ def train_and_save(
         Interrupted: a signal stopped the run; it can be resumed.
         JudgeError: the loss became no number, the disk is full, or the Hub refused the judge.
     """
-    from judge.training.callbacks import Durability, Validation
+    from transformers.trainer_callback import PrinterCallback
+
+    from judge.training.callbacks import Durability, Shown, Validation
     from judge.training.clock import TimeLimit
 
     if sharding() and not (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
@@ -80,8 +83,11 @@ def train_and_save(
             trainer.add_callback(TimeLimit(recipe.max_minutes))
         trainer.add_callback(validation)
         trainer.add_callback(durability)
+        trainer.remove_callback(PrinterCallback)
         try:
-            trainer.train(resume_from_checkpoint=str(start.folder) if start else None)
+            with progress.stage(f"train {output}") as update:
+                trainer.add_callback(Shown(update))
+                trainer.train(resume_from_checkpoint=str(start.folder) if start else None)
         except Exception:
             if durability.saving is None:
                 raise
@@ -141,7 +147,6 @@ def save_judge(
                 link_folder(output / f"best-{best['step']}", ready)
             write_text(ready / "README.md", model_card(identity))
             write_trained_on(ready, documents_of(recipe))
-            write_text(ready / curve.FILE, curve.curve_svg(summary["losses"]))
             (output / JUDGE_FILE).unlink(missing_ok=True)
             move_into(output, ready)
         write_json(output / JUDGE_FILE, identity)

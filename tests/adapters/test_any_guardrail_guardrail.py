@@ -1,6 +1,6 @@
 """The guardrail by the rules of any-guardrail; nothing leaves the machine."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,7 +13,7 @@ if find_spec("any_guardrail") is None:
 from any_guardrail.base import Guardrail
 from any_guardrail.types import GuardrailOutput
 
-from judge import InputError, Judge, Label, Sample, Task, Verdict
+from judge import InputError, Label, Sample, Task, Verdict
 from judge.adapters import make_sample
 from judge.adapters.any_guardrail_guardrail import FaithfulnessGuardrail
 from judge.types import Unsupported, Usage
@@ -64,10 +64,3 @@ def test_unsupported_stretches_are_spans() -> None:
 def test_what_cannot_be_judged_is_refused_by_name(answer: str, context: Any, field: str) -> None:
     with pytest.raises(InputError, match=f"field '{field}'"):
         FaithfulnessGuardrail(ScriptedJudge()).validate(answer, context=context)
-
-
-def test_a_model_judges_as_it_does_without_any_guardrail(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"))
-    [verdict] = judge.check([make_sample(DOCUMENT, QUESTION, WRONG, Task.QA, "en")])
-    found = FaithfulnessGuardrail(judge).validate(WRONG, context=DOCUMENT, question=QUESTION)
-    assert (found.valid, found.score) == (verdict.label is Label.PASS, verdict.p_fail)

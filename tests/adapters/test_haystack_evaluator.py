@@ -3,7 +3,6 @@
 import asyncio
 import math
 import os
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,7 +17,7 @@ from haystack import Pipeline
 from haystack.components.evaluators import AnswerExactMatchEvaluator
 from haystack.evaluation import EvaluationRunResult
 
-from judge import InputError, Judge, Task
+from judge import InputError, Task
 from judge.adapters import make_sample
 from judge.adapters.haystack_evaluator import FaithfulnessEvaluator
 
@@ -69,12 +68,3 @@ def test_what_cannot_be_judged_is_refused(changes: dict[str, Any], message: str)
     with pytest.raises(InputError, match=message):
         FaithfulnessEvaluator(judge).run(**{**INPUTS, **changes})
     assert judge.calls == []
-
-
-def test_a_model_judges_as_it_does_without_haystack(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"))
-    verdicts = judge.check(
-        [make_sample([DOCUMENT], QUESTION, answer, Task.QA, "en") for answer in (FAITHFUL, WRONG)]
-    )
-    found = FaithfulnessEvaluator(judge).run([QUESTION] * 2, [[DOCUMENT]] * 2, [FAITHFUL, WRONG])
-    assert found["individual_scores"] == [1 - (verdict.p_fail or 0) for verdict in verdicts]

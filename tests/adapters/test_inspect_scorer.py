@@ -1,7 +1,6 @@
 """The scorer inside Inspect itself, with its mock model; nothing leaves the machine."""
 
 import math
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from inspect_ai.dataset import Sample as InspectSample
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from judge import Judge, Label, Task
+from judge import Task
 from judge.adapters import make_sample
 from judge.adapters.inspect_scorer import faithfulness
 
@@ -70,13 +69,3 @@ def test_a_sample_without_a_document_is_an_error(tmp_path: Path) -> None:
         tmp_path, faithfulness(ScriptedJudge(), document="context"), [FAITHFUL], {"context": [DOCUMENT]}
     )
     assert scores(log)[0].value == "C"
-
-
-def test_a_model_judges_as_it_does_without_inspect(tmp_path: Path, tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"))
-    found = scores(run(tmp_path, faithfulness(judge), [FAITHFUL, WRONG]))
-    samples = [make_sample(DOCUMENT, QUESTION, answer, Task.QA, "en") for answer in (FAITHFUL, WRONG)]
-    for score, sample in zip(found, samples, strict=True):
-        [verdict] = judge.check([sample])
-        assert score.value == ("C" if verdict.label is Label.PASS else "I")
-        assert score.metadata["p_fail"] == verdict.p_fail

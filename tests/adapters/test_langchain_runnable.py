@@ -1,7 +1,6 @@
 """The runnable inside chains of langchain-core; nothing leaves the machine."""
 
 import asyncio
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,8 +13,7 @@ if find_spec("langchain_core") is None:
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
-from judge import InputError, Judge, JudgeError, Task
-from judge.adapters import make_sample
+from judge import InputError, JudgeError
 from judge.adapters.langchain_runnable import FaithfulnessRunnable
 from judge.types import verdict_to_json
 
@@ -86,14 +84,3 @@ def test_no_verdict_is_no_dictionary() -> None:
 def test_a_wrong_input_is_refused_by_name(fields: dict[str, Any], field: str) -> None:
     with pytest.raises(InputError, match=f"field '{field}'"):
         FaithfulnessRunnable(ScriptedJudge()).invoke(fields)
-
-
-def test_a_model_judges_as_it_does_without_langchain(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"))
-    verdicts = judge.check(
-        [make_sample(DOCUMENT, QUESTION, item, Task.QA, "en") for item in (WRONG, GARBLED)]
-    )
-    inputs = [{**INPUT, "answer": item} for item in (WRONG, GARBLED)]
-    runnable = FaithfulnessRunnable(judge)
-    assert runnable.batch(inputs) == [verdict_to_json(verdict) for verdict in verdicts]
-    assert asyncio.run(runnable.abatch(inputs)) == runnable.batch(inputs)

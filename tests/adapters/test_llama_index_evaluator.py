@@ -1,9 +1,7 @@
 """The evaluator inside LlamaIndex itself; nothing leaves the machine."""
 
 import asyncio
-from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
 
 import pytest
 from scripted_judge import DOCUMENT, FAITHFUL, GARBLED, QUESTION, WRONG, ScriptedJudge
@@ -15,7 +13,7 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from judge import InputError, Judge, Task
+from judge import InputError, Task
 from judge.adapters import make_sample
 from judge.adapters.llama_index_evaluator import FaithfulnessEvaluator
 
@@ -51,10 +49,3 @@ def test_a_query_engines_responses_in_a_batch() -> None:
     found = runner.evaluate_responses(queries=[QUESTION] * 3, responses=responses)["judged"]
     assert [result.score for result in found] == [0.875, None, 0.25]
     assert {sample.document for sample in judge.seen} == {(DOCUMENT, "More.")}
-
-
-def test_a_model_judges_as_it_does_without_llama_index(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"))
-    [verdict] = judge.check([make_sample([DOCUMENT], QUESTION, WRONG, Task.QA, "en")])
-    assert verdict.p_fail is not None
-    assert FaithfulnessEvaluator(judge).evaluate(QUESTION, WRONG, [DOCUMENT]).score == 1 - verdict.p_fail

@@ -3,9 +3,7 @@
 import asyncio
 import math
 import os
-from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
 
 import pytest
 from scripted_judge import DOCUMENT, FAITHFUL, GARBLED, QUESTION, WRONG, ScriptedJudge
@@ -17,7 +15,7 @@ if find_spec("ragas") is None:
 import ragas
 from ragas import EvaluationDataset, SingleTurnSample
 
-from judge import InputError, Judge, JudgeError, Task
+from judge import InputError, JudgeError, Task
 from judge.adapters import make_sample
 from judge.adapters.ragas_metric import Faithfulness, SingleTurnFaithfulness
 
@@ -61,11 +59,3 @@ def test_score_in_an_experiment() -> None:
     assert results[1].reason == "the reply holds no verdict"
     with pytest.raises(InputError, match="field 'answer'"):
         metric.score(**ROW, response="")
-
-
-def test_a_model_judges_as_it_does_without_ragas(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"))
-    [verdict] = judge.check([make_sample([DOCUMENT], QUESTION, WRONG, Task.QA, "en")])
-    assert verdict.p_fail is not None
-    assert SingleTurnFaithfulness(judge).single_turn_score(SAMPLES[1]) == 1 - verdict.p_fail
-    assert Faithfulness(judge).score(**ROW, response=WRONG).value == 1 - verdict.p_fail

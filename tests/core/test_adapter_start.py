@@ -1,8 +1,6 @@
 """Training that starts from a LoRA adapter: the judge that it is, its reference, and what it leaves."""
 
 import json
-import os
-import signal
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +12,6 @@ from safetensors.torch import load_file
 
 from judge.backends.load import load_backend
 from judge.errors import InputError, JudgeWarning
-from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.models.weights import load_model
 from judge.training import clock, dpo
@@ -26,7 +23,7 @@ from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted
 from judge.types import Sample
-from tests.towers import training
+from tests.towers import at_step, training, write_prompts
 
 ModelFolder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
@@ -36,21 +33,7 @@ SAMPLES = [Sample(str(number), f"Tower {number} is {number} m high.", "It is hig
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six prompts, the right and the wrong reply to each."""
-    folder = tmp_path_factory.mktemp("rows")
-    prompts = [
-        [{"role": "user", "content": f"Tower {number} is {number + 3} m high."}] for number in range(6)
-    ]
-    right, wrong = ([{"role": "assistant", "content": word}] for word in ("PASS", "FAIL"))
-    write_jsonl(
-        folder / "sft" / "train.jsonl",
-        ({"id": str(i), "prompt": prompt, "completion": right} for i, prompt in enumerate(prompts)),
-    )
-    write_jsonl(
-        folder / "dpo" / "train.jsonl",
-        ({"id": str(i), "prompt": p, "chosen": right, "rejected": wrong} for i, p in enumerate(prompts)),
-    )
-    return folder
+    return write_prompts(tmp_path_factory.mktemp("rows"), "train")
 
 
 def settings(model: Path, data: Path, output: Path, **changes: Any) -> dict[str, Any]:
@@ -89,9 +72,10 @@ def reply_logps(model: Any, pairs: list[dict[str, Any]], side: str) -> torch.Ten
     return torch.stack(found)
 
 
-@pytest.mark.parametrize("sharing", [True, False], ids=["shared", "rows"])
-@pytest.mark.parametrize("precomputed", [False, True], ids=["live", "precomputed"])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    ("name", "precomputed", "sharing"),  # every two together
+    [("plain", False, True), ("plain", True, False), ("nf4", False, False), ("nf4", True, True)],
+)
 def test_policy_and_reference_start_as_the_sft_judge(
     name: str,
     precomputed: bool,
@@ -166,12 +150,6 @@ def test_a_stopped_run_goes_on(
     sft: dict[str, Path], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The reference is made anew from where the run started, not from its checkpoint."""
-    from transformers import TrainerCallback
-
-    class Stop(TrainerCallback):
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            if state.global_step == 3:
-                os.kill(os.getpid(), signal.SIGTERM)
 
     def recipe(output: str, **changes: Any) -> DPORecipe:
         values = settings(sft["nf4"], data, tmp_path / output, quantization="nf4", learning_rate=1e-3)
@@ -179,7 +157,7 @@ def test_a_stopped_run_goes_on(
 
     whole = train_dpo(recipe("whole"))
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
-        patch.setattr(clock, "TimeLimit", lambda _: Stop())
+        patch.setattr(clock, "TimeLimit", lambda _: at_step(3))
         train_dpo(recipe("parts", max_minutes=60))
     kept = complete_checkpoints(tmp_path / "parts")[-1]
     assert kept.step == 3 and not [path for path in kept.folder.iterdir() if path.is_dir()]

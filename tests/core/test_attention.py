@@ -121,19 +121,6 @@ def test_blocks_leave_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> N
     assert all(value.isfinite().all() for value in attend(FORWARD, mask, 0))
 
 
-@pytest.mark.parametrize("trunk", [2, 5, 9])
-def test_the_trunk_of_a_tree_is_that_of_plain_text(trunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "BLOCK_BYTES", 16)
-    tree = make_tree([[*range(trunk), 50, 51], [*range(trunk), 60]], [2, 1])
-    mask = tree_mask(torch.tensor([tree.nodes]), pad_parents([tree.parents]))
-    # The first branch goes on behind the trunk, so it is plain too; it begins with the trunk's last token.
-    plain = attention.causal_blocks(1, trunk + 2, torch.float32)
-    for block, own in zip(attention.masked_blocks(mask, torch.float32), plain, strict=False):
-        if own.queries.stop - own.queries.start == 4:
-            assert block[:3] == own[:3]
-    assert_dense(mask)
-
-
 @given(st.lists(st.lists(st.integers(-1, 20), min_size=1, max_size=20), min_size=1, max_size=3))
 def test_a_branch_looks_back_to_its_root(drawn: list[list[int]]) -> None:
     """Beside following the parents one by one; padding, the last line, sees itself alone."""

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from judge.cascade import CascadeJudge, pooled
 from judge.checker import Checker
-from judge.cli.main import main
-from judge.errors import InputError, JudgeWarning
+from judge.errors import InputError
 from judge.load import load_judge
 from judge.types import Label, Mode, Sample, Unsupported, Verdict
+from tests.calling import call
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def test_what_the_first_doubts_is_judged_by_both() -> None:
 
 
 def test_it_says_who_judges() -> None:
-    judge = load_judge("floor:always-fail", first="floor:always-pass", sure=0.8)
+    judge = load_judge("floor:always-fail", cascade="floor:always-pass", cascade_threshold=0.8)
     assert isinstance(judge, CascadeJudge) and judge.name == "floor:always-pass then floor:always-fail"
     described = judge.describe()
     assert described["first"]["sure"] == 0.8 and described["first"] != described
@@ -132,46 +132,19 @@ def test_it_says_who_judges() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"sure": 0.4}, "from 0.5 to 1"),
-        ({"sure": float("nan")}, "from 0.5 to 1"),
-        ({"first_weight": 2}, "first_weight.: is 2, expected a number from 0 to 1"),
+        ({"cascade_threshold": 0.4}, "from 0.5 to 1"),
+        ({"cascade_threshold": float("nan")}, "from 0.5 to 1"),
+        ({"cascade_weight": 2}, "cascade_weight.: is 2, expected a number from 0 to 1"),
         ({"claims": True}, "--cascade or --claims"),
     ],
 )
 def test_wrong_calls_are_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        load_judge("floor:always-fail", first="floor:always-pass", **asked)
+        load_judge("floor:always-fail", cascade="floor:always-pass", **asked)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    call = ["check", "--model", "floor:always-fail", "--document", "The tower is high.", "--answer", "It is."]
+    asked = ("check", "--model", "floor:always-fail", "--document", "A tower.", "--answer", "It is.")
     for more, label in (([], "FAIL"), (["--cascade", "floor:always-pass"], "PASS")):
-        with pytest.raises(SystemExit):
-            main([*call, *more])
+        assert call(*asked, *more) == 0
         assert capsys.readouterr().out.startswith(label)
-
-
-def test_options_of_version_0_2_are_taken_with_a_warning() -> None:
-    from judge.cli.main import with_new_names
-
-    old = [
-        "a.jsonl",
-        "--first",
-        "m",
-        "--sure=0.7",
-        "--first-weight",
-        "0.5",
-        "--fail-rate",
-        "0.1",
-        "--long",
-        "chunk",
-    ]
-    with pytest.warns(JudgeWarning, match="--fail-rate is now --prior"):
-        new = with_new_names(old)
-    assert new == [
-        "a.jsonl", "--cascade", "m", "--cascade-threshold=0.7", "--cascade-weight", "0.5", "--prior", "0.1",
-        "--windows",
-    ]  # fmt: skip
-    assert with_new_names(new) == new
-    with pytest.warns(JudgeWarning, match="--long is now --windows"):
-        assert with_new_names(["--long=fit", "--long", "fit", "x"]) == ["x"]

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted, StopSignals
 from judge.training.weights import move_into
 from tests.calling import call
-from tests.towers import training
+from tests.towers import at_step, training
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
@@ -65,22 +64,6 @@ def undisturbed(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("runs") / "undisturbed"
     train_sft(recipe(folder, output))
     return output
-
-
-def at_step(step: int, act: Callable[..., None]) -> Any:
-    """A callback that acts once, at the end of a step."""
-    from transformers import TrainerCallback
-
-    class Once(TrainerCallback):
-        def on_step_end(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
-            if state.global_step == step:
-                act(parts["model"])
-
-    return Once()
-
-
-def stop(_: Any) -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def names(output: Path) -> set[str]:
@@ -126,7 +109,7 @@ def test_a_stopped_run_goes_on(
     with pytest.raises(
         Interrupted, match=rf"stopped after step 3 of {STEPS}; resume=true continues"
     ) as stopped:
-        train_sft(recipe(folder, tmp_path / "out", lora=lora), callbacks=[at_step(3, stop)])
+        train_sft(recipe(folder, tmp_path / "out", lora=lora), callbacks=[at_step(3)])
     assert stopped.value.exit_code == 143
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == handlers
     assert [checkpoint.step for checkpoint in complete_checkpoints(tmp_path / "out")] == [2, 3]
@@ -178,7 +161,7 @@ def test_the_command_ends_with_the_code_of_the_signal(
 
 
 def test_a_signal_after_the_last_step_is_too_late(folder: Path, tmp_path: Path) -> None:
-    summary = train_sft(recipe(folder, tmp_path / "out", max_steps=1), callbacks=[at_step(1, stop)])
+    summary = train_sft(recipe(folder, tmp_path / "out", max_steps=1), callbacks=[at_step(1)])
     assert summary["steps"] == 1 and (tmp_path / "out" / "judge.json").is_file()
 
 
@@ -200,36 +183,27 @@ def fill_disk(_: Any) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 
-def test_a_full_disk_keeps_the_last_checkpoint(folder: Path, undisturbed: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("step", "file", "kept"),
+    [(4, "checkpoint-4", {2}), (STEPS, r"\.ready", {2, 4})],
+    ids=["within", "at the end"],
+)
+def test_a_full_disk_keeps_the_last_checkpoint(
+    step: int, file: str, kept: set[int], folder: Path, undisturbed: Path, tmp_path: Path
+) -> None:
     output, limits = tmp_path / "out", resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
-        with pytest.raises(JudgeError, match=r"checkpoint-4: could not be written .*resume=true") as full:
-            train_sft(recipe(folder, output), callbacks=[at_step(4, fill_disk)])
+        with pytest.raises(JudgeError, match=rf"{file}: could not be written .*resume=true") as full:
+            train_sft(recipe(folder, output), callbacks=[at_step(step, fill_disk)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert full.value.exit_code == 1
-    assert names(output) == {"checkpoint-2"}
+    assert names(output) == {f"checkpoint-{number}" for number in kept}
     train_sft(recipe(folder, output, resume=True))
     assert difference(output, undisturbed) == 0.0
 
 
-def test_a_full_disk_at_the_end_keeps_the_last_checkpoint(
-    folder: Path, undisturbed: Path, tmp_path: Path
-) -> None:
-    output, limits = tmp_path / "out", resource.getrlimit(resource.RLIMIT_FSIZE)
-    try:
-        with pytest.raises(JudgeError, match=r"\.ready: could not be written"):
-            train_sft(recipe(folder, output), callbacks=[at_step(STEPS, fill_disk)])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert names(output) == {"checkpoint-2", "checkpoint-4"}
-    train_sft(recipe(folder, output, resume=True))
-    assert difference(output, undisturbed) == 0.0
-
-
-def test_other_failures_are_not_the_disks(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_failures_are_not_the_disks(folder: Path, tmp_path: Path) -> None:
     def fail(_: Any) -> None:
         raise RuntimeError("no memory")
 
@@ -262,9 +236,11 @@ def test_a_judge_is_whole_before_its_mark(
 # --- A loss that is not a number ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize(
+    ("value", "step", "kept"), [(float("nan"), 4, {"checkpoint-2"}), (float("inf"), 1, set())]
+)
 def test_a_broken_loss_ends_the_run_at_its_step(
-    value: float, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    value: float, step: int, kept: set[str], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from judge.training.trainer import JudgeSFTTrainer
 
@@ -273,15 +249,14 @@ def test_a_broken_loss_ends_the_run_at_its_step(
     def compute_loss(*arguments: Any, **keywords: Any) -> Any:
         calls.append(1)
         loss = honest(*arguments, **keywords)
-        return loss * value if len(calls) == 4 else loss
+        return loss * value if len(calls) == step else loss
 
     monkeypatch.setattr(JudgeSFTTrainer, "compute_loss", compute_loss)
     output = tmp_path / "out"
-    with pytest.raises(
-        JudgeError, match=rf"the loss became {value} at step 4; .*checkpoint-2 keeps the last"
-    ):
+    told = "checkpoint-2 keeps the last" if kept else "nothing was saved"
+    with pytest.raises(JudgeError, match=rf"the loss became {value} at step {step}; .*{told}"):
         train_sft(recipe(folder, output, logging_steps=100))
-    assert len(calls) == 4 and names(output) == {"checkpoint-2"}
+    assert len(calls) == step and {path.name for path in output.glob("*")} == kept
 
 
 @pytest.mark.parametrize(("step", "kept"), [(4, "checkpoint-2"), (STEPS, "checkpoint-4")])

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from judge.calibration.curve import Curve
 from judge.checker import Checker
 from judge.claims.checker import ClaimsJudge
-from judge.claims.fit import Labelled, compare, fit_claims, wrong_sentences
+from judge.claims.fit import Labelled, compare, fit_claims
 from judge.claims.load import read_claims, with_claims
 from judge.claims.passages import LONGEST, nearest, passages
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
-from judge.cli.main import main
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
 from judge.floors.overlap import units
@@ -29,6 +28,7 @@ from judge.load import load_judge
 from judge.prompting.sentences import claim_spans
 from judge.samples import write_samples
 from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
+from tests.calling import call
 
 BRIDGE = (
     "The Tarn Bridge was designed by Ada Holst and opened in 1931, after nine years of quarrels about its "
@@ -229,15 +229,6 @@ def test_the_rule_is_fitted_to_marked_spans() -> None:
         fit_claims(blind, prompt_hash="w", data_sha256="0")
 
 
-def test_where_an_answer_is_wrong() -> None:
-    sample = Sample(
-        "s", "d", "One is so. Two is so.", label=Label.FAIL, meta={"spans": [{"start": 12, "end": 13}]}
-    )
-    assert wrong_sentences(sample) == [False, True]
-    assert wrong_sentences(replace(sample, meta={})) is None
-    assert wrong_sentences(replace(sample, label=Label.PASS, meta={})) == [False, False]
-
-
 def test_a_calibration_is_used_where_it_holds(tmp_path: Path) -> None:
     kept = {"claims": calibration().model_dump(mode="json")}
     assert with_claims(Words(), kept, "m").calibration == calibration()
@@ -255,30 +246,20 @@ def test_a_calibration_is_used_where_it_holds(tmp_path: Path) -> None:
 
 
 def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "bridge.txt").write_text(BRIDGE)
-    call = [
-        "check",
-        "--model",
-        "floor:always-fail",
-        "--document",
-        f"@{tmp_path / 'bridge.txt'}",
-        "--answer",
-        ANSWER,
-    ]
-    with pytest.raises(SystemExit):
-        main([*call, "--claims"])
+    bridge = tmp_path / "bridge.txt"
+    bridge.write_text(BRIDGE)
+    asked = ("check", "--model", "floor:always-fail", "--document", f"@{bridge}", "--answer", ANSWER)
+    assert call(*asked, "--claims") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "FAIL (hallucinated, p(FAIL) = 1.000)"
     assert "how likely each sentence is wrong (hints: the verdict is on the answer as a whole):" in lines
     assert lines[-2] == "1.000  A storm damaged the pier."
     assert lines[-1].startswith("       document: In 1987 a storm")
     assert sum("FAIL" in line or "PASS" in line for line in lines) == 1  # one verdict, on the answer
-    with pytest.raises(SystemExit):
-        main([*call, "--claims", "--json"])
+    assert call(*asked, "--claims", "--json") == 0
     claims = json.loads(capsys.readouterr().out)["claims"]
     assert [sorted(claim) for claim in claims] == [["p_fail", "span", "window"]] * 3
-    with pytest.raises(SystemExit):
-        main(call)
+    assert call(*asked) == 0
     assert "document:" not in capsys.readouterr().out
 
 
@@ -291,8 +272,7 @@ def test_calibrate_keeps_the_rule_beside_the_model(
     shutil.copytree(model_folder("chatml"), folder)
     samples, _ = labelled(24)
     write_samples(tmp_path / "marked.jsonl", samples)
-    with pytest.raises(SystemExit):
-        main(["calibrate", "--claims", "--model", str(folder), "--data", str(tmp_path / "marked.jsonl")])
+    assert call("calibrate", "--claims", "--model", folder, "--data", tmp_path / "marked.jsonl") == 0
     out = capsys.readouterr().out
     assert "72 sentences" in out and "by both (the rule)" in out
     assert json.loads((folder / JUDGE_FILE).read_text())["claims"]["samples"] == 24
@@ -301,5 +281,4 @@ def test_calibrate_keeps_the_rule_beside_the_model(
     [verdict] = judge.check(samples[:1])
     values = [claim.p_fail or 0 for claim in verdict.claims]
     assert verdict.p_fail is not None and len(values) == 3 and "claims" in judge.describe()
-    with pytest.raises(SystemExit):
-        main(["calibrate", "--claims", "--mode", "reason", "--model", str(folder), "--data", "x.jsonl"])
+    assert call("calibrate", "--claims", "--mode", "reason", "--model", folder, "--data", "x.jsonl") == 2

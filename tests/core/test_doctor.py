@@ -22,26 +22,17 @@ from judge.models.architecture import Architecture, read_architecture
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
-from judge.training.spread import Spread, read_spread
+from judge.training.sharded import Sharding, read_sharding
 
 ModelFolder = Callable[[str], Path]
 QWEN_7B = {
-    "hidden_size": 3584,
-    "num_hidden_layers": 28,
-    "num_attention_heads": 28,
-    "num_key_value_heads": 4,
-    "intermediate_size": 18944,
-    "vocab_size": 152064,
-    "tie_word_embeddings": False,
-}
+    "hidden_size": 3584, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
+    "intermediate_size": 18944, "vocab_size": 152064, "tie_word_embeddings": False,
+}  # fmt: skip
 QLORA = {
-    "quantization": "nf4",
-    "batch_size": 1,
-    "gradient_accumulation": 16,
-    "gradient_checkpointing": True,
-    "max_length": 2048,
-    "sequence_tokens": 2048,
-}
+    "quantization": "nf4", "batch_size": 1, "gradient_accumulation": 16, "gradient_checkpointing": True,
+    "max_length": 2048, "sequence_tokens": 2048,
+}  # fmt: skip
 LAUNCH = Path(__file__).resolve().parents[2] / "accelerate_configs"
 BASE = {"model": "m", "data": "d", "output": "o"}
 
@@ -99,7 +90,7 @@ def test_full_fine_tuning_of_7_billion_does_not(ask: Any) -> None:
     assert f"no: it takes {more:.1f}" in text and "quantization=nf4" in text
 
 
-def test_overrides_and_another_config(ask: Any, qwen: Path, tmp_path: Path) -> None:
+def test_overrides_and_another_config(ask: Any, tmp_path: Path) -> None:
     small = tmp_path / "small.json"
     small.write_text(json.dumps({**QWEN_7B, "num_hidden_layers": 2}))
     _, text = ask({**QLORA, "model": "owner/not-here"}, "--device", "t4", "--config", str(small))
@@ -112,11 +103,6 @@ def test_overrides_and_another_config(ask: Any, qwen: Path, tmp_path: Path) -> N
     ("model", "billions"),  # as their authors count them; Qwen's biases are not in the sizes
     [
         ("HuggingFaceTB/SmolLM2-135M-Instruct", 0.1345),
-        ("HuggingFaceTB/SmolLM2-360M-Instruct", 0.3618),
-        ("HuggingFaceTB/SmolLM2-1.7B-Instruct", 1.7114),
-        ("Qwen/Qwen2.5-0.5B-Instruct", 0.494),
-        ("Qwen/Qwen2.5-1.5B-Instruct", 1.5437),
-        ("Qwen/Qwen2.5-3B-Instruct", 3.0859),
         ("Qwen/Qwen2.5-7B-Instruct", 7.6156),
         ("Qwen/Qwen2.5-14B-Instruct", 14.77),
         ("meta-llama/Meta-Llama-3-8B-Instruct", 8.0303),
@@ -366,11 +352,11 @@ def test_shards_take_less_the_more_there_are(kind: str) -> None:
     recipe = SFTRecipe.model_validate({**BASE, "lora": None, "precision": "bfloat16"})
     model, device = read_architecture_of(QWEN_7B), KNOWN_DEVICES["h100"]
     alone = estimate(recipe, model, device)
-    spread = [estimate(recipe, model, device, Spread(kind, count)) for count in (2, 8, 64)]
-    totals = [memory.total for memory in spread]
+    estimates = [estimate(recipe, model, device, Sharding(kind, count)) for count in (2, 8, 64)]
+    totals = [memory.total for memory in estimates]
     assert totals == sorted(totals, reverse=True) and alone.total > totals[1]
     parameters = model.linear_parameters + model.other_parameters
-    for memory, count in zip(spread, (2, 8, 64), strict=True):
+    for memory, count in zip(estimates, (2, 8, 64), strict=True):
         assert memory.gradients == 4 * parameters / count
         kept = memory.weights + memory.optimizer
         share = {"fsdp": 12 / count, "zero2": 2 + 12 / count, "zero3": 14 / count}[kind]
@@ -392,24 +378,23 @@ def test_masks_of_trees_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "spread"),
+    ("config", "sharding"),
     [
-        ("fsdp2", Spread("fsdp", 8)),
-        ("zero2", Spread("zero2", 8)),
-        ("zero3", Spread("zero3", 8)),
-        ("multinode_zero3", Spread("zero3", 32)),
-        ("multinode_fsdp2", Spread("fsdp", 32)),
-        ("ddp", Spread("", 8)),
-        ("single_gpu", Spread("", 1)),
+        ("fsdp2", Sharding("fsdp", 8)),
+        ("zero2", Sharding("zero2", 8)),
+        ("zero3", Sharding("zero3", 8)),
+        ("multinode_fsdp2", Sharding("fsdp", 32)),
+        ("ddp", Sharding("", 8)),
+        ("single_gpu", Sharding("", 1)),
     ],
 )
-def test_launch_configs_are_understood(config: str, spread: Spread) -> None:
-    assert read_spread(LAUNCH / f"{config}.yaml") == spread
+def test_launch_configs_are_understood(config: str, sharding: Sharding) -> None:
+    assert read_sharding(LAUNCH / f"{config}.yaml") == sharding
 
 
 def test_launch_configs_that_cannot_be_planned(tmp_path: Path, ask: Any) -> None:
     with pytest.raises(InputError, match="moves a part of the model to the host"):
-        read_spread(LAUNCH / "zero3_offload.yaml")
+        read_sharding(LAUNCH / "zero3_offload.yaml")
     for text, message in (
         ("[", "is not valid YAML"),
         ("a: 1", "distributed_type"),
@@ -417,7 +402,7 @@ def test_launch_configs_that_cannot_be_planned(tmp_path: Path, ask: Any) -> None
     ):
         (tmp_path / "launch.yaml").write_text(text)
         with pytest.raises(InputError, match=message):
-            read_spread(tmp_path / "launch.yaml")
+            read_sharding(tmp_path / "launch.yaml")
     whole = {"lora": None, "precision": "bfloat16", "gradient_checkpointing": True, "batch_size": 1}
     assert ask(whole, "--device", "h100")[0] == 1
     code, text = ask(whole, "--device", "h100", "--launch", str(LAUNCH / "zero3.yaml"))

@@ -1,6 +1,7 @@
 """Encoder judges: classifiers of the Hub read as they are, and judges trained here."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +22,13 @@ from judge.encoder.load import load_encoder
 from judge.encoder.pairs import Form, Pairing
 from judge.encoder.spans import unsupported_words
 from judge.errors import InputError, JudgeError
+from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.types import Label, Sample, Span
 from tests.calling import call
 from tests.encoders import ARCHITECTURES, NLI, WORDS, save_model, save_tokenizer
-from tests.towers import build_towers
+from tests.towers import at_step, build_towers
+from tests.towers import encoder_recipe as recipe
 
 
 @pytest.fixture(scope="module", params=list(ARCHITECTURES))
@@ -47,46 +50,39 @@ def config_of(names: dict[int, str] | None, task: str = "ForSequenceClassificati
 
 
 @pytest.mark.parametrize(
-    ("names", "kind", "fail"),
+    ("names", "labels", "kind", "fail"),
     [
-        (NLI, "classes", (0, 2)),
-        ({0: "ENTAILMENT", 1: "NOT_ENTAILMENT"}, "classes", (1,)),
-        ({0: "unsupported", 1: "Supported"}, "classes", (0,)),
-        ({0: "not-hallucinated", 1: "hallucinated"}, "classes", (1,)),
-        ({0: "LABEL_0"}, "score", ()),
-        ({0: "hallucinated"}, "score", (0,)),
+        (NLI, None, "classes", (0, 2)),
+        ({0: "ENTAILMENT", 1: "NOT_ENTAILMENT"}, None, "classes", (1,)),
+        ({0: "unsupported", 1: "Supported"}, None, "classes", (0,)),
+        ({0: "not-hallucinated", 1: "hallucinated"}, None, "classes", (1,)),
+        ({0: "LABEL_0"}, None, "score", ()),
+        ({0: "hallucinated"}, None, "score", (0,)),
+        ({0: "LABEL_0", 1: "LABEL_1"}, "PASS=LABEL_1", "classes", (0,)),
+        ({0: "LABEL_0", 1: "LABEL_1"}, "fail=LABEL_1", "classes", (1,)),
+        ({0: "a", 1: "b", 2: "c"}, "PASS=a,PASS=b", "classes", (2,)),
+        ({0: "relevance"}, "PASS=relevance", "score", ()),
     ],
 )
-def test_classes_are_read_by_their_names(names: dict[int, str], kind: str, fail: tuple[int, ...]) -> None:
-    head = read_head(config_of(names), "m")
+def test_classes_are_read_by_their_names_or_by_what_is_said(
+    names: dict[int, str], labels: str | None, kind: str, fail: tuple[int, ...]
+) -> None:
+    head = read_head(config_of(names), "m", parse_labels(labels))
     assert (head.kind, head.fail) == (kind, fail)
-
-
-@pytest.mark.parametrize(
-    ("names", "labels", "fail"),
-    [
-        ({0: "LABEL_0", 1: "LABEL_1"}, "PASS=LABEL_1", (0,)),
-        ({0: "LABEL_0", 1: "LABEL_1"}, "fail=LABEL_1", (1,)),
-        ({0: "a", 1: "b", 2: "c"}, "PASS=a,PASS=b", (2,)),
-        ({0: "relevance"}, "PASS=relevance", ()),
-    ],
-)
-def test_labels_say_what_names_do_not(names: dict[int, str], labels: str, fail: tuple[int, ...]) -> None:
-    assert read_head(config_of(names), "m", parse_labels(labels)).fail == fail
 
 
 def test_token_classes() -> None:
     task = "ForTokenClassification"
     assert read_head(config_of(None, task), "m").fail == (1,)  # LettuceDetect's form
     assert read_head(config_of({0: "hallucinated", 1: "supported"}, task), "m").fail == (0,)
-    with pytest.raises(InputError, match="--labels PASS=O"):
+    with pytest.raises(InputError, match=r"--set labels\.PASS=O"):
         read_head(config_of({0: "O", 1: "B-PER", 2: "I-PER"}, task), "m")
 
 
 @pytest.mark.parametrize(
     ("names", "labels", "error"),
     [
-        ({0: "LABEL_0", 1: "LABEL_1"}, None, "--labels PASS=LABEL_0"),
+        ({0: "LABEL_0", 1: "LABEL_1"}, None, "--set labels.PASS=LABEL_0"),
         ({0: "positive", 1: "negative"}, None, "which does not say"),
         (NLI, "PASS=entails", "no class 'entails'"),
         (NLI, "PASS=entailment,PASS=neutral,PASS=contradiction", "mean the same"),
@@ -230,19 +226,6 @@ def test_the_best_window_and_the_worst_sentence_decide(tmp_path: Path) -> None:
     assert mean.p_fail == pytest.approx(sum(by_sentence) / 2, abs=1e-5)
 
 
-def test_the_end_of_a_long_answer_is_read(tmp_path: Path) -> None:
-    """Of an answer beyond the encoder's limit each part is judged; the worst one decides."""
-    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
-    judge = load_judge(str(tmp_path), pair=["sentences=whole"])
-    assert isinstance(judge, EncoderJudge)
-    one = sample("the tower is 22 m high " * 12 + "red king anna not blue low " * 12)
-    found = judge.pairing.pairs(one)
-    by_part = judge.network.probabilities(found.rows)[0]
-    assert len(found.owners) > 4 and len(found.windows) == 1
-    [verdict] = judge.check([one])
-    assert verdict.p_fail == pytest.approx(max(by_part), abs=1e-6) and verdict.cut_chars == 0
-
-
 @pytest.mark.parametrize("kind", ["bert", "modernbert", "roberta"])
 def test_a_token_classifier_marks_words(kind: str, tmp_path: Path) -> None:
     """p(FAIL) is that of the most doubted token of the answer; the document's tokens do not count."""
@@ -311,7 +294,7 @@ def test_one_logit_and_the_order_of_a_reranker(tmp_path: Path) -> None:
 
 def test_settings_lie_in_judge_json(tmp_path: Path) -> None:
     save_model(tmp_path, "bert", "ForSequenceClassification", {0: "LABEL_0", 1: "LABEL_1"})
-    with pytest.raises(InputError, match="--labels PASS=LABEL_0"):
+    with pytest.raises(InputError, match=r"--set labels\.PASS=LABEL_0"):
         load_judge(str(tmp_path))
     settings = {"labels": {"PASS": "LABEL_1"}, "form": {"question": "hypothesis", "sentences": "mean"}}
     (tmp_path / "judge.json").write_text(json.dumps(settings))
@@ -337,31 +320,21 @@ def test_an_encoder_without_a_head_is_refused(
     assert code == 2 and "Traceback" not in error and "judge encoder" in error
 
 
-def test_a_missing_weight_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_a_missing_weight_is_an_error(kind: str, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
     from safetensors.torch import load_file, save_file
 
-    save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
-    weights = load_file(tmp_path / "model.safetensors")
-    del weights["classifier.bias"]
-    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
-    with pytest.raises(JudgeError, match=r"1 weights are not in the checkpoint \(classifier.bias\)"):
-        load_judge(str(tmp_path))
-
-
-def test_a_decoder_with_missing_weights_is_an_error(
-    model_folder: Callable[[str], Path], tmp_path: Path
-) -> None:
-    import shutil
-
-    from safetensors.torch import load_file, save_file
-
-    shutil.copytree(model_folder("chatml"), tmp_path / "m")
-    file = tmp_path / "m" / "model.safetensors"
-    weights = load_file(file)
-    del weights[next(name for name in sorted(weights) if "mlp" in name)]
-    save_file(weights, file, {"format": "pt"})
-    with pytest.raises(JudgeError, match="not in the checkpoint"):
-        load_judge(str(tmp_path / "m"))
+    folder = tmp_path / "m"
+    if kind == "encoder":
+        save_model(folder, "bert", "ForSequenceClassification", NLI)
+    else:
+        shutil.copytree(model_folder("chatml"), folder)
+    weights = load_file(folder / "model.safetensors")
+    name = "classifier.bias" if kind == "encoder" else next(name for name in sorted(weights) if "mlp" in name)
+    del weights[name]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(JudgeError, match=rf"not in the checkpoint.*{name}"):
+        load_judge(str(folder))
 
 
 def test_what_encoders_do_not_take(tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
@@ -369,7 +342,7 @@ def test_what_encoders_do_not_take(tmp_path: Path, model_folder: Callable[[str],
     for options in ({"mode": "reason"}, {"backend": "vllm"}):
         with pytest.raises(InputError, match="encoder"):
             load_judge(str(tmp_path), **options)
-    with pytest.raises(InputError, match="--labels does not apply"):
+    with pytest.raises(InputError, match="labels does not apply"):
         load_judge(str(model_folder("chatml")), labels="PASS=yes")
 
 
@@ -407,17 +380,6 @@ def test_spans_are_whole_words(answer: str, tokens: list[tuple[int, int, float]]
 
 
 # --- training -----------------------------------------------------------------------------------------------
-
-
-def recipe(bert: Path, data: Path, output: Path, **more: Any) -> Any:
-    from judge.training.config import EncoderRecipe
-
-    values = {
-        "model": str(bert), "data": str(data), "output": str(output), "without_leak_gate": True,
-        "precision": "float32", "window_tokens": 64, "batch_tokens": 200, "learning_rate": 1e-2, "epochs": 2,
-        "logging_steps": 1, "evaluations": 0,
-    }  # fmt: skip
-    return EncoderRecipe.model_validate({**values, **more})
 
 
 @pytest.fixture(scope="module")
@@ -480,26 +442,15 @@ def test_a_stopped_run_resumes_to_the_same_weights(
     bert: Path, towers: Path, tmp_path: Path, more: dict[str, Any]
 ) -> None:
     from safetensors.torch import load_file
-    from transformers import TrainerCallback
 
     from judge.training.encoder import train_encoder
     from judge.training.stopping import Interrupted
-
-    class Stop(TrainerCallback):
-        """Asks the run to stop after two steps."""
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            if state.global_step == 2:
-                import os
-                import signal
-
-                os.kill(os.getpid(), signal.SIGTERM)
 
     whole = train_encoder(recipe(bert, towers, tmp_path / "whole", **more))
     assert whole["steps"] > 3
     parted = recipe(bert, towers, tmp_path / "parted", resume=True, **more)
     with pytest.raises(Interrupted):
-        train_encoder(parted, [Stop()])
+        train_encoder(parted, [at_step(2)])
     train_encoder(parted)
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "parted"))
     assert all(bool((first[name] == second[name]).all()) for name in first)
@@ -511,7 +462,7 @@ def test_a_stopped_run_resumes_to_the_same_weights(
     assert load_judge(str(tmp_path / "parted")).check([sample("it is low .")])[0].label
 
 
-def test_long_documents_train_by_their_best_window(bert: Path, tmp_path: Path) -> None:
+def test_long_documents_train_by_their_best_window(bert: Path) -> None:
     """The loss of a sample is that of the logit that judging takes."""
     from judge.encoder.network import start_network
     from judge.training.encoder import EncoderTrainer, collate
@@ -550,33 +501,21 @@ def test_an_nli_classifier_keeps_what_it_knows(tmp_path: Path) -> None:
 def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path) -> None:
     from judge.training.encoder import train_encoder
 
+    rows = [
+        {
+            "id": label,
+            "document": "the tower is 22 m high . " * 30,
+            "answer": f"it is {label} .",
+            "label": label,
+        }
+        for label in ("PASS", "FAIL")
+    ]
+    write_jsonl(tmp_path / "long" / "samples.jsonl", rows)
     with pytest.raises(InputError, match="max_pairs"):
-        train_encoder(
-            recipe(bert, towers, tmp_path / "c", window_tokens=40, max_pairs=1, max_cut_share=0)
-            if False
-            else recipe(bert, build_long(tmp_path), tmp_path / "c", max_pairs=1)
-        )
+        train_encoder(recipe(bert, tmp_path / "long", tmp_path / "c", max_pairs=1))
     with pytest.raises(InputError, match="no folder"):
         train_encoder(recipe(tmp_path / "none", towers, tmp_path / "d"))
     assert not (tmp_path / "c" / "judge.json").exists()
-
-
-def build_long(folder: Path) -> Path:
-    """A data set of one long document."""
-    from judge.files import write_jsonl
-
-    rows = [
-        {
-            "id": str(n),
-            "document": "the tower is 22 m high . " * 30,
-            "answer": f"it is {n} m high .",
-            "label": label,
-        }
-        for n, label in ((22, "PASS"), (23, "FAIL"))
-    ]
-    (folder / "long").mkdir()
-    write_jsonl(folder / "long" / "samples.jsonl", rows)
-    return folder / "long"
 
 
 # --- adapters -----------------------------------------------------------------------------------------------
@@ -608,28 +547,6 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
     thin = json.loads((tmp_path / "thin" / "judge.json").read_text())["packed"]
     assert thin["rank"] == 2 and 0 < thin["kept"] <= 1
     assert load_judge(str(tmp_path / "thin")).check(some)[0].label
-
-
-def test_an_adapter_fits_its_own_base_alone(bert: Path, trained: Path, tmp_path: Path) -> None:
-    import shutil
-
-    from safetensors.torch import load_file, save_file
-
-    from judge.encoder.packing import pack
-
-    shutil.copytree(bert, tmp_path / "base")
-    pack(trained, tmp_path / "base", tmp_path / "small")
-    weights = load_file(tmp_path / "base" / "model.safetensors")
-    name = "encoder.layer.0.output.dense.weight"
-    save_file({**weights, name: weights[name] + 1}, tmp_path / "base" / "model.safetensors", {"format": "pt"})
-    with pytest.raises(JudgeError, match="is not the encoder"):
-        load_judge(str(tmp_path / "small"))
-    shutil.rmtree(tmp_path / "base")
-    identity = json.loads((tmp_path / "small" / "judge.json").read_text())
-    del identity["base"]["name"]
-    (tmp_path / "small" / "judge.json").write_text(json.dumps(identity))
-    with pytest.raises(InputError, match="is gone"):
-        load_judge(str(tmp_path / "small"))
 
 
 def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: Path, tmp_path: Path) -> None:

@@ -302,13 +302,11 @@ def test_what_cannot_be_exported(
         export_judge(str(config.parent), "gguf", out)
 
 
-def test_a_missing_library_is_named(
-    gguf_export: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_library_is_named(gguf_export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
     with pytest.raises(InputError, match=re.escape('pip install "hallucination-judge[llama]"')):
         load_judge(str(gguf_export))
-    with pytest.raises(InputError, match="takes no --precision"):
+    with pytest.raises(InputError, match="takes no precision"):
         load_judge(str(gguf_export), precision="float32")
     with pytest.raises(InputError, match="which vllm does not run"):
         load_judge(str(gguf_export), backend="vllm")

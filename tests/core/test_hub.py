@@ -11,6 +11,7 @@ import pytest
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.load import load_judge
 from judge.models import hub as looking
+from judge.models.identity import read_identity
 from judge.training.card import data_counts, model_card
 from judge.training.hub import hub_token, push
 
@@ -120,12 +121,6 @@ def test_the_card_tells_of_the_best_evaluation() -> None:
     assert "## Validation" not in model_card(identity())
 
 
-def test_the_card_of_an_average_says_so() -> None:
-    averaged = {**identity(), "packed": {"rank": 16, "mean_of": [{"seed": 0}, {"seed": 7}]}}
-    assert "the mean of 2 judges (seeds 0, 7)" in model_card(averaged)
-    assert "the mean of" not in model_card(identity())
-
-
 def test_what_the_card_tells_of_the_data(tmp_path: Path) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text(
@@ -137,6 +132,28 @@ def test_what_the_card_tells_of_the_data(tmp_path: Path) -> None:
     }  # fmt: skip
     manifest.write_text("{}")
     assert data_counts(manifest) == {"compared with": "no benchmark (leak gate not run)"}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_hub_is_asked_once_for_a_judges_identity(
+    there: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """... and again where it was out of reach."""
+    file = tmp_path / "judge.json"
+    file.write_text('{"stage": "sft"}')
+    answers, asked = [False, True], []
+
+    def cached_file(*words: Any, local_files_only: bool, **_: Any) -> str:
+        asked.append(words)
+        if local_files_only or not there:
+            raise OSError("not here")
+        return str(file)
+
+    monkeypatch.setattr("judge.models.identity._fetched", {})
+    monkeypatch.setattr("judge.models.identity.hub_answers", lambda _: answers.pop(0))
+    monkeypatch.setattr("transformers.utils.cached_file", cached_file)
+    found = [read_identity("a/b") for _ in range(4)]
+    assert found == [{}, *[{"stage": "sft"} if there else {}] * 3] and asked == [("a/b", "judge.json")] * 2
 
 
 # --- Without a Hub ------------------------------------------------------------------------------------------

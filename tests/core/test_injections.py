@@ -25,11 +25,8 @@ WORDLESS = {"opener", "symbol", "zero_width", "look_alike", "encoded", CONTROL}
 
 def sample(language: Language = "en", **values: Any) -> Sample:
     fields = {
-        "id": "1",
-        "document": "The tower is 20 m high.",
-        "answer": "It is 30 m.",
-        "question": "How high?",
-    }
+        "id": "1", "document": "The tower is 20 m high.", "answer": "It is 30 m.", "question": "How high?",
+    }  # fmt: skip
     return Sample(**fields | {"language": language, "label": Label.FAIL, "meta": {"kept": 1}} | values)
 
 

@@ -177,13 +177,6 @@ def test_verdicts_stream_chunk_by_chunk_in_order(mode: Any, monkeypatch: pytest.
         assert [verdict.raw for verdict in verdicts] == ["FAIL" if n % 3 else "PASS" for n in range(8)]
 
 
-def test_an_engine_that_writes_many_replies_together_gets_as_many() -> None:
-    backend = Scripted()
-    assert Judge(backend, mode="reason").chunk == 32
-    backend.replies_together = 128  # type: ignore[attr-defined]
-    assert Judge(backend, mode="reason").chunk == 128 and Judge(backend).chunk == 256
-
-
 def test_describe() -> None:
     verdict = Judge(Scripted()).describe()
     assert verdict["model"] == "scripted" and verdict["mode"] == "verdict" and verdict["prompt_hash"]
@@ -209,7 +202,7 @@ def test_whatever_load_judge_returns_is_asked_alike(name: str, model_folder: Any
     template = tmp_path / "prompt.j2"
     template.write_text("{{ document }} {{ answer }} PASS or FAIL?", encoding="utf-8")
     settings: dict[str, Any] = {
-        "model in windows": {"long": "chunk"}, "template": {"template": template},
+        "model in windows": {"windows": True}, "template": {"template": template},
         "text of a template's path": {"template": str(template)},
     }.get(name, {})  # fmt: skip
     judge = load_judge(name if name in FLOORS else str(model_folder("chatml")), **settings)
@@ -225,12 +218,6 @@ def test_whatever_load_judge_returns_is_asked_alike(name: str, model_folder: Any
 def test_unknown_mode() -> None:
     with pytest.raises(InputError, match="unknown mode 'verdikt'; did you mean 'verdict'"):
         load_judge("floor:always-pass", mode="verdikt")  # type: ignore[arg-type]
-
-
-def test_floors() -> None:
-    assert load_judge("floor:always-fail").name == "floor:always-fail"
-    with pytest.raises(InputError, match="unknown floor 'floor:lenght'; did you mean 'floor:length'"):
-        load_judge("floor:lenght")
 
 
 def test_a_path_that_is_no_model(tmp_path: Path) -> None:
@@ -271,10 +258,3 @@ def test_weights_that_cannot_be_loaded(tmp_path: Path, model_folder: Any) -> Non
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(JudgeError, match="could not be loaded"):
         load_judge(str(tmp_path))
-
-
-def test_a_real_folder_is_loaded_and_judges(model_folder: Any) -> None:
-    found = load_judge(str(model_folder("gemma")), max_length=1500)
-    [verdict] = found.iter_check([sample("good")])
-    assert verdict.label is not None and verdict.p_fail is not None
-    assert found.describe()["context_length"] == 1500

@@ -24,12 +24,12 @@ from judge.backends.openai import OpenAIBackend
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
 from judge.backends.vllm_server import looks_coarse
-from judge.cli.main import main
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.judge import CHUNK, Judge
 from judge.load import load_judge
 from judge.remote import EndpointConfig
 from judge.types import Label, Message, Sample
+from tests.calling import call
 from tests.core.chat_model import ChatModel, serving
 from tests.fault_server import FaultServer
 
@@ -226,7 +226,7 @@ def test_a_tokenizer_that_fails_is_told(serve: Serve) -> None:
 
 def test_on_vllm_a_reply_is_held_to_a_pattern(serve: Serve) -> None:
     model, config = serve("vllm")
-    judge = load_judge("tiny", mode="reason", backend="openai", endpoint=config, max_new_tokens=5)
+    judge = load_judge("tiny", mode="reason", backend="openai", base_url=config, max_new_tokens=5)
     list(judge.iter_check(SAMPLES[:1]))
     [body] = calls(model)
     pattern = body["structured_outputs"]["regex"]
@@ -237,9 +237,7 @@ def test_on_vllm_a_reply_is_held_to_a_pattern(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_listed_alternatives_come_near(
-    language: Any, serve: Serve, tiny_backend: Callable[..., TransformersBackend]
-) -> None:
+def test_listed_alternatives_come_near(language: Any, serve: Serve) -> None:
     """A vocabulary of single bytes, where all words are long, and a server that lists 20 alternatives."""
     words = {"en": ("PASS", "FAIL"), "zh": ("\u901a\u8fc7", "\u5931\u8d25")}[language]
     _, config = serve("lists", "bytes", replies=[words[0]])
@@ -340,7 +338,7 @@ def test_sampling_is_told_to_the_server(serve: Serve, kind: str, sent: dict[str,
 def test_the_call_cache_answers_the_second_time(serve: Serve, tmp_path: Path) -> None:
     for kind in ("vllm", "lists", "silent"):
         model, config = serve(kind)
-        options: Any = {"backend": "openai", "endpoint": config, "call_cache": tmp_path / f"{kind}.sqlite"}
+        options: Any = {"backend": "openai", "base_url": config, "call_cache": tmp_path / f"{kind}.sqlite"}
         first = list(load_judge("tiny", **options).iter_check(SAMPLES))
         made = len(calls(model))
         assert list(load_judge("tiny", **options).iter_check(SAMPLES)) == first
@@ -371,34 +369,31 @@ def test_what_a_server_withholds_is_no_verdict(tmp_path: Path) -> None:
 
 def test_settings_of_another_engine_are_refused(tmp_path: Path) -> None:
     config = EndpointConfig(model="m")
-    with pytest.raises(InputError, match=r"an endpoint .* is for the backend openai"):
-        load_judge("m", endpoint=config)
-    with pytest.raises(InputError, match=r"a call cache .* is for the backend openai"):
+    with pytest.raises(InputError, match="--base-url is for the backend openai"):
+        load_judge("m", base_url=config)
+    with pytest.raises(InputError, match="call_cache is for the backend openai"):
         load_judge("m", call_cache=tmp_path / "calls")
-    with pytest.raises(InputError, match=r"a setting of vLLM .* is for the backend vllm"):
+    with pytest.raises(InputError, match="vllm is for the backend vllm"):
         load_judge("m", vllm=VLLMSettings(tensor_parallel_size=2))
-    with pytest.raises(InputError, match=r"a limit of tokens .* is for the backend transformers"):
-        load_judge("m", backend="openai", batch_tokens=9, endpoint=config)
+    with pytest.raises(InputError, match="batch_tokens is for the backend transformers"):
+        load_judge("m", backend="openai", batch_tokens=9, base_url=config)
     with pytest.raises(InputError, match="quantization nf4 is for the backend transformers"):
-        load_judge("m", backend="openai", quantization="nf4", endpoint=config)
+        load_judge("m", backend="openai", quantization="nf4", base_url=config)
     with pytest.raises(InputError, match="the endpoint is for 'm', and the judge's model is 'n'"):
-        load_judge("n", backend="openai", endpoint=config)
+        load_judge("n", backend="openai", base_url=config)
 
 
 def test_an_address_is_checked() -> None:
     with pytest.raises(InputError, match=r"an address such as .* found 'localhost:8000'") as caught:
-        load_judge("m", backend="openai", endpoint="localhost:8000")
+        load_judge("m", backend="openai", base_url="localhost:8000")
     assert "\n" not in str(caught.value)
 
 
 def test_judge_check_asks_a_server(serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, config = serve("vllm")
     (tmp_path / "document").write_text("Cats sleep.", encoding="utf-8")
-    call = ["check", "--model", "tiny", "--backend", "openai", "--base-url", config.base_url]
-    call += ["--document", f"@{tmp_path / 'document'}", "--answer", "They do.", "--json"]
-    with pytest.raises(SystemExit) as caught:
-        main(call)
-    assert caught.value.code == 0
+    server = ("--model", "tiny", "--backend", "openai", "--base-url", config.base_url, "--json")
+    assert call("check", *server, "--document", f"@{tmp_path / 'document'}", "--answer", "They do.") == 0
     row = json.loads(capsys.readouterr().out)
     assert row["label"] in ("PASS", "FAIL") and 0 < row["p_fail"] < 1
     assert any("Cats sleep." in body["messages"][0]["content"] for body in calls(model))

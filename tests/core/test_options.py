@@ -1,7 +1,7 @@
 """The options that load a judge, as every command has them."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import typer
@@ -9,7 +9,8 @@ from typer.testing import CliRunner, Result
 
 from judge.backends.vllm_engine import VLLMSettings
 from judge.cli.options import DEFAULTS, MODEL, Settings, loads_judge
-from judge.errors import InputError
+from judge.cli.settings import WithSettings, setting
+from judge.errors import InputError, JudgeWarning
 from judge.load import load_judge
 
 
@@ -17,36 +18,65 @@ def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dic
     """Call a command that has the options; what it was given."""
     app, given = typer.Typer(add_completion=False), {}
 
-    @app.command()
+    @app.command(cls=WithSettings)
     @loads_judge(without=without)
-    def command(model: MODEL, settings: Settings, count: int = 1) -> None:
+    def command(
+        model: MODEL,
+        settings: Settings,
+        count: int = 1,
+        share: Annotated[float, setting("A number.", max=1)] = 0.5,
+        twice: Annotated[bool, setting("A switch.")] = False,
+    ) -> None:
         """What it does."""
-        given.update(model=model, count=count, settings=settings)
+        given.update(model=model, count=count, share=share, twice=twice, settings=settings)
 
     return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False), given
 
 
 def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:
+    changes = ("--set", "share=0.1", "--set=twice=true", "--set", "cascade_threshold=0.7")
     _, given = call(
-        "--model",
-        "m",
-        "--count",
-        2,
-        "--mode",
-        "reason",
-        "--cascade-threshold",
-        "0.7",
-        "--call-cache",
-        "calls",
-    )
-    assert (given["model"], given["count"]) == ("m", 2)
+        "--model", "m", "--count", 2, "--mode", "reason", *changes, "--set", "call_cache=a=b"
+    )  # fmt: skip
+    assert (given["model"], given["count"], given["share"], given["twice"]) == ("m", 2, 0.1, True)
     assert given["settings"] == {
         **DEFAULTS,
         "mode": "reason",
-        "sure": 0.7,
-        "call_cache": Path("calls"),
+        "cascade_threshold": 0.7,
+        "call_cache": Path("a=b"),
     }
-    assert call("--model", "m")[1]["settings"] == DEFAULTS
+    _, given = call("--model", "m", "--set", "twice=false")
+    assert given["settings"] == DEFAULTS and not given["twice"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("precison=float32", "unknown setting 'precison'; did you mean 'precision'"),
+        ("base_url=x", "base_url is an option of its own: --base-url"),
+        ("precision", "'precision' is not KEY=VALUE"),
+        ("twice=yes", "twice is true or false, found 'yes'"),
+    ],
+)
+def test_wrong_settings(given: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call("--model", "m", "--set", given)
+
+
+def test_a_wrong_value_is_told_by_the_setting() -> None:
+    result, given = call("--model", "m", "--set", "share=2")
+    assert result.exit_code == 2 and not given and "'--set share'" in result.output
+    result, _ = call("--model", "m", "--set")
+    assert result.exit_code == 2 and "requires an argument" in result.output
+
+
+def test_the_spelling_of_version_0_2_is_taken_with_a_warning() -> None:
+    with pytest.warns(JudgeWarning, match="--precision is now --set precision=.*; the old spelling"):
+        _, given = call("--model", "m", "--precision", "float32")
+    assert given["settings"]["precision"] == "float32"
+    for long, windows in (("chunk", True), ("fit", False)):
+        with pytest.warns(JudgeWarning, match="--long chunk is now --windows"):
+            assert call("--model", "m", "--long", long)[1]["settings"]["windows"] is windows
 
 
 def test_the_options_are_what_loads_a_judge() -> None:
@@ -61,20 +91,22 @@ def test_an_option_can_be_left_out() -> None:
 
 
 def test_settings_of_vllm() -> None:
-    _, given = call("--model", "m", "--vllm", "tensor_parallel_size=2", "--vllm", "enforce_eager=true")
+    _, given = call(
+        "--model", "m", "--set", "vllm.tensor_parallel_size=2", "--set", "vllm.enforce_eager=true"
+    )
     assert given["settings"]["vllm"] == VLLMSettings(tensor_parallel_size=2, enforce_eager=True)
 
 
 @pytest.mark.parametrize(
-    ("setting", "message"),
+    ("change", "message"),
     [
         ("tensor_parallel=2", "field 'tensor_parallel': .*did you mean 'tensor_parallel_size'"),
         ("tensor_parallel_size=two", "field 'tensor_parallel_size': .*found 'two'"),
         ("data_parallel_size=0", "field 'data_parallel_size': .*found 0"),
         ("gpu_memory_utilization=90", "field 'gpu_memory_utilization': .*found 90"),
-        ("eager", "'eager' is not an override; write key=value"),
+        ("eager", "'vllm.eager' is not KEY=VALUE"),
     ],
 )
-def test_wrong_settings_of_vllm(setting: str, message: str) -> None:
+def test_wrong_settings_of_vllm(change: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        call("--model", "m", "--vllm", setting)
+        call("--model", "m", "--set", f"vllm.{change}")

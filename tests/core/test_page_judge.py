@@ -21,49 +21,11 @@ from judge.pages.layout import RUNS, Layout, pages, runs
 from judge.pages.packing import base_weights
 from judge.types import Label, Sample, Span
 from tests.calling import call
-from tests.towers import build_towers
+from tests.encoders import WORDS
+from tests.towers import at_step, build_towers
+from tests.towers import encoder_recipe as recipe
 
 pack = partial(packing.pack, read_base=base_weights)
-WORDS = ["the", "a", "tower", "is", "was", "high", "m", "low", "red", "blue", "it", "built", "by", "king"]
-WORDS += ["20", "21", "22", "23", "24", "not", "how", "?", ".", ",", "anna"]
-
-
-@pytest.fixture(scope="module", params=["bert"])
-def bert(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny BERT with random weights, and its tokenizer; or an MPNet, or a DeBERTa v3."""
-    import torch
-    from transformers import (
-        BertConfig,
-        BertModel,
-        BertTokenizerFast,
-        DebertaV2Config,
-        DebertaV2Model,
-        MPNetConfig,
-        MPNetModel,
-    )
-
-    folder = tmp_path_factory.mktemp("bert")
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    letters = [prefix + letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789" for prefix in ("", "##")]
-    vocabulary = {word: at for at, word in enumerate(dict.fromkeys([*special, *WORDS, *letters]))}
-    tokenizer = BertTokenizerFast(vocab=vocabulary)
-    sizes = {
-        "vocab_size": len(vocabulary), "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
-        "intermediate_size": 32,
-    }  # fmt: skip
-    torch.manual_seed(0)
-    if request.param == "bert":
-        model = BertModel(BertConfig(**sizes, max_position_embeddings=64), add_pooling_layer=False)
-    elif request.param == "deberta":
-        distances = {"relative_attention": True, "position_buckets": 4, "max_relative_positions": -1}
-        built = {"share_att_key": True, "norm_rel_ebd": "layer_norm", "pos_att_type": ["p2c", "c2p"]}
-        more = {"position_biased_input": False, "type_vocab_size": 0, "max_position_embeddings": 32}
-        model = DebertaV2Model(DebertaV2Config(**sizes, **distances, **built, **more))
-    else:
-        model = MPNetModel(MPNetConfig(**sizes, max_position_embeddings=66), add_pooling_layer=False)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -131,8 +93,8 @@ def test_the_encoder_is_that_of_transformers(bert: Path) -> None:
 
     theirs = AutoModel.from_pretrained(bert).eval()
     ours, stored = read_bert(bert)
-    assert set(ours.state_dict()) == set(stored)
-    ids = torch.arange(2, 26).reshape(2, 12)  # 1 is MPNet's padding
+    assert set(ours.state_dict()) == {name for name in stored if not name.startswith("pooler.")}
+    ids = torch.arange(2, 26).reshape(2, 12)
     place = torch.arange(12).repeat(2, 1)
     whole = [Blocks((0, 12), 12, torch.zeros(0, 12))] * 2
     hidden = ours(ids, place, torch.zeros_like(ids), torch.zeros(2, 12, 16), whole)
@@ -238,17 +200,6 @@ def test_tokens_of_an_example(make_judge: Callable[..., EncoderJudge]) -> None:
     )
 
 
-def recipe(bert: Path, data: Path, output: Path, **more: Any) -> Any:
-    from judge.training.config import EncoderRecipe
-
-    values = {
-        "model": str(bert), "data": str(data), "output": str(output), "without_leak_gate": True,
-        "precision": "float32", "window_tokens": 64, "batch_tokens": 200, "learning_rate": 1e-2, "epochs": 2,
-        "logging_steps": 1, "evaluations": 0,
-    }  # fmt: skip
-    return EncoderRecipe.model_validate({**values, **more})
-
-
 def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:
     """Heights that are not in the document are told within seconds; what is saved is that judge."""
     from judge.training.pages import train_pages as train_encoder
@@ -277,27 +228,16 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
 
 def test_a_stopped_run_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -> None:
     from safetensors.torch import load_file
-    from transformers import TrainerCallback
 
     from judge.training.pages import train_pages as train_encoder
     from judge.training.stopping import Interrupted
-
-    class Stop(TrainerCallback):
-        """Asks the run to stop after two steps."""
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            if state.global_step == 2:
-                import os
-                import signal
-
-                os.kill(os.getpid(), signal.SIGTERM)
 
     data = build_towers(tmp_path, 12, 0)
     whole = train_encoder(recipe(bert, data, tmp_path / "whole"))
     assert whole["steps"] > 3
     parted = recipe(bert, data, tmp_path / "parted", resume=True)
     with pytest.raises(Interrupted):
-        train_encoder(parted, [Stop()])
+        train_encoder(parted, [at_step(2)])
     train_encoder(parted)
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "parted"))
     assert all(bool((first[name] == second[name]).all()) for name in first)
@@ -361,12 +301,9 @@ def test_an_adapter_of_a_lower_rank(
     bert: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
-    import torch
-
-    from judge.encoder.packing import ADAPTER, changed, rounded
+    from judge.encoder.packing import ADAPTER, changed
     from judge.models.checkpoint import header
     from judge.models.identity import read_identity
-    from judge.models.low_rank import halves
 
     asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
     wanted = [one.p_fail for one in load_judge(str(trained)).check(asked)]
@@ -393,12 +330,6 @@ def test_an_adapter_of_a_lower_rank(
     assert "made of LoRA judges alone" in capsys.readouterr().err
     assert call("pack", tmp_path, "--out", tmp_path / "none") == 2
     assert "expected an encoder judge with model.safetensors" in capsys.readouterr().err
-
-    change = torch.arange(12.0).reshape(3, 4)  # of rank 2
-    down, up, squares = halves(change, 2)
-    assert torch.allclose(up @ down, change, atol=1e-4) and squares[2] < 1e-6
-    whole, scale = rounded(down)
-    assert torch.allclose(whole * scale, down, atol=float(down.abs().max()) / 127)
 
 
 def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: Path) -> None:

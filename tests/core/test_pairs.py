@@ -129,8 +129,10 @@ def assert_same_step(shared: Any, rows: Any, pairs: Sequence[Any], tolerance: fl
     assert figures == pytest.approx(expected_figures, rel=1e-4, abs=1e-5)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("precomputed", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "precomputed"),
+    [*((loss, False) for loss in LOSSES), *((loss, True) for loss in ("sigmoid", "bco_pair", "aot"))],
+)
 def test_every_loss_of_trl(
     loss: str, precomputed: bool, model_folder: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.prompting.parsing import parse
-from judge.prompting.prompts import KEYS, LABEL_WORDS, REPLY, BuiltinPrompt, format_judgement
-from judge.types import LANGUAGES, MODES, Label, Language, Mode, Sample
+from judge.prompting.prompts import KEYS, LABEL_WORDS, REPLY, format_judgement
+from judge.types import LANGUAGES, MODES, Label, Language, Mode
 
 P, F = Label.PASS, Label.FAIL
 
@@ -66,45 +66,16 @@ READABLE = [
 ]
 
 UNREADABLE = [
-    "",
-    "   \n",
-    "I cannot tell.",
-    "PASSED",
-    "FAILURE",
-    "bypass",
-    "PASS FAIL",
-    "PASS or FAIL",
-    "PASS, since the document says so",
-    "通过还是失败",
-    "未通过",
-    "不通过",
-    '{"SCORE": "PASSED"}',
-    '{"SCORE": "FAILURE"}',
-    '{"SCORE": "bypass"}',
-    '{"SCORE": null}',
-    '{"SCORE": true}',
-    '{"SCORE": 1}',
-    '{"SCORE": ["PASS"]}',
-    '{"SCORE": ["PASS", "FAIL"]}',
-    '{"REASONING": "the answer would PASS"}',
-    '{"REASONING": "it is all the',
-    '{"REASONING": "it is", "SCORE": "PA',
-    '{"REASONING": "it is", "SCORE": "PASS" or "FAIL"}',
-    '["PASS"]',
-    "F1_SCORE: PASS",
-    "underscore: FAIL",
-    "判断：不通过",
-    "SCORE is PASS",
-    "SCORE: PASS or FAIL",
-    REPLY["en"]["verdict"],
-    REPLY["en"]["reason"],
-    REPLY["zh"]["verdict"],
-    REPLY["zh"]["reason"],
-    '{"SCORE": ' + "9" * 5000 + "}",
-    "{" * 10_000,
-    '{"a":' * 2_000,
-    '{"REASONING": ' + "[" * 10_000,
-]
+    "", "   \n", "I cannot tell.", "PASSED", "FAILURE", "bypass", "PASS FAIL", "PASS or FAIL",
+    "PASS, since the document says so", "通过还是失败", "未通过", "不通过", '{"SCORE": "PASSED"}',
+    '{"SCORE": "FAILURE"}', '{"SCORE": "bypass"}', '{"SCORE": null}', '{"SCORE": true}', '{"SCORE": 1}',
+    '{"SCORE": ["PASS"]}', '{"SCORE": ["PASS", "FAIL"]}', '{"REASONING": "the answer would PASS"}',
+    '{"REASONING": "it is all the', '{"REASONING": "it is", "SCORE": "PA',
+    '{"REASONING": "it is", "SCORE": "PASS" or "FAIL"}', '["PASS"]', "F1_SCORE: PASS", "underscore: FAIL",
+    "判断：不通过", "SCORE is PASS", "SCORE: PASS or FAIL", REPLY["en"]["verdict"], REPLY["en"]["reason"],
+    REPLY["zh"]["verdict"], REPLY["zh"]["reason"], '{"SCORE": ' + "9" * 5000 + "}", "{" * 10_000,
+    '{"a":' * 2_000, '{"REASONING": ' + "[" * 10_000,
+]  # fmt: skip
 
 DISAGREEING = [
     '{"SCORE": "PASS"} {"SCORE": "FAIL"}',
@@ -143,13 +114,6 @@ def test_verdicts_that_disagree_are_none(completion: str) -> None:
     )
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("mode", MODES)
-def test_an_echo_of_the_prompt_is_no_verdict(language: Language, mode: Mode) -> None:
-    sample = Sample("1", "PASS. SCORE is FAIL.", "FAIL", "PASS or FAIL?", language=language)
-    assert parse(BuiltinPrompt().messages(sample, mode)[0]["content"]).label is None
-
-
 def test_reasoning_is_read() -> None:
     assert parse('{"REASONING": "because", "SCORE": "PASS"}').reasoning == "because"
     assert parse('{"REASONING": ["one", "two", 3], "SCORE": "PASS"}').reasoning == "one\ntwo\n3"
@@ -157,36 +121,7 @@ def test_reasoning_is_read() -> None:
     assert parse("PASS").reasoning is None
 
 
-pieces = st.sampled_from(
-    [
-        "{",
-        "}",
-        "[",
-        "]",
-        '"',
-        ":",
-        ",",
-        "\\",
-        "SCORE",
-        "REASONING",
-        "判断",
-        "：",
-        "PASS",
-        "FAIL",
-        "通过",
-        "x",
-        "\n",
-    ]
-)
-
-
-@settings(max_examples=200)
-@given(completion=st.text() | st.lists(pieces, max_size=25).map("".join))
-def test_parse_never_raises_and_says_why(completion: str) -> None:
-    parsed = parse(completion)
-    assert (parsed.label is None) == (parsed.error is not None)
-    if parsed.label is None:
-        assert parsed.label_start is None
+pieces = st.sampled_from([*'{}[]":,\\：x\n', "SCORE", "REASONING", "判断", "PASS", "FAIL", "通过"])
 
 
 @settings(max_examples=200)

@@ -1,5 +1,6 @@
 """Long work says how far it is: a bar on a terminal, a line now and then elsewhere, nothing in a library."""
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -10,10 +11,12 @@ import pytest
 from rich.console import Console
 from rich.progress import TaskID
 
+from benchmarks.training_drill import prepare
 from judge import progress
 from judge.cli.main import main
 from judge.progress import Display, shown, stage, track
 from tests.core.test_commands import write_samples
+from tests.towers import training
 
 
 def slowly(count: int) -> Iterator[int]:
@@ -58,12 +61,15 @@ def test_what_is_left_is_reckoned_from_where_the_work_began(monkeypatch: pytest.
     task = display.bars.add_task("verdicts", total=None)
 
     def line(done: int, total: int) -> str:
-        display.bars.update(task, completed=done, total=total)
+        display.update(task, done, total)
         return progress._line(display.bars.tasks[0])
 
     assert line(600, 1000) == "verdicts: 600 of 1,000 (60%), 0:00:00 so far"  # an earlier run made these
     now[0] = 20.0
     assert line(700, 1000) == "verdicts: 700 of 1,000 (70%), 0:00:20 so far, about 0:01:00 left"
+    for done in range(701, 801):  # a chunk of results, all at once
+        last = line(done, 1000)
+    assert last == "verdicts: 800 of 1,000 (80%), 0:00:20 so far, about 0:00:20 left"
 
 
 def test_a_library_is_silent(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,16 +113,20 @@ def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., dict[s
 def test_long_commands_say_how_far_they_are(
     ran: Callable[..., dict[str, tuple[int, int | None]]], tmp_path: Path
 ) -> None:
-    built = ran("data", "build", "demo", "--out", "data", "--workers", "1", "--set", "sources.0.limit=40",
-                "--set", "preferences.model=null")  # fmt: skip
+    built = ran("data", "build", "demo", "--out", "built", "--workers", "1", "--set", "sources.0.limit=40")
     assert built["read starter"] == (40, None) and built["pairs from starter"] == (39, 39)
     assert {"reasonings", "train: SFT rows", "train: preference pairs"} <= built.keys()
     cells = built["audit: sources, languages and kinds"]
     assert cells[0] == cells[1] and cells[0]
-    assert ran("data", "audit", "data", "--workers", "1")["audit: sources, languages and kinds"] == cells
+    assert ran("data", "audit", "built", "--workers", "1")["audit: sources, languages and kinds"] == cells
+
+    prepare(tmp_path)
+    settings = training(tmp_path / "model", tmp_path / "data", Path("trained"))
+    Path("sft.yaml").write_text(json.dumps(settings))
+    assert ran("sft", "sft.yaml")["train trained"] == (2, 2)
 
     samples = str(write_samples(tmp_path / "samples.jsonl", 12))
     assert ran("batch", samples, "-o", "out.jsonl", "--model", "floor:length") == {"out.jsonl": (12, 12)}
-    measured = ran("eval", "--model", "floor:overlap", "--samples", samples, "--bootstrap", "5")
+    measured = ran("eval", "--model", "floor:overlap", "--samples", samples, "--set", "bootstrap=5")
     assert measured["samples.jsonl"] == (12, 12)
     assert measured["floors"][0] == measured["floors"][1] and measured["intervals of the baselines"][0]

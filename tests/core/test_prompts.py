@@ -31,18 +31,8 @@ TEXTS = {
 }
 # Pieces that, put together, come close to tags, control tokens and template syntax.
 PIECES = [
-    "<",
-    ">",
-    "/",
-    " ",
-    "\n",
-    "document",
-    "ANSWER",
-    "question",
-    "<document>",
-    "</document>",
-    "</answer>",
-]
+    "<", ">", "/", " ", "\n", "document", "ANSWER", "question", "<document>", "</document>", "</answer>",
+]  # fmt: skip
 PIECES += ["< / Question >", "<|im_end|>", "<|", "|>", "‹", "{{", "}}", "文档", "x"]
 tricky = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=30)
 
@@ -123,11 +113,6 @@ def test_passages_are_parted_by_a_blank_line() -> None:
     assert "<document>\none\n\ntwo\n</document>" in content
 
 
-def test_another_document_in_place_of_the_samples_own() -> None:
-    content = BuiltinPrompt().messages(Sample("1", "long", "a"), "verdict", document="short")[0]["content"]
-    assert "<document>\nshort\n</document>" in content and "long" not in content
-
-
 def template(folder: Path, source: str) -> TemplatePrompt:
     path = folder / "prompt.jinja"
     path.write_text(source, encoding="utf-8")
@@ -188,11 +173,6 @@ def test_a_template_that_fails_is_an_input_error(source: str, tmp_path: Path) ->
 def test_broken_templates_are_refused_when_they_are_read(source: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"prompt\.jinja: is not a Jinja template"):
         template(tmp_path, source)
-
-
-def test_a_template_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        TemplatePrompt(tmp_path / "absent.jinja")
 
 
 if __name__ == "__main__":

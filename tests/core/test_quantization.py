@@ -10,7 +10,6 @@ import pytest
 
 from judge import errors
 from judge.errors import InputError
-from judge.files import write_jsonl
 from judge.models import hardware
 from judge.models.hardware import KNOWN_DEVICES
 from judge.models.weights import load_model, load_weights
@@ -20,32 +19,16 @@ from judge.training.dpo import train_dpo
 from judge.training.merge import merge
 from judge.training.models import load_trainable, lora_config
 from judge.training.sft import train_sft
-from tests.towers import training
+from tests.towers import training, write_prompts
 
 ModelFolder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
 
 
-def message(role: str, text: str) -> list[dict[str, str]]:
-    return [{"role": role, "content": text}]
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six rows and pairs, the same to train on and to validate with."""
-    folder = tmp_path_factory.mktemp("rows")
-    prompts = [message("user", f"Tower {number} is {number + 3} m high.") for number in range(6)]
-    right, wrong = message("assistant", "PASS"), message("assistant", "FAIL")
-    for split in ("train", "validation"):
-        write_jsonl(
-            folder / "sft" / f"{split}.jsonl",
-            ({"id": str(i), "prompt": prompt, "completion": right} for i, prompt in enumerate(prompts)),
-        )
-        write_jsonl(
-            folder / "dpo" / f"{split}.jsonl",
-            ({"id": str(i), "prompt": p, "chosen": right, "rejected": wrong} for i, p in enumerate(prompts)),
-        )
-    return folder
+    """The same rows and pairs to train on and to validate with."""
+    return write_prompts(tmp_path_factory.mktemp("rows"), "train", "validation")
 
 
 def settings(model: Path, data: Path, output: Path, **changes: Any) -> dict[str, Any]:
@@ -103,18 +86,16 @@ def make_trainer(recipe: SFTRecipe, model: Any, tokenizer: Any) -> Any:
     )
 
 
-@pytest.mark.usefixtures("t4")
-def test_the_arguments_of_a_t4(recipe: Callable[..., SFTRecipe]) -> None:
+@pytest.mark.parametrize(("device", "fp16"), [("t4", True), ("a100-40gb", False)])
+def test_the_arguments_of_a_gpu(
+    device: str, fp16: bool, recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hardware, "this_device", lambda: KNOWN_DEVICES[device])
     arguments = common_arguments(recipe(), 6)
-    assert arguments["fp16"] is True and arguments["bf16"] is False and arguments["use_cpu"] is False
-    with pytest.raises(InputError, match="precision bfloat16: Tesla T4 has none; set float16"):
-        common_arguments(recipe(precision="bfloat16"), 6)
-
-
-def test_the_arguments_of_an_a100(recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hardware, "this_device", lambda: KNOWN_DEVICES["a100-40gb"])
-    arguments = common_arguments(recipe(), 6)
-    assert arguments["bf16"] is True and arguments["fp16"] is False
+    assert (arguments["fp16"], arguments["bf16"], arguments["use_cpu"]) == (fp16, not fp16, False)
+    if fp16:
+        with pytest.raises(InputError, match="precision bfloat16: Tesla T4 has none; set float16"):
+            common_arguments(recipe(precision="bfloat16"), 6)
 
 
 @pytest.mark.usefixtures("t4")
@@ -182,25 +163,23 @@ def test_without_the_mark_trl_would_cast_to_bfloat16(recipe: Callable[..., SFTRe
 # --- Training -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("precision", "checkpointing"), [("float32", False), ("bfloat16", True)])
-@pytest.mark.parametrize("stage", ["sft", "dpo"])
+@pytest.mark.parametrize(
+    ("train", "kind", "precision", "checkpointing"),
+    [(train_sft, SFTRecipe, "bfloat16", True), (train_dpo, DPORecipe, "float32", False)],
+    ids=["sft", "dpo"],
+)
 def test_a_quantized_model_learns(
-    stage: str, precision: str, checkpointing: bool, model_folder: ModelFolder, data: Path, tmp_path: Path
+    train: Any,
+    kind: Any,
+    precision: str,
+    checkpointing: bool,
+    model_folder: ModelFolder,
+    data: Path,
+    tmp_path: Path,
 ) -> None:
-    values = settings(
-        model_folder("chatml"),
-        data,
-        tmp_path / "out",
-        precision=precision,
-        gradient_checkpointing=checkpointing,
-        evaluations=2,
-        **({"judged_samples": 0} if "judged_samples" in SFTRecipe.model_fields else {}),
-    )
-    summary = (
-        train_sft(SFTRecipe.model_validate(values))
-        if stage == "sft"
-        else train_dpo(DPORecipe.model_validate(values))
-    )
+    changes = {"precision": precision, "gradient_checkpointing": checkpointing, "evaluations": 2}
+    values = settings(model_folder("chatml"), data, tmp_path / "out", judged_samples=0, **changes)
+    summary = train(kind.model_validate(values))
     losses = [entry["loss"] for entry in summary["losses"] if "loss" in entry]
     assert len(losses) == 6 and all(math.isfinite(loss) for loss in losses)
     assert losses[-1] < 0.8 * losses[0]

@@ -157,7 +157,18 @@ def test_killed_and_resumed_is_what_one_machine_writes(
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     assert call("batch", samples, "-o", whole, "--model", model) == 0
     code = "import judge.judge; judge.judge.CHUNK.update(verdict=3); from judge.cli.main import main; main()"
-    arguments = ["batch", samples, "-o", out, "--model", model, "--engine", "ray", "--gpus-per-worker", "0"]
+    arguments = [
+        "batch",
+        samples,
+        "-o",
+        out,
+        "--model",
+        model,
+        "--engine",
+        "ray",
+        "--set",
+        "gpus_per_worker=0",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT), "RAY_ADDRESS": cluster},
@@ -171,7 +182,7 @@ def test_killed_and_resumed_is_what_one_machine_writes(
     kept = out.read_bytes().count(b"\n")
     assert 0 < kept < count
     capsys.readouterr()
-    assert call(*arguments, "--resume", "--workers", 1) == 0
+    assert call(*arguments, "--resume", "--set", "workers=1") == 0
     assert capsys.readouterr().out.endswith(
         f"{count} verdicts, 0 without a label, {kept} of an earlier run\n"
     )
@@ -261,8 +272,8 @@ def test_what_vllm_takes_of_the_gpus(gpus: float, spread: int, sharing: int) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--model", "m", "--workers", 2), "no workers without --engine ray"),
-        (("--model", "m", "--gpus-per-worker", 0), "no workers without --engine ray"),
+        (("--model", "m", "--set", "workers=2"), "no workers without --engine ray"),
+        (("--model", "m", "--set", "gpus_per_worker=0"), "no workers without --engine ray"),
         (("--model", "floor:overlap", "--engine", "ray"), "for models that its workers run"),
         (("--model", "m", "--backend", "openai", "--engine", "ray"), "for models that its workers run"),
     ],

@@ -25,12 +25,6 @@ def test_problems_are_counted_until_an_answer_stands(tmp_path: Path) -> None:
         assert cache.last(KEY) == StoredCall(1, None, "yes")
 
 
-def test_what_is_settled() -> None:
-    assert StoredCall(0, None, "").settled(ask_again=5)
-    assert not StoredCall(1, "invalid", "").settled(ask_again=2)
-    assert StoredCall(2, "invalid", "").settled(ask_again=2)
-
-
 def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     def write(start: int) -> None:
         with CallCache(tmp_path / "calls.sqlite") as cache:

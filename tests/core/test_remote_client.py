@@ -203,24 +203,16 @@ def test_the_key_comes_from_the_environment_and_goes_nowhere_else(
     assert "lines" not in str(caught.value)
 
 
-def test_no_more_calls_at_once_than_allowed(log: Path) -> None:
-    with FaultServer(log, latency=0.05) as server:
-        start = time.perf_counter()
-        list(ChatClient(endpoint(server.base_url, concurrency=4)).run(make_requests(40)))
-    assert time.perf_counter() - start >= 40 / 4 * 0.05
-
-
 def test_runs_at_once_keep_to_the_limit_together(log: Path) -> None:
-    with FaultServer(log, latency=0.05) as server, ThreadPoolExecutor(3) as pool:
+    """Of five requests in a row the last comes when one of the others has been answered."""
+    with FaultServer(log, latency=0.3) as server, ThreadPoolExecutor(3) as pool:
         client = ChatClient(endpoint(server.base_url, concurrency=4))
-        start = time.perf_counter()
-        runs = [
-            pool.submit(lambda at=at: list(client.run(make_requests(12, start=at)))) for at in (0, 20, 40)
-        ]
+        runs = [pool.submit(lambda at=at: list(client.run(make_requests(6, start=at)))) for at in (0, 20, 40)]
         texts = [[reply.text for reply in run.result()] for run in runs]
-        assert time.perf_counter() - start >= 36 / 4 * 0.05
-        assert [len(found) for found in texts] == [12] * 3
-        assert texts[1] == [reply.text for reply in client.run(make_requests(12, start=20))]
+        came = sorted(row["time"] for row in server.requests())
+        assert len(came) == 18
+        assert all(last - first >= 0.3 for first, last in zip(came, came[4:], strict=False))
+        assert texts[1] == [reply.text for reply in client.run(make_requests(6, start=20))]
 
 
 def test_a_failure_ends_the_runs_beside_it_and_no_later_one(log: Path) -> None:
@@ -349,14 +341,6 @@ def test_teachers_run_side_by_side_and_share_cache_and_budget(log: Path, cache: 
         assert server.outcomes() == {"answered": 60}
     assert all(len({reply.text for reply in replies}) == 1 for replies in rounds)
     assert budget.spent.calls == 60
-
-
-def test_logprobs_come_through(log: Path) -> None:
-    request = ChatRequest([{"role": "user", "content": "PASS"}], max_tokens=1, top_logprobs=3)
-    with FaultServer(log, answer="tests.fault_server:echo") as server:
-        (reply,) = ChatClient(endpoint(server.base_url)).run([request])
-    assert reply.text == reply.logprobs[0]["token"] == "PASS"
-    assert len(reply.logprobs[0]["top_logprobs"]) == 3
 
 
 def test_a_killed_run_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:

@@ -152,11 +152,3 @@ def test_tokens_are_those_of_the_whole_text(name: str) -> None:
         for reply in ("", "PASS", "FAIL", "PASS"):
             renderer.reply_ids(user("another document"), reply)
         assert sum("another document" in text for text in calls) == 1
-
-
-def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.prompting.rendering.KEPT", 500)
-    renderer = Renderer(tiny_tokenizer("chatml"))
-    for number in range(20):
-        renderer.count(user(f"{number} " * 20))
-    assert 0 < renderer._size < 1000 and len(renderer._kept) < 30

@@ -16,8 +16,8 @@ from judge.shipped import LAUNCH_CONFIGS, RECIPES, copy_recipes, find_recipe
         ("demo", "sft", "demo/sft.yaml"),
         ("demo", "data", "demo/data.yaml"),
         ("demo/dpo", "sft", "demo/dpo.yaml"),
-        ("lynx-llama3-8b/sft-corrected", "sft", "lynx-llama3-8b/sft-corrected.yaml"),
-        ("bian-qwen2.5-7b", "dpo", "bian-qwen2.5-7b/dpo.yaml"),
+        ("reference/encoder-inference", "encoder", "reference/encoder-inference.yaml"),
+        ("bian-7b", "dpo", "bian-7b/dpo.yaml"),
     ],
 )
 def test_a_recipe_by_its_name(given: str, stage: str, found: str) -> None:
@@ -28,8 +28,8 @@ def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()
     assert find_recipe(Path("demo"), "sft") == RECIPES / "demo" / "sft.yaml", "a folder is not a recipe"
-    (tmp_path / "ragtruth").write_text("model: m")
-    assert find_recipe(Path("ragtruth"), "sft") == Path("ragtruth")
+    (tmp_path / "t4").write_text("model: m")
+    assert find_recipe(Path("t4"), "sft") == Path("t4")
     missing = Path("recipes/demo/sft.yaml")  # nobody may get the shipped one who means one of their own
     assert find_recipe(missing, "sft") == missing
 
@@ -38,15 +38,15 @@ def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("given", "stage", "error"),
     [
         ("dmeo", "sft", "did you mean 'demo'"),
-        ("ragtruth", "dpo", r"recipe ragtruth has no dpo\.yaml \(it has: data, sft\)"),
+        ("bianbench", "dpo", r"recipe bianbench has no dpo\.yaml \(it has: data, data-counterfactual\)"),
         ("demo/sfd", "sft", r"has no sfd\.yaml"),
         # What is named instead has the file.
-        (
-            "encoder",
-            "encoder",
-            r"did you mean 'deberta-encoder'\? \(known: deberta-encoder, demo, own-domain,",
-        ),
-        ("lynx-llama3-8b", "encoder", r"; with encoder\.yaml: deberta-encoder, demo, own-domain, "),
+        ("refer", "encoder", r"did you mean 'reference'\? \(known: demo, own-domain, reference\)"),
+        ("lynx-8b", "encoder", r"; with encoder\.yaml: demo, own-domain, reference$"),
+        # Names of version 0.2.
+        ("reference-encoder", "encoder", "did you mean 'reference'"),
+        ("bian-qwen2.5-14b", "dpo", "did you mean 'bian-14b'"),
+        ("lynx-llama3-8b/sft", "sft", "did you mean 'lynx-8b'"),
         (".", "encoder", r"is a folder; name a file in it, such as encoder\.yaml"),
     ],
 )
@@ -65,7 +65,7 @@ def test_copies_are_laid_out_as_in_the_repository(tmp_path: Path) -> None:
     expected |= {Path("recipes", name) for name in ("sft.py", "dpo.py", "encoder.py")}
     expected |= {Path("accelerate_configs", path.name) for path in LAUNCH_CONFIGS.glob("*.yaml")}
     assert copied == expected
-    copy_recipes(["demo", "ragtruth"], tmp_path)  # what is the same stays
+    copy_recipes(["demo", "t4"], tmp_path)  # what is the same stays
 
 
 def test_changed_files_are_never_overwritten(tmp_path: Path) -> None:

@@ -71,16 +71,13 @@ def test_whole_documents_of_the_validation_split(folder: Path) -> None:
 
 
 def test_samples_without_a_split_go_by_their_group(tmp_path: Path) -> None:
+    assert validation_samples(tmp_path, 9) == []  # a data set without samples
     samples = [sample(1, "a", None), sample(2, "b", None), sample(3, "a", None), sample(4, "b", None, None)]
     write_samples(tmp_path / "samples.jsonl", samples)
     assert validation_samples(tmp_path, 9) == []
     (tmp_path / "sft").mkdir()
     write_jsonl(tmp_path / "sft" / "validation.jsonl", [{"id": "1", "group": "b"}])
     assert validation_samples(tmp_path, 9) == [samples[1]]  # the unlabelled one says nothing
-
-
-def test_a_data_set_without_samples(tmp_path: Path) -> None:
-    assert validation_samples(tmp_path, 9) == []
 
 
 # --- Which figures ------------------------------------------------------------------------------------------
@@ -170,19 +167,6 @@ def test_every_evaluation_is_logged(
     found = measure(samples, judge.check(samples))
     for name in MEASURES:
         assert evaluated[-1][f"eval_{name}"] == pytest.approx(found[name], abs=1e-6)
-
-
-def test_trackers_get_the_measures(folder: Path, tmp_path: Path) -> None:
-    from transformers import TrainerCallback
-
-    logged: dict[str, float] = {}
-
-    class Tracker(TrainerCallback):
-        def on_log(self, *_: Any, logs: dict[str, float], **__: Any) -> None:
-            logged.update(logs)
-
-    train_sft(SFTRecipe.model_validate(settings(folder, tmp_path / "out")), callbacks=[Tracker()])
-    assert {f"eval_{name}" for name in MEASURES} <= logged.keys()
 
 
 @pytest.mark.parametrize(

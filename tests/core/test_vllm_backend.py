@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.backends.base import Decoding, Generation, LabelRequest
-from judge.backends.guided import judgement_pattern
+from judge.backends.constrained import judgement_pattern
 from judge.backends.label_tokens import stem_and_tails
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
@@ -350,8 +350,8 @@ def test_two_workers_on_ray_judge_a_file(
     samples = [replace(sample, id=f"s{number}") for number, sample in enumerate(SAMPLES * 300)][:300]
     write_jsonl(tmp_path / "samples.jsonl", (asdict(sample) for sample in samples))
     command = [sys.executable, "-m", "judge", "batch", "samples.jsonl", "-o", "out.jsonl"]
-    command += ["--model", folder("chatml"), "--backend", "vllm", "--precision", "float32"]
-    command += ["--engine", "ray", "--workers", "2"]
+    command += ["--model", folder("chatml"), "--backend", "vllm", "--set", "precision=float32"]
+    command += ["--engine", "ray", "--set", "workers=2"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     environment.pop("VLLM_ENABLE_V1_MULTIPROCESSING", None)
     subprocess.run(command, check=True, cwd=tmp_path, env=environment)

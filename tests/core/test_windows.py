@@ -182,7 +182,7 @@ def test_evidence_at_the_end_of_a_long_document_is_found(mode: Any) -> None:
     cut = judge.check([right])[0]
     assert cut.label is F and cut.cut_chars > 1000 and not cut.windows  # the end was never shown
 
-    one, two, three = replace(judge, long="chunk").check([right, wrong, short])
+    one, two, three = replace(judge, windows=True).check([right, wrong, short])
     assert (one.label, two.label, three.label) == (P, F, F)
     assert one.cut_chars == 0 and one.windows[-1].end == len(right.document_text)
     assert one.claims[0].window == 0 and one.claims[1].window == len(one.windows) - 1
@@ -200,13 +200,8 @@ def test_verdicts_of_many_long_samples_keep_their_order(monkeypatch: pytest.Monk
         replace(sample(f"box {number} holds coin {number if number % 2 else 0}."), id=str(number))
         for number in numbers
     ]
-    verdicts = Judge(Reader(), long="chunk").check(samples)
+    verdicts = Judge(Reader(), windows=True).check(samples)
     assert [verdict.label for verdict in verdicts] == [P if number % 2 else F for number in numbers]
-
-
-def test_a_sample_that_never_fits_is_told() -> None:
-    [verdict] = Judge(Reader(), long="chunk").check([sample("x" * 3000)])
-    assert verdict.label is None and "alone take" in (verdict.error or "")
 
 
 def test_pieces_are_judged_chunk_by_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,6 +214,6 @@ def test_pieces_are_judged_chunk_by_chunk(monkeypatch: pytest.MonkeyPatch) -> No
             return super().label_logprobs(requests)
 
     samples = [sample(long_document(3))] * 2
-    verdicts = Judge(Counting(), long="chunk").check(samples)
+    verdicts = Judge(Counting(), windows=True).check(samples)
     assert [verdict.label for verdict in verdicts] == [P, P]
     assert max(sizes) == 4 and sum(sizes) == 2 * 3 * len(verdicts[0].windows)

@@ -17,14 +17,14 @@ from typer.testing import CliRunner
 
 from data_pipeline.audit import audit_folder, audit_samples, limits, write_audit
 from data_pipeline.audit.cells import cells, draw
+from data_pipeline.audit.coherence import features, parts_of
 from data_pipeline.audit.figures import auroc, balanced_accuracy, share
-from data_pipeline.audit.halves import features, parts_of
 from data_pipeline.audit.page import html_page, markdown
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.cli import app
 from data_pipeline.config import DataConfig
-from data_pipeline.rows import judgement, sft_row
-from data_pipeline.store import SampleStore
+from data_pipeline.labels.rows import judgement, sft_row
+from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.files import open_text, write_json, write_jsonl
 from judge.samples import read_samples, write_samples
@@ -427,7 +427,7 @@ def test_a_build_fails_over_a_limit_and_loses_nothing(tmp_path: Path, tales: lis
 
 def test_nothing_is_paid_for_a_set_that_fails(tmp_path: Path, tales: list[Sample], monkeypatch: Any) -> None:
     monkeypatch.setattr(
-        "data_pipeline.build.note_judgements", lambda *_: pytest.fail("judgements were asked")
+        "data_pipeline.build.pipeline.note_judgements", lambda *_: pytest.fail("judgements were asked")
     )
     with pytest.raises(InputError, match="over the limit"):
         build(recipe(tmp_path, tales))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
 from eval.benchmarks import get_benchmark
 from eval.published import published

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from data_pipeline import store
-from data_pipeline.build import build
+from data_pipeline.build.explain import yields
+from data_pipeline.build.manifest import FILES
+from data_pipeline.build.pipeline import build
+from data_pipeline.build.unfinished import NAME as UNFINISHED
 from data_pipeline.config import DataConfig
-from data_pipeline.explain import yields
-from data_pipeline.manifest import FILES
-from data_pipeline.starter import load_starter
-from data_pipeline.unfinished import NAME as UNFINISHED
+from data_pipeline.sources import store
+from data_pipeline.sources.starter import load_starter
 from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import locked, sha256_file
@@ -317,7 +317,7 @@ def test_a_rebuild_that_fails_leaves_the_finished_set_alone(
         error, message = InputError, "validation split holds 0 samples"
     elif place == "table":
         small = f"PRAGMA page_size = 512; PRAGMA max_page_count = 16; {store._TABLES}"
-        monkeypatch.setattr("data_pipeline.store._TABLES", small)
+        monkeypatch.setattr("data_pipeline.sources.store._TABLES", small)
         message = "the table of the build failed .database or disk is full"
     elif place == "swap":  # a folder is where a file is to be
         (folder / "card.md").unlink()
@@ -354,7 +354,7 @@ def test_what_was_made_before_an_interrupt_can_be_looked_at(
         raise KeyboardInterrupt
 
     folder = tmp_path / "data"
-    monkeypatch.setattr("data_pipeline.build.make_manifest", killed)
+    monkeypatch.setattr("data_pipeline.build.pipeline.make_manifest", killed)
     with pytest.raises(KeyboardInterrupt):
         build(mine(folder, write(tmp_path / "mine.jsonl", LABELLED)))
     assert [path.name for path in folder.iterdir()] == [UNFINISHED]
@@ -494,16 +494,12 @@ def test_ragtruth(tmp_path: Path) -> None:
 
 
 def test_ragtruth_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = load_config(DataConfig, Path(__file__).parents[2] / "recipes/ragtruth/data.yaml")
-    settings = recipe.model_dump() | {
-        "output": str(tmp_path / "data"),
-        "splits": {"validation": 0.2, "test": 0},
-    }
+    recipe = mine(tmp_path / "data", sources=[{"kind": "ragtruth", "tasks": ["qa"]}], leaks={})
     monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
     with pytest.raises(InputError, match="JUDGE_DATA_DIR"):
-        build(DataConfig.model_validate(settings))
+        build(recipe)
     monkeypatch.setenv("JUDGE_DATA_DIR", str(ragtruth_folder(tmp_path)))
-    assert build(DataConfig.model_validate(settings))["counts"]["label"] == {"FAIL": 11, "PASS": 11}
+    assert build(recipe)["counts"]["label"] == {"FAIL": 11, "PASS": 11}
 
 
 # --- The base model's own mistakes --------------------------------------------------------------------------
@@ -522,7 +518,7 @@ def test_a_base_model_is_asked_once_a_mode(tmp_path: Path, monkeypatch: pytest.M
         loaded.append((model, settings["mode"]))
         return AlwaysPass()
 
-    monkeypatch.setattr("data_pipeline.write.load_judge", load)
+    monkeypatch.setattr("data_pipeline.build.write.load_judge", load)
     preferences = {"pairs": 8, "reason_share": 0.0, "model": "base"}
     file = write(tmp_path / "mine.jsonl", LABELLED)
     build(mine(tmp_path / "data", file, preferences=preferences))

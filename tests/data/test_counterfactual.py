@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import pytest
 from scripted import REFUSED, scripted
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.counterfactual import Counterfactual, counterfactuals
-from data_pipeline.entities import entities_left
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.reasoning import explain
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.pairs.counterfactual import Counterfactual, counterfactuals
+from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask
-from data_pipeline.teachers.room import Teachers
+from data_pipeline.teachers.reasoning import explain
 from judge.files import write_jsonl
 from judge.types import Label, Language, Sample, Task
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from data_pipeline.build.mix import allot
+from data_pipeline.build.sampling import draw
 from data_pipeline.config import MixConfig
-from data_pipeline.mix import allot
-from data_pipeline.sampling import draw
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.types import Label, Sample
 

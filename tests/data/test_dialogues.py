@@ -1,5 +1,6 @@
 """Self-dialogue: who sees what, what is repaired and by whom, and that a run goes on where it was."""
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -9,14 +10,14 @@ from zlib import crc32
 
 import pytest
 
-from data_pipeline.dialogues.config import DialoguesConfig
-from data_pipeline.dialogues.run import dry_run, prepare, run, to_repair
-from data_pipeline.dialogues.talk import talk
-from data_pipeline.dialogues.topics import DOMAINS, Topic, choose, read_topics
-from data_pipeline.dialogues.turns import Dialogue, Repair, clean, fault_of
-from data_pipeline.prompts import Prompted
-from data_pipeline.prompts.dialogue import assistant_prompt, repair_prompt, user_prompt
+from data_pipeline.papers.dialogues.config import DialoguesConfig
+from data_pipeline.papers.dialogues.dialogue_prompts import assistant_prompt, repair_prompt, user_prompt
+from data_pipeline.papers.dialogues.run import dry_run, prepare, run, to_repair
+from data_pipeline.papers.dialogues.talk import talk
+from data_pipeline.papers.dialogues.topics import CHAT, DOMAINS, SETS, Topic, choose, read_set, read_topics
+from data_pipeline.papers.dialogues.turns import Dialogue, Repair, clean, fault_of
 from data_pipeline.teachers.base import Ask
+from data_pipeline.teachers.prompts import Prompted
 from judge.configs import make_config
 from judge.errors import InputError
 from judge.files import read_jsonl, write_jsonl
@@ -146,6 +147,39 @@ def test_topics(tmp_path: Path) -> None:
         write_jsonl(tmp_path / "topics.jsonl", [row])
         with pytest.raises(InputError, match=f"topics.jsonl:1: {message}"):
             read_topics(tmp_path / "topics.jsonl")
+
+
+PUBLIC = {  # file, a row of it in its public form, and the topic
+    "truthfulqa": ("TruthfulQA.csv", {"Type": "x", "Question": "Are bats blind?"}, "Are bats blind?"),
+    "commonsense_qa": ("train.jsonl", {"question": {"stem": "Where is it?"}}, "Where is it?"),
+    "cwq": ("train.json", [{"ID": "1", "question": "Who led it?", "answers": []}], "Who led it?"),
+    "multiwoz": ("data.json", {"S1.json": {"goal": {"message": ["Find a <span class='e'>taxi</span>."]}}},
+                 "Find a taxi."),
+    "personas": ("chat.csv", {"user 1 personas": "I ski.\nI sing.", "user 2 personas": "I cook."}, CHAT),
+    "gsm8k": ("test.jsonl", {"question": "2 + 3 eggs?", "answer": "#### 5"}, "2 + 3 eggs?"),
+    "mathqa": ("test.json", [{"Problem": "half of 8 ?", "correct": "a"}], "half of 8 ?"),
+}  # fmt: skip
+
+
+def test_topics_of_the_papers_sets(tmp_path: Path) -> None:
+    assert PUBLIC.keys() == SETS.keys()
+    for name, (file, row, topic) in PUBLIC.items():
+        path = tmp_path / file
+        if path.suffix == ".csv":
+            with path.open("w", newline="") as stream:
+                csv.writer(stream).writerows([row, row.values(), row.values()])
+        else:
+            path.write_text(json.dumps(row) + "\n")
+        [found] = read_set(name, path)  # a row that is there twice is one topic
+        assert (found.text, found.domain, found.source) == (topic, SETS[name][0], name)
+        assert (found.persona_a, found.persona_b) == (
+            ("I ski. I sing.", "I cook.") if topic == CHAT else ("", "")
+        )
+    (tmp_path / "TruthfulQA.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match=r"TruthfulQA.csv:2: has no Question or question \(it has: a, b\)"):
+        list(read_set("truthfulqa", tmp_path / "TruthfulQA.csv"))
+    with pytest.raises(InputError, match="unknown set 'truthful'; did you mean 'truthfulqa'"):
+        list(read_set("truthful", tmp_path))
 
 
 def recipe(tmp_path: Path, base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> DialoguesConfig:

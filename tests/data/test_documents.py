@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.documents import DOCUMENT_EDITS, DocumentEditor
-from data_pipeline.documents.beside import put_beside
-from data_pipeline.documents.deletion import delete
-from data_pipeline.documents.parts import is_table, parts_of, without
-from data_pipeline.documents.passage import other_passage
-from data_pipeline.documents.plausible import can_change
-from data_pipeline.documents.records import Triple, alter_record, change_places, triples_of
-from data_pipeline.documents.supporting import can_be_missed, is_gone, supporting_parts
-from data_pipeline.documents.swap import replace_words, swap
-from data_pipeline.neighbours import Neighbours
-from data_pipeline.perturb.edit import bare, occurs
-from data_pipeline.reasoning import explain
+from data_pipeline.edits.edit import bare, occurs
+from data_pipeline.pairs import make_twins
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents import DOCUMENT_EDITS, DocumentEditor
+from data_pipeline.pairs.documents.deletion import delete
+from data_pipeline.pairs.documents.distractor import put_beside
+from data_pipeline.pairs.documents.parts import is_table, parts_of, without
+from data_pipeline.pairs.documents.passage import other_passage
+from data_pipeline.pairs.documents.plausible import can_change
+from data_pipeline.pairs.documents.records import Triple, alter_record, change_places, triples_of
+from data_pipeline.pairs.documents.supporting import can_be_missed, is_gone, supporting_parts
+from data_pipeline.pairs.documents.swap import replace_words, swap
+from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.sources import SourceConfig, read_source
-from data_pipeline.starter import load_starter
-from data_pipeline.store import SampleStore
-from data_pipeline.twins import make_twins
+from data_pipeline.sources.starter import load_starter
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.teachers.reasoning import explain
 from judge.types import Label, Sample, Task
 
 BRIDGE = (

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.build import build
+from data_pipeline.build.engines import Engine, LocalEngine, RayEngine, Stage, make_engine
+from data_pipeline.build.manifest import FILES
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.engines import Engine, LocalEngine, RayEngine, Stage, make_engine
-from data_pipeline.manifest import FILES
 from judge.errors import InputError
 
 
@@ -65,7 +65,7 @@ def test_no_items_no_results(ray_engine: Engine) -> None:
 def test_a_whole_build_is_the_same_in_the_same_order(
     ray_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data_pipeline.engines.BATCH", 8)  # several for each worker
+    monkeypatch.setattr("data_pipeline.build.engines.BATCH", 8)  # several for each worker
     for name in ("local", "ray"):
         settings: dict[str, Any] = {
             "output": str(tmp_path / name),

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import scripted
 
-from data_pipeline.ensemble import Yield, decide, judge_together, yield_markdown
-from data_pipeline.rows import opposite
+from data_pipeline.labels.ensemble import Yield, decide, judge_together, yield_markdown
+from data_pipeline.labels.known_label import reason_for_label
+from data_pipeline.labels.rows import opposite
 from data_pipeline.teachers.base import Judgement
-from data_pipeline.teachers.known_label import reason_for_label
 from judge.types import Label, Language, Sample
 
 TEACHERS = ("big", "middle", "small")  # in their priority

@@ -7,7 +7,7 @@ from urllib.error import HTTPError, URLError
 
 import pytest
 
-from data_pipeline import fetch
+from data_pipeline.sources import fetch
 from eval.benchmarks import WHOLE
 from eval.open_factual.tasks import load_tasks
 from judge.errors import JudgeError

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
 from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.sources.forms import FORMS, Asked, LeftOut, read_row

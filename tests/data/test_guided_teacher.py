@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from data_pipeline.config import DataConfig
+from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.teachers.local import LocalClient
-from data_pipeline.teachers.room import Teachers
 from judge.backends.base import Decoding, Generation
 from judge.backends.vllm_engine import VLLMSettings
 from judge.configs import load_config

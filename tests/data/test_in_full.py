@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from data_pipeline.twins.in_full import say_in_full
+from data_pipeline.pairs.in_full import say_in_full
 from judge.types import Label, Sample
 
 BRIDGE = "Ada Holst designed the bridge in 1931. Jan Pohl painted it."

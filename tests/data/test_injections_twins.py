@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from data_pipeline.injections import inject_twins
-from data_pipeline.reasoning import explain
+from data_pipeline.pairs.injections import inject_twins
+from data_pipeline.teachers.reasoning import explain
 from judge.injections import HELD_OUT, TRAINED
 from judge.types import Label, Sample, Task
 

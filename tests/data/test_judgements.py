@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from scripted import REFUSED, scripted
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig, ReasoningConfig
-from data_pipeline.judgements import note_judgements
-from data_pipeline.manifest import Dropped
-from data_pipeline.store import SampleStore
-from data_pipeline.teachers.room import Teachers
+from data_pipeline.labels.judgements import note_judgements
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import SampleStore
 from judge.errors import JudgeError
 from judge.files import write_jsonl
 from judge.prompting.parsing import parse

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.leak_recall import figures, planted, synthetic
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig, LeaksConfig
-from data_pipeline.gating import LeakGate
 from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, IndexBuilder, Kind, at_hand, kept
+from data_pipeline.leaks.gating import LeakGate
 from data_pipeline.leaks.shingles import fingerprint, passages, shingles, shingles_of, words
-from data_pipeline.starter import load_starter
+from data_pipeline.sources.starter import load_starter
 from judge.errors import InputError
 from judge.files import open_text
 from judge.formats.shared import side_of

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import REFUSED, scripted
 
-from data_pipeline.perturb import Perturbation, RulePerturber
-from data_pipeline.perturb.llm import in_form, perturb_with
-from data_pipeline.perturb.verify import MAX_EDITS, Change, Rejected, changes, verify
-from data_pipeline.reasoning import explain
-from data_pipeline.starter import load_starter
+from data_pipeline.edits import Edit, RulePerturber
+from data_pipeline.edits.verify import MAX_EDITS, Change, Rejected, changes, verify
+from data_pipeline.sources.starter import load_starter
+from data_pipeline.teachers.perturbing import in_form, perturb_with
+from data_pipeline.teachers.reasoning import explain
 from judge.types import Label, Language, Sample
 
 BRIDGE = "The bridge was opened on 4 March 1931 by Mira Holst. Jon Abel beat Ruth Calder in 1948."
@@ -70,7 +70,7 @@ def test_a_clean_wrong_answer_becomes_a_perturbation(
 ) -> None:
     ask = scripted([{"new_answer": new, "change_made": "so"}])
     [found] = perturb_with(ask, [gold(old, language)])
-    assert isinstance(found, Perturbation), found
+    assert isinstance(found, Edit), found
     assert (found.answer, found.edit_type, found.change) == (new, kind, "so")
     assert (found.replaced, found.inserted) == (replaced, inserted)
     meta = {"edit_type": kind, "replaced": replaced, "inserted": inserted}
@@ -126,7 +126,7 @@ def test_replies_come_in_order_and_failures_are_reasons() -> None:
     found = list(perturb_with(scripted(answers), [old] * 6))
     reasons = [item.reason if isinstance(item, Rejected) else item.inserted for item in found]
     assert reasons == ["1913", "refused", "same", "invalid", "invalid", "1948"]
-    assert [item.from_document for item in found if isinstance(item, Perturbation)] == [False, True]
+    assert [item.from_document for item in found if isinstance(item, Edit)] == [False, True]
 
 
 def test_the_second_teacher_is_asked_of_what_the_rules_let_through() -> None:

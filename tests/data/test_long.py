@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.contrast import pairs
-from data_pipeline.documents.supporting import parts_of
-from data_pipeline.leaning import leans_back, linked, names_its_subject
-from data_pipeline.neighbours import Neighbours
-from data_pipeline.store import SampleStore
-from data_pipeline.twins.added import _addition, is_supported
-from data_pipeline.twins.long import long_answers
-from data_pipeline.twins.statements import plain, statements
-from data_pipeline.twins.wrong import is_unsaid, stretch
+from data_pipeline.pairs.added import _addition, is_supported
+from data_pipeline.pairs.contrast import pairs
+from data_pipeline.pairs.corrupt import is_unsaid, stretch
+from data_pipeline.pairs.documents.supporting import parts_of
+from data_pipeline.pairs.long import long_answers
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.pairs.statements import plain, statements
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.text.leaning import leans_back, linked, names_its_subject
 from judge.floors.overlap import units
 from judge.types import Label, Language, Sample, Task
 

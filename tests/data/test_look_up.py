@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.reasoning.places import places_of
+from data_pipeline.edits.edit import occurs
+from data_pipeline.teachers.reasoning.places import places_of
 from judge.types import Span
 
 TEXT = (

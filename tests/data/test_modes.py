@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
+from data_pipeline.build.modes import assign_modes
+from data_pipeline.build.splits import assign_splits
 from data_pipeline.config import ModesConfig
-from data_pipeline.modes import assign_modes
-from data_pipeline.splits import assign_splits
-from data_pipeline.store import SampleStore, pair_of
+from data_pipeline.sources.store import SampleStore, pair_of
 from judge.types import MODES, Label, Mode, Sample
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.neighbours import Neighbours
-from data_pipeline.perturb.questions import OPEN, asks_for, several_answers
-from data_pipeline.store import SampleStore
-from data_pipeline.twins.near_miss import near_miss
-from data_pipeline.twins.rivalry import is_other
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.near_miss import near_miss
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.pairs.wrong_answers import is_other
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.text.questions import OPEN, asks_for, several_answers
 from judge.types import Label, Language, Sample
 
 StoreOf = Callable[..., SampleStore]

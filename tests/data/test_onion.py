@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.manifest import Dropped
-from data_pipeline.onion import rules
-from data_pipeline.onion.config import OnionConfig
-from data_pipeline.onion.make import Item, Maker
-from data_pipeline.onion.run import dry_run, read_descriptions, run
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts.onion import check_prompt, entity_prompt, stage_prompt
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.papers.onion import rules
+from data_pipeline.papers.onion.config import OnionConfig
+from data_pipeline.papers.onion.make import Item, Maker
+from data_pipeline.papers.onion.onion_prompts import check_prompt, entity_prompt, stage_prompt
+from data_pipeline.papers.onion.run import dry_run, read_descriptions, run
+from data_pipeline.sources.dropped import Dropped
 from eval.benchmarks.onioneval import ONIONEVAL, ONIONEVAL_EVIDENCE, ONIONEVAL_RETRIEVAL
 from judge.configs import make_config
 from judge.errors import InputError

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.perturb import (
+from data_pipeline.edits import (
     EDIT_TYPES,
     EDITS,
     RulePerturber,
@@ -24,8 +24,8 @@ from data_pipeline.perturb import (
     find_facts,
     occurs,
 )
-from data_pipeline.perturb.edits import FOREIGN_EDITS
-from data_pipeline.starter import load_starter
+from data_pipeline.edits.types import FOREIGN_EDITS
+from data_pipeline.sources.starter import load_starter
 from data_pipeline.text.words import FOLDER, pairs, words
 from judge.errors import InputError
 from judge.types import Language, Sample, Task
@@ -210,18 +210,6 @@ def test_translation_is_compared_by_digits() -> None:
     assert made is not None and made.answer == "The bridge was built in 1948." and made.from_document
 
 
-def test_avoid_and_perturb_all() -> None:
-    sample = Sample(id="a", document=BRIDGE, answer="Mira Holst opened the bridge on 4 March 1931.")
-    perturber = RulePerturber(3)
-    made = perturber.perturb_all(sample, 4)
-    assert len({item.answer for item in made}) == len(made) >= 2
-    assert perturber.perturb_all(sample, 0) == []
-    first = perturber.perturb(sample)
-    assert first is not None
-    other = perturber.perturb(sample, avoid=(first.answer,))
-    assert other is None or other.answer != first.answer
-
-
 def test_unknown_edit_types_are_named() -> None:
     with pytest.raises(InputError, match="number"):
         RulePerturber(0, ("numbr",))
@@ -247,7 +235,9 @@ def test_from_document_decides_what_is_tried_first() -> None:
     """Both sorts stay in reach: the one that was not wished comes after the other."""
     sample = Sample(id="a", document=BRIDGE, answer="Mira Holst opened the bridge on 4 March 1931.")
     for share in (0.0, 1.0):
-        made = [item.from_document for item in RulePerturber(3, from_document=share).perturb_all(sample, 60)]
+        found = RulePerturber(3, from_document=share).candidates(sample)
+        made = [item.from_document for item in found]
+        assert len({item.answer for item in found}) == len(found) >= 2
         assert made == sorted(made, reverse=share == 1.0) and set(made) == {True, False}
 
 
@@ -404,8 +394,8 @@ TEXT = st.text(max_size=60) | st.lists(WORDS, max_size=30).map(
 @given(TEXT, TEXT | st.just(BRIDGE) | st.just(LAKE), TEXT, st.sampled_from(("en", "zh")), st.integers(0, 9))
 def test_properties(answer: str, document: str, question: str, language: Language, seed: int) -> None:
     sample = Sample(id="x", document=document, answer=answer, question=question, language=language)
-    made = RulePerturber(seed).perturb_all(sample, 4)
-    assert made == RulePerturber(seed).perturb_all(sample, 4)
+    made = RulePerturber(seed).candidates(sample)
+    assert made == RulePerturber(seed).candidates(sample)
     for item in made:
         assert item.answer != answer
         assert item.from_document == occurs(item.inserted, document)

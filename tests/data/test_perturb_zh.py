@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.perturb.zh.edits import CHINESE_EDITS
-from data_pipeline.perturb.zh.facts import chinese_facts
-from data_pipeline.perturb.zh.segment import is_whole, plain, segment, written_like
+from data_pipeline.edits import EDITS
+from data_pipeline.text.facts_zh import chinese_facts
 from data_pipeline.text.numbers import numeral_of, value_of
+from data_pipeline.text.segment_zh import is_whole, plain, segment, written_like
 
 LAKE = (
     "林嘉禾1948年3月生于云泊市，1961年进入云泊乐器公司。贺松涛是林嘉禾的师兄，贺松涛的作品列第3名。"
@@ -27,7 +27,7 @@ FAR = "馬可·費拉羅於1873年抵達廈門，1881年離開。陳伯言先生
 
 def outcomes(kind: str, answer: str, document: str, question: str = "") -> set[str | None]:
     """What comes out over several seeds."""
-    edits = [CHINESE_EDITS[kind](answer, document, question, "zh", Random(seed)) for seed in range(8)]
+    edits = [EDITS[kind](answer, document, question, "zh", Random(seed)) for seed in range(8)]
     return {edit and edit.answer for edit in edits}
 
 
@@ -82,31 +82,31 @@ def test_another_writing_of_a_day_is_no_edit() -> None:
 def test_days_lie_within_their_months_and_years_are_plausible() -> None:
     document = "他于1995年2月28日获奖。"
     for seed in range(60):
-        edit = CHINESE_EDITS["date"]("1995年2月28日", document, "何时获奖？", "zh", Random(seed))
+        edit = EDITS["date"]("1995年2月28日", document, "何时获奖？", "zh", Random(seed))
         assert edit is not None
         years = [int(f.text[:4]) for f in chinese_facts("date", edit.answer) if f.form == "year"]
         assert years and abs(years[0] - 1995) <= 15
         assert any(fact.form == "month-day" for fact in chinese_facts("date", edit.answer)), edit.answer
         assert "月30日" not in edit.answer or not edit.answer.split("年")[1].startswith("2月")
-    late = [CHINESE_EDITS["date"]("2024年", "时间为2024年。", "", "zh", Random(seed)) for seed in range(30)]
+    late = [EDITS["date"]("2024年", "时间为2024年。", "", "zh", Random(seed)) for seed in range(30)]
     assert all(edit is not None and int(edit.answer[:4]) <= 2026 for edit in late)
 
 
 def test_a_range_stays_in_order() -> None:
     document = "水深3至25公尺，自1908年至1921年记录。"
     for seed in range(30):
-        edit = CHINESE_EDITS["date"]("1908年至1921年", document, "", "zh", Random(seed))
+        edit = EDITS["date"]("1908年至1921年", document, "", "zh", Random(seed))
         assert edit is not None
         one, two = (int(fact.text[:4]) for fact in chinese_facts("date", edit.answer))
         assert one < two
-        depth = CHINESE_EDITS["number"]("3至25公尺", document, "", "zh", Random(seed))
+        depth = EDITS["number"]("3至25公尺", document, "", "zh", Random(seed))
         assert depth is not None
         low, high = (int(fact.text) for fact in chinese_facts("number", depth.answer))
         assert low < high
 
 
 def test_every_mention_of_a_number_changes() -> None:
-    edit = CHINESE_EDITS["number"]("被判三年，即三年徒刑。", "他被判三年徒刑。", "", "zh", Random(0))
+    edit = EDITS["number"]("被判三年，即三年徒刑。", "他被判三年徒刑。", "", "zh", Random(0))
     assert edit is not None and "三年" not in edit.answer
 
 
@@ -148,9 +148,7 @@ def test_traditional_characters_stay_traditional() -> None:
     for kind, answer in (("negation", "費拉羅沒有寫《臺灣紀程》。"), ("entity", "《閩海行記》")):
         for new in outcomes(kind, answer, FAR, ""):
             assert new is None or plain(new) != new
-    turned = CHINESE_EDITS["comparative"](
-        "銷量增加到480冊。", "銷量增加到480冊，為數不多。", "", "zh", Random(0)
-    )
+    turned = EDITS["comparative"]("銷量增加到480冊。", "銷量增加到480冊，為數不多。", "", "zh", Random(0))
     assert turned is not None and turned.answer == "銷量減少到480冊。"
 
 
@@ -180,7 +178,7 @@ PARTS = st.lists(st.sampled_from((*LAKE, *COURT, *FAR, "没有", "原告")), max
 @given(PARTS, PARTS | st.sampled_from((LAKE, COURT, FAR)), PARTS, st.integers(0, 5))
 def test_properties(answer: str, document: str, question: str, seed: int) -> None:
     """Any text: an edit differs, keeps its length, names itself, and comes out the same again."""
-    for kind, function in CHINESE_EDITS.items():
+    for kind, function in EDITS.items():
         edit = function(answer, document, question, "zh", Random(seed))
         assert edit == function(answer, document, question, "zh", Random(seed))
         if edit is not None:
@@ -190,7 +188,7 @@ def test_properties(answer: str, document: str, question: str, seed: int) -> Non
 
 def test_the_segmenter_warns_of_nothing_and_loads_late() -> None:
     code = (
-        "import sys; from data_pipeline.perturb.zh.segment import segment, plain; "
+        "import sys; from data_pipeline.text.segment_zh import segment, plain; "
         "assert 'rjieba' not in sys.modules and 'opencc' not in sys.modules; segment('臺灣'); plain('臺灣')"
     )
     made = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)

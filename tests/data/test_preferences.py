@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from data_pipeline.config import PreferenceConfig
-from data_pipeline.preferences import Judging, preference_rows
-from data_pipeline.reasoning import Mistakes
-from data_pipeline.rows import gold_label, judgement, opposite
-from data_pipeline.store import SampleStore
+from data_pipeline.labels.preferences import Judging, preference_rows
+from data_pipeline.labels.rows import gold_label, judgement, opposite
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.teachers.reasoning import Mistakes
 from judge.prompting.parsing import parse
 from judge.prompting.prompts import format_judgement
 from judge.types import DPORow, Label, Mode, Sample, Verdict

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_pipeline.perturb.edit import occurs
-from data_pipeline.reasoning import Mistakes, explain
-from data_pipeline.reasoning.claims import claims_of, errors_of, refuses
-from data_pipeline.reasoning.findings import findings
-from data_pipeline.reasoning.places import (
+from data_pipeline.edits.edit import occurs
+from data_pipeline.teachers.reasoning import Mistakes, explain
+from data_pipeline.teachers.reasoning.claims import claims_of, errors_of, refuses
+from data_pipeline.teachers.reasoning.findings import findings
+from data_pipeline.teachers.reasoning.places import (
     COVERED,
     MAX_QUOTE,
     Places,
@@ -21,7 +21,7 @@ from data_pipeline.reasoning.places import (
     places_in,
     places_of,
 )
-from data_pipeline.reasoning.texts import MOST_LINES, Wording, quoted, short
+from data_pipeline.teachers.reasoning.wording import MOST_LINES, Wording, quoted, short
 from data_pipeline.text.content import keys
 from judge.prompting.evidence import cite
 from judge.types import Label, Language, Sample, Task

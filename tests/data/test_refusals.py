@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from data_pipeline.contrast import pairs
-from data_pipeline.documents.supporting import parts_of
-from data_pipeline.reasoning.claims import errors_of
-from data_pipeline.twins.asked import asked
-from data_pipeline.twins.half_refusal import half_refusal
-from data_pipeline.twins.refusal import BARE, WORDINGS, refuse, wording
+from data_pipeline.pairs.contrast import pairs
+from data_pipeline.pairs.documents.supporting import parts_of
+from data_pipeline.pairs.half_refusal import half_refusal
+from data_pipeline.pairs.question_clause import asked
+from data_pipeline.pairs.refusal import BARE, WORDINGS, refuse, wording
+from data_pipeline.teachers.reasoning.claims import errors_of
 from judge.types import Label, Language, Sample
 
 BRIDGE = (

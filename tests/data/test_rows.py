@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from data_pipeline.reasoning import Mistakes, explain
-from data_pipeline.rows import dpo_row, gold_label, judgement, opposite, sft_row
-from data_pipeline.store import SampleStore
-from data_pipeline.write import sft_rows, teacher_pairs
+from data_pipeline.build.write import sft_rows, teacher_pairs
+from data_pipeline.labels.rows import dpo_row, gold_label, judgement, opposite, sft_row
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.teachers.reasoning import Mistakes, explain
 from judge.prompting.parsing import parse
 from judge.prompting.prompts import BuiltinPrompt
 from judge.types import MODES, Label, Language, Mode, Sample

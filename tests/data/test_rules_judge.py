@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_pipeline.perturb import RulePerturber, find_facts
-from data_pipeline.starter import load_starter
+from data_pipeline.edits import RulePerturber, find_facts
+from data_pipeline.sources.starter import load_starter
 from data_pipeline.teachers.lookup import Lookup, clauses, stands
 from data_pipeline.teachers.rules_judge import judge_by_rules
 from data_pipeline.text.content import terms
@@ -202,7 +202,7 @@ def test_it_finds_exchanged_answers_of_xquad(shared_data: Path, language: Langua
 
 def test_it_says_the_same_on_every_run() -> None:
     code = (
-        "from data_pipeline.starter import load_starter\n"
+        "from data_pipeline.sources.starter import load_starter\n"
         "from data_pipeline.teachers.rules_judge import judge_by_rules\n"
         "from judge.files import sha256_text\n"
         "print(sha256_text(repr([judge_by_rules(item) for item in load_starter()[::30]])))"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.sentences import MOST, known_spans, sentence_rows, split
-from data_pipeline.store import SampleStore
+from data_pipeline.labels.sentence_rows import MOST, known_spans, sentence_rows, split
+from data_pipeline.sources.store import SampleStore
 from judge.files import read_jsonl, write_jsonl
 from judge.samples import row_from_sample
 from judge.types import Label, Sample, Span

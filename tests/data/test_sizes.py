@@ -11,15 +11,15 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
+from data_pipeline.build.sizes import draw_labelled, share_out
 from data_pipeline.config import DataConfig
-from data_pipeline.perturb import Perturbation
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.sizes import draw_labelled, share_out
+from data_pipeline.edits import Edit
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.sources.config import SizesConfig
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.base import Judgement
-from data_pipeline.teachers.room import Teachers
 from judge.configs import load_config
 from judge.files import read_jsonl
 from judge.formats.shared import SIDED
@@ -27,7 +27,7 @@ from judge.samples import read_samples
 from judge.types import Label, Sample, Task
 
 RECIPES = Path(__file__).parents[2] / "recipes"
-RECIPE = RECIPES / "lynx-llama3-8b/data.yaml"
+RECIPE = RECIPES / "lynx-8b/data.yaml"
 WORDS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("l", "n", "r", "st", "m")]
 
 
@@ -36,13 +36,13 @@ class Perturber:
 
     asked = 0
 
-    def perturb(self, golds: Iterable[Sample]) -> Iterator[Perturbation | Rejected]:
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         for gold in golds:
             self.asked += 1
             if self.asked % 5 == 0:
                 yield Rejected("refused")
             else:
-                yield Perturbation(f"not {gold.answer}", "negation", "is wrong", False, gold.answer, "not")
+                yield Edit(f"not {gold.answer}", "negation", "is wrong", gold.answer, "not", False)
 
 
 class Room(Teachers):
@@ -222,11 +222,10 @@ def test_training_sets_and_bianbench_rebuilt_share_no_document(
 ) -> None:
     """Bi'an, B.1. Each set of both is on one side here and on the other there; made, they share no text."""
     monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
-    rebuilt = {"bianbench-rebuild", "bianbench-cf-rebuild"}
     read: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
-    for recipe in sorted(RECIPES.glob("*/data.yaml")):
-        read[recipe.parent.name in rebuilt] += sources_of(recipe)
-    both = {source["kind"] for source in read[True]} & {source["kind"] for source in read[False]}
+    for recipe in sorted(RECIPES.glob("*/data*.yaml")):
+        read[recipe.parent.name == "bianbench"] += sources_of(recipe)
+    both = {source["kind"] for source in read[True]} & {*SIDED}
     assert both == {*SIDED}
     for measures, sources in read.items():
         sides = {source.get("side", "source") for source in sources if source["kind"] in both}
@@ -234,10 +233,11 @@ def test_training_sets_and_bianbench_rebuilt_share_no_document(
 
     documents: dict[str, set[tuple[str, str]]] = {}
     there = {*SIDED, "starter"} - {"fib"}
-    wanted = {"bianbench-rebuild": 0, "bian-qwen2.5-7b": 0, "lynx-llama3-8b": 0, "mixed": 0}
-    for name in wanted:
+    wanted = {name: sources_of(RECIPES / name / "data.yaml") for name in ("bianbench", "bian-7b", "lynx-8b")}
+    wanted["of your own"] = [{"kind": kind, "perturb": kind != "ragtruth"} for kind in sorted(there)]
+    for name, given in wanted.items():
         sources: dict[str, dict[str, Any]] = {}
-        for source in sources_of(RECIPES / name / "data.yaml"):
+        for source in given:
             if (
                 source["kind"] in there
             ):  # the made-up RAGTruth has questions alone, its translations no language
@@ -259,7 +259,7 @@ def test_training_sets_and_bianbench_rebuilt_share_no_document(
             "starter",
         }
         documents[name] = {(sample.document_text, sample.question) for sample in samples}
-    measured = documents.pop("bianbench-rebuild")
+    measured = documents.pop("bianbench")
     for trained in documents.values():
         assert not {text for text, _ in measured} & {text for text, _ in trained}
         assert not {question for _, question in measured} & {question for _, question in trained} - {""}
@@ -316,7 +316,7 @@ def test_what_gets_no_reasoning_is_refilled_or_told(
             yield Judgement("gpt-4o", None if fails else sample.label, "- so", "cut off" if fails else None)
 
     monkeypatch.setenv("JUDGE_DATA_DIR", str(originals))
-    monkeypatch.setattr("data_pipeline.judgements.reason_for_label", reason)
+    monkeypatch.setattr("data_pipeline.labels.judgements.reason_for_label", reason)
     source = '{"kind": "drop", "samples": {"train": 100, "validation": 20}}'
     changes = ("modes.reason=1.0", "reasoning.way=known_label", 'reasoning.teachers=["gpt-4o"]', "leaks=null")
     said: list[str] = []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from data_pipeline.config import DataConfig
 from data_pipeline.sources import KINDS, READERS, SourceConfig, read_source, take_documents
-from data_pipeline.starter import load_starter
+from data_pipeline.sources.starter import load_starter
 from judge.configs import load_config
 from judge.errors import InputError
 from judge.types import Sample, Task

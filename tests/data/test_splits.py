@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from data_pipeline.build.splits import SPLITS, assign_splits
 from data_pipeline.sources import take_documents
-from data_pipeline.splits import SPLITS, assign_splits
-from data_pipeline.starter import load_starter
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.starter import load_starter
+from data_pipeline.sources.store import SampleStore
 from judge.types import Sample
 
 Splits = Callable[..., dict[str, str]]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.starter import load_starter
-from data_pipeline.starter.check import FILES, HERE, check_file, main, missing_numbers
+from data_pipeline.sources.starter import load_starter
+from data_pipeline.sources.starter.check import FILES, HERE, check_file, main, missing_numbers
 from judge.types import Label, Task
 
 Row = dict[str, Any]

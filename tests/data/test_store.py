@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.store import SampleStore
+from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError, JudgeError
 from judge.types import Label, Sample, Task, shows
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.manifest import Dropped
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.starter import load_starter
-from data_pipeline.supported import only_supported, supported
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.supported import only_supported, supported
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.starter import load_starter
 from data_pipeline.text.numbers import values
 from judge.files import write_jsonl
 from judge.samples import row_from_sample

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from data_pipeline.prompts import (
+from data_pipeline.teachers.prompts import (
     Prompted,
     describe,
     evidence_prompt,
@@ -19,8 +19,8 @@ from data_pipeline.prompts import (
     paraphrase_prompt,
     perturbation_prompt,
 )
-from data_pipeline.prompts.base import TAGS
-from data_pipeline.prompts.counterfactual import STYLES
+from data_pipeline.teachers.prompts.base import TAGS
+from data_pipeline.teachers.prompts.counterfactual import STYLES
 from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 

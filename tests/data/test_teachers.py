@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import REFUSED, replied, scripted
 
-from data_pipeline.perturb import RulePerturber
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.prompts import Prompted, judgement_prompt
+from data_pipeline.edits import RulePerturber
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.known_label import reason_for_label
 from data_pipeline.teachers.base import ask_each, ask_some, reply_points, reply_texts
-from data_pipeline.teachers.known_label import reason_for_label
 from data_pipeline.teachers.llm import LLMTeacher, asking
+from data_pipeline.teachers.prompts import Prompted, judgement_prompt
 from data_pipeline.teachers.rules import RulesTeacher
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Label, Language, Sample

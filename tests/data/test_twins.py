@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data_pipeline.contrast import Contrast
-from data_pipeline.neighbours import Neighbours
-from data_pipeline.perturb import RulePerturber
-from data_pipeline.perturb.verify import Rejected
-from data_pipeline.starter import load_starter
-from data_pipeline.store import SampleStore
+from data_pipeline.edits import RulePerturber
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.pairs import Perturb, Twins, make_makers, make_twins
+from data_pipeline.pairs.added import _addition, add_sentences, is_supported
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.foreign import foreign_sentences
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.sources.starter import load_starter
+from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.rules import RulesTeacher
-from data_pipeline.twins import Perturb, Twins, make_makers, make_twins
-from data_pipeline.twins.added import _addition, add_sentences, is_supported
-from data_pipeline.twins.foreign import foreign_sentences
 from judge.types import Label, Sample, Task
 
 Pair = tuple[Sample, Sample]
@@ -169,7 +169,7 @@ def test_of_data_only_a_new_value_is_foreign() -> None:
 def test_foreign_sentences_of_a_large_set_are_a_seeded_choice(
     store_of: StoreOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data_pipeline.neighbours.POOL", 3)
+    monkeypatch.setattr("data_pipeline.pairs.neighbours.POOL", 3)
     golds = [gold(f"{name}-{part}", name, f"It is {name}{part}.") for name in "abcdefgh" for part in "xy"]
     chosen = []
     for seed in (0, 0, 1):

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from data_pipeline.perturb import EDITS, RulePerturber, occurs
-from data_pipeline.perturb.meaning.support import exchanged, known, lowered, plural
-from data_pipeline.perturb.meaning.triples import triples
+from data_pipeline.edits import EDITS, RulePerturber, occurs
+from data_pipeline.edits.support import exchanged, known, lowered, plural
+from data_pipeline.edits.triples import triples
 from judge.types import Sample
 
 KINDS = (

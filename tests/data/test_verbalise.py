@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_pipeline.twins.verbalise import is_sentence, statement_of
+from data_pipeline.pairs.verbalise import is_sentence, statement_of
 from judge.types import Sample
 
 ENGLISH = [

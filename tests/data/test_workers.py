@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.build import build
+from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
-from data_pipeline.workers import Workers
+from data_pipeline.sources.workers import Workers
 from judge.errors import JudgeError
 
 

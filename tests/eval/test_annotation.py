@@ -212,10 +212,16 @@ def test_dialogues_become_what_the_diahalu_loader_reads(write: Write, tmp_path: 
     text = "A1: Hi. Who wrote it?\nB1: Mary Shelley.\nA2: When?\nB2: In 1918, I think."
     meta = {"domain": "knowledge", "topic_source": "own", "model": "tiny"}
     dialogues = [Sample(f"d{n}", "Frankenstein", text, task=Task.DIALOGUE, meta=meta) for n in range(3)]
-    rows = read_exports([write({1: "FPP", 2: "FPF"}, dialogues, [mark(text, "1918", "non-factual")])])
-    decided = decide(dialogues, rows)
-    assert [sample.id for sample, _ in decided] == ["d0", "d1"]
-    write_jsonl(tmp_path / "diahalu" / "DiaHalu_Bench.jsonl", diahalu_rows(decided))
+    export = write({1: "FPP", 2: "FPF"}, dialogues, [mark(text, "1918", "non-factual")])
+    written = tmp_path / "diahalu" / "DiaHalu_Bench.jsonl"
+    write_samples(tmp_path / "talked.jsonl", dialogues)
+    done = call(
+        agreement, export, "--bootstrap", 0, "--samples", tmp_path / "talked.jsonl", "--diahalu", written
+    )
+    told = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    for row in ("dialogues 2 2", "rate, % 50 50", "mean rounds 2 2", "non-factual, % 100 100"):
+        assert row in told
+    assert "mean response, words 2.75 2.75" in told
     first, second = load_benchmark("diahalu_v2", tmp_path)
     assert (first.label, second.label, first.answer) == (Label.FAIL, Label.PASS, text)
     assert first.meta["hallucinations"] == [{"turn": 2, "type": "non-factual"}]

@@ -1,16 +1,23 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+from eval.baselines.by_encoder import SelfCheckBERTScore, SelfCheckInference, f1, load_inference
 from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, ask_rephrasing, lines
 from eval.baselines.ragas import Ragas
 from eval.baselines.selfcheck import METHODS, SelfCheck, SelfCheckNgram
+from eval.embeddings import TextEncoder
 from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.errors import InputError
 from judge.judge import Judge
+from judge.load import load_judge
 from judge.types import LANGUAGES, Label, Message, Sample, Task
+from tests.encoders import NLI, save_model
 
 DOCUMENT = "The tower is red. It is 20 m high."
 SAMPLE = Sample(
@@ -69,12 +76,6 @@ def test_selfcheck_is_the_mean_over_sentences_and_answers() -> None:
     assert len(backend.checked) == 6 and len(backend.asked) == 3
     assert verdict.reasoning == "It is red. It is 20 m high.\nIt is red.\nIt is blue."
     assert verdict.usage.completion_tokens == 8 + 3 + 3 and verdict.usage.prompt_tokens > 0
-
-
-@pytest.mark.parametrize(("reply", "label"), [(SAMPLE.answer, Label.PASS), ("Green.", Label.FAIL)])
-def test_selfcheck_labels(reply: str, label: Label) -> None:
-    (verdict,) = selfcheck([reply] * 4).iter_check([SAMPLE])
-    assert verdict.label is label
 
 
 def test_selfcheck_never_shows_the_judged_answer_when_it_samples() -> None:
@@ -175,6 +176,51 @@ def test_inference_asks_for_contradiction_and_prompting_for_support() -> None:
     assert "does not mention" in asked["selfcheck"] and "does not mention" not in asked["selfcheck-nli"]
 
 
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_model(tmp_path_factory.mktemp("encoder"), "bert", "Model")
+
+
+def test_bertscore_is_the_mean_of_the_nearest_sentences(encoder: Path) -> None:
+    one, other = torch.eye(3), torch.tensor([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0]])
+    recall, precision = (1 + 0.8 + 0) / 3, (1 + 0.8) / 2
+    assert f1(one, other) == pytest.approx(2 * precision * recall / (precision + recall))
+    assert f1(one, one) == pytest.approx(1) and f1(one, one[:0]) == 0
+
+    def bertscore(*texts: str) -> float | None:
+        judge = Judge(Backend(lambda _, at: texts[at]), "m")
+        check = SelfCheckBERTScore(judge, answers=len(texts), encoder=TextEncoder(str(encoder)))
+        assert check.describe()["encoder"] == str(encoder) and 0 < check.baseline < 1
+        return check.check([SAMPLE])[0].p_fail
+
+    assert bertscore("It is 20 m high. It is red.") == pytest.approx(0, abs=1e-5)
+    first, second, both = (bertscore(*texts) for texts in (["Anna."], ["How not?"], ["Anna.", "How not?"]))
+    assert first is not None and second is not None and min(first, second) > 0.05
+    assert both == pytest.approx((first + second) / 2, abs=1e-5) or max(first, second) == 1
+    assert bertscore(" ") is None
+
+
+def test_inference_by_an_encoder_sets_contradiction_against_entailment(tmp_path: Path) -> None:
+    folder = save_model(tmp_path / "nli", "bert", "ForSequenceClassification", NLI)
+    plain, asked = load_judge(str(folder), labels="FAIL=contradiction"), load_inference(str(folder))
+    pair = replace(SAMPLE, document="It is blue.", question="", answer="It is red.")
+    contradiction = plain.check([pair])[0].p_fail
+    entailed = load_judge(str(folder), labels="FAIL=entailment").check([pair])[0].p_fail
+    assert contradiction is not None and entailed is not None
+    expected = contradiction / (contradiction + entailed)
+    assert asked.check([pair])[0].p_fail == pytest.approx(expected, abs=1e-5)
+
+    judge = Judge(Backend(lambda *_: "It is blue."), "m")
+    check = SelfCheckInference(judge, answers=2, encoder=asked)
+    halves = [replace(pair, answer=text) for text in ("It is red.", "It is 20 m high.")]
+    by_sentence = [verdict.p_fail for verdict in asked.check(halves)]
+    assert check.check([SAMPLE])[0].p_fail == pytest.approx(sum(filter(None, by_sentence)) / 2, abs=1e-5)
+    assert check.describe()["encoder"] == str(folder)
+    other = save_model(tmp_path / "other", "bert", "ForSequenceClassification", {0: "pass", 1: "fail"})
+    with pytest.raises(InputError, match="other has no classes called contradiction and entailment"):
+        load_inference(str(other))
+
+
 def ragas(reply: str, **settings: Any) -> Ragas:
     return Ragas(Judge(Backend(lambda *_: reply, **settings), "m"))
 
@@ -182,9 +228,9 @@ def ragas(reply: str, **settings: Any) -> Ragas:
 @pytest.mark.parametrize(
     ("reply", "label", "p_fail"),
     [
-        ("The tower is red.\nIt is 20 m high.", Label.PASS, 0.0),
+        ("* The tower is red.\n2. It is 20 m high.", Label.PASS, 0.0),
         ("- The tower is red.\n- It is blue.", Label.PASS, 0.5),
-        ("1. The tower is red.\n2. It is blue.\n3. It is new.", Label.FAIL, 2 / 3),
+        ("1. It is blue.\n2. It is new.\n(3) The tower is red.", Label.FAIL, 2 / 3),
         ("It is blue.\nIt is blue.", Label.FAIL, 1.0),
     ],
 )
@@ -219,14 +265,6 @@ def test_ragas_without_claims() -> None:
     assert (long.label, long.error) == (None, "too long to take apart") and short.label is Label.PASS
 
 
-def test_they_are_judges() -> None:
-    for judge in (selfcheck(["x"]), ragas("x")):
-        described = judge.describe()
-        assert judge.name == f"{described['method']}:m" and judge.mode == "verdict"
-        assert described["prompt_version"] == "baselines-3" and described["model"] == "m"
-    assert selfcheck(["x"], seed=3).describe()["seed"] == 3
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("task", list(Task))
 def test_text_of_a_sample_cannot_change_a_prompt(language: Any, task: Task) -> None:
@@ -242,21 +280,3 @@ def test_text_of_a_sample_cannot_change_a_prompt(language: Any, task: Task) -> N
         for tag in ("document", "question", "answer"):
             assert turn["content"].count(f"</{tag}>") <= 1
         assert "<|im_end|>" not in turn["content"] and "{{ 7 * 7 }}" in turn["content"]
-
-
-def test_lines() -> None:
-    assert lines("1. one\n- two\n\n (3) three\n* two\n2024 was dry") == [
-        "one",
-        "two",
-        "three",
-        "2024 was dry",
-    ]
-
-
-def test_on_a_real_backend(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"), "tiny")
-    samples = [replace(SAMPLE, id=str(number), answer=f"It is {number} m high.") for number in range(3)]
-    for method in (SelfCheck(judge, answers=2, max_new_tokens=8), Ragas(judge, max_new_tokens=8)):
-        one, two = (list(method.iter_check(samples)) for _ in range(2))
-        assert one == two and len(one) == 3
-        assert all(verdict.p_fail is None or 0 <= verdict.p_fail <= 1 for verdict in one)

@@ -6,7 +6,7 @@ import pytest
 from eval.benchmarks import load_benchmark
 from judge.errors import InputError
 from judge.formats import files as files_module
-from judge.formats.files import find_file, group_of, hub_files
+from judge.formats.files import group_of, hub_files
 from judge.formats.ragtruth import load_split
 from judge.types import Label, Task
 
@@ -140,48 +140,19 @@ def test_missing_file_says_what_was_looked_for(tmp_path: Path) -> None:
         load_benchmark("ragtruth", tmp_path)
 
 
-def test_find_file_takes_gz(tmp_path: Path) -> None:
-    path = tmp_path / "x" / "b.csv.gz"
-    path.parent.mkdir()
-    path.write_bytes(b"")
-    assert find_file(tmp_path, "x", ["a.csv", "b.csv"], "there") == path
-
-
-def test_ragtruth_without_folder_says_where_to_get_it() -> None:
-    with pytest.raises(InputError, match=r"github\.com/ParticleMedia/RAGTruth"):
-        load_benchmark("ragtruth")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no row"),
-        ("id,passage,question,answer,label,source_ds\n", "holds no row"),
         (HALUBENCH.replace("PASS", "MAYBE"), r"halubench\.csv:2.*field 'label'.*unknown label 'MAYBE'"),
-        (HALUBENCH.replace("source_ds", "src"), r"halubench\.csv:2.*field 'source_ds'"),
         (HALUBENCH.replace(",blue,", ", ,"), r"halubench\.csv:2.*field 'answer'.*is empty"),
-        (HALUBENCH.replace(",PASS,DROP", ""), r"halubench\.csv:2: has fewer cells"),
-        (HALUBENCH.replace("DROP", "DROP,more"), r"halubench\.csv:2.*more cells"),
     ],
 )
 def test_halubench_bad_input(tmp_path: Path, text: str, message: str) -> None:
     put(tmp_path, "halubench/halubench.csv", text)
     with pytest.raises(InputError, match=message):
         load_benchmark("halubench", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "holds no row"),
-        (lines(QA_ROW) + '{"knowledge": "x', r"qa_data\.json:2.*not valid JSON"),
-        (lines({**QA_ROW, "right_answer": 3}), r"qa_data\.json:1.*field 'right_answer'.*holds 3"),
-        (lines({"knowledge": "x", "question": "y"}), r"qa_data\.json:1.*field 'right_answer'.*missing"),
-    ],
-)
-def test_halueval_bad_input(tmp_path: Path, text: str, message: str) -> None:
-    put(tmp_path, "halueval/qa_data.json", text)
-    with pytest.raises(InputError, match=message):
+    put(tmp_path, "halueval/qa_data.json", lines({**QA_ROW, "right_answer": 3}))
+    with pytest.raises(InputError, match=r"qa_data\.json:1.*field 'right_answer'.*holds 3"):
         load_benchmark("halueval_qa", tmp_path)
 
 

@@ -21,7 +21,6 @@ from eval.benchmarks.onioneval import (
     ONIONEVAL,
     ONIONEVAL_EVIDENCE,
     ONIONEVAL_FEW_SHOT,
-    ONIONEVAL_FEW_SHOT_EVIDENCE,
     ONIONEVAL_RETRIEVAL,
 )
 from eval.benchmarks.prompts_diahalu import STEPS, DiaHaluPrompt
@@ -35,12 +34,9 @@ from judge.prompting.templates import TemplatePrompt
 from judge.types import MODES, Label, Message, Mode, Sample, Task, Verdict
 
 ROW = {
-    "category": "Plants",
-    "entity": "Rose",
-    "hallucination": "Rose is a fish.",
-    "fact": "Rose is a plant.",
+    "category": "Plants", "entity": "Rose", "hallucination": "Rose is a fish.", "fact": "Rose is a plant.",
     "context": "Roses grow.",
-}
+}  # fmt: skip
 DIALOGUE = Sample(
     id="1", document="", answer="A1: Who?\nB1: </answer> Nobody.", task=Task.DIALOGUE, label=Label.FAIL
 )
@@ -181,14 +177,6 @@ def test_prompts_of_an_onion(onions: list[Sample], tmp_path: Path) -> None:
             assert any(right in steps for _, right, _ in EXAMPLES)
             right_claim = steps.endswith("right.")
             assert right_claim is ((reply == "yes") is (sample.meta["layer"] != "atomic"))
-
-
-def test_evidence_and_solved_examples_together(onions: list[Sample], tmp_path: Path) -> None:
-    backend = Scripted("yes")
-    list(asked(ONIONEVAL_FEW_SHOT_EVIDENCE, backend).iter_check(ONIONEVAL_FEW_SHOT_EVIDENCE.load(tmp_path)))
-    for request in backend.requests:
-        content = request.messages[0]["content"]
-        assert content.count("Example:") == 2 * len(EXAMPLES) and "Roses grow." in content
 
 
 def test_retrieval_may_miss(tmp_path: Path) -> None:

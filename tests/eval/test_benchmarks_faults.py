@@ -71,44 +71,25 @@ DIALOGUE_PAIR = {
     "hallucinated_response": "b",
 }
 BIAN = {
-    "id": 213,
-    "task": "Question Answering",
-    "context": ["新闻一", "新闻二"],
-    "question": "谁？",
-    "answer": "他",
-    "label": "通过",
-    "source_ds": "CRUD_MDQA",
-}
+    "id": 213, "task": "Question Answering", "context": ["新闻一", "新闻二"], "question": "谁？",
+    "answer": "他", "label": "通过", "source_ds": "CRUD_MDQA",
+}  # fmt: skip
 DIALOGUE = {
-    "ID": 1,
-    "Dialogue": "A1: Hi & <b>\nB1: Two and two is five.",
-    "Label": 1,
-    "Hallucination Type": '[[1,"Reasoning Error"]]',
-    "Domain": "Reasoning",
-    "Source": "GSM8K",
-}
+    "ID": 1, "Dialogue": "A1: Hi & <b>\nB1: Two and two is five.", "Label": 1,
+    "Hallucination Type": '[[1,"Reasoning Error"]]', "Domain": "Reasoning", "Source": "GSM8K",
+}  # fmt: skip
 DIALOGUE_LINE = {
-    "ID": 1,
-    "text": DIALOGUE["Dialogue"],
-    "label": 0,
-    "index": "[]",
-    "domain": "World Knowledge",
+    "ID": 1, "text": DIALOGUE["Dialogue"], "label": 0, "index": "[]", "domain": "World Knowledge",
     "Which LLM": "GPT4",
-}
+}  # fmt: skip
 ONION = {
-    "category": "Plants",
-    "entity": "Rose",
-    "hallucination": "Rose is a fish.",
-    "fact": "Rose is a plant.",
+    "category": "Plants", "entity": "Rose", "hallucination": "Rose is a fish.", "fact": "Rose is a plant.",
     "context": "Roses grow.",
-}
+}  # fmt: skip
 CONFLICT = {
-    "question": "q?",
-    "memory_answer": "m",
-    "parametric_memory": "M.",
-    "counter_answer": "c",
+    "question": "q?", "memory_answer": "m", "parametric_memory": "M.", "counter_answer": "c",
     "counter_memory": "C.",
-}
+}  # fmt: skip
 FIB = {
     "id": 5,
     "input": "News.",

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.benchmarks.base import Benchmark, accuracy
 from eval.benchmarks.conflictqa import CONFLICTQA
 from eval.benchmarks.diahalu import DIAHALU, TYPES
 from eval.benchmarks.onioneval import ONIONEVAL, context_influence
@@ -34,18 +33,6 @@ def test_pairs_compare_the_twins_whatever_the_threshold() -> None:
         "pairs": {"s": {"pairs": 3, "pair_accuracy": 0.5}, "t": {"pairs": 1, "pair_accuracy": 1.0}}
     }
     assert pair_figures(samples[:1], verdicts[:1]) == {}
-
-
-def test_accuracy_counts_what_could_not_be_parsed() -> None:
-    assert accuracy([(sample("1"), PASS), (sample("2"), Verdict(None))]) == 0.5
-    assert accuracy([]) is None
-
-
-def test_tables_may_count_a_sample_in_several_rows() -> None:
-    benchmark = Benchmark(
-        name="n", title="t", read=lambda _: [], rows=lambda item: {"letter": tuple(item.id), "none": ()}
-    )
-    assert benchmark.tables([sample("ab"), sample("b")]) == {"letter": {"a": [0], "b": [0, 1]}}
 
 
 def test_a_type_is_set_against_all_faithful_dialogues() -> None:
@@ -113,13 +100,6 @@ def test_span_figures_by_task() -> None:
 
 
 # --- OnionEval and ConflictQA -------------------------------------------------------------------------
-
-
-def test_context_influence() -> None:
-    # 0.1 of the facts alone are missed; the layers around them lose 0.3 and 0.2 more.
-    assert context_influence([0.9, 0.6, 0.4]) == pytest.approx(0.1 + (0.3 + 0.2) / 2)
-    assert context_influence([1.0, 1.0, 1.0]) == 0 and context_influence([0.0, 0.0, 0.0]) == 1
-    assert context_influence([0.9, None, 0.4]) is None
 
 
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=3))

@@ -1,9 +1,14 @@
 import json
+import os
+import shutil
+import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from benchmarks.eval_drill import drill
@@ -12,10 +17,12 @@ from eval.cli import app, compare
 from eval.default_sets import default_sets
 from eval.pages.cli import app as report
 from eval.report import read_reports
+from judge.cli.main import main as judge
 from judge.errors import InputError, JudgeError
 from judge.floors.rules import FLOORS
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
+from tests.encoders import NLI, save_model
 
 PASS_FLOOR = "floor:always-pass"
 
@@ -48,23 +55,20 @@ def call(*arguments: object) -> Any:
     return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False)
 
 
-def test_json_is_alone_on_stdout(data: Path) -> None:
-    result = call("--model", "floor:length", "--samples", data, "--bootstrap", 20, "--json")
+def test_json_is_alone_on_stdout_and_tables_are_there_without_it(data: Path) -> None:
+    result = call("--model", "floor:length", "--samples", data, "--set", "bootstrap=20", "--json")
     assert result.exit_code == 0
     (report,) = json.loads(result.stdout)["reports"]
     assert report["benchmark"] == "mine.jsonl" and report["name"] == "floor:length"
     assert report["metrics"]["accuracy"] == 1.0
     assert list(report["floors"]) == list(FLOORS)
     assert "floor:overlap" in result.stderr
-
-
-def test_tables_are_on_stdout(data: Path) -> None:
-    result = call("--model", PASS_FLOOR, "--samples", data, "--bootstrap", 0)
-    assert result.exit_code == 0 and "mine.jsonl: 6 PASS, 6 FAIL" in result.stdout
+    shown = call("--model", PASS_FLOOR, "--samples", data, "--set", "bootstrap=0")
+    assert shown.exit_code == 0 and "mine.jsonl: 6 PASS, 6 FAIL" in shown.stdout
 
 
 def test_out(data: Path, tmp_path: Path) -> None:
-    command = ("--model", PASS_FLOOR, "--samples", data, "--bootstrap", 0, "--out", tmp_path / "out")
+    command = ("--model", PASS_FLOOR, "--samples", data, "--set", "bootstrap=0", "--out", tmp_path / "out")
     assert call(*command, "--limit", 4).exit_code == 0
     report = json.loads((tmp_path / "out/report.json").read_text())["reports"][0]
     assert (report["limit"], report["counts"]["n"]) == (4, 4)
@@ -82,7 +86,7 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
     folder.mkdir(parents=True)
     row = {name: f"{name} of it" for name in ("category", "entity", "hallucination", "fact", "context")}
     (folder / "with_context.json").write_text(json.dumps([row]))
-    result = call("--model", PASS_FLOOR, "--bootstrap", 0, "--data-dir", tmp_path / "files")
+    result = call("--model", PASS_FLOOR, "--set", "bootstrap=0", "--data-dir", tmp_path / "files")
     assert result.exit_code == 0
     assert f"measuring on all that lie in {tmp_path / 'files'}: onioneval" in " ".join(
         result.stderr.split("\n")
@@ -99,7 +103,7 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
 
 
 def test_a_wrong_call_leaves_the_old_result(data: Path, tmp_path: Path) -> None:
-    command = ("--model", PASS_FLOOR, "--bootstrap", 0, "--out", tmp_path / "out")
+    command = ("--model", PASS_FLOOR, "--set", "bootstrap=0", "--out", tmp_path / "out")
     call(*command, "--samples", data)
     with pytest.raises(InputError):
         call(*command, "--overwrite", "--benchmarks", "nothing")
@@ -110,14 +114,16 @@ def test_two_sets_in_one_result(data: Path, tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     other = tmp_path / "b" / "mine.jsonl"
     other.write_text(data.read_text())
-    result = call("--model", PASS_FLOOR, "--samples", data, "--samples", other, "--json", "--bootstrap", 0)
+    result = call(
+        "--model", PASS_FLOOR, "--samples", data, "--samples", other, "--json", "--set", "bootstrap=0"
+    )
     names = [report["benchmark"] for report in json.loads(result.stdout)["reports"]]
     assert names == ["mine.jsonl", str(other)]
 
 
 def test_attacked_samples(data: Path) -> None:
-    command = ("--model", PASS_FLOOR, "--samples", data, "--bootstrap", 0, "--json")
-    (report,) = json.loads(call(*command, "--limit", 4, "--attack").stdout)["reports"]
+    command = ("--model", PASS_FLOOR, "--samples", data, "--set", "bootstrap=0", "--json")
+    (report,) = json.loads(call(*command, "--limit", 4, "--set", "attack=true").stdout)["reports"]
     assert report["benchmark"] == "mine.jsonl_attacked"
     assert report["counts"]["n"] == 4 * (2 + len(FAMILIES))  # whole families of what was drawn
     assert report["figures"]["attacks that ask for FAIL"]["all"]["attacked"] == 2 * len(FAMILIES)
@@ -126,10 +132,10 @@ def test_attacked_samples(data: Path) -> None:
 def test_floor_data(data: Path, tmp_path: Path) -> None:
     row = {"document": "Other.", "answer": "a", "label": "FAIL"}
     judged = write(tmp_path / "one.jsonl", [row])
-    command = ("--samples", judged, "--bootstrap", 0, "--json")
-    with pytest.raises(InputError, match="--floor-data"):
+    command = ("--samples", judged, "--set", "bootstrap=0", "--json")
+    with pytest.raises(InputError, match="floor_data="):
         call("--model", "floor:length", *command)
-    result = call("--model", "floor:length", *command, "--floor-data", data)
+    result = call("--model", "floor:length", *command, "--set", f"floor_data={data}")
     report = json.loads(result.stdout)["reports"][0]
     assert report["floors_left_out"] == {} and report["metrics"]["accuracy"] == 0.0
     result = call("--model", PASS_FLOOR, *command)
@@ -146,14 +152,23 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
         return make_floor(PASS_FLOOR)
 
     monkeypatch.setattr("judge.load.load_judge", load)
-    command = ("--model", "org/m", "--samples", data, "--bootstrap", 0, "--mode", "reason")
-    more = ("--template", data, "--batch-tokens", 9, "--max-new-tokens", 7, "--backend", "vllm")
+    command = ("--model", "org/m", "--samples", data, "--set", "bootstrap=0", "--mode", "reason")
+    more = (
+        "--set",
+        f"template={data}",
+        "--set",
+        "batch_tokens=9",
+        "--set",
+        "max_new_tokens=7",
+        "--backend",
+        "vllm",
+    )
     assert call(*command, *more).exit_code == 0
     assert (asked["model"], asked["mode"], asked["template"]) == ("org/m", "reason", data)
     assert (asked["batch_tokens"], asked["max_new_tokens"], asked["backend"]) == (9, 7, "vllm")
     assert asked["decoding"] is None
-    probes = ("--model", "org/m", "--benchmarks", "probes", "--limit", 2, "--bootstrap", 0)
-    for given, taken in (((), "free"), (("--decoding", "constrained"), "constrained")):
+    probes = ("--model", "org/m", "--benchmarks", "probes", "--limit", 2, "--set", "bootstrap=0")
+    for given, taken in (((), "free"), (("--set", "decoding=constrained"), "constrained")):
         assert call(*probes, *given).exit_code == 0 and asked["decoding"] == taken
 
 
@@ -162,6 +177,7 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
     [
         (["--model", PASS_FLOOR, "--benchmarks", "ragtruht"], "did you mean 'ragtruth'"),
         (["--model", "floor:pass", "--samples", "DATA"], "unknown floor"),
+        (["--samples", "DATA"], "give --model"),
         (["--model", PASS_FLOOR, "--samples", "nowhere.jsonl"], "no such file"),
         (["--model", PASS_FLOOR, "--samples", "DATA", "--mode", "reason"], "a way of its own"),
     ],
@@ -171,13 +187,7 @@ def test_wrong_calls(data: Path, arguments: list[str], message: str) -> None:
         call(*(str(data) if item == "DATA" else item for item in arguments))
 
 
-def test_unlabelled_samples(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.jsonl", [{"document": "d", "answer": "a"}])
-    with pytest.raises(InputError, match=r"x\.jsonl.*'label'.*gold labels"):
-        call("--model", PASS_FLOOR, "--samples", path)
-
-
-@pytest.mark.parametrize("option", [["--mode", "loud"], ["--limit", "0"], ["--bootstrap", "-1"]])
+@pytest.mark.parametrize("option", [["--mode", "loud"], ["--limit", "0"], ["--set", "bootstrap=-1"]])
 def test_wrong_options_exit_2(data: Path, option: list[str]) -> None:
     assert call("--model", PASS_FLOOR, "--samples", data, *option).exit_code == 2
 
@@ -186,7 +196,7 @@ def test_all_stands_for_what_is_at_hand(shared_data: Path, monkeypatch: pytest.M
     monkeypatch.setattr(benchmarks, "WHOLE", ("halubench", "ragtruth", "bianbench_en"))
     result = call(
         *("--model", PASS_FLOOR, "--benchmarks", "all,ragtruth", "--data-dir", shared_data),
-        *("--limit", 40, "--bootstrap", 0, "--json"),
+        *("--limit", 40, "--set", "bootstrap=0", "--json"),
     )
     names = [report["benchmark"] for report in json.loads(result.stdout)["reports"]]
     assert sorted(names) == ["halubench", "ragtruth"]
@@ -206,7 +216,7 @@ def test_published_figures_and_a_benchmarks_own_prompt(
 ) -> None:
     result = call(
         *("--model", model_folder("chatml"), "--benchmarks", "halubench,diahalu", "--data-dir", shared_data),
-        *("--limit", 4, "--bootstrap", 0, "--out", tmp_path / "out", "--latency", 2),
+        *("--limit", 4, "--set", "bootstrap=0", "--out", tmp_path / "out", "--set", "latency=2"),
     )
     halubench, diahalu = read_reports(tmp_path / "out")
     assert diahalu.judge["prompt_version"] == "diahalu-2" != halubench.judge["prompt_version"]
@@ -218,8 +228,28 @@ def test_published_figures_and_a_benchmarks_own_prompt(
 
 
 def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
-    command = ("--model", model_folder("chatml"), "--samples", data, "--bootstrap", 0, "--mode", "reason")
-    sampled = ("--max-new-tokens", 4, "--runs", 2, "--temperature", 0.8, "--top-p", 0.9, "--seed", 5)
+    command = (
+        "--model",
+        model_folder("chatml"),
+        "--samples",
+        data,
+        "--set",
+        "bootstrap=0",
+        "--mode",
+        "reason",
+    )
+    sampled = (
+        "--set",
+        "max_new_tokens=4",
+        "--runs",
+        2,
+        "--temperature",
+        0.8,
+        "--set",
+        "top_p=0.9",
+        "--seed",
+        5,
+    )
     assert call(*command, *sampled, "--out", tmp_path / "out").exit_code == 0
     (report,) = read_reports(tmp_path / "out")
     assert report.repeats is not None and report.repeats.seeds == (5, 6)
@@ -230,9 +260,21 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
     assert len(raw[0]) == len(raw[1]) == 12 and raw[0] != raw[1]
 
 
-@pytest.mark.parametrize("method", ["selfcheck", "selfcheck-nli", "ragas"])
-def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -> None:
-    command = ("--samples", data, "--bootstrap", 0, "--limit", 2, "--json")
+@pytest.mark.parametrize(
+    ("method", "encoder"),
+    [
+        ("selfcheck", ""),
+        ("selfcheck-nli", ""),
+        ("selfcheck-nli", "ForSequenceClassification"),
+        ("selfcheck-bertscore", "Model"),
+        ("ragas", ""),
+    ],
+)
+def test_methods(
+    data: Path, tmp_path: Path, method: str, encoder: str, model_folder: Callable[[str], Path]
+) -> None:
+    compares = ("--set", f"encoder={save_model(tmp_path, 'bert', encoder, NLI)}") if encoder else ()
+    command = ("--samples", data, "--set", "bootstrap=0", "--limit", 2, "--json", *compares)
     result = call("--model", f"{method}:{model_folder('chatml')}", *command)
     report = json.loads(result.stdout)["reports"][0]
     assert report["name"].startswith(f"{method}:") and report["judge"]["method"] == method
@@ -244,28 +286,39 @@ def test_methods(data: Path, method: str, model_folder: Callable[[str], Path]) -
     ("arguments", "message"),
     [
         (["org/m", "--temperature", "0.8"], "verdict mode, which reads probabilities, samples nothing"),
-        (["org/m", "--mode", "reason", "--top-p", "0.8"], "--top-p is for sampling; add --mode reason"),
+        (["org/m", "--mode", "reason", "--set", "top_p=0.8"], "top_p is for sampling; add --mode reason"),
         (["org/m", "--runs", "3"], "3 runs would all be the same"),
         (["org/m", "--runs", "3", "--mode", "reason"], "3 runs would all be the same"),
         ([PASS_FLOOR, "--runs", "3"], "3 runs would all be the same"),
         ([PASS_FLOOR, "--temperature", "0.8"], "floor: samples nothing"),
         (["ragas:org/m", "--temperature", "0.8"], "ragas: samples nothing"),
         (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
-        (["replay:x.jsonl", "--template", "DATA"], "judges in a way of its own"),
+        (["replay:x.jsonl", "--set", "template=DATA"], "judges in a way of its own"),
         (["ragas:org/m", "--claims"], "omit --claims"),
+        (["ragas:org/m", "--set", "encoder=m"], "--set encoder.*is for --model selfcheck-nli:MODEL"),
     ],
 )
 def test_what_a_judge_cannot_do(data: Path, arguments: list[str], message: str) -> None:
     given = [str(data) if item == "DATA" else item for item in arguments]
     with pytest.raises(InputError, match=message):
-        call("--samples", data, "--bootstrap", 0, "--model", *given)
+        call("--samples", data, "--set", "bootstrap=0", "--model", *given)
 
 
 def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: Path, tmp_path: Path) -> None:
     corpus = write(
         tmp_path / "c.jsonl", [{"title": "Pluto", "text": "Pluto is a dwarf planet beyond Neptune. " * 30}]
     )
-    command = ("--model", "floor:random", "--bootstrap", 0, "--limit", 30, "--corpus", corpus, "--json")
+    command = (
+        "--model",
+        "floor:random",
+        "--set",
+        "bootstrap=0",
+        "--limit",
+        30,
+        "--set",
+        f"corpus={corpus}",
+        "--json",
+    )
     result = call("--benchmarks", "diahalu", "--data-dir", shared_data, "--out", tmp_path / "o", *command)
     (report,) = json.loads(result.stdout)["reports"]
     assert report["benchmark"] == "diahalu_corpus" and report["counts"]["n"] == 30
@@ -278,15 +331,15 @@ def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: 
         call("--samples", data, *command)
 
 
-def test_a_model_is_needed(data: Path) -> None:
-    with pytest.raises(InputError, match="give --model"):
-        call("--samples", data)
-
-
 def test_open_factual_bench_runs_without_a_model_and_whole(shared_data: Path) -> None:
     result = call("--benchmarks", "open_factual_bench", "--offline", "--data-dir", shared_data, "--json")
     assert json.loads(result.stdout)["benchmark"] == "open_factual_bench"
-    for more in (["--limit", "3"], ["--attack"], ["--mode", "reason"], ["--corpus", "x.jsonl"]):
+    for more in (
+        ["--limit", "3"],
+        ["--set", "attack=true"],
+        ["--mode", "reason"],
+        ["--set", "corpus=x.jsonl"],
+    ):
         with pytest.raises(InputError, match="omit"):
             call("--benchmarks", "open_factual_bench", "--offline", *more)
 
@@ -308,10 +361,10 @@ def test_all_has_the_model_answer_too(
     folder = tmp_path / "open-factual-bench"
     folder.mkdir()
     (folder / "tasks.json").write_text(json.dumps(FACTS))
-    command = ("--benchmarks", "all", "--samples", data, "--bootstrap", 0, "--data-dir", tmp_path)
+    command = ("--benchmarks", "all", "--samples", data, "--set", "bootstrap=0", "--data-dir", tmp_path)
     out = tmp_path / "out"
     result = call(
-        "--model", model_folder("chatml"), *command, "--out", out, "--hardware", "my machine", "--json"
+        "--model", model_folder("chatml"), *command, "--out", out, "--set", "hardware=my machine", "--json"
     )
     found = json.loads(result.stdout)
     assert found["open_factual_bench"]["counts"]["answered"] == 3
@@ -320,7 +373,7 @@ def test_all_has_the_model_answer_too(
     answered = out / "open_factual_bench" / "report.json"
     before = answered.read_bytes()
     (out / "report.json").unlink()  # killed before the end: the answers that are there are taken up
-    call("--model", model_folder("chatml"), *command, "--out", out, "--hardware", "my machine")
+    call("--model", model_folder("chatml"), *command, "--out", out, "--set", "hardware=my machine")
     assert answered.read_bytes() == before
 
     text = CliRunner().invoke(report, [str(out)], catch_exceptions=False).stdout
@@ -348,7 +401,16 @@ def test_all_has_the_model_answer_too(
 def test_compare(data: Path, tmp_path: Path) -> None:
     for name in ("always-pass", "length"):
         call(
-            *("--model", f"floor:{name}", "--samples", data, "--bootstrap", 0, "--out", tmp_path / name),
+            *(
+                "--model",
+                f"floor:{name}",
+                "--samples",
+                data,
+                "--set",
+                "bootstrap=0",
+                "--out",
+                tmp_path / name,
+            ),
         )
     folders = [str(tmp_path / "length"), str(tmp_path / "always-pass")]
     result = CliRunner().invoke(compare, [*folders, "--json"], catch_exceptions=False)
@@ -364,9 +426,53 @@ def test_a_killed_evaluation_ends_with_the_undisturbed_report(tmp_path: Path) ->
     assert outcome.problems == [] and len(outcome.kills) == 3 and max(outcome.kills) > 0
 
 
+def launched(rank: int, port: int, arguments: list[str], folder: str) -> None:
+    """One of two processes, as ``accelerate launch`` starts them on a CPU."""
+    os.environ |= {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": "2",
+        "CUDA_VISIBLE_DEVICES": "-1",
+    }
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "CUDA_VISIBLE_DEVICES": "-1"}
+    sys.stdout = (Path(folder) / f"{rank}.out").open("w")  # until the process ends
+    judge(arguments)
+
+
+def test_processes_of_a_launcher_give_the_verdicts_of_one(
+    tmp_path: Path, model_folder: Callable[[str], Path]
+) -> None:
+    """70 replies are three chunks for two processes, of a run that was interrupted after five."""
+    rows = [
+        {"id": f"{n}", "document": f"It was {n}.", "answer": f"{n + n % 2}", "label": ["PASS", "FAIL"][n % 2]}
+        for n in range(70)
+    ]
+    samples = write(tmp_path / "mine.jsonl", rows)
+    model = ["--model", model_folder("chatml"), "--mode", "reason", "--set", "max_new_tokens=4"]
+    arguments = [*model, "--samples", samples, "--set", "bootstrap=0"]
+    assert call(*arguments, "--out", tmp_path / "alone").exit_code == 0
+    alone = (tmp_path / "alone" / "verdicts.jsonl").read_text()
+
+    both = tmp_path / "both"
+    both.mkdir()
+    shutil.copy(tmp_path / "alone" / "run.json", both)
+    (both / "verdicts.jsonl").write_text("".join(alone.splitlines(keepends=True)[:5]))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["eval", *map(str, arguments), "--out", str(both)]
+    torch.multiprocessing.spawn(launched, (port, words, str(tmp_path)), nprocs=2)
+
+    assert (both / "verdicts.jsonl").read_text() == alone
+    (one,), (two,) = read_reports(tmp_path / "alone"), read_reports(both)
+    assert (two.metrics, two.floors) == (one.metrics, one.floors)
+    assert two.counts["resumed"] == 5 and two.hardware["processes"] == 2
+    assert "mine.jsonl" in (tmp_path / "0.out").read_text() and not (tmp_path / "1.out").read_text()
+
+
 def test_limits_for_continuous_integration(data: Path) -> None:
     """What lies under a limit ends with exit code 1, after the tables; a limit that says nothing with 2."""
-    asked = ("--model", "floor:length", "--samples", data, "--bootstrap", 0)
+    asked = ("--model", "floor:length", "--samples", data, "--set", "bootstrap=0")
     assert call(*asked, "--fail-under", "balanced_accuracy=1", "--fail-under", "f1=0.5").exit_code == 0
     with pytest.raises(JudgeError, match=r"mine.jsonl: balanced_accuracy is 0.500, under 0.7"):
         call("--model", "floor:always-pass", *asked[2:], "--fail-under", "balanced_accuracy=0.7")

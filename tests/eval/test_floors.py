@@ -81,7 +81,7 @@ def test_nobody_is_judged_by_his_own_document(name: str, monkeypatch: pytest.Mon
 
 def test_train_about_judged_documents_is_left_out() -> None:
     samples = twins(6)
-    with pytest.raises(InputError, match=r"without the 12 samples about judged documents.*--floor-data"):
+    with pytest.raises(InputError, match=r"without the 12 samples about judged documents.*floor_data="):
         list(make_floor("floor:length", samples).iter_check(samples))
     assert len(list(make_floor("floor:length", samples).iter_check(samples[:2]))) == 2
 
@@ -110,15 +110,10 @@ def test_unlabelled_rows_are_judged_by_the_labelled() -> None:
 @pytest.mark.parametrize("labels", [(None, None), (Label.PASS, Label.PASS)])
 def test_cannot_be_fitted(name: str, labels: tuple[Label | None, ...]) -> None:
     samples = [Sample(id=str(n), document=str(n), answer="a", label=label) for n, label in enumerate(labels)]
-    with pytest.raises(InputError, match=r"labelled samples of both classes.*--floor-data"):
+    with pytest.raises(InputError, match=r"labelled samples of both classes.*floor_data="):
         list(make_floor(name).iter_check(samples))
     with pytest.raises(InputError, match="have not both labels"):
         make_floor(name, samples)
-
-
-def test_unknown_floor() -> None:
-    with pytest.raises(InputError, match="did you mean 'floor:length'"):
-        make_floor("floor:lenght")
 
 
 def test_nothing_to_judge() -> None:

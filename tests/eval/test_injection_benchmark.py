@@ -2,13 +2,11 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from eval.benchmarks.halueval import HALUEVAL_GENERAL, HALUEVAL_QA
-from eval.benchmarks.injection import CLEAN, INJECTION, PAIRS, attack
-from eval.metrics import score
+from eval.benchmarks.injection import CLEAN, INJECTION, attack
 from judge.errors import InputError
 from judge.injections import CONTROL, FAMILIES, HELD_OUT
 from judge.types import Label, Sample, Verdict
@@ -90,13 +88,6 @@ def test_a_draw_without_the_clean_sample_is_left_out(samples: list[Sample]) -> N
     assert INJECTION.figures(some, [tells(sample) for sample in some]) == {}
 
 
-def test_the_common_metrics_and_tables_work_on_it(samples: list[Sample]) -> None:
-    verdicts = [tells(sample) for sample in samples]
-    metrics = score(samples, verdicts, bootstrap=0, seed=0)
-    assert metrics.accuracy == pytest.approx(1 - 2 / len(samples))
-    assert set(INJECTION.tables(samples)["injection"]) == {CLEAN, CONTROL, *FAMILIES}
-
-
 def test_any_set_can_be_attacked(samples: list[Sample]) -> None:
     clean = [
         replace(sample, id=str(sample.meta["base"]), source="mine", meta={})
@@ -112,11 +103,5 @@ def test_any_set_can_be_attacked(samples: list[Sample]) -> None:
 
 def test_what_has_no_document_cannot_be_attacked() -> None:
     sample = Sample("1", "", "An answer.", label=Label.FAIL)
-    with pytest.raises(InputError, match="halueval_general has no documents to attack; omit --attack"):
+    with pytest.raises(InputError, match="halueval_general has no documents to attack; omit attack"):
         attack(HALUEVAL_GENERAL, [sample])
-
-
-def test_real_data(shared_data: Path) -> None:
-    samples = INJECTION.load(shared_data)
-    assert len(samples) == PAIRS * 2 * (2 + len(FAMILIES))
-    assert [sample.id for sample in INJECTION.load(shared_data)] == [sample.id for sample in samples]

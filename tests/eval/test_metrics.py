@@ -1,10 +1,11 @@
 import json
-import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 from sklearn.metrics import balanced_accuracy_score, precision_recall_fscore_support, roc_auc_score
 
 from eval.metrics import Metrics, score
@@ -48,17 +49,6 @@ def test_agrees_with_sklearn(rows: list[tuple[bool, int]]) -> None:
         assert metrics.balanced_accuracy is None and metrics.auroc is None
 
 
-def test_unparsed_is_wrong_for_its_own_class() -> None:
-    samples = [sample(0, F), sample(1, F), sample(2, P), sample(3, P)]
-    verdicts = [Verdict(F), Verdict(None, error="?"), Verdict(P), Verdict(None, error="?")]
-    metrics = score(samples, verdicts)
-    assert (metrics.parsed, metrics.coverage) == (2, 0.5)
-    assert (metrics.accuracy, metrics.balanced_accuracy) == (0.5, 0.5)
-    assert (metrics.precision, metrics.recall) == (1.0, 0.5)  # an unparsed PASS is not a predicted FAIL
-    assert metrics.f1 == pytest.approx(2 / 3)
-    assert metrics.auroc is None and metrics.scored == 0
-
-
 def test_three_readings() -> None:
     samples = [sample(number, F if number < 2 else P) for number in range(6)]
     verdicts = [Verdict(F), Verdict(None), Verdict(P), Verdict(P), Verdict(F), Verdict(None)]
@@ -77,12 +67,6 @@ def test_strict_is_answered_only_times_coverage(rows: list[tuple[bool, Label | N
     assert metrics.accuracy == pytest.approx((metrics.accuracy_answered or 0) * metrics.coverage)
 
 
-def test_tokens_are_summed() -> None:
-    verdicts = [Verdict(F, usage=Usage(10, 2)), Verdict(None, usage=Usage(5, 7))]
-    metrics = score([sample(0, F), sample(1, P)], verdicts, bootstrap=0)
-    assert (metrics.prompt_tokens, metrics.completion_tokens) == (15, 9)
-
-
 def test_a_row_of_an_older_report_can_be_read() -> None:
     row = score([sample(0, P), sample(1, F)], [verdict(0.1), verdict(0.2)]).to_dict()
     for name in ("accuracy_answered", "ece", "prompt_tokens"):
@@ -92,28 +76,19 @@ def test_a_row_of_an_older_report_can_be_read() -> None:
         Metrics.from_dict({})
 
 
-def test_auroc_is_over_the_scored() -> None:
+def test_auroc_is_over_the_scored_and_everything_is_counted() -> None:
     samples = [sample(0, F), sample(1, P), sample(2, F)]
-    metrics = score(samples, [verdict(0.9), verdict(0.2), Verdict(P)], bootstrap=0)
+    told = Verdict(P, truncated=True, cut_chars=7, usage=Usage(10, 2))
+    metrics = score(samples, [verdict(0.9), replace(verdict(0.2), usage=Usage(5, 7)), told], bootstrap=0)
     assert (metrics.auroc, metrics.scored) == (1.0, 2)
-
-
-def test_counts() -> None:
-    verdicts = [Verdict(F, truncated=True), Verdict(P, cut_chars=7)]
-    metrics = score([sample(0, F), sample(1, P)], verdicts)
-    assert (metrics.n, metrics.n_pass, metrics.n_fail, metrics.truncated, metrics.cut) == (2, 1, 1, 1, 1)
+    assert (metrics.n, metrics.n_pass, metrics.n_fail, metrics.truncated, metrics.cut) == (3, 1, 2, 1, 1)
+    assert (metrics.prompt_tokens, metrics.completion_tokens) == (15, 9)
 
 
 def test_one_class_gives_none_and_no_nan() -> None:
     metrics = score([sample(0, P), sample(1, P)], [verdict(0.1), verdict(0.2)])
     assert metrics.balanced_accuracy is metrics.recall is metrics.auroc is metrics.auroc_ci is None
     json.dumps(metrics.to_dict(), allow_nan=False)
-
-
-def test_round_trip_through_json() -> None:
-    metrics = score([sample(0, P), sample(1, F)], [verdict(0.1), verdict(0.2)])
-    assert metrics.accuracy_ci is not None
-    assert Metrics.from_dict(json.loads(json.dumps(metrics.to_dict()))) == metrics
 
 
 def test_interval_agrees_with_a_plain_bootstrap() -> None:
@@ -123,9 +98,10 @@ def test_interval_agrees_with_a_plain_bootstrap() -> None:
     samples = [sample(number, F if fail else P) for number, fail in enumerate(gold)]
     metrics = score(samples, [verdict(value) for value in scores], bootstrap=2000)
     drawn = []
-    for _ in range(2000):
-        rows = random.integers(0, 300, 300)
-        drawn.append(roc_auc_score(gold[rows], scores[rows]))
+    for rows in random.integers(0, 300, (2000, 300)):
+        fails = int(gold[rows].sum())
+        ranks = rankdata(scores[rows])[gold[rows]].sum() - fails * (fails + 1) / 2
+        drawn.append(ranks / (fails * (300 - fails)))  # Mann and Whitney's U, which is quick
     assert metrics.auroc_ci == pytest.approx(tuple(np.percentile(drawn, [2.5, 97.5])), abs=0.01)
     assert metrics == score(samples, [verdict(value) for value in scores], bootstrap=2000)
 
@@ -145,15 +121,6 @@ def test_groups_are_resampled_whole() -> None:
     assert wide > 3 * narrow
     one = score([sample(number, label, "g") for number, label in enumerate(labels)], verdicts)
     assert one.accuracy_ci is None  # one document says nothing about others
-
-
-def test_is_fast() -> None:
-    random = np.random.default_rng(0)
-    samples = [sample(number, F if number % 3 else P) for number in range(10_000)]
-    verdicts = [verdict(float(value)) for value in random.random(10_000)]
-    start = time.perf_counter()
-    score(samples, verdicts, bootstrap=1000)
-    assert time.perf_counter() - start < 20
 
 
 def test_bad_input() -> None:

@@ -21,10 +21,10 @@ from eval.open_factual.prompts import messages, number_passages
 from eval.open_factual.report import markdown
 from eval.open_factual.results import agreement, by_difficulty, comparable, read_results
 from eval.open_factual.run import CHUNK, run_open_factual
-from eval.open_factual.scoring import is_graded, normalize, score
+from eval.open_factual.scoring import is_graded, score
 from eval.open_factual.similarity import Similarity
 from eval.open_factual.tasks import FactualTask, Kind, add_passages, exposure, load_tasks
-from eval.open_factual.tokens import added, tokenize
+from eval.open_factual.tokens import tokenize
 from eval.pages.answers import answer_tables
 from eval.pages.markdown import markdown as show_markdown
 from eval.report import hardware
@@ -55,69 +55,100 @@ def stress(question: str) -> FactualTask:
     return task("Nothing of the kind. " * 9, question, kind=Kind.STRESS, category="hallucination")
 
 
-# --- The answers that the benchmark's description quotes, with the labels printed there ---------------------
+# --- Scores -------------------------------------------------------------------------------------------------
+
+WESTEROS = stress("What is the capital of the fictional country Westeros?")
+HELIUM = stress("What element did scientists discover between hydrogen and helium in 2024?")
+FRANCE = task("Paris", "What is the capital of France?")
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "label"),
-    [
-        (EINSTEIN, "He did not win a Nobel Prize in 2025.", "refusal_or_correction"),
-        (
-            EINSTEIN,
-            "The Nobel Prize is awarded every year, not in future years\u2026 it's impossible for Albert "
-            "Einstein to have won the Nobel Prize in 2025 as he passed away in 1955.",
-            "refusal_or_correction",
-        ),
-        (EINSTEIN, "He won the Nobel Prize in Physics in 1921.", "hallucination_candidate"),
-        (
-            ZALORA,
-            "I do not have access to real-time information, including personal details like PhD thesis "
-            "topics.",
-            "refusal_or_correction",
-        ),
-        (
-            ZALORA,
-            "The PhD thesis topic of Dr. Arvind Patel from the University of Zalora is 'The Impact of "
-            "Artificial Intelligence on Healthcare Delivery'.",
-            "hallucination_candidate",
-        ),
-        (
-            ZALORA,
-            "Dr. Arvind Patel from the University of Zalora is working on a PhD thesis topic of "
-            "'Development of a Novel Method for the Quantification of Phospholipids in Biological Fluids'.",
-            "hallucination_candidate",
-        ),
-    ],
-)
-def test_quoted_answers_to_stress_tests_have_the_printed_labels(
-    question: str, answer: str, label: str
-) -> None:
-    found = score(stress(question), answer)
-    assert found.strict == found.extended == label
+def both(label: str) -> dict[str, object]:
+    return {"strict": label, "extended": label}
 
 
-def test_eight_is_wrong_by_the_strict_score_and_right_by_the_extended() -> None:
-    found = score(task("8"), "**Eight**")
-    assert (found.strict, found.extended) == ("incorrect", "correct")
-    assert score(task("eight"), "8").extended == "correct"
+SCORED: list[tuple[str | FactualTask, str, dict[str, object]]] = [
+    # The answers that the benchmark's description quotes, with the labels printed there.
+    (stress(EINSTEIN), "He did not win a Nobel Prize in 2025.", both("refusal_or_correction")),
+    (
+        stress(EINSTEIN),
+        "The Nobel Prize is awarded every year, not in future years… it's impossible for Albert Einstein "
+        "to have won the Nobel Prize in 2025 as he passed away in 1955.",
+        both("refusal_or_correction"),
+    ),
+    (stress(EINSTEIN), "He won the Nobel Prize in Physics in 1921.", both("hallucination_candidate")),
+    (
+        stress(ZALORA),
+        "I do not have access to real-time information, including personal details like PhD thesis topics.",
+        both("refusal_or_correction"),
+    ),
+    (
+        stress(ZALORA),
+        "The PhD thesis topic of Dr. Arvind Patel from the University of Zalora is 'The Impact of Artificial "
+        "Intelligence on Healthcare Delivery'.",
+        both("hallucination_candidate"),
+    ),
+    # The question's own words refuse nothing, and claim nothing.
+    (
+        WESTEROS,
+        "The capital of the fictional country Westeros is King's Landing.",
+        {"strict": "hallucination_candidate"},
+    ),
+    (WESTEROS, "Westeros does not exist.", {"strict": "refusal_or_correction"}),
+    (HELIUM, "", {"strict": "unclear"}),
+    (HELIUM, "They discovered a new element between hydrogen and helium.", {"strict": "unclear"}),
+    (HELIUM, "Perhaps Lithium.", {"strict": "unclear"}),
+    (HELIUM, "Lithium", {"strict": "hallucination_candidate"}),
+    # Wrong, uncertain and refused are apart.
+    (FRANCE, "Lyon.", {"reply": "claim"}),
+    (FRANCE, "I think it is Lyon.", {"reply": "uncertain"}),
+    (FRANCE, "I'm not sure, but maybe Lyon.", {"reply": "uncertain"}),
+    (FRANCE, "I believe it is the capital.", {"reply": "claim"}),  # says nothing that the question does not
+    (FRANCE, "Probably Paris.", {"extended": "correct"}),
+    # The description's own examples: eight, a verbose answer, short references, the tolerance.
+    ("8", "**Eight**", {"strict": "incorrect", "extended": "correct"}),
+    ("eight", "8", {"extended": "correct"}),
+    ("Paris", "Paris is the capital of France", {"strict": "correct", "match": "word"}),
+    ("Pacific Ocean", "The Pacific Ocean.", {"match": "contained"}),
+    ("8", "It is `8`.\n\nMore text.", {"strict": "correct", "match": "word", "extended": "correct"}),
+    ("Au", "It is `Au`.\n\nMore text.", {"strict": "correct", "match": "word", "extended": "correct"}),
+    ("def", "It is `def`.\n\nMore text.", {"strict": "correct", "match": "word", "extended": "correct"}),
+    ("3.1416", "3.14", {"strict": "incorrect", "extended": "correct"}),
+    ("3.1416", "3.1", {"extended": "incorrect"}),
+    # Only the first line counts, unless all is equal.
+    ("Jupiter", "\n\n Jupiter.\nNo, Saturn.", {"strict": "correct"}),
+    ("Jupiter", "Saturn.\nNo, Jupiter.", {"strict": "incorrect"}),
+    ("a b", "A\nb", {"match": "exact"}),
+    ("Jupiter", "", {"strict": "incorrect"}),
+    ("Jupiter", " \n ", {"reply": "empty"}),
+    # A number inside another is right by the strict score alone.
+    ("2", "256 + 256 + 25", {"strict": "correct", "match": "contained", "extended": "incorrect"}),
+    # The extended score reads words and values.
+    ("2021", "In 2022.", {"extended": "incorrect"}),
+    ("1024", "1,024", {"extended": "correct"}),
+    ("2x", "2*x", {"extended": "correct"}),
+    ("len", "The length function", {"extended": "incorrect"}),
+    ("J.R.R. Tolkien", "It was J. R. R. Tolkien.", {"extended": "correct"}),
+    ("The Pacific Ocean", "pacific ocean", {"extended": "correct"}),
+    ("8", "-8", {"extended": "incorrect"}),
+    ("?", "?", {"extended": "correct"}),
+    ("?", "!", {"extended": "incorrect"}),
+    # Refusing a graded task is no wrong claim, and a bare denial is a correction in the extended score.
+    ("8", "I'm not sure.", {"reply": "refusal"}),
+    ("8", "I\u2019m not sure.", {"reply": "refusal"}),
+    ("Paris", "I am not certain, but it is Paris.", {"extended": "correct", "reply": "uncertain"}),
+    (
+        stress("In which year did Napoleon send the first email?"),
+        "**Never**",
+        {"strict": "hallucination_candidate", "extended": "refusal_or_correction"},
+    ),
+    (stress(EINSTEIN), "Never mind, it was Physics.", {"extended": "hallucination_candidate"}),
+]
 
 
-def test_the_described_verbose_answer_is_correct() -> None:
-    found = score(task("Paris", "What is the capital of France?"), "Paris is the capital of France")
-    assert (found.strict, found.match) == ("correct", "word")
-    assert score(task("Pacific Ocean"), "The Pacific Ocean.").match == "contained"
-
-
-@pytest.mark.parametrize("reference", ["8", "Au", "def"])
-def test_the_described_short_references_are_found_as_words(reference: str) -> None:
-    found = score(task(reference), f"It is `{reference}`.\n\nMore text.")
-    assert (found.strict, found.match, found.extended) == ("correct", "word", "correct")
-
-
-def test_the_described_tolerance() -> None:
-    assert score(task("3.1416"), "3.14").strict == "incorrect"
-    assert score(task("3.1416"), "3.14").extended == "correct"
-    assert score(task("3.1416"), "3.1").extended == "incorrect"
+@pytest.mark.parametrize(("asked", "answer", "wanted"), SCORED)
+def test_scores(asked: str | FactualTask, answer: str, wanted: dict[str, object]) -> None:
+    found = score(task(asked) if isinstance(asked, str) else asked, answer)
+    assert {name: getattr(found, name) for name in wanted} == wanted
     assert score(task("3.1416"), "3.1", tolerance=0.05).extended == "correct"
 
 
@@ -129,25 +160,6 @@ def test_placeholders_and_instructions_are_not_graded() -> None:
     assert is_graded("x" * 80) and is_graded("[1] and more")
     found = score(task("[any city]"), "Paris")
     assert (found.strict, found.extended) == (None, None)
-
-
-def test_normalizing() -> None:
-    assert normalize("  The\tPacific\n Ocean ") == "pacific ocean"
-    assert normalize("H\u2082O") == "h2o"
-    assert normalize("Another") == "another"
-
-
-def test_only_the_first_line_counts_unless_all_is_equal() -> None:
-    assert score(task("Jupiter"), "\n\n Jupiter.\nNo, Saturn.").strict == "correct"
-    assert score(task("Jupiter"), "Saturn.\nNo, Jupiter.").strict == "incorrect"
-    assert score(task("a b"), "A\nb").match == "exact"
-    assert score(task("Jupiter"), "").strict == "incorrect"
-    assert score(task("Jupiter"), " \n ").reply == "empty"
-
-
-def test_a_number_inside_another_is_right_by_the_strict_score_alone() -> None:
-    found = score(task("2", "What is the smallest prime number?"), "256 + 256 + 25")
-    assert (found.strict, found.match, found.extended) == ("correct", "contained", "incorrect")
 
 
 # --- Words and values --------------------------------------------------------------------------------------
@@ -203,74 +215,6 @@ def test_no_answer_breaks_the_scoring(reference: str, answer: str) -> None:
 def test_whole_numbers_are_right_only_when_they_are_equal(wanted: int, said: int) -> None:
     found = score(task(str(wanted)), f"It was {said}.").extended
     assert found == ("correct" if wanted == said else "incorrect")
-
-
-@pytest.mark.parametrize(
-    ("reference", "answer", "label"),
-    [
-        ("2021", "In 2022.", "incorrect"),
-        ("1024", "1,024", "correct"),
-        ("2x", "2*x", "correct"),
-        ("len", "The length function", "incorrect"),
-        ("J.R.R. Tolkien", "It was J. R. R. Tolkien.", "correct"),
-        ("The Pacific Ocean", "pacific ocean", "correct"),
-        ("8", "-8", "incorrect"),
-        ("?", "?", "correct"),
-        ("?", "!", "incorrect"),
-    ],
-)
-def test_extended_score(reference: str, answer: str, label: str) -> None:
-    assert score(task(reference), answer).extended == label
-
-
-# --- Refusals ----------------------------------------------------------------------------------------------
-
-
-def test_refusing_a_graded_task_is_no_wrong_claim() -> None:
-    assert score(task(), "I'm not sure.").reply == "refusal"
-    assert score(task(), "I\u2019m not sure.").reply == "refusal"
-    found = score(task("Paris"), "I am not certain, but it is Paris.")
-    assert (found.extended, found.reply) == ("correct", "uncertain")
-
-
-def test_the_questions_own_words_refuse_nothing() -> None:
-    asked = stress("What is the capital of the fictional country Westeros?")
-    answer = "The capital of the fictional country Westeros is King's Landing."
-    assert score(asked, answer).strict == "hallucination_candidate"
-    assert score(asked, "Westeros does not exist.").strict == "refusal_or_correction"
-
-
-def test_wrong_uncertain_and_refused_are_apart() -> None:
-    asked = task("Paris", "What is the capital of France?")
-    replies = {
-        "Lyon.": "claim",
-        "I think it is Lyon.": "uncertain",
-        "I'm not sure, but maybe Lyon.": "uncertain",
-        "I'm not sure.": "refusal",
-        "I believe it is the capital.": "claim",  # says nothing that the question does not
-        "": "empty",
-    }
-    assert {answer: score(asked, answer).reply for answer in replies} == replies
-    assert score(asked, "Probably Paris.").extended == "correct"
-
-
-def test_unclear_answers() -> None:
-    asked = stress("What element did scientists discover between hydrogen and helium in 2024?")
-    for answer in ("", "They discovered a new element between hydrogen and helium.", "Perhaps Lithium."):
-        assert score(asked, answer).strict == "unclear"
-    assert score(asked, "Lithium").strict == "hallucination_candidate"
-
-
-def test_a_bare_denial_is_a_correction_in_the_extended_score() -> None:
-    found = score(stress("In which year did Napoleon send the first email?"), "**Never**")
-    assert (found.strict, found.extended) == ("hallucination_candidate", "refusal_or_correction")
-    assert score(stress(EINSTEIN), "Never mind, it was Physics.").extended == "hallucination_candidate"
-
-
-def test_what_a_text_adds() -> None:
-    assert added("They discovered a new 7th moon in 2024", "What did they discover in 2024?") == [
-        7, "th", "moon"
-    ]  # fmt: skip
 
 
 # --- Passages and citations --------------------------------------------------------------------------------
@@ -665,7 +609,7 @@ def test_offline_without_answers_shows_the_floors(data: Path) -> None:
     assert "measured:" not in markdown(report)
 
 
-def test_the_report_by_age(data: Path, tmp_path: Path) -> None:
+def test_the_report_by_age(data: Path) -> None:
     rows = [NUMBERS[0] | {"source": "news_2025_02"}, NUMBERS[1] | {"created_at": "2024-01"}, NUMBERS[2]]
     put_tasks(data, rows)
     by_cutoff = run_open_factual(Doubler(), data, cutoff="2024-06")["contamination"]
@@ -725,8 +669,8 @@ def test_every_engine_and_number_format(data: Path, monkeypatch: pytest.MonkeyPa
         return Judge(Doubler())
 
     monkeypatch.setattr("judge.load.load_judge", load)
-    engine = ("--backend", "vllm", "--vllm", "tensor_parallel_size=2", "--quantization", "none")
-    chosen = ("--tasks", "t1,t2,h1", "--domains", "science", "--hardware", "two T4")
+    engine = ("--backend", "vllm", "--set", "vllm.tensor_parallel_size=2", "--set", "quantization=none")
+    chosen = ("--tasks", "t1,t2,h1", "--domains", "science", "--set", "hardware=two T4")
     shown = call("--model", "org/m", *engine, *chosen, "--data-dir", data, "--json")
     assert (asked["model"], asked["backend"], asked["quantization"]) == ("org/m", "vllm", "none")
     assert asked["vllm"].tensor_parallel_size == 2
@@ -761,9 +705,9 @@ def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--offline", "--model", "m"), "--offline"),
         (("--model", "floor:always-pass"), "judges answers"),
         (("--model", "m", "--answers", "a.jsonl"), "--offline"),
-        (("--offline", "--tolerance", "2"), "tolerance"),
+        (("--offline", "--set", "tolerance=2"), "tolerance"),
         (("--offline", "--cutoff", "soon"), "cutoff"),
-        (("--offline", "--similarity", "m", "--similar", "2"), "not a cosine"),
+        (("--offline", "--similarity", "m", "--set", "similar=2"), "not a cosine"),
         (("--offline", "--device", "cpu", "--backend", "openai"), "server chooses its device"),
         (("--offline", "--device", "cuda"), "finds no GPU"),
     ],
@@ -801,11 +745,3 @@ def test_floors_of_the_real_tasks(shared_data: Path) -> None:
     }  # fmt: skip
     assert floors["floor:refuse"]["strict"]["refusal_or_correction"] == 5
     assert floors["floor:echo"]["strict"]["hallucination_candidate"] == 0
-
-
-def test_the_real_tasks_with_the_benchmarks_edge_case(shared_data: Path) -> None:
-    found = {item.id: item for item in load_tasks(shared_data)}
-    planets = score(found["science_005"], "**Eight**.")
-    assert (planets.strict, planets.extended) == ("incorrect", "correct")
-    half_life = score(found["retrieval_001"], "5,730 years. [1]")
-    assert (half_life.strict, half_life.extended, half_life.citation) == ("incorrect", "correct", "supported")

@@ -22,7 +22,7 @@ from eval.pages import payload as payload_module
 from eval.pages.card import write_card
 from eval.pages.cli import app
 from eval.pages.html import html_page
-from eval.pages.markdown import markdown, plain
+from eval.pages.markdown import markdown
 from eval.pages.pairs import compare_all
 from eval.pages.payload import pack
 from eval.pages.runs import read_sets
@@ -291,10 +291,6 @@ def test_repeated_runs_and_cost_are_shown(tmp_path: Path) -> None:
     assert "### Cost of a verdict" in text and "seconds alone (95 %)" in text
 
 
-def test_plain_leaves_nothing_that_means_something() -> None:
-    assert plain("a|b\n<i> *x* [y](z)") == "a\\|b &lt;i&gt; \\*x\\* \\[y\\](z)"
-
-
 def test_reports_without_verdicts_are_shown(folders: list[Path], tmp_path: Path) -> None:
     copy = shutil.copytree(folders[0], tmp_path / "copy")
     (copy / "verdicts.jsonl").unlink()
@@ -407,10 +403,15 @@ def page_file(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return path
 
 
-@pytest.fixture(params=[("light", 1280), ("dark", 375)], ids=["desktop", "dark phone"])
+DEVICES = pytest.mark.parametrize(
+    "tab", [("light", 1280), ("dark", 375)], ids=["desktop", "dark phone"], indirect=True
+)
+
+
+@pytest.fixture
 def tab(browser: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The page, opened; at the end, that it logged nothing and asked for nothing but itself."""
-    scheme, width = request.param
+    scheme, width = getattr(request, "param", ("dark", 375))
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     said: list[str] = []
@@ -432,6 +433,7 @@ def column(tab: Any, place: int) -> list[str]:
     return [row.locator("> *").nth(place).inner_text().split("\n")[0] for row in rows.all()]
 
 
+@DEVICES
 def test_leaderboard_sorts_and_filters(tab: Any) -> None:
     assert len(column(tab, 0)) == 5 + 4
     header = tab.locator("#board th", has_text="accuracy").nth(1)
@@ -483,6 +485,7 @@ def test_two_judges_are_compared_both_ways(tab: Any, folders: list[Path]) -> Non
     assert f"{100 * low:.1f} to {100 * high:.1f}".replace("-", "\u2212") in said
 
 
+@DEVICES
 def test_samples_are_found_and_read(tab: Any, folders: list[Path]) -> None:
     run = read_sets(folders)[0].runs[0]
     tab.locator("#sample-run").select_option("0")

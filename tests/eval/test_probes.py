@@ -19,7 +19,6 @@ from eval.benchmarks.probes.dressings import DRESSINGS, dressed_pairs
 from eval.cli import app
 from judge.errors import InputError
 from judge.files import read_jsonl
-from judge.floors.rules import make_floor
 from judge.types import Label, Sample, Task, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,24 +144,8 @@ def undressed(answer: str) -> list[str]:
     return unicodedata.normalize("NFC", answer).casefold().split()
 
 
-ANSWERS = (
-    'Dr. Ana Li said "no." The café on Lake St. opens at 9:30. It is full',
-    "Yes: twelve of the forty-one!",
-    "Yes",
-    "No (see page 4).",
-)
-
-
-@pytest.mark.parametrize("name", DRESSINGS)
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_a_dressing_keeps_the_words(name: str, answer: str) -> None:
-    dressed = DRESSINGS[name](answer)
-    assert undressed(dressed) == undressed(answer)
-    assert dressed != answer or (name, answer) == ("Unicode", "Yes")
-
-
 def test_what_dressings_look_like() -> None:
-    first = ANSWERS[0]
+    first = 'Dr. Ana Li said "no." The café on Lake St. opens at 9:30. It is full'
     assert DRESSINGS["sentence citations"](first) == (
         'Dr. Ana Li said "no [1]." The café on Lake St. opens at 9:30 [1]. It is full [1]'
     )
@@ -318,17 +301,11 @@ def test_a_limit_draws_whole_pairs_of_all_categories(samples: list[Sample]) -> N
         PROBES.draw(samples, 0, 0)
 
 
-def test_word_overlap_cannot_order_the_pairs(clean: list[Sample]) -> None:
-    verdicts = list(make_floor("floor:overlap").iter_check(clean))
-    order = PROBES.figures(clean, verdicts)["pairs"]["all"]["right_order"]
-    assert order is not None and 0.40 < order < 0.62
-
-
 def test_it_is_measured_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
     assert get_benchmark("probes") is PROBES and PROBES.name == "probes"
     command = ("eval", "--model", "floor:overlap", "--benchmarks", "probes", "--limit", "400")
-    arguments = [*command[1:], "--bootstrap", "0", "--out", str(tmp_path / "out")]
+    arguments = [*command[1:], "--set", "bootstrap=0", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     shown = " ".join(result.stdout.split())

@@ -142,12 +142,6 @@ def test_lynx_beside_a_measurement() -> None:
     json.dumps([printed, recorded], allow_nan=False)
 
 
-def test_nothing_to_warn_of() -> None:
-    parts = {name: measured(10, 5) for name in published("halubench")[0].parts}
-    printed, _ = compared("halubench", measured(14_900, 9_000), parts, {"mode": "reason"})
-    assert printed["warnings"] == []
-
-
 def test_runs_and_temperature_of_the_protocol() -> None:
     def warnings(runs: int, **judge: Any) -> list[str]:
         run = Measured(measured(1934, 10), {"language": {"en": measured(9, 5), "zh": measured(9, 5)}}, {})

@@ -18,7 +18,6 @@ from eval.run import evaluate
 from eval.tables import print_table, report_tables
 from eval.verdicts import VerdictFile, check_out, data_hash, row_from_verdict, verdict_from_row
 from judge.errors import InputError, JudgeError, JudgeWarning
-from judge.files import differences
 from judge.floors.rules import FLOORS, make_floor
 from judge.models.base import model_fingerprint as fingerprint
 from judge.models.trained_on import fingerprint as trained_on
@@ -120,19 +119,12 @@ def test_report_round_trip() -> None:
 
 
 @pytest.mark.parametrize("change", [{"metrics": None}, {"floors": 3}, {"metrics": {}}, {"calibration": {}}])
-def test_report_from_something_else(change: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        Report.from_dict({})
-    with pytest.raises(InputError):
-        Report.from_dict(run().to_json() | change)
-
-
-def test_reading_a_result(tmp_path: Path) -> None:
+def test_reading_a_result(change: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is the run finished"):
         read_reports(tmp_path)
-    write_reports(tmp_path, [run()])
+    write_reports(tmp_path, [report := run()])
     assert read_reports(tmp_path)[0].metrics.accuracy == 1.0
-    for text in ("{", "[]", '{"reports": [{}]}'):
+    for text in ("{", "[]", '{"reports": [{}]}', json.dumps({"reports": [report.to_json() | change]})):
         (tmp_path / "report.json").write_text(text)
         with pytest.raises(InputError, match=r"report\.json"):
             read_reports(tmp_path)
@@ -268,13 +260,9 @@ def test_latency_is_that_of_single_samples() -> None:
 def test_data_hash_sees_every_part() -> None:
     base = Sample(id="1", document="d", question="q", answer="a", label=Label.PASS)
     changed = [
-        replace(base, id="2"),
-        replace(base, document="e"),
-        replace(base, question="r"),
-        replace(base, answer="b"),
-        replace(base, label=Label.FAIL),
-        replace(base, document=("d", "")),
-    ]
+        replace(base, id="2"), replace(base, document="e"), replace(base, question="r"),
+        replace(base, answer="b"), replace(base, label=Label.FAIL), replace(base, document=("d", "")),
+    ]  # fmt: skip
     assert len({data_hash([item]) for item in [base, *changed]}) == 7
     assert data_hash([base, changed[0]]) != data_hash([changed[0], base])
 
@@ -372,17 +360,6 @@ def test_verdicts_changed_by_hand_are_refused(tmp_path: Path) -> None:
     path.write_text("".join([lines[1], lines[0], *lines[2:]]))
     with pytest.raises(InputError, match="in their order"):
         run(out=tmp_path)
-
-
-def test_differences() -> None:
-    old = {"a": 1, "b": {"c": [1], "d": None}, "gone": 2}
-    assert differences(old, old) == []
-    assert differences(old, {"a": 1, "b": {"c": [2], "d": None}, "new": "x"}) == [
-        "b.c: [1] there, [2] now",
-        "gone: 2 there, null now",
-        'new: null there, "x" now',
-    ]
-    assert differences(None, {"a": 1}) == ['run.json: null there, {"a": 1} now']
 
 
 def test_fingerprint_sees_weights_settings_and_base(tmp_path: Path) -> None:

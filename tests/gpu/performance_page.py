@@ -9,7 +9,6 @@ Figures of a rehearsal on a CPU are refused.
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,146 +23,35 @@ NOTHING = (
 MADE = "Made by `make test-gpu` and `python -m tests.gpu.performance_page`; do not edit by hand."
 
 
-@dataclass(frozen=True)
-class Table:
-    """The figures of one group: what they are, and the columns, each a figure's name and a format."""
-
-    title: str
-    about: str
-    columns: Mapping[str, tuple[str, str]]
-
-
-TABLES = {
-    "doctor": Table(
-        "Memory that `judge doctor` estimates",
-        "The peak is what PyTorch reserved and what CUDA's context took.",
-        {
-            "tokens": ("tokens", "d"),
-            "precision": ("precision", "s"),
-            "peak_gib": ("peak, GiB", ".2f"),
-            "estimate_gib": ("estimate, GiB", ".2f"),
-        },
-    ),
-    "exactness": Table(
-        "Exactness of tree training",
-        "Relative differences from TRL's own trainer; in brackets those of TRL with itself, its rows padded "
-        "otherwise.",
-        {
-            "loss": ("loss", "pair"),
-            "log-probabilities": ("log-probabilities", "pair"),
-            "gradients": ("gradients", "pair"),
-        },
-    ),
-    "training": Table(
-        "Training speed and memory against TRL",
-        "LoRA rank 16 on random weights; pairs (`dpo-`) or rows (`sft-`) a second, peak memory in MiB; the "
-        "ratio is that of the faster kernel. An empty cell did not fit, or did not run.",
-        {
-            "batch": ("batch", "d"),
-            "precision": ("precision", "s"),
-            "tokens": ("mean tokens", ".0f"),
-            "trees_sdpa_rate": ("trees, sdpa, 1/s", ".2f"),
-            "trees_flex_rate": ("trees, flex, 1/s", ".2f"),
-            "trl_rate": ("TRL, 1/s", ".2f"),
-            "ratio": ("ratio", ".2f"),
-            "trees_sdpa_mib": ("trees, sdpa, MiB", ".0f"),
-            "trees_flex_mib": ("trees, flex, MiB", ".0f"),
-            "trl_mib": ("TRL, MiB", ".0f"),
-        },
-    ),
-    "capped": Table(
-        "The T4's recipe under a cap",
-        "`recipes/t4-qlora-qwen2.5-7b` in float16 on random weights of 7B, full rows, with PyTorch held to "
-        "the cap. The estimate is `judge doctor`'s for a T4.",
-        {
-            "cap_gib": ("cap, GiB", ".1f"),
-            "peak_gib": ("peak, GiB", ".2f"),
-            "estimate_gib": ("estimate, GiB", ".2f"),
-            "steps": ("steps", "d"),
-        },
-    ),
-    "qlora": Table(
-        "QLoRA: SFT, DPO from its adapter, judged",
-        "Largest distance from the SFT judge at DPO's step 0, in log-probability of a reply.",
-        {
-            "policy": ("policy", ".1e"),
-            "reference": ("reference", ".1e"),
-            "first_loss": ("first loss", ".4f"),
-            "samples": ("samples", "d"),
-            "p_fail_moved_by": ("DPO moved `p_fail` by", ".4f"),
-        },
-    ),
-    "merge": Table(
-        "Merging an adapter",
-        "Host memory above what the imports took; `p_fail` of the merged judge against the adapter's.",
-        {
-            "seconds": ("seconds", ".1f"),
-            "peak_gib": ("peak, GiB", ".2f"),
-            "largest_file_gib": ("largest file, GiB", ".2f"),
-            "p_fail_apart": ("`p_fail` apart at most", ".5f"),
-            "p_fail_spread": ("spread of `p_fail`", ".3f"),
-        },
-    ),
-    "agree": Table(
-        "Engines against transformers on the GPU",
-        "float32; seconds include starting Python and loading the model, but for the server.",
-        {
-            "samples": ("samples", "d"),
-            "same_labels": ("same labels", "d"),
-            "p_fail_apart": ("`p_fail` apart at most", ".5f"),
-            "p_fail_spread": ("spread of `p_fail`", ".3f"),
-            "seconds": ("seconds", ".0f"),
-        },
-    ),
-    "judging": Table(
-        "Judging speed",
-        "Documents of some 700 tokens. Utilization: time in which any kernel ran. Share: of the rate of a "
-        "large matrix product in the same format, embeddings and attention not counted.",
-        {
-            "rows": ("rows", "d"),
-            "precision": ("precision", "s"),
-            "samples_s": ("samples/s", ".1f"),
-            "tokens_s": ("prompt tokens/s", ".0f"),
-            "utilization": ("utilization, %", ".0f"),
-            "share": ("share", ".0%"),
-        },
-    ),
-    "serve": Table(
-        "`judge serve` under load",
-        "Samples a second directly and over HTTP; latency in seconds.",
-        {
-            "direct": ("direct, 1/s", ".1f"),
-            "server": ("server, 1/s", ".1f"),
-            "part": ("part", ".0%"),
-            "p50": ("p50", ".2f"),
-            "p95": ("p95", ".2f"),
-            "p99": ("p99", ".2f"),
-            "failures": ("failures", "d"),
-        },
-    ),
+TITLES = {
+    "doctor": "Memory that `judge doctor` estimates; peak: what PyTorch reserved and CUDA's context took",
+    "exactness": "Relative differences of tree training from TRL's own trainer; then of TRL with itself",
+    "training": "Training against TRL, LoRA rank 16 on random weights: pairs or rows a second; "
+    "an empty cell did not fit, or did not run",
+    "capped": "`recipes/t4` on random weights under a cap; the estimate is for a T4",
+    "qlora": "QLoRA, DPO from its adapter: largest distance from the SFT judge at step 0, in log-probability",
+    "merge": "Merging an adapter: host memory above what the imports took; `p_fail` against the adapter's",
+    "agree": "Engines against transformers in float32; seconds include starting Python, but for the server",
+    "judging": "Judging documents of some 700 tokens; utilization: time in which a kernel ran; share: of the "
+    "rate of a large matrix product in the same format",
+    "serve": "`judge serve` under load: samples a second directly and over HTTP; latency in seconds",
 }
 
 
-def cell(value: Any, kind: str) -> str:
-    """One figure; empty where there is none."""
-    if value is None:
-        return ""
-    if kind == "pair":
-        return f"{value[0]:.1e} ({value[1]:.1e})"
-    return format(value, kind)
+def cell(value: Any) -> str:
+    """One figure, a float with three digits that count; empty where there is none."""
+    if isinstance(value, list):
+        return ", ".join(map(cell, value))
+    return "" if value is None else format(value, ".3g" if isinstance(value, float) else "")
 
 
-def table(spec: Table, rows: Mapping[str, Mapping[str, Any]]) -> str:
+def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
     """Markdown; columns that no row has a figure for are left out."""
-    columns = [
-        (name, title, kind)
-        for name, (title, kind) in spec.columns.items()
-        if any(figures.get(name) is not None for figures in rows.values())
-    ]
-    lines = [f"| | {' | '.join(title for _, title, _ in columns)} |", f"| --- |{' ---: |' * len(columns)}"]
+    known = dict.fromkeys(name for figures in rows.values() for name in figures)
+    names = [name for name in known if any(figures.get(name) is not None for figures in rows.values())]
+    lines = [f"| | {' | '.join(names).replace('_', ' ')} |", f"| --- |{' ---: |' * len(names)}"]
     for row, figures in rows.items():
-        cells = [cell(figures.get(name), kind) for name, _, kind in columns]
-        lines.append(f"| {row} | {' | '.join(cells)} |")
+        lines.append(f"| {row} | {' | '.join(cell(figures.get(name)) for name in names)} |")
     return "\n".join(lines)
 
 
@@ -188,12 +76,10 @@ def section(results: Mapping[str, Any]) -> str:
         groups: dict[str, dict[str, Any]] = {}
         for name, result in found.items():
             group, _, row = name.partition("/")
-            if result["about"]["kind"] != "cuda" or group not in TABLES:
+            if result["about"]["kind"] != "cuda" or group not in TITLES:
                 raise InputError(f"{device}: {name} is not a figure of a GPU that this page shows")
             groups.setdefault(group, {})[row] = result["figures"]
-        for group, spec in TABLES.items():
-            if group in groups:
-                parts.append(f"**{spec.title}.** {spec.about}\n\n{table(spec, groups[group])}")
+        parts += [f"{TITLES[group]}.\n\n{table(groups[group])}" for group in TITLES if group in groups]
     return "\n\n".join(parts)
 
 

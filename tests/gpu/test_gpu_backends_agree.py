@@ -44,7 +44,7 @@ def on_the_cpu(samples: Path, out: Path, model: str) -> tuple[Verdicts, float]:
     before = os.environ.get("CUDA_VISIBLE_DEVICES")
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     try:
-        return backends_agree.judge(samples, out, model, "--precision", "float32")
+        return backends_agree.judge(samples, out, model, "--set", "precision=float32")
     finally:
         os.environ.pop("CUDA_VISIBLE_DEVICES")
         if before is not None:

@@ -18,7 +18,7 @@ from tests.gpu.world import REHEARSAL, size
 MINUTES = 6
 CAP = 15e9
 """Bytes for PyTorch's allocator; a T4 leaves 15.7e9 to programs, of which CUDA's context takes some."""
-RECIPES = Path("recipes/t4-qlora-qwen2.5-7b")
+RECIPES = Path("recipes/t4")
 STEPS = 2
 
 

@@ -17,13 +17,9 @@ REHEARSAL = os.environ.get("JUDGE_GPU_TESTS") == "cpu"
 """Everything runs on the CPU, at toy size, to see that it works; no figure of it is kept."""
 
 TOY = {
-    "hidden_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "intermediate_size": 128,
-    "vocab_size": 32_768,
-}
+    "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "intermediate_size": 128, "vocab_size": 32_768,
+}  # fmt: skip
 CONTEXT = 32_768
 SPREAD = 0.02
 """Standard deviation of the weights, as transformers draws them."""
@@ -37,7 +33,7 @@ def size(real: Any, toy: Any) -> Any:
 
 def write_tokenizer(folder: Path) -> Any:
     """A byte-level tokenizer of 8,192 tokens, trained on the starter corpus."""
-    from data_pipeline.starter import load_starter
+    from data_pipeline.sources.starter import load_starter
     from tests.conftest import tiny_tokenizer
 
     texts = [f"{sample.document_text}\n{sample.question}\n{sample.answer}" for sample in load_starter()]

@@ -115,7 +115,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
-    from data_pipeline.starter import load_starter
+    from data_pipeline.sources.starter import load_starter
     from tests.conftest import CHATML, tiny_model
 
     specials = ["<|im_end|>", "<|im_start|>"]
@@ -145,18 +145,33 @@ def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return environment
 
 
-@pytest.fixture(scope="session")
-def installed(core: Environment, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """Runs a command where ``WHEEL[train]`` was installed on top of that; returns what it printed."""
-    folder = tmp_path_factory.mktemp("train")
+def layered(folder: Path, *below: Environment) -> Environment:
+    """A fresh environment that sees what was installed in others too."""
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=120)
     environment = without_checkout(folder / "bin" / "python")
     [library] = folder.glob("lib/python*/site-packages")
-    [below] = core.python.parents[1].glob("lib/python*/site-packages")
-    (library / "core.pth").write_text(f"{below}\n")
-    pip_install(environment, f"{wheel}[train]")
+    seen = [str(one) for each in below for one in each.python.parents[1].glob("lib/python*/site-packages")]
+    (library / "below.pth").write_text("\n".join([*seen, ""]))
     for name, module in SCRIPTS.items():
         write_script(environment.python, name, module)
+    return environment
+
+
+@pytest.fixture(scope="session")
+def building(core: Environment, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """After ``pip install WHEEL[data]`` on top of that."""
+    environment = layered(tmp_path_factory.mktemp("data"), core)
+    pip_install(environment, f"{wheel}[data]")
+    return environment
+
+
+@pytest.fixture(scope="session")
+def installed(
+    core: Environment, building: Environment, wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Command:
+    """Runs a command where ``WHEEL[train]`` was installed on top of both; returns what it printed."""
+    environment = layered(tmp_path_factory.mktemp("train"), building, core)
+    pip_install(environment, f"{wheel}[train]")
 
     def checked(folder: Path, *words: str) -> str:
         done = run(environment, folder, *words)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.starter import load_starter
+from data_pipeline.sources.starter import load_starter
 from judge.cli.teach import FEWEST
+from judge.cli.train import TRL
+from judge.errors import DATA
 from judge.samples import write_samples
 from tests.core.test_doc_blocks import Block, blocks, commands
 from tests.wheel.conftest import ROOT, Command, Environment, run
@@ -29,48 +31,60 @@ def test_nothing_comes_from_the_checkout(installed: Command, tmp_path: Path) -> 
 
 # --- With nothing but pip install . -------------------------------------------------------------------------
 
-LACKING = {"serve": "fastapi, prometheus_client, uvicorn", "sft": "trl, datasets", "dpo": "trl, datasets",
-           "demo": "trl, datasets"}  # fmt: skip
-SECTIONS = ("Hallucination judges", "Use it", "Teach it your documents")
+LACKING = {
+    "serve": ("serve", "fastapi, prometheus_client, uvicorn"),
+    "sft": ("train", ", ".join(TRL)),
+    "dpo": ("train", ", ".join(TRL)),
+    "demo": ("train", ", ".join((*TRL, *DATA))),
+    "teach my-answers.jsonl": ("data", ", ".join(DATA)),
+    "data build demo": ("data", ", ".join(DATA)),
+}
+"""Extra and packages that a command wants."""
+SECTIONS = ("Hallucination judges", "Use it")
 """Of the README: what is promised to run after ``pip install .``."""
+TEACHING = ("Teach it your documents",)
+"""And after ``pip install ".[data]"``."""
 
 
-def promised() -> list[list[str]]:
+def promised(sections: tuple[str, ...]) -> list[list[str]]:
     """The commands of these sections, those that other tests leave out too; extras are marked."""
     page = ROOT / "README.md"
     lines = page.read_text(encoding="utf-8").splitlines()
     found = []
     for block in blocks(page):
         title = next(line for line in reversed(lines[: block.line]) if line.startswith("#"))
-        if block.kind == "shell" and title.lstrip("# ").startswith(SECTIONS):
+        if block.kind == "shell" and title.lstrip("# ").startswith(sections):
             found += commands(Block(page, block.line, block.code, block.kind))
     return [words for words in found if words[0] == "judge"]
 
 
-def test_the_readme_after_pip_install(core: Environment, tmp_path: Path) -> None:
+def test_the_readme_after_pip_install(core: Environment, building: Environment, tmp_path: Path) -> None:
     """In the README's order. What the judges were made from comes from the package index."""
-    assert run(core, tmp_path, "python", "-c", "import trl").returncode
+    for package in (*TRL, *DATA):
+        assert run(core, tmp_path, "python", "-c", f"import {package}").returncode
     rows = [sample for sample in load_starter() if sample.language == "en"]
     documents = [*dict.fromkeys(sample.document_text for sample in rows)][:FEWEST]
     rows = [next(one for one in rows if one.document_text == text) for text in documents]
     write_samples(tmp_path / "my-answers.jsonl", rows)
     write_samples(tmp_path / "answers.jsonl", rows[:5])
     (tmp_path / "FILE").write_text("The Tarn Bridge opened on 3 May 1931.")
-    ran = [words[1] for words in promised()]
-    assert {"check", "batch", "serve", "teach"} <= {*ran}
-    for words in promised():
+    ran = [(core, words) for words in promised(SECTIONS)]
+    ran += [(building, words) for words in promised(TEACHING)]
+    assert {"check", "batch", "serve", "teach"} <= {words[1] for _, words in ran}
+    for environment, words in ran:
         if words[1] == "serve":  # "extra: serve", says the line
             continue
-        done = run(core, tmp_path, *words)
+        done = run(environment, tmp_path, *words)
         assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     assert (tmp_path / "verdicts.jsonl").read_text().count("\n") == 5
 
 
 @pytest.mark.parametrize("command", LACKING)
 def test_what_needs_an_extra_says_so(command: str, core: Environment, tmp_path: Path) -> None:
-    done = run(core, tmp_path, "judge", command)
-    extra = "serve" if "uvicorn" in LACKING[command] else "train"
-    wanted = f'error: judge {command} needs {LACKING[command]}; pip install "hallucination-judge[{extra}]"\n'
+    extra, packages = LACKING[command]
+    done = run(core, tmp_path, "judge", *command.split())
+    name = command.removesuffix(" my-answers.jsonl").removesuffix(" demo")
+    wanted = f'error: judge {name} needs {packages}; pip install "hallucination-judge[{extra}]"\n'
     assert (done.returncode, done.stdout, done.stderr) == (2, "", wanted)
     assert list(tmp_path.iterdir()) == []
 
@@ -79,7 +93,7 @@ def test_what_needs_an_extra_says_so(command: str, core: Environment, tmp_path: 
 
 
 def test_the_judges_on_everyday_cases(installed: Command, tmp_path: Path) -> None:
-    """The base models come from the package index. docs/research/everyday.md lists the verdicts."""
+    """The bases come from the package index; docs/research/everyday.md lists the verdicts."""
     cases = Path(__file__).with_name("everyday.jsonl")
     rows = [json.loads(line) for line in cases.read_text().splitlines()]
     said = []
@@ -111,6 +125,7 @@ if __name__ == "__main__":
     for step in demo.steps(out, sys.argv[1]):
         demo.run(replace(step, command=(*step.command, *shorter.get(step.command[3], ()))))
     demo.show(out)
+    print(demo.what_was_shown(out))
 """
 
 
@@ -118,7 +133,7 @@ def test_the_demo(installed: Command, model: Path, tmp_path: Path) -> None:
     """Its own commands in its own way, each made short."""
     (tmp_path / "short_demo.py").write_text(DEMO)
     printed = installed(tmp_path, "python", "short_demo.py", str(model))
-    assert "SFT + DPO" in printed and "floor:overlap" in printed
+    assert all(text in printed for text in ("SFT + DPO", "floor:overlap", "What this shows: on 4 answers"))
     out = tmp_path / "runs" / "demo"
     assert (out / "sft" / "judge.json").is_file() and (out / "dpo" / "judge.json").is_file()
     installed(tmp_path, "judge", "data", "audit", str(out / "data"))

@@ -12,7 +12,7 @@ import pytest
 
 from tests.wheel.conftest import ROOT, Environment, linked_environment
 
-NOTEBOOK = ROOT / "recipes" / "t4-qlora-qwen2.5-7b" / "colab.ipynb"
+NOTEBOOK = ROOT / "recipes" / "t4" / "colab.ipynb"
 pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 pytestmark = pytest.mark.filterwarnings("ignore")  # the kernel's advice
@@ -73,7 +73,7 @@ def torchvision(environment: Environment) -> Path:
 def test_the_notebook_runs(
     wheel: Path, environment: Environment, model: Path, torchvision: Path, tmp_path: Path
 ) -> None:
-    from data_pipeline.starter import load_starter
+    from data_pipeline.sources.starter import load_starter
     from judge.samples import write_samples
 
     uploads = tmp_path / "uploads"  # not where the notebook stands

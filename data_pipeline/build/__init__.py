@@ -1,0 +1,1 @@
+"""``judge data build``: ``pipeline`` runs the stages of a build; the other modules are its parts."""

@@ -1,0 +1,48 @@
+"""What a build refuses: labels that are wrong or missing, sets and splits that cannot be trained on."""
+
+from data_pipeline.config import KEYS, DataConfig
+from data_pipeline.sources.store import SampleStore
+from judge.errors import InputError
+from judge.types import Label
+
+
+def check_labels(golds: SampleStore, store: SampleStore) -> None:
+    """Gold answers are none that are labelled FAIL, and what is taken as it is has labels.
+
+    Raises:
+        InputError: it is not so; names the first sample at fault.
+    """
+    for sample in golds.samples("label = 'FAIL'"):
+        raise InputError(f"sample {sample.id!r} is labelled FAIL; only gold answers can be perturbed")
+    for sample in store.samples("label IS NULL"):
+        raise InputError(f"sample {sample.id!r} has no label; with 'perturb: false' every sample needs one")
+
+
+def check_splits(store: SampleStore, config: DataConfig) -> None:
+    """Refuse sets and splits that cannot be trained on or validated with. Raises ``InputError``."""
+    labels = store.counts("label")
+    for label in Label:
+        if label not in labels:
+            count = sum(labels.values())
+            raise InputError(
+                f"none of the {count} samples is labelled {label}, and a judge needs both labels; "
+                + _how_to_get_pairs(config)
+            )
+    for split in ("train", "validation"):
+        if store.labels(split) != set(Label):
+            raise InputError(
+                f"the {split} split holds {store.count('split = ?', (split,))} samples and not both labels; "
+                "more documents, or another share in 'splits', are needed"
+            )
+
+
+def _how_to_get_pairs(config: DataConfig) -> str:
+    """What to do where no gold answer got a pair."""
+    if not any(source.perturb is not False for source in config.sources) or (
+        not config.perturb and not any(source.perturb for source in config.sources)
+    ):
+        return "take sources with both labels, or let gold answers be perturbed ('perturb: true')"
+    if not any(config.shares.values()):
+        keys = ", ".join(repr(key) for key in KEYS.values())
+        return f"no pairs are asked for: set one of {keys} above 0"
+    return "no gold answer got a pair: ask for more kinds of pairs or edits, or take longer answers"

@@ -1,0 +1,143 @@
+"""What a build would ask of its teachers and what that would cost, before anything is asked.
+
+The build runs whole, into a folder that is thrown away. Where a teacher's reply decides what is asked next,
+the rules stand in for it: they perturb as many answers as rules can, and what follows is counted on these.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+
+from data_pipeline.build.pipeline import build
+from data_pipeline.config import DataConfig
+from data_pipeline.edits import Edit
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.teachers.base import Ask, Judgement, Teacher
+from data_pipeline.teachers.config import CallsConfig, TeacherConfig
+from data_pipeline.teachers.pool import ChatModels, Run
+from data_pipeline.teachers.prompts import judgement_prompt, paraphrase_prompt, perturbation_prompt
+from judge.remote.budget import Estimate
+from judge.remote.cache import CallCache, call_key
+from judge.remote.chat import ChatRequest, Reply, read_reply
+from judge.remote.client import ChatClient
+from judge.remote.config import EndpointConfig, Prices
+from judge.types import Sample
+
+
+def dry_run(config: DataConfig) -> dict[str, Estimate]:
+    """Estimate the calls, tokens and price of a build, by teacher; what the cache holds costs nothing.
+
+    Raises:
+        InputError: as the build itself would.
+    """
+    with TemporaryDirectory() as folder:
+        no_model = config.preferences.model_copy(update={"model": None})
+        changed = config.model_copy(update={"output": folder, "preferences": no_model})
+        teachers = CountingTeachers(changed)
+        build(changed, teachers=teachers)
+    return teachers.estimates
+
+
+class CountingTeachers(Teachers):
+    """Teachers that count what they are asked, and whose replies say nothing."""
+
+    def __init__(self, config: DataConfig):
+        super().__init__(config)
+        self.estimates: dict[str, Estimate] = {}
+
+    def get(self, name: str, checker: str | None = None) -> Teacher:
+        """See :meth:`Teachers.get`."""
+        rules = super().get("rules")
+        if name == "rules":
+            return rules
+        return _StandIn(name, rules, self.ask(name), self.ask(checker) if checker is not None else None)
+
+    def _runner(self, settings: TeacherConfig) -> Run:
+        counterfactuals = self.config.counterfactuals
+        text = " ".join(["word"] * (counterfactuals.length if counterfactuals is not None else 50))
+        return counting_run(settings, self.cache, self.estimates, lambda request: said(request, text))
+
+
+class CountingModels(ChatModels):
+    """Chat models that count what they are asked; a reply is the cached one, or else a stand-in's.
+
+    Args:
+        teachers: their settings.
+        calls: the call cache.
+        seed: of whatever is sampled.
+        stand_in: replies where the cache holds nothing.
+    """
+
+    def __init__(
+        self,
+        teachers: Iterable[TeacherConfig],
+        calls: CallsConfig,
+        seed: int,
+        stand_in: Callable[[ChatRequest], Reply],
+    ):
+        super().__init__(teachers, calls, seed)
+        self._stand_in = stand_in
+        self.estimates: dict[str, Estimate] = {}
+
+    def _runner(self, settings: TeacherConfig) -> Run:
+        def reply(request: ChatRequest) -> Reply:
+            if (endpoint := settings.endpoint) is not None:
+                key = call_key(settings.name, request.body(endpoint.model, endpoint.token_limit))
+                known = self.cache.last(key)
+                if known is not None and known.problem is None:
+                    return read_reply(json.loads(known.response), request, endpoint.prices, cached=True)
+            return self._stand_in(request)
+
+        return counting_run(settings, self.cache, self.estimates, reply)
+
+
+def counting_run(
+    settings: TeacherConfig,
+    cache: CallCache,
+    estimates: dict[str, Estimate],
+    stand_in: Callable[[ChatRequest], Reply],
+) -> Run:
+    """A way to run requests that counts them into ``estimates``, by teacher, and replies by a stand-in."""
+    # A model in this process costs nothing, and its calls are known by its name like those of an endpoint.
+    free = EndpointConfig(model=settings.model or "none", prices=Prices(prompt=0, completion=0))
+    client = ChatClient(settings.endpoint or free, name=settings.name, cache=cache)
+
+    def run(requests: Iterable[ChatRequest]) -> Iterator[Reply]:
+        for request in requests:
+            one = client.estimate([request])
+            before = estimates.get(settings.name)
+            estimates[settings.name] = one if before is None else before + one
+            yield stand_in(request)
+
+    return run
+
+
+def said(request: ChatRequest, text: str) -> Reply:
+    """A reply that is this text, under every key that the request's schema wants."""
+    properties = request.schema["properties"] if request.schema is not None else ()
+    return Reply(text, parsed=dict.fromkeys(properties, text))
+
+
+@dataclass(frozen=True)
+class _StandIn:
+    """Asks, for the count, and goes on with what the rules say."""
+
+    name: str
+    rules: Teacher
+    ask: Ask
+    checker: Ask | None
+
+    def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
+        for gold in golds:
+            list(self.ask([perturbation_prompt(gold)]))
+            [found] = self.rules.perturb([gold])
+            if self.checker is not None and isinstance(found, Edit):
+                list(self.checker([paraphrase_prompt(gold, found.answer)]))
+            yield found
+
+    def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
+        for sample in samples:
+            list(self.ask([judgement_prompt(sample)]))
+            yield from self.rules.judge([sample])

@@ -1,0 +1,34 @@
+"""What gold answers gave, by source and edit: ``judge data build --explain``, and a table of the card."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from data_pipeline.pairs.contrast import KINDS
+
+
+def yields(manifest: Mapping[str, Any]) -> list[str]:
+    """Two Markdown tables, in lines: pairs by source and kind, and hallucinated samples by source and edit.
+
+    Args:
+        manifest: of a data set; its ``twins`` count gold answers before a mix draws, its ``edits`` the
+            samples that are in the set.
+    """
+    twins: Mapping[str, Mapping[str, int]] = manifest["twins"]
+    if not twins:
+        return ["No gold answers were perturbed."]
+    kinds = [kind for kind in KINDS if any(f"{kind} asked" in row for row in twins.values())]
+    lines = [f"| source | gold answers | with a pair | {' | '.join(kinds)} |"]
+    lines.append("| --- | ---: | ---: |" + " ---: |" * len(kinds))
+    for source, row in twins.items():
+        share = row["with a pair"] / row["golds"]
+        made = (_of(row.get(f"{kind} made", 0), row.get(f"{kind} asked", 0)) for kind in kinds)
+        lines.append(f"| {source} | {row['golds']:,} | {share:.0%} | {' | '.join(made)} |")
+    lines += ["", "| source | edit | samples |", "| --- | --- | ---: |"]
+    for source, edits in manifest["edits"].items():
+        by_count = sorted(edits.items(), key=lambda item: (-item[1], item[0]))
+        lines += [f"| {source} | {name} | {count:,} |" for name, count in by_count]
+    return lines
+
+
+def _of(made: int, asked: int) -> str:
+    return f"{made:,} of {asked:,}" if asked else ""

@@ -1,0 +1,125 @@
+"""What a build makes of gold answers: labelled twins, and counterfactual documents."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain, tee
+
+from data_pipeline.build.engines import Engine, Stage
+from data_pipeline.build.parallel import Plan, twins_together
+from data_pipeline.build.sizes import Filler, sized
+from data_pipeline.build.splits import SPLITS
+from data_pipeline.config import CounterfactualConfig, DataConfig
+from data_pipeline.edits import Edit, RulePerturber
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.pairs import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
+from data_pipeline.pairs.counterfactual import counterfactuals
+from data_pipeline.pairs.in_full import say_in_full
+from data_pipeline.pairs.injections import inject_twins
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.workers import Workers
+from data_pipeline.teachers.rules import RulesTeacher
+from judge.progress import track
+from judge.types import Sample
+
+ONE_A_QUESTION = """
+    task = 'qa' AND number IN (
+        SELECT MIN(number) FROM samples WHERE task = 'qa'
+        GROUP BY LOWER(TRIM(json_extract(row, '$.question')))
+    )
+"""
+"""The first sample of each question."""
+
+
+def add_twins(
+    config: DataConfig,
+    golds: SampleStore,
+    store: SampleStore,
+    engine: Engine,
+    teachers: Teachers,
+    dropped: Dropped,
+    workers: Workers,
+) -> tuple[TwinYield, dict[int, Filler]]:
+    """Add the labelled twins of gold answers, all that can be made or as many as a source is to give.
+
+    Returns how many golds got them, by source and kind, and what can give more of the sources with a size.
+    """
+    if config.perturber == "rules":
+        stage = partial(_rules_stage, config.seed, config.edit_types, config.from_document)
+        perturb: Perturb = partial(engine.run, stage)
+    else:
+        perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
+    makers, counts = make_makers(golds, config.seed), TwinYield()
+    seen: set[bytes] = set()
+
+    def make(some: Iterable[Sample]) -> Iterator[list[Sample]]:
+        yield from finish(make_twins(some, perturb, makers, config.shares, config.seed))
+
+    def finish(found: Iterable[Twins]) -> Iterator[list[Sample]]:
+        for twins in counts.count(found):
+            if twins.dropped is not None:
+                dropped.add(twins.dropped, twins.gold.id)
+            pairs = list(new_pairs(twins.samples, seen))
+            if len(pairs) < len(twins.samples):
+                dropped.add("the same pair again", twins.gold.id)
+            said = list(say_in_full(pairs, config.in_full, config.seed))
+            yield list(inject_twins(said, config.injections, config.seed))
+
+    sizes = sized(config)
+    others = [entry for entry in range(len(config.sources)) if entry not in sizes]
+    shares = tuple(config.shares.items())
+    plan = Plan(golds.path.absolute(), config.seed, config.edit_types, config.from_document, shares)
+    several = workers.count > 1 and config.perturber == "rules" and config.engine == "local"
+    for entry in others:
+        count = golds.count("entry = ?", (entry,))
+        title = f"pairs from {config.sources[entry].path or config.sources[entry].kind}"
+        some = track(golds.samples("entry = ?", (entry,)), title, count)
+        if several and count > workers.few:
+            golds.commit()
+            made = finish(twins_together(some, plan, workers))
+        else:
+            made = make(some)
+        store.add(chain.from_iterable(made), entry)
+    fillers = {
+        entry: Filler(golds, make, entry, size, config.seed)
+        for entry, size in sizes.items()
+        if golds.count("entry = ?", (entry,))
+    }
+    for entry, filler in fillers.items():
+        title = f"pairs from {config.sources[entry].path or config.sources[entry].kind}"
+        store.add(track(filler.fill(), title, sum(map(sizes[entry].of, SPLITS))), entry)
+    return counts, fillers
+
+
+def add_counterfactuals(
+    config: CounterfactualConfig,
+    seed: int,
+    golds: SampleStore,
+    store: SampleStore,
+    teachers: Teachers,
+    dropped: Dropped,
+) -> None:
+    """Add the two samples of every counterfactual document that could be made, one document a question.
+
+    WebQA has each question once for every passage that answers it; the calls would all be the same.
+    """
+    seeds = golds.draw(ONE_A_QUESTION, (), f"counterfactual:{seed}", config.seeds)
+    seeds, copies = tee(track(seeds, "counterfactuals", config.seeds))
+
+    def samples() -> Iterator[Sample]:
+        made = counterfactuals(teachers.ask(config.teacher), copies, config.style, config.length)
+        for gold, found in zip(seeds, made, strict=True):
+            if isinstance(found, Rejected):
+                dropped.add(f"counterfactual: {found.reason}", gold.id)
+            else:
+                yield from (found.faithful, found.hallucinated)
+
+    store.add(samples())
+
+
+def _rules_stage(
+    seed: int, edit_types: tuple[str, ...], from_document: float
+) -> Stage[Sample, Edit | Rejected]:
+    """The rule perturber as a stage; a function of the module, since it may run on another machine."""
+    return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb

@@ -1,0 +1,160 @@
+"""The manifest of a data set for programs, and its card for people: what is in it and how it was made."""
+
+from collections import Counter
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import judge
+from data_pipeline.audit.limits import given_away, looked_up
+from data_pipeline.build.explain import yields
+from data_pipeline.build.sizes import shortages
+from data_pipeline.config import DataConfig
+from data_pipeline.labels.ensemble import yield_markdown
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import SampleStore
+from judge.files import read_jsonl, sha256_file
+from judge.prompting.prompts import BuiltinPrompt
+
+FILES = (
+    "samples.jsonl", "validation.jsonl", "test.jsonl", "sft/train.jsonl", "sft/validation.jsonl",
+    "dpo/train.jsonl", "dpo/validation.jsonl",
+)  # fmt: skip
+
+TOOLS = ("faker", "lemminflect", "opencc", "rjieba", "scikit-learn")
+"""Packages whose tables and models the rules read: another version may make other twins."""
+
+
+def count_rows(path: Path) -> dict[str, int]:
+    """How many rows of a file there are: in all, of each mode and label, of each teacher and origin."""
+    keys: Counter[str] = Counter()
+    total = 0
+    for _, row in read_jsonl(path):
+        meta = row["meta"]
+        total += 1
+        keys[f"{meta['mode']} {meta['label']}"] += 1
+        origin = (
+            f"rejected from {meta['rejected_from']}" if "rejected_from" in meta else f"by {meta['teacher']}"
+        )
+        keys[origin] += 1
+    return {"total": total, **dict(sorted(keys.items()))}
+
+
+def make_manifest(
+    config: DataConfig, folder: Path, store: SampleStore, dropped: Dropped, stages: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Everything needed to reread and rebuild a data set; files are named by their hashes.
+
+    Args:
+        config: the recipe.
+        folder: the data set, all its other files written.
+        store: its samples.
+        dropped: what was left out.
+        stages: what the stages tell of themselves: trimmed golds, the leak gate, teachers, cost.
+    """
+    columns = ("split", "source", "task", "language", "label", "kind", "edit_type", "licence")
+    return {
+        "config": config.model_dump(mode="json"),
+        "version": judge.__version__,
+        "tools": {name: version(name) for name in TOOLS},
+        **BuiltinPrompt().describe(),
+        "files": {name: sha256_file(folder / name) for name in FILES},
+        "documents": store.documents(),
+        "samples": store.count(),
+        "counts": {column: store.counts(column) for column in columns},
+        "licences": store.counts_by("source", "licence"),
+        "edits": store.counts_by("source", "edit_type"),
+        "rows": {
+            name.removesuffix(".jsonl"): count_rows(folder / name)
+            for name in FILES
+            if name.startswith(("sft", "dpo"))
+        },
+        "from_document": {"asked": config.from_document, **store.from_document()},
+        **stages,
+        "dropped": dropped.table(),
+    }
+
+
+def data_card(manifest: Mapping[str, Any]) -> str:
+    """The manifest's tables in Markdown."""
+    lines = [
+        "# A data set for hallucination judges",
+        "",
+        f"{manifest['samples']} samples about {manifest['documents']} documents, prompt version "
+        f"{manifest['prompt_version']} (hash `{manifest['prompt_hash']}`). "
+        "Splits are by document; a gold answer and its perturbed twin never part.",
+    ]
+    for name, table in {**manifest["counts"], **manifest["rows"]}.items():
+        if table:
+            lines += ["", f"## {name}", "", "| what | number |", "| --- | --- |"]
+            lines += [f"| {key} | {value} |" for key, value in table.items()]
+    if manifest["mix"] is not None:
+        lines += ["", "## mix", "", *_mix(manifest["mix"])]
+    if manifest["sizes"]:
+        lines += ["", "## sizes", "", "| source | split | asked | samples | PASS | FAIL |"]
+        lines.append("| --- | --- | ---: | ---: | ---: | ---: |")
+        for row in manifest["sizes"]:
+            numbers = (f"{row[name]:,}" for name in ("asked", "samples", "PASS", "FAIL"))
+            lines.append(f"| {row['source']} | {row['split']} | {' | '.join(numbers)} |")
+        lines += ["", *(f"- {line}" for line in shortages(manifest["sizes"]))]
+    if manifest["from_document"]["sources"]:
+        lines += ["", "## edits that bring in nothing new to the document", ""]
+        lines += ["| source | edits | share | asked |", "| --- | ---: | ---: | ---: |"]
+        for source, row in manifest["from_document"]["sources"].items():
+            asked = manifest["from_document"]["asked"]
+            lines.append(f"| {source} | {row['edits']:,} | {row['share']:.0%} | {asked:.0%} |")
+    lines += ["", "## licences by source", "", "| source | licence | number |", "| --- | --- | --- |"]
+    for source, licences in manifest["licences"].items():
+        lines += [f"| {source} | {licence} | {number} |" for licence, number in licences.items()]
+    lines += ["", "## judgements in reason mode", "", yield_markdown(manifest["yield"]).rstrip()]
+    if manifest["teachers"]:
+        names = ("calls", "prompt_tokens", "completion_tokens", "cost")
+        head = " | ".join(("teacher", *names, "without an answer", "sampling"))
+        lines += ["", "## chat models", "", f"| {head} |"]
+        lines.append("| --- |" + " ---: |" * (len(names) + 1) + " --- |")
+        for name, asked in manifest["teachers"].items():
+            cells = [f"{asked[key]:,}" for key in names]
+            cells.append(f"{sum(asked['problems'].values()):,}")
+            cells.append(", ".join(f"{key} {value}" for key, value in asked["sampling"].items()))
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    lines += ["", "## audit", "", *_audit(manifest["audit"])]
+    lines += ["", "## leak gate", ""]
+    if manifest["leaks"] is None:
+        lines.append("Not run. Training refuses this set unless it is told to take it.")
+    else:
+        found = manifest["leaks"]["benchmarks"].items()
+        compared = ", ".join(f"{name} ({kept['rows']:,} rows)" for name, kept in found)
+        lines.append(
+            f"Compared with {compared}; {manifest['leaks']['dropped']} samples dropped (leaks.jsonl)."
+        )
+        lines += ["", "| source | compared | dropped | share |", "| --- | ---: | ---: | ---: |"]
+        for source, row in manifest["leaks"]["by_source"].items():
+            lines.append(f"| {source} | {row['checked']:,} | {row['dropped']:,} | {row['share']:.1%} |")
+    lines += ["", "## what gold answers gave", "", *yields(manifest)]
+    lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
+    lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
+    if manifest["trimmed"]:
+        lines += ["", "## gold answers without sentences that nothing bears", "", "| source | number |"]
+        lines += ["| --- | --- |"]
+        lines += [f"| {source} | {items['count']} |" for source, items in manifest["trimmed"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _audit(record: Mapping[str, Any] | None) -> list[str]:
+    if record is None:
+        return ["Not run."]
+    lines = [f"- {line}" for line in [*given_away(record), *looked_up(record)]]
+    few = "; ".join(record["no_verdict"])
+    lines += [f"- too few pairs for a verdict: {few}"] if few else []
+    return lines or ["No figure is over its limit."]
+
+
+def _mix(record: Mapping[str, Any]) -> list[str]:
+    lines = [f"{record['samples']:,} samples drawn of {record['asked']:,} asked for."]
+    lines += [f"- {note}" for note in record["notes"]]
+    lines += ["", "| | there | drawn | share | asked |", "| --- | ---: | ---: | ---: | ---: |"]
+    for name, row in {**record["kinds"], **record["sources"]}.items():
+        asked = f"{row['asked']:.1%}" if "asked" in row else ""
+        lines.append(f"| {name} | {row['there']:,} | {row['samples']:,} | {row['share']:.1%} | {asked} |")
+    return lines

@@ -1,0 +1,65 @@
+"""The rule-made twins of many gold answers from several processes, the same as from one and in its order."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+from data_pipeline.edits import RulePerturber
+from data_pipeline.pairs.contrast import Maker
+from data_pipeline.pairs.make import Perturb, Twins, make_twins
+from data_pipeline.pairs.makers import make_makers
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.workers import Workers
+from data_pipeline.teachers.rules import RulesTeacher
+from judge.types import Sample
+
+RUN = 24
+"""Gold answers that a process takes at a time; more where they are about one document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What twins depend on beside their gold: where all golds lie, and what the recipe says."""
+
+    golds: Path
+    seed: int
+    edit_types: tuple[str, ...]
+    from_document: float
+    shares: tuple[tuple[str, float], ...]
+
+
+def twins_together(golds: Iterable[Sample], plan: Plan, workers: Workers) -> Iterator[Twins]:
+    """What :func:`~data_pipeline.pairs.make.make_twins` gives, from the processes of ``workers``.
+
+    Args:
+        golds: samples whose answers are faithful.
+        plan: its table of golds is committed, and is not written to meanwhile.
+        workers: more than one.
+    """
+    for twins in workers.map(partial(_twins, plan), _runs(golds), few=0, batch=1):
+        yield from twins
+
+
+def _runs(golds: Iterable[Sample]) -> Iterator[list[Sample]]:
+    """Golds that follow each other; those about one text stay together, so that it is read once."""
+    run: list[Sample] = []
+    for gold in golds:
+        if len(run) >= RUN and gold.document_text != run[-1].document_text:
+            yield run
+            run = []
+        run.append(gold)
+    if run:
+        yield run
+
+
+def _twins(plan: Plan, golds: list[Sample]) -> list[Twins]:
+    perturb, makers = _tools(plan)
+    return list(make_twins(golds, perturb, makers, dict(plan.shares), plan.seed))
+
+
+@lru_cache(maxsize=1)
+def _tools(plan: Plan) -> tuple[Perturb, Mapping[str, Maker]]:
+    """What makes twins; kept in each process, with the documents that it has read."""
+    perturber = RulePerturber(plan.seed, plan.edit_types, plan.from_document)
+    return RulesTeacher(perturber).perturb, make_makers(SampleStore.reader(plan.golds), plan.seed)

@@ -1,0 +1,181 @@
+"""Building a data set: sources, leak gate, pairs, splits, judgements, rows, a folder with its manifest.
+
+Every stage reads and writes the build's table on disk (:mod:`data_pipeline.sources.store`), one sample at a
+time, so memory does not grow with their number. A build that was stopped starts again and pays for nothing
+twice: what teachers said lies in the call cache. An earlier set stays as it is until the new one is whole.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from data_pipeline.audit.gate import audit_build
+from data_pipeline.build.checks import check_labels, check_splits
+from data_pipeline.build.engines import make_engine
+from data_pipeline.build.making import add_counterfactuals, add_twins
+from data_pipeline.build.manifest import FILES, data_card, make_manifest
+from data_pipeline.build.modes import assign_modes
+from data_pipeline.build.sampling import draw
+from data_pipeline.build.sizes import draw_labelled, put_others, share_out, shortages, sized, sizes_table
+from data_pipeline.build.splits import assign_splits
+from data_pipeline.build.unfinished import MANIFEST, in_place_of
+from data_pipeline.build.write import write_bianbench, write_files
+from data_pipeline.config import DataConfig
+from data_pipeline.labels.judgements import note_judgements
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.labels.repeats import check_repeats
+from data_pipeline.labels.sentence_rows import sentence_rows
+from data_pipeline.labels.supported import only_supported
+from data_pipeline.leaks.gating import LeakGate
+from data_pipeline.sources import places_of, read_source
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import DuplicateId, SampleStore
+from data_pipeline.sources.workers import Workers
+from judge.files import write_json, write_jsonl, write_text
+from judge.progress import track
+from judge.samples import write_samples
+from judge.types import Label, Sample
+
+Say = Callable[[str], None]
+
+
+def build(
+    config: DataConfig,
+    say: Say = lambda _: None,
+    teachers: Teachers | None = None,
+    workers: Workers | None = None,
+) -> dict[str, Any]:
+    """Build the data set that a recipe describes into ``config.output``.
+
+    The same recipe gives the same files, whatever the engine, the number of processes, that of calls at once
+    and how often it was stopped. They take the places of an earlier set's when all of them are made.
+
+    Args:
+        config: the recipe.
+        say: is told, in one line each, what was done.
+        teachers: those that the recipe names by default.
+        workers: processes for what only computes; without them it is done in this one.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        InputError: a source is wrong, a split is left empty, or the audit found labels that give themselves
+            away; nothing was paid for judgements then.
+        JudgeError: a teacher failed, the budget is used up, or the disk is full; every answer so far is kept.
+
+    After an error what was made lies in ``unfinished-build``, in the folder of the data set.
+    """
+    engine, dropped, trimmed = make_engine(config.engine), Dropped(), Dropped()
+    workers = workers or Workers()
+    with (
+        in_place_of(Path(config.output)) as folder,
+        SampleStore(folder / ".golds.sqlite") as golds,
+        SampleStore(folder / ".samples.sqlite") as store,
+        teachers or Teachers(config, say) as teachers,
+    ):
+        sizes = sized(config)
+        for entry, source in enumerate(config.sources):
+            perturbs = config.perturb if source.perturb is None else source.perturb
+            read = read_source(source, config.seed, config.licences, dropped.add)
+            read = track(read, f"read {source.path or source.kind}")
+            try:
+                if not perturbs:
+                    store.add(read, entry)
+                if source.perturb:  # of a labelled set the right answers
+                    read = only_right(read, dropped)
+                if source.twins:
+                    read = right_answers(store.samples("entry = ? AND label = 'PASS'", (entry,)))
+                if perturbs or source.twins:
+                    checked = only_supported(read, dropped, trimmed, workers) if config.check_golds else read
+                    golds.add(checked, entry)
+            except DuplicateId as error:
+                raise error.at(places_of(config.sources, config.seed, error.id)) from None
+        check_labels(golds, store)
+        names = [source.path or source.kind for source in config.sources]
+        check_repeats((golds, store), names, config.max_repeated, say)
+        say(f"{golds.count() + store.count()} samples in the sources")
+        gate = LeakGate(config.leaks) if config.leaks is not None else None
+        if gate is not None:  # before anything is paid for
+            gate.drop_leaks(golds)
+            gate.drop_leaks(store)
+            tell_losses(gate, config, folder, say)
+        splits = (config.splits.validation, config.splits.test, config.seed)
+        given = share_out((golds, store), sizes, config.seed)
+        # Before twins are made: they borrow from documents of their own split.
+        assign_splits(golds, *splits, given=given.items())
+        if sizes:
+            assign_splits(store, *splits, given=given.items())
+            draw_labelled(store, sizes, config.seed, dropped.add)
+        made, fillers = add_twins(config, golds, store, engine, teachers, dropped, workers)
+        if config.sentences:
+            store.add(sentence_rows(store, config.sentences, config.seed))
+        if config.counterfactuals is not None:
+            before = store.last()
+            add_counterfactuals(config.counterfactuals, config.seed, golds, store, teachers, dropped)
+            if gate is not None:  # the documents are new, and may repeat a benchmark all the same
+                gate.drop_leaks(store, after=before)
+                tell_losses(gate, config, folder, say)
+        mixed = draw(store, config.mix, config.seed, dropped.add) if config.mix is not None else None
+        for line in mixed["notes"] if mixed is not None else ():
+            say(f"mix: {line}")
+        assign_splits(store, *splits, given=chain(golds.splits(), given.items()))
+        check_splits(store, config)
+        assign_modes(store, config.modes, config.seed)
+        say(f"{store.count()} samples about {store.documents()} documents")
+        write_samples(folder / "samples.jsonl", store.samples())
+        for subset, count in write_bianbench(config, folder, store).items():
+            say(f"Bi'anBench {subset}: {count} rows")
+        # Before judgements are paid for.
+        audit = audit_build(store, folder, config, say, workers)
+        aside = folder / "aside.jsonl"
+        refill = partial(put_others, store, fillers)
+        yields = note_judgements(store, config.reasoning, teachers, dropped, aside, workers, refill)
+        write_samples(folder / "samples.jsonl", store.samples())
+        sizes_made = sizes_table(store, config)
+        for line in shortages(sizes_made):
+            say(f"sizes: {line}")
+        write_files(config, folder, store, say)
+        if gate is None:
+            write_jsonl(folder / "leaks.jsonl", ())
+        stages = {
+            "trimmed": trimmed.table(),
+            "twins": made.table(),
+            "mix": mixed,
+            "sizes": sizes_made,
+            "audit": audit,
+            "yield": yields,
+            "teachers": teachers.costs(),
+            "leaks": gate.record(folder, FILES) if gate is not None else None,
+        }
+        manifest = make_manifest(config, folder, store, dropped, stages)
+        write_text(folder / "card.md", data_card(manifest))
+        write_json(folder / MANIFEST, manifest)
+    return manifest
+
+
+def right_answers(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Right answers of labelled samples as gold answers, with ids of their own."""
+    return (replace(one, id=f"{one.id}-gold") for one in samples)
+
+
+def only_right(samples: Iterable[Sample], dropped: Dropped) -> Iterator[Sample]:
+    """The samples that are not labelled FAIL; the others are noted."""
+    for sample in samples:
+        if sample.label is Label.FAIL:
+            dropped.add("labelled FAIL", sample.id)
+        else:
+            yield sample
+
+
+def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> None:
+    """List and tell what the leak gate dropped. Raises ``InputError`` where a source lost too much."""
+    listed = folder / "leaks.jsonl"
+    write_jsonl(listed, gate.rows)
+    say(f"leak gate: {len(gate.rows)} samples dropped")
+    for line in gate.lines():
+        say(f"leak gate: {line}")
+    gate.check_losses([source.path or source.kind for source in config.sources], listed)

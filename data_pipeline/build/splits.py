@@ -1,0 +1,74 @@
+"""Splits by document: everything about one document lies in one split, so that nothing leaks between them."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from data_pipeline.sources.store import SampleStore
+
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+
+
+def assign_splits(
+    store: SampleStore,
+    validation: float,
+    test: float,
+    seed: int,
+    given: Iterable[tuple[str, str]] = (),
+) -> None:
+    """Give every document (``Sample.group``), and so every sample, a split.
+
+    The shares hold within every stratum (source, language, domain) as nearly as whole documents allow, and
+    over all of them: what one stratum is owed is carried over to the next. The same set and seed give the
+    same splits, in whatever order the samples came.
+
+    Args:
+        store: all samples of the data set.
+        validation: share of documents for validation.
+        test: share of documents for the test split.
+        seed: decides which documents.
+        given: documents that have a split already, and which; the shares are those of the others.
+    """
+    table = store.table
+    # A document may have samples of several strata; the first by name counts.
+    table.executescript(
+        """
+        DROP TABLE IF EXISTS documents;
+        CREATE TEMP TABLE documents (
+            document TEXT PRIMARY KEY, stratum TEXT, place TEXT, split TEXT, given INTEGER NOT NULL DEFAULT 0
+        )
+        """
+    )
+    table.execute(
+        """
+        INSERT INTO documents (document, stratum, place, split)
+        SELECT document, MIN(source || char(31) || language || char(31) || domain), rank(?, document), 'train'
+        FROM samples GROUP BY document
+        """,
+        (f"split:{seed}",),
+    )
+    table.executemany("UPDATE documents SET given = 1, split = ?2 WHERE document = ?1", given)
+    table.execute("CREATE INDEX by_stratum ON documents (given, stratum, place)")
+    owed: dict[Split, float] = {"validation": 0.0, "test": 0.0}
+    shares: tuple[tuple[Split, float], ...] = (("test", test), ("validation", validation))
+    strata = table.execute(
+        "SELECT stratum, COUNT(*) FROM documents WHERE NOT given GROUP BY stratum ORDER BY stratum"
+    )
+    for stratum, size in strata.fetchall():
+        start = 0
+        for split, share in shares:
+            owed[split] += share * size
+            count = min(round(owed[split]), size - start)
+            owed[split] -= count
+            table.execute(
+                """
+                UPDATE documents SET split = ? WHERE document IN
+                (SELECT document FROM documents WHERE NOT given AND stratum = ?
+                 ORDER BY place LIMIT ? OFFSET ?)
+                """,
+                (split, stratum, count, start),
+            )
+            start += count
+    table.execute(
+        "UPDATE samples SET split = (SELECT split FROM documents WHERE documents.document = samples.document)"
+    )

@@ -1,0 +1,84 @@
+"""The files of a data set, from its samples and from what teachers and the base model say of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from data_pipeline.config import DataConfig
+from data_pipeline.labels.preferences import Judging, preference_rows
+from data_pipeline.labels.rows import dpo_row, gold_label, judgement, opposite, sft_row
+from data_pipeline.sources.store import SampleStore
+from judge.files import write_jsonl
+from judge.formats.bianbench import file_name, to_row
+from judge.load import load_judge
+from judge.progress import track
+from judge.samples import write_samples
+from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
+
+
+def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Callable[[str], None]) -> None:
+    """Write held-out samples, SFT rows and preference pairs, each file whole or not at all."""
+    for split in ("validation", "test"):  # to calibrate a judge on, and to measure it on
+        write_samples(folder / f"{split}.jsonl", store.samples("split = ?", (split,)))
+    judging = base_model(config) if config.preferences.pairs else None
+    train = store.count("split = 'train'")
+    for split in ("train", "validation"):
+        rows = write_jsonl(folder / f"sft/{split}.jsonl", track(sft_rows(store, split), f"{split}: SFT rows"))
+        count = round(config.preferences.pairs * store.count("split = ?", (split,)) / train)
+        found = preference_rows(store, split, count, config.preferences, config.seed, judging)
+        found = track(found, f"{split}: preference pairs", count)
+        pairs = write_jsonl(folder / f"dpo/{split}.jsonl", chain(teacher_pairs(store, split), found))
+        say(f"{split}: {rows} SFT rows, {pairs} preference pairs")
+
+
+def write_bianbench(config: DataConfig, folder: Path, store: SampleStore) -> dict[str, int]:
+    """Write the samples in the form of Bi'anBench too, if the recipe wants it; returns rows by subset."""
+    written: dict[str, int] = {}
+    for subset in config.bianbench:
+        samples = store.samples() if subset == "cf" else store.samples("language = ?", (subset,))
+        rows = (to_row(sample, number) for number, sample in enumerate(samples))
+        written[subset] = write_jsonl(folder / "bianbench" / file_name(subset), rows)
+    return written
+
+
+def sft_rows(store: SampleStore, split: str) -> Iterator[SFTRow]:
+    """SFT rows in the modes that are wanted, in the samples' order.
+
+    A verdict is the gold label; a reasoning that leads to it is a teacher's, and where none has one there
+    is not a row in reason mode. What an ensemble excluded gives no row at all.
+    """
+    for sample in store.samples("split = ? AND (verdict OR reason) AND NOT excluded", (split,)):
+        if store.wants(sample, "verdict"):
+            yield sft_row(sample, "verdict", judgement(sample, "verdict", gold_label(sample)), "gold")
+        for teacher, reasoning in store.reasonings(sample, right=True):
+            yield sft_row(
+                sample, "reason", judgement(sample, "reason", gold_label(sample), reasoning), teacher
+            )
+
+
+def teacher_pairs(store: SampleStore, split: str) -> Iterator[DPORow]:
+    """The right judgement of each sample against every wrong one of a teacher (Bi'an, section 2.3)."""
+    for sample in store.samples("split = ? AND reason", (split,)):
+        label = gold_label(sample)
+        for _, right in store.reasonings(sample, right=True):
+            chosen = judgement(sample, "reason", label, right)
+            for teacher, wrong in store.reasonings(sample, right=False):
+                rejected = judgement(sample, "reason", opposite(label), wrong)
+                yield dpo_row(sample, "reason", chosen, rejected, teacher)
+
+
+def base_model(config: DataConfig) -> Judging | None:
+    """The recipe's base model as a judge, loaded at its first use; ``None`` where none is named."""
+    settings = config.preferences
+    if settings.model is None:
+        return None
+    judges: dict[Mode, Any] = {}
+
+    def judging(samples: Sequence[Sample], mode: Mode) -> list[Verdict]:
+        if mode not in judges:
+            judges[mode] = load_judge(settings.model or "", mode=mode, max_new_tokens=settings.max_new_tokens)
+        verdicts = judges[mode].iter_check(samples)
+        return list(track(verdicts, f"judgements of {settings.model}, {mode} mode", len(samples)))
+
+    return judging

@@ -1,0 +1,9 @@
+"""Edits by rule that make a faithful answer wrong: one changed fact, without a model."""
+
+from data_pipeline.edits.edit import Edit, occurs
+from data_pipeline.edits.perturber import RulePerturber
+from data_pipeline.edits.types import EDIT_TYPES, EDITS
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import find_entities, find_facts
+
+__all__ = ["EDITS", "EDIT_TYPES", "Edit", "Fact", "RulePerturber", "find_entities", "find_facts", "occurs"]

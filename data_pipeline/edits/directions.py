@@ -1,0 +1,191 @@
+"""Direction words (more, before, increased; 高于, 之前): where a text uses one that can be turned."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from data_pipeline.edits.edit import at_start
+from data_pipeline.text.segment_zh import is_whole, plain
+from data_pipeline.text.words import pairs
+from judge.types import Language
+
+# What must stand right before and right after a word for the swap to be safe; words not named need nothing.
+_MEASURED = (
+    r" (?:risk|rates?|levels?|prevalence|incidence|mortality|morbidity|sensitivity|specificity|accuracy"
+    r"|quality|costs?|prices?|temperatures?|pressures?|concentrations?|speeds?|incomes?|doses?|proportion|percentage"
+    r"|number|density|frequency|yield|energy|unemployment|inflation|demand|scores?|resolution|affinity)\b"
+)
+_STRENGTH = (
+    r" (?:associations?|correlations?|predictors?|evidence|effects?|links?|relationships?|support|growth"
+    r"|demand|performance|winds?|immune|response|interest)\b"
+)
+_OWNED = (
+    r"(?: (?:schools?|sectors?|compan(?:y|ies)|universit(?:y|ies)|hospitals?|fund\w*|land|ownership|transport"
+    r"|institutions?|investment|college|insurance|clinics?)\b|[.,;]?$)"
+)
+_EVENT = (
+    r" (?:(?:the |his |her |its |their )?(?:\d|[A-Z][a-z]+day|January|February|March|April|May|June|July"
+    r"|August|September|October|November|December|war|elections?|match|game|meeting|treatment|surgery|operation|birth"
+    r"|death|onset|discharge|admission|transplant\w*|infection|intervention|delivery|procedure|therapy|training"
+    r"|end|start|beginning|lunch|dinner|midnight|noon|dawn|sunset))\b"
+)
+_INTRANSITIVE = r" (?:by|from|to|slightly|sharply|significantly|again|in|over|with|during|after|at)\b|[.,;]|$"
+_NEEDS: dict[str, tuple[str, str]] = {
+    "over": (
+        r"\b(?:just|well|for|by|of|costs?|takes?|took|has|have|had|weighs?|is|are|was|were|with|after) $",
+        r" (?:the age|\d)",
+    ),
+    **dict.fromkeys(
+        ("approved", "accepted", "rejected"),
+        (
+            r"\b(?:was|were|is|are|been|be|not|has|have|had|it|they|he|she|who|which"
+            r"|[Cc]ouncil|[Cc]ommittee|[Bb]oard|[Cc]ourt|[A-Z]\w+) $",
+            "",
+        ),
+    ),
+    "under": ("", r" (?:the age|\d[\d,.]*(?![\w’'])|[a-z]+ty )"),
+    "left": (r"\b(?:the|its|his|her) $", r" (?:bank|side|hand|wing|shore|arm|leg)|-hand"),
+    "right": (r"\b(?:the|its|his|her) $", r" (?:bank|side|hand|wing|shore|arm|leg)|-hand"),
+    "early": ("", r" (?:in|on|\d|January|[A-Z]|spring|summer|autumn|winter|morning)"),
+    "late": (r"(?<!the )$", r" (?:in|on|\d|spring|summer|autumn|winter)"),
+    "later": (r"(?:\b(?:years?|days?|months?|weeks?|was|is|were|much|even|no) |^)$", ""),
+    "longer": (r"(?<!no )(?<!any )$", ""),
+    "more": (
+        r"(?<!once )(?<!no )(?<!any )(?<!some )(?<!and )(?<!\d )(?<!what is )$",
+        r" (?!or\b|and\b|expensive|could|can\b|would|will\b|is\b|are\b)\w",
+    ),
+    "less": (r"(?<!no )(?<!or )$", r" \w"),
+    "fewer": (r"(?<!no )$", r" \w"),
+    "the most": ("", r" (?!of\b|part|recent)\w"),
+    **dict.fromkeys(
+        ("after", "before"),
+        (r"(?<!named )(?<!look )(?<!looked )(?<!looking )(?<!called )(?<!care )$", _EVENT),
+    ),
+    "above": ("", r"(?! all\b| sea level)"),
+    "below": ("", r" (?:the|\d|average|normal|\w+ (?:levels?|limits?|thresholds?))\b(?! sea level)"),
+    **dict.fromkeys(("high", "low"), (r"(?<!-)(?<!as )$", _MEASURED)),
+    **dict.fromkeys(
+        ("higher", "lower", "upper"),
+        (
+            "",
+            r"(?! (?:reaches|parts?|thirds?|lobes?|half|limbs?|extremit|back|respiratory|urinary|tract"
+            r"|secondary|education|house"
+            r"|court|body|class|bound|lip|ureter|gastro|airway))",
+        ),
+    ),
+    **dict.fromkeys(("strong", "weak"), (r"(?<!not a )$", _STRENGTH)),
+    **dict.fromkeys(("permitted", "forbidden", "allowed"), (r"\b(?:is|are|was|were|be|been|not) $", "")),
+    **dict.fromkeys(("public", "private"), (r"(?<!the )$", _OWNED)),
+    **dict.fromkeys(("minority", "majority"), (r"\b(?:a|the|vast|large|small) $", r" of\b")),
+    **dict.fromkeys(
+        ("largest", "smallest", "oldest", "youngest", "highest", "lowest"),
+        ("", r"(?!-| (?:city|town|country|state|details?|man|woman|person|living)\b)"),
+    ),
+    **dict.fromkeys(("improved", "worsened"), (r"(?<!an )(?<!the )$", _INTRANSITIVE)),
+    "safe": ("", r"(?! and\b| or\b|[^.]*\bwithout\b)"),
+    "possible": (r"\b(?:is|was|be|not|made) $", ""),
+    "impossible": (r"\b(?:is|was|be|made) $", ""),
+    "best": (r"(?<!at )$", r"(?!-| known| of| practice| viewed| described| understood| used)"),
+    "better": ("", r"(?!-| known)"),
+    **dict.fromkeys(
+        ("lost", "won"), ("", r" (?:the (?:match|elections?|game|war|battle|case|race|final|vote)|\d)")
+    ),
+    "gained": ("", r" \d"),
+    **dict.fromkeys(("start", "end"), (r"\b(?:by|at|until|since|before|after|towards?) the $", r" of\b")),
+    **dict.fromkeys(
+        ("closed", "opened"), (r"\b(?:was|were|is|are|be|been|being) $", r"(?!-| to\b| with\b| by\b)")
+    ),
+    "spring": (r"\b(?:in|the|of|early|late|this|next|each|every) $", r"(?! water)"),
+    **dict.fromkeys(
+        ("fell", "rose", "falls", "rises"), ("", r" (?:by|to|from|slightly|sharply|again)\b|[.,]")
+    ),
+    **dict.fromkeys(("rise", "fall"), (r"\b(?:a|the) (?:\w+ )?$", r" (?:in|of)\b")),
+    **dict.fromkeys(("growth", "decline"), ("", r" (?:in|of)\b")),
+    "similar": (r"(?<!or )$", r"(?! and\b)"),
+    "different": (r"\b(?:is|are|was|were|significantly|very|quite|markedly|not) $", r"(?! types?| ways?)"),
+    **dict.fromkeys(("positive", "negative"), (r"(?<!false )$", "")),
+    **dict.fromkeys(("earlier",), ("", r" \w|[.,]")),
+    **dict.fromkeys(
+        ("began", "begins", "started", "starts", "ended", "ends"),
+        (r"\b[a-z]+(?<!s) $", r" (?:on|in|at|from|after|before)\b|[.,]"),
+    ),
+    **dict.fromkeys(
+        ("north", "south", "east", "west"), (r"(?<!-)(?<![a-z] and )$", r"(?!-| and | or | [A-Z])")
+    ),
+    **dict.fromkeys(("advantage", "disadvantage"), (r"\b(?:an?|the|no|main|major) $", "")),
+    **dict.fromkeys(("preoperative", "postoperative"), (r"(?<!/)$", "")),
+    **dict.fromkeys("早晚多少高低快慢长短重轻", (r"比.{2,}[^\d最更较多不]$", r"了?约?\d")),
+    **dict.fromkeys("南北东西", (r"[向往朝偏]$", "")),
+    **dict.fromkeys(("东南", "东北", "西南", "西北"), ("", r"(?!亚|大学)")),
+    **dict.fromkeys(("超过", "不足"), ("", r"\d|[一二三四五六七八九十百千万]")),
+    **dict.fromkeys(("以上", "以下"), (r"\d[千万亿%个元岁人米年]?$|[元岁人米年分倍]$", "")),
+    **dict.fromkeys(
+        ("最高", "最低"), ("", r"(?!人民|法院|检察|院|学府|统治|领导|权力|荣誉|奖|级|层|的?山|峰|法|工资)")
+    ),
+    **dict.fromkeys(("上午", "下午", "早上", "晚上"), ("", r"(?!\d|[一二三四五六七八九十])")),
+    **dict.fromkeys(
+        ("支持", "反对"),
+        (r"(?<!的)(?<!提供)(?<!得到)(?<!获得)(?<!给予)(?<!技术)$", r"(?!者|率|[，。的下和与]|$)"),
+    ),
+    **dict.fromkeys(("上游", "下游"), (r"[河江流溪水域的在于]$", "")),
+    **dict.fromkeys(("前者", "后者"), ("", r"(?!和|与|或)")),
+    "每周": ("", r"(?![一二三四五六日天])"),
+}
+
+
+def _table(name: str) -> dict[str, tuple[str, ...]]:
+    """Each word of a table of pairs, with its opposites."""
+    table: dict[str, tuple[str, ...]] = {}
+    for one, two in pairs(name):
+        table[one] = (*table.get(one, ()), two)
+        table[two] = (*table.get(two, ()), one)
+    return table
+
+
+DIRECTIONS: dict[Language, dict[str, tuple[str, ...]]] = {
+    "en": _table("directions_en"),
+    "zh": _table("directions_zh"),
+}
+"""Each direction word with its opposites."""
+
+
+_TO_RARER = {pair for name in ("directions_en", "directions_zh") for pair in pairs(name)}
+
+
+def is_rarer(word: str, opposite: str) -> bool:
+    """Do texts say ``opposite`` less often than ``word``? The tables name the commoner of a pair first."""
+    return (word.lower(), opposite.lower()) in _TO_RARER
+
+
+@cache
+def _patterns(language: Language) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each word, the longest first, and its pattern: as a whole word, where words are parted."""
+    words = sorted(DIRECTIONS[language], key=lambda item: (-len(item), item))
+    before, after = (r"(?<![\w-])", r"(?![\w])") if language == "en" else ("", "")
+    return tuple((word, re.compile(f"{before}{re.escape(word)}{after}", re.I)) for word in words)
+
+
+def direction_spots(answer: str, language: Language) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """The direction words that can be turned: start, the word as it stands, and its opposites."""
+    taken: list[range] = []
+    text = plain(answer) if language == "zh" else answer
+    small = text.lower()
+    for word, pattern in _patterns(language):
+        for match in pattern.finditer(text) if word in small else ():
+            start, end = match.span()
+            before, after = text[:start], text[end:]
+            if any(start < spot.stop and end > spot.start for spot in taken):
+                continue
+            if language == "zh" and not is_whole(answer, start, end):
+                continue
+            need = _NEEDS.get(word, ("", ""))
+            if not re.search(need[0], before) or not re.match(need[1], after):
+                continue
+            if language == "en" and match.group()[0].isupper() and not at_start(before):
+                continue
+            if language == "en" and (
+                match.group().isupper() or (match.group()[0].isupper() and re.match(r" [A-Z]", after))
+            ):
+                continue
+            taken.append(range(start, end))
+            yield start, answer[start:end], DIRECTIONS[language][word]

@@ -1,0 +1,238 @@
+"""One edit of an answer, and the rules that all edits share.
+
+Every edit function has the signature ``(answer, document, question, language, rng) -> Edit | None`` and goes
+through :func:`make_edit`: the new answer differs, is no sentence of the document (another of its spans may be
+wrong), keeps its length, and does not say a thing twice. ``from_document`` is true
+exactly if the text that was put in occurs in the document, so that word overlap with it cannot tell the twins
+apart.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import NamedTuple
+
+from data_pipeline.text.fact import Fact
+from judge.types import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A changed answer: ``replaced`` became ``inserted``; ``change`` says so in one line."""
+
+    answer: str
+    edit_type: str
+    change: str
+    replaced: str
+    inserted: str
+    from_document: bool
+
+
+EditFunction = Callable[[str, str, str, Language, Random], Edit | None]
+Swap = tuple[int, int, str]
+"""Start, end and the text to put there."""
+Option = tuple[float, Fact, str]
+"""A rank (low is good), a fact of the answer, and the text that may stand for it."""
+
+
+class Turn(NamedTuple):
+    """A place where polarity can be turned; ``removes`` says that a negation goes away there."""
+
+    start: int
+    end: int
+    text: str
+    removes: bool
+
+
+_JOINT = r"(?:\s*(?:,|;|/|\(|、|，|和|与|及|或|以及|\band\b|\bor\b|&)\s*(?:and|or|和|与)?\s*)"
+_ITEM = r"(?:[^\s,.;、，。；和与]+(?: [^\s,.;]+){0,2})"
+_BETWEEN = re.compile(rf"(?: [a-z]+)?(?:{_JOINT}{_ITEM}){{0,4}}{_JOINT}(?:the |a |in |by |on )?")
+"""What stands between two parts of a list, up to four other parts included."""
+STATEMENT = 6
+"""An English text of so many words states something: found in the document, it is true. Fewer are a span."""
+_LATIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_JOINS = _LATIN | frozenset("\u0130\u0131\u017f\u212a")
+"""What makes a longer word of a Latin one; the last four are written small or large as i, s or k."""
+_ENDS_LATIN = re.compile(r"[A-Za-z0-9]$")
+_LONG = 200
+_MARKS = re.compile(r"[\W_]+")
+_REACH = 400
+"""Characters in which a list goes on from one part to another."""
+
+_WHAT: dict[str, tuple[str, str]] = {
+    "number": ("the number", "数字"),
+    "date": ("the date or time", "时间"),
+    "year": ("the year", "年份"),
+    "entity": ("the name", "名称"),
+    "negation": ("the polarity of the statement:", "肯定与否定："),
+    "comparative": ("the direction word", "方向词"),
+    "role": ("who does what to whom:", "双方的关系："),
+    "attribution": ("what belongs to whom:", "归属："),
+}
+
+
+def make_edit(
+    kind: str, answer: str, document: str, language: Language, swaps: list[Swap], what: str = ""
+) -> Edit | None:
+    """Apply ``swaps`` (start, end, text) from the right, and refuse what is not a clean wrong answer."""
+    new = answer
+    for start, end, text in sorted(swaps, reverse=True):
+        before = new[:start]
+        if text[:1].islower() and answer[start : start + 1].isupper() and at_start(before):
+            text = text[0].upper() + text[1:]
+        if language == "en":
+            article = re.search(r"\b([Aa])n? $", before)
+            if article and article[0].strip() in ("a", "an", "A", "An"):
+                before = before[: article.start()] + article[1] + ("n " if _vowel(text) else " ")
+        new = before + text + new[end:]
+    start, end, inserted = swaps[0]
+    replaced = answer[start:end]
+    if bare(new) == bare(answer) or not _length_ok(answer, new):
+        return None
+    if (language == "zh" or len(new.split()) >= STATEMENT) and bare(new) in _bare_document(document):
+        return None
+    if lowered(new).count(inserted.lower()) > 1 and re.search(
+        rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to|和|与|至|到)\W*)?\1(?!\w)", new, re.I
+    ):
+        return None
+    label = _WHAT[what or kind]
+    if language == "zh":
+        change = f"{label[1]}“{replaced}”被改成“{inserted}”"
+    else:
+        change = f"{label[0]} '{replaced}' was changed to '{inserted}'"
+    return Edit(new, kind, change, replaced, inserted, occurs(inserted, document))
+
+
+def first_clean(
+    kind: str,
+    answer: str,
+    document: str,
+    language: Language,
+    rng: Random,
+    options: Iterable[Option],
+) -> Edit | None:
+    """Try swaps, better-ranked first and random within a rank, until one makes a clean edit."""
+    ranked = sorted(options, key=lambda item: (item[1].start, item[2]))
+    rng.shuffle(ranked)
+    for _, fact, text in sorted(ranked, key=lambda item: item[0]):
+        what = "year" if fact.form == "year" else kind
+        if edit := make_edit(kind, answer, document, language, [(fact.start, fact.end, text)], what):
+            return edit
+    return None
+
+
+def occurs(text: str, document: str) -> bool:
+    """Does ``text`` stand in ``document`` as whole words and numbers (letter case aside)?"""
+    # Asked millions of times a build, hence no pattern: one costs more to compile than to search.
+    held, sought = lowered(document), lowered(text)
+    at = held.find(sought) if sought else -1
+    if at < 0:
+        return False
+    opens, ends = text[0] in _LATIN, _ENDS_LATIN.search(text) is not None
+    while at >= 0:
+        end = at + len(sought)
+        cut = opens and (document[at - 1 : at] in _JOINS or _is_point(document[max(at - 2, 0) : at]))
+        if not cut and not (
+            ends and (document[end : end + 1] in _JOINS or _is_point(document[end : end + 2][::-1]))
+        ):
+            return True
+        at = held.find(sought, at + 1)
+    return False
+
+
+def _is_point(marks: str) -> bool:
+    """Is it a digit and the mark between it and more digits?"""
+    return len(marks) == 2 and marks[1] in ".," and marks[0].isdecimal()
+
+
+def lowered(text: str) -> str:
+    """A text in small letters, of the same length; that of a long one is kept for when it is asked again."""
+    if len(text) > _LONG:
+        return _lowered(text)
+    return text.lower() if text.isascii() else _small(text)
+
+
+def _small(text: str) -> str:
+    small = text.lower()
+    if len(small) != len(text):  # a letter whose small form is two stays as it is
+        small = "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
+    return small
+
+
+_lowered = lru_cache(maxsize=64)(_small)
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a text, so that texts that differ only in marks are the same.
+
+    Those of sentences are kept, since each is compared with many.
+    """
+    return _bare(text) if len(text) < _LONG else _MARKS.sub("", text).casefold()
+
+
+@lru_cache(maxsize=4096)
+def _bare(text: str) -> str:
+    return _MARKS.sub("", text).casefold()
+
+
+@lru_cache(maxsize=16)
+def _bare_document(document: str) -> str:
+    """Kept, since every edit of a sample asks for it again."""
+    return bare(document)
+
+
+def same_case(old: str, new: str) -> str:
+    """``new`` with a capital where ``old`` has one."""
+    return new[0].upper() + new[1:] if old[0].isupper() else new
+
+
+def at_start(before: str) -> bool:
+    """Does a sentence start after ``before``?"""
+    return not before.strip() or before.rstrip(' "“(').endswith((".", "!", "?", ":", "\n"))
+
+
+def _length_ok(old: str, new: str) -> bool:
+    return abs(len(new) - len(old)) <= max(12, 0.2 * len(old))
+
+
+def _vowel(text: str) -> bool:
+    return bool(
+        re.match(r"(?:[aeiou](?!ni[vtqo]|ne\b|u)|hour|hono|heir|8|11(?!\d)|18(?!\d)|11,|18,)", text, re.I)
+    )
+
+
+def listed_together(first: str, second: str, document: str) -> bool:
+    """Are the two joined by "and", "or" or commas somewhere, so that what holds of one may hold of both?"""
+    return any(
+        _BETWEEN.fullmatch(document, start, end)
+        for one, two in ((first, second), (second, first))
+        for start in _ends(one, document)
+        for end in _starts(two, document, start)
+    )
+
+
+def _ends(text: str, document: str) -> Iterator[int]:
+    """Where ``text`` ends in a document, each time it occurs."""
+    return (start + len(text) for start in _starts(text, document, 0, len(document)))
+
+
+def _starts(text: str, document: str, start: int, reach: int = _REACH) -> Iterator[int]:
+    """Where ``text`` starts in the stretch of a document that begins at ``start``."""
+    place = document.find(text, start, start + reach)
+    while place >= 0:
+        yield place
+        place = document.find(text, place + 1, start + reach)
+
+
+def digits_of(text: str) -> str:
+    """The digits of a text."""
+    return re.sub(r"\D", "", text)
+
+
+def fits(old: str, new: str, answer: str, question: str, document: str) -> bool:
+    """May ``new`` stand for ``old``: is it another fact, not named yet, that does not hold along with it?"""
+    if bare(old) == bare(new) or occurs(new, answer) or occurs(new, question):
+        return False
+    return not listed_together(old, new, document)

@@ -1,0 +1,171 @@
+"""What all Chinese edits share: how a change is made and named, and whether the document supports it too."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from random import Random
+
+from data_pipeline.edits.edit import Edit, Option, Swap, bare, listed_together, occurs
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts_zh import chinese_facts
+from data_pipeline.text.segment_zh import has_chinese, places_of, plain, segment, written_like
+from data_pipeline.text.words import words
+
+_WHAT = {
+    "number": "数字",
+    "date": "时间",
+    "year": "年份",
+    "entity": "名称",
+    "negation": "肯定与否定",
+    "comparative": "方向词",
+}
+_CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
+_END = re.compile(r"[，。；！？：,;!?:\n]")
+ASKS_WHY = re.compile(r"为什么|为何|为甚么|何以|原因|缘故|理由|目的|怎么会")
+"""Of a plain question: an answer to it must explain, so that its opposite tells itself."""
+_EMPTY = frozenset(words("empty_words_zh"))
+STATEMENT = 10
+"""A text of so many characters states something: found in the document, it is true."""
+MOST_SHARED = 0.7
+"""A clause that holds this share of what the clause of the true answer holds tells the same."""
+
+
+def chinese_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: str = "") -> Edit | None:
+    """Apply ``swaps`` (start, end, text in simplified characters), and refuse what is no clean wrong answer.
+
+    It must say something else, keep its length, be no statement of the document, and say nothing twice.
+    """
+    model = document if has_chinese(document) else answer
+    new = answer
+    for start, end, text in sorted(swaps, reverse=True):
+        new = new[:start] + written_like(text, model) + new[end:]
+    start, end, text = swaps[0]
+    replaced, inserted = answer[start:end], written_like(text, model)
+    if bare(plain(new)) == bare(plain(answer)) or abs(len(new) - len(answer)) > max(12, 0.2 * len(answer)):
+        return None
+    if len(bare(new)) >= STATEMENT and bare(plain(new)) in _bare_document(document):
+        return None
+    twice = new.count(inserted) > 1 and re.search(rf"({re.escape(inserted)})[，、,]?[和与或至到]?\1", new)
+    if twice and inserted * 2 not in answer:
+        return None
+    change = f"{_WHAT[what or kind]}“{replaced}”被改成“{inserted}”"
+    return Edit(new, kind, change, replaced, inserted, occurs(inserted, document))
+
+
+@lru_cache(maxsize=16)
+def _bare_document(document: str) -> str:
+    return bare(plain(document))
+
+
+def names(text: str, question: str) -> bool:
+    """Does a question name this already, in either script?"""
+    return plain(text) in plain(question)
+
+
+@lru_cache(maxsize=1024)
+def terms(text: str) -> frozenset[str]:
+    """The words of a text that carry content: no particles, no pronouns, no words that only ask."""
+    return frozenset(
+        word.text
+        for word in segment(text)
+        if (len(word.text) > 1 or word.tag[0] == "n")
+        and word.tag[0] not in "xrupcdyqm"
+        and word.text not in _EMPTY
+    )
+
+
+@lru_cache(maxsize=64)
+def clauses(document: str) -> tuple[str, ...]:
+    """The clauses of a text, as it writes them."""
+    return tuple(match[0] for match in _CLAUSE.finditer(document))
+
+
+def _holding(text: str, document: str) -> Iterator[tuple[int, str]]:
+    wanted = plain(text)
+    return ((at, clause) for at, clause in enumerate(clauses(document)) if wanted in plain(clause))
+
+
+def also_holds(old: str, new: str, told: str, document: str) -> bool:
+    """May what is told of ``old`` hold of ``new`` too? ``told`` is a question, or the rest of a statement.
+
+    Clauses that hold the new text and not the old one are compared with those that hold the old one, by the
+    words of ``told`` in them and in the clause before.
+    """
+    wanted = terms(told) - terms(old) - terms(new)
+    if not wanted:
+        return False
+    parts = clauses(document)
+
+    true = [at for at, _ in _holding(old, document)]
+
+    def share(at: int) -> float:
+        near = terms(parts[at])
+        if at and (at in true or at - 1 not in true):
+            near |= terms(parts[at - 1])
+        return len(wanted & near) / len(wanted)
+
+    own = max(map(share, true), default=0.0)
+    others = [share(at) for at, _ in _holding(new, document) if at not in true]
+    return max(others, default=0.0) >= max(0.3, MOST_SHARED * own)
+
+
+_ALIAS = re.compile(
+    r"[^，。；、]{0,6}[（(「“]?(?:又|亦|也|俗|简|旧|别|本|原|通|并)?(?:称|名|叫|作|即|字|号|为)[「“]?"
+    r"|[”」』]?[（(][^（()）]{0,20}"
+)
+_IS = re.compile(r"，?(?:是|即|为)")
+_MARKS = ("", *"，。；、）)（(")
+_JOINS = re.compile(r"[^，。；]{0,4}[、和与及或][^，。；、和与及或]{0,6}")
+_ALIAS_REACH = 24
+
+
+def same_thing(one: str, two: str, document: str) -> bool:
+    """Does the document give the two as names of one thing ("又称", or one in brackets behind the other)?"""
+    text = plain(document)
+    for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
+        for at in places_of(a, text):
+            between, found, behind = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
+            if found and (_ALIAS.fullmatch(between) or (_IS.fullmatch(between) and behind[:1] in _MARKS)):
+                return True
+    return False
+
+
+def joined(one: str, two: str, document: str) -> bool:
+    """Are the two joined by "and" or a list somewhere, so that what holds of one may hold of both?"""
+    text = plain(document)
+    if listed_together(one, two, document):
+        return True
+    for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
+        for at in places_of(a, text):
+            between, found, _ = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
+            if found and _JOINS.fullmatch(between):
+                return True
+    return False
+
+
+def told_of(fact: Fact, answer: str, question: str) -> str:
+    """What is said of a fact: the question if the answer is not much more than the fact, else its clause."""
+    if question and len(answer) <= len(fact.text) + 8:
+        return question
+    start = max((match.end() for match in _END.finditer(answer, 0, fact.start)), default=0)
+    end = next((match.start() for match in _END.finditer(answer, fact.end)), len(answer))
+    return f"{answer[start : fact.start]} {answer[fact.end : end]}"
+
+
+def first_chinese(
+    kind: str, answer: str, document: str, rng: Random, options: Iterable[Option]
+) -> Edit | None:
+    """Try swaps of every mention of a fact, better-ranked first, until one makes a clean edit."""
+    ranked = sorted(options, key=lambda item: (item[1].start, item[2]))
+    rng.shuffle(ranked)
+    for _, fact, text in sorted(ranked, key=lambda item: item[0]):
+        what = "year" if fact.form == "year" else kind
+        same = [
+            other
+            for other in chinese_facts(kind, answer)
+            if (other.text, other.form, other.unit) == (fact.text, fact.form, fact.unit)
+        ]
+        swaps: list[Swap] = [(other.start, other.end, text) for other in same or [fact]]
+        if edit := chinese_edit(kind, answer, document, swaps, what):
+            return edit
+    return None

@@ -1,0 +1,118 @@
+"""The rule perturber: from a faithful sample, a twin whose answer the document does not support.
+
+It needs no model and costs nothing, and the same seed gives the same twin on every machine. A coin says
+whether the change should bring in nothing new to the document (a judge can only see it by reading closely)
+or something foreign; which edit it is, is drawn with weights. Edits that leave a trace in the answer alone
+("not") weigh little.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from random import Random
+
+from data_pipeline.edits.directions import is_rarer
+from data_pipeline.edits.edit import Edit, EditFunction, occurs
+from data_pipeline.edits.polarity import removes_negation
+from data_pipeline.edits.types import EDIT_TYPES, EDITS, FOREIGN_EDITS
+from judge.errors import InputError, unknown
+from judge.types import Sample, Task
+
+_TRIES = 3
+_SMALL = ("two", "three")
+_LEFT_OUT = 0.6
+"""Share of English samples whose edits towards a rarer word ("less" for "more") are left out: texts say the
+commoner one so much more often that the rarer one would tell the twin."""
+
+
+def _weight(edit: Edit) -> float:
+    """How much an edit is wanted. What gold answers seldom say (a negation, "less") weighs little, since
+    it gives the edit away."""
+    if edit.edit_type == "negation":
+        return 1.6 if removes_negation(edit) else 0.25
+    if edit.edit_type == "comparative":
+        return 0.4 if is_rarer(edit.replaced, edit.inserted) else 2.0
+    moves_words = edit.edit_type in ("role", "attribution")  # they are rare and leave no trace
+    return 5.0 if moves_words or edit.from_document else 0.6
+
+
+def _to_rarer(edit: Edit) -> bool:
+    """Does an edit put a rarer word in: the other direction, or a number larger than the small ones?"""
+    if edit.edit_type == "number":
+        return edit.replaced.lower() in _SMALL and edit.inserted.lower() not in _SMALL
+    return edit.edit_type == "comparative" and is_rarer(edit.replaced, edit.inserted)
+
+
+def _is_asked(edit: Edit, question: str) -> bool:
+    """Does the question name what an edit changes? Question and answer would tell, without the document."""
+    if edit.edit_type not in ("number", "date", "entity"):
+        return False
+    return any(occurs(part, question) for part in (edit.replaced, *re.findall(r"\d{2,}", edit.replaced)))
+
+
+class RulePerturber:
+    """Make perturbed answers by rules.
+
+    Args:
+        seed: the draw depends on this, the sample's id and its answer, and on nothing else.
+        edit_types: the edits that may be used, of ``EDIT_TYPES``. Answers that put data into words are
+            never negated: nobody writes what a table does not say.
+        from_document: of the samples that have both sorts of edit, the share that get one which brings in
+            nothing new to the document. The others get the sort that they have, so that the share of all
+            edits also depends on the source: where documents hold few facts of a kind twice over (triples,
+            short spans), or are in another language (translations), most edits bring in something new.
+
+    Raises:
+        InputError: an edit type is not known, or ``from_document`` is not a share.
+    """
+
+    def __init__(self, seed: int = 0, edit_types: Sequence[str] = EDIT_TYPES, from_document: float = 0.6):
+        for name in edit_types:
+            if name not in EDITS:
+                raise InputError(unknown("edit type", name, EDITS))
+        if not edit_types:
+            raise InputError(f"no edit type was given; known are {', '.join(EDIT_TYPES)}")
+        if not 0 <= from_document <= 1:
+            raise InputError(f"from_document is a share from 0 to 1, not {from_document}")
+        self.seed = seed
+        self.from_document = from_document
+        self.edit_types = tuple(edit_types)
+
+    def perturb(self, sample: Sample) -> Edit | None:
+        """An edit of ``sample.answer``; ``None`` where there is none."""
+        return next(iter(self.candidates(sample)), None)
+
+    def candidates(self, sample: Sample) -> list[Edit]:
+        """All edits that were found, with different answers, the one that is wanted most first."""
+        rng = self._random(sample, "edits")
+        edits: dict[str, Edit] = {}
+        for function in self._functions(sample.task):
+            for _ in range(_TRIES):
+                edit = function(sample.answer, sample.document_text, sample.question, sample.language, rng)
+                if edit is None:
+                    break
+                if not _is_asked(edit, sample.question):
+                    edits.setdefault(edit.answer, edit)
+        if sample.language == "en" and self._random(sample, "sparing").random() < _LEFT_OUT:
+            edits = {answer: edit for answer, edit in edits.items() if not _to_rarer(edit)}
+        wants_document = self._random(sample, "coin").random() < self.from_document
+        drawn = _shuffled(list(edits.values()), rng)
+        return sorted(drawn, key=lambda edit: edit.from_document != wants_document)
+
+    def _functions(self, task: Task) -> list[EditFunction]:
+        names = [name for name in self.edit_types if (task, name) != (Task.DATA2TEXT, "negation")]
+        return [EDITS[name] for name in names] + [
+            FOREIGN_EDITS[name] for name in names if name in FOREIGN_EDITS
+        ]
+
+    def _random(self, sample: Sample, purpose: str) -> Random:
+        """A source of chance that the seed, the sample and the purpose decide, on every machine alike."""
+        key = f"{self.seed}\x1f{sample.id}\x1f{sample.answer}\x1f{purpose}"
+        return Random(hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+def _shuffled(edits: list[Edit], rng: Random) -> list[Edit]:
+    """A weighted shuffle; the weight of a type is shared by its edits (Efraimidis and Spirakis, 2006)."""
+    share = {name: sum(edit.edit_type == name for edit in edits) for name in {e.edit_type for e in edits}}
+    keys = [(rng.random() ** (share[edit.edit_type] / _weight(edit)), edit) for edit in edits]
+    return [edit for _, edit in sorted(keys, key=lambda item: -item[0])]

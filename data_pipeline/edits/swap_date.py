@@ -1,0 +1,167 @@
+"""The edit type ``date`` in English: another date or time of the document, or one near to the true one."""
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator
+from random import Random
+
+from data_pipeline.edits.distractors import may_also_hold
+from data_pipeline.edits.edit import Edit, Option, bare, digits_of, first_clean, fits, occurs
+from data_pipeline.text.dates import MONTHS, WEEKDAYS
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts import answer_facts, document_facts, is_translation
+from judge.types import Language
+
+FURTHEST = 15
+"""Years from a true year to a wrong one at most: others tell themselves without their document."""
+FURTHEST_IN_DOCUMENT = 30
+"""The same for a year that the document holds."""
+LATEST = 2026
+"""No year becomes a later one, unless it is later itself."""
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
+_CLOCK = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?![\d:])")
+_AHEAD = re.compile(
+    r"\b(?:will|expects?|expected|scheduled|planned|forecasts?|due to|lasts? until|runs? out)\b"
+)
+_MONTH_NAME = rf"(?:{'|'.join(MONTHS)})"
+_MONTHS = re.compile(rf"\b{_MONTH_NAME}\b")
+_LATER = re.compile(r"\b(?:years?|months?|days?) (?:later|earlier|after|before)\b")
+_DAY = re.compile(r"\d+(?:st|nd|rd|th)?")
+_LEAP_YEAR = 2024
+
+
+def date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+    """Another date of the document of the same sub-kind; else a near one."""
+    options: list[Option] = []
+    for fact in answer_facts("date", answer, document, question, language):
+        options += _from_document(fact, answer, document, question, language)
+        options += _foreign(fact, answer, document, question, rng)
+    return first_clean("date", answer, document, language, rng, options)
+
+
+def foreign_date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+    """A near date that the document does not hold."""
+    options: list[Option] = []
+    for fact in answer_facts("date", answer, document, question, language):
+        options += _foreign(fact, answer, document, question, rng)
+    return first_clean("date", answer, document, language, rng, options)
+
+
+def _asked(fact: Fact, question: str) -> float:
+    """Facts that the question names are exchanged last."""
+    return 1.5 if occurs(fact.text, question) else 0.0
+
+
+def _from_document(
+    fact: Fact, answer: str, document: str, question: str, language: Language
+) -> Iterator[Option]:
+    translated = is_translation(answer, document)
+    for other in document_facts("date", answer, document, language):
+        text = other.text
+        if other.form != fact.form or (translated and fact.form != "year"):
+            continue  # the document of a translation writes its months and weekdays in another language
+        if fact.form == "year":  # written as the answer writes it
+            text = fact.text.replace(digits_of(fact.text), digits_of(text))
+        if not fits(fact.text, text, answer, question, document):
+            continue
+        if not _plausible(fact, text, f"{answer}\n{question}", FURTHEST_IN_DOCUMENT):
+            continue
+        if language == "en" and not translated and may_also_hold(fact, text, answer, question, document):
+            continue
+        if translated and fact.form == "year" and text not in document:
+            text = digits_of(text) + fact.text[4:]
+        yield _asked(fact, question), fact, text
+
+
+def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
+    for text in _near_date(fact, rng):
+        if text in document or occurs(text, answer + question) or bare(text) == bare(fact.text):
+            continue
+        if _plausible(fact, text, f"{answer}\n{question}", FURTHEST):
+            yield _asked(fact, question) + 8, fact, text
+
+
+def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
+    """Is another date near enough, and on the same side of every other one that is told?"""
+    if fact.form == "clock":
+        others = {_minutes(clock) for clock in _CLOCK.findall(told)}
+        return _same_side(_minutes(fact.text), _minutes(text), others)
+    if fact.form in ("day-month", "month-day", "month") and len(_MONTHS.findall(told)) > 1:
+        return False  # "from 3 May to 8 June": the order of two days tells
+    if _LATER.search(told):
+        return False  # "six years later, in 1909"
+    if fact.form not in ("year", "decade") or len(digits_of(fact.text)) < 4:
+        return True
+    old, new = int(digits_of(fact.text)), int(digits_of(text))
+    furthest = max(furthest, (LATEST - old) // 10)  # of a distant past, less is known by heart
+    if abs(old - new) > furthest + 15 * (fact.form == "decade") or new > max(LATEST, old):
+        return False
+    if _AHEAD.search(told) and new < old:
+        return False
+    return _same_side(old, new, {int(year) for year in _YEAR.findall(told)})
+
+
+def _same_side(old: int, new: int, others: set[int]) -> bool:
+    return all((other > old) == (other > new) and other != new for other in others - {old})
+
+
+def _minutes(clock: str) -> int:
+    hours, minutes = clock.split(":")
+    return 60 * int(hours) + int(minutes)
+
+
+def _near_date(fact: Fact, rng: Random) -> Iterator[str]:
+    """Dates of the same sub-kind, near to ``fact``."""
+    text, form = fact.text, fact.form
+    if form.startswith("weekday"):
+        name = next(name for name in WEEKDAYS if name in text)
+        yield text.replace(name, rng.choice([other for other in WEEKDAYS if other != name]))
+    elif form == "month" and text in MONTHS:
+        yield from rng.sample(MONTHS, 3)
+    elif form == "decade":
+        match = re.search(r"\d0(?=s)", text)
+        if match:
+            yield text[: match.start()] + rng.choice("23456789") + text[match.start() + 1 :]
+    elif form in ("day-month", "month-day") and (month := next((m for m in MONTHS if m in text), None)):
+        last = monthrange(_LEAP_YEAR, MONTHS.index(month) + 1)[1] - (month == "February")
+        for day in rng.sample(range(1, last + 1), 4):
+            spot = _DAY.search(text)
+            if spot is not None:
+                yield text[: spot.start()] + _day(day, spot[0]) + text[spot.end() :]
+    else:
+        yield from _other_digits(text, form, rng)
+
+
+def _other_digits(text: str, form: str, rng: Random) -> Iterator[str]:
+    """A year or a time with one of its numbers changed."""
+    spots = list(re.finditer(r"\d+", text))
+    for _ in range(6):
+        if not spots:
+            return
+        spot = spots[0] if form in ("year", "month") else rng.choice(spots)
+        value, width = int(spot.group()), len(spot.group())
+        if form == "year":
+            new = value + rng.choice((-12, -7, -5, -4, -3, -2, 2, 3, 4, 5, 7, 12))
+        elif form.startswith("clock"):
+            new = rng.choice((10, 15, 20, 40, 45, 50)) if spot.start() else rng.randint(1, 12)
+        else:
+            new = rng.randint(1, 28)
+        if new > 0 and len(str(new)) <= max(width, 1):
+            padded = (
+                str(new).rjust(width, "0") if form.startswith("clock") or spot.group()[0] == "0" else str(new)
+            )
+            yield text[: spot.start()] + padded + text[spot.end() :]
+
+
+def _day(day: int, old: str) -> str:
+    """A day in the form of another one: "3", "03" or "3rd"."""
+    if old.isdigit():
+        return str(day).rjust(2, "0") if old.startswith("0") else str(day)
+    return ordinal(day)
+
+
+def ordinal(value: int) -> str:
+    """A number with its ending: 1st, 12th, 23rd."""
+    if value % 100 in (11, 12, 13):
+        return f"{value}th"
+    return f"{value}{({1: 'st', 2: 'nd', 3: 'rd'}).get(value % 10, 'th')}"

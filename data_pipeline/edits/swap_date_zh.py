@@ -1,0 +1,178 @@
+"""The edit type ``date`` in Chinese: another date or time of the document of the same form, or a near one."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from random import Random
+
+from data_pipeline.edits.edit import Edit, Option, digits_of, listed_together
+from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
+from data_pipeline.edits.swap_date import FURTHEST, LATEST
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated, years_of
+from data_pipeline.text.numbers import numeral_of, value_of
+from data_pipeline.text.segment_zh import plain, sentence_of
+from judge.types import Language
+
+_STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
+_AHEAD = re.compile(r"预计|将于|将在|计划|未来|有望|直至|直到")
+# Days that texts name about as often, so that the wrong one is not a rarer than the true one.
+_OTHER_DAYS = {
+    "一": "二三",
+    "二": "三一",
+    "三": "二四",
+    "四": "五三",
+    "五": "四",
+    "六": "日",
+    "日": "六",
+    "天": "六",
+}
+_YEAR_DIGITS = "〇一二三四五六七八九"
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def chinese_date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+    """Another date of the document of the same form; else a near one."""
+    options: list[Option] = []
+    for fact in _swappable(answer, document, question):
+        options += _from_document(fact, answer, document, question)
+        options += _foreign(fact, answer, document, question, rng)
+    return first_chinese("date", answer, document, rng, options)
+
+
+def foreign_chinese_date(
+    answer: str, document: str, question: str, language: Language, rng: Random
+) -> Edit | None:
+    """A near date that the document does not hold."""
+    options: list[Option] = []
+    for fact in _swappable(answer, document, question):
+        options += _foreign(fact, answer, document, question, rng)
+    return first_chinese("date", answer, document, rng, options)
+
+
+def _swappable(answer: str, document: str, question: str) -> list[Fact]:
+    """The dates of an answer that the question does not name: to change those would tell itself."""
+    facts = facts_of_answer("date", answer, document, question)
+    return [fact for fact in facts if not names(fact.text.removesuffix("号").removesuffix("日"), question)]
+
+
+def _from_document(fact: Fact, answer: str, document: str, question: str) -> Iterator[Option]:
+    if fact.form.startswith("clock"):
+        return
+    others = years_of(document) if is_translated(document) else chinese_facts("date", document)
+    told = told_of(fact, answer, question)
+    for other in {(o.text, o.form): o for o in others}.values():
+        if other.form != fact.form or listed_together(fact.text, other.text, document):
+            continue
+        text = _written(fact, other)
+        if (
+            text
+            and _fits(fact, text, answer, question)
+            and not also_holds(fact.text, other.text, told, document)
+        ):
+            yield 0.0, fact, text
+
+
+def _written(fact: Fact, other: Fact) -> str:
+    """The other date in the writing of the fact: 8月31号 and 8月31日 are one day."""
+    numbers = iter(re.findall(r"\d+", plain(other.text)))
+    spots = re.findall(r"\d+", plain(fact.text))
+    if not spots or len(spots) != len(re.findall(r"\d+", plain(other.text))):
+        return other.text if not spots and not digits_of(other.text) else ""
+    return re.sub(r"\d+", lambda match: next(numbers), fact.text)
+
+
+def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
+    held = {_key(other) for other in chinese_facts("date", document)}
+    for text in _near(fact, rng):
+        other = Fact("date", text, 0, 0, fact.form)
+        if (
+            _key(other) not in held
+            and plain(text) not in plain(document)
+            and _fits(fact, text, answer, question)
+        ):
+            yield 8.0, fact, text
+
+
+def _near(fact: Fact, rng: Random) -> Iterator[str]:
+    """Dates of the same form, near to ``fact``; days lie within their month."""
+    text, form = fact.text, fact.form
+    if form == "weekday":
+        yield from (text[:-1] + day for day in rng.sample(_OTHER_DAYS[text[-1]], len(_OTHER_DAYS[text[-1]])))
+        return
+    if form == "year-numeral":
+        ones = _YEAR_DIGITS[1:].replace(text[3], "")
+        yield from (text[:3] + digit + text[4:] for digit in rng.sample(ones, 3))
+        return
+    if form == "century" and not re.search(r"\d", text):
+        numeral = re.sub(r"[^一二三四五六七八九十]", "", plain(text).removesuffix("世纪"))
+        steps = rng.sample((-2, -1, 1, 2), 4)
+        values = [int(value_of(numeral)) + step for step in steps]
+        yield from (text.replace(numeral, numeral_of(value, False)) for value in values if 0 < value < 22)
+        return
+    spots = list(re.finditer(r"\d+", text))
+    for _ in range(8):
+        spot = _spot(form, spots, rng)
+        value = int(spot.group())
+        new = _near_value(form, value, spot is spots[0], [int(match.group()) for match in spots], rng)
+        if new != value:
+            width = len(spot.group()) if spot.group()[0] == "0" or (form == "clock" and spot.start()) else 1
+            yield text[: spot.start()] + str(new).rjust(width, "0") + text[spot.end() :]
+
+
+def _spot(form: str, spots: list[re.Match[str]], rng: Random) -> re.Match[str]:
+    """Which number of a date moves: the decade, not its century; the hour, mostly; a month or its day."""
+    if form == "century-decade":
+        return spots[-1]
+    if form == "month-day":
+        return rng.choice(spots)
+    return spots[0]
+
+
+def _near_value(form: str, value: int, first: bool, numbers: list[int], rng: Random) -> int:
+    if form == "year":
+        return value + rng.choice(_STEPS)
+    if form in ("decade", "century-decade"):
+        low = value - value % 100
+        return low + rng.choice([ten for ten in range(10, 100, 10) if abs(ten - value % 100) <= 40])
+    if form == "century":
+        return min(21, max(1, value + rng.choice((-3, -2, -1, 1, 2))))
+    if form.startswith("clock"):
+        return min(22, max(6, value + rng.choice((-3, -2, -1, 1, 2, 3))))
+    if form == "month" or (form == "month-day" and first):
+        day = numbers[1] if form == "month-day" else 1
+        near = (value + rng.choice((-3, -2, -1, 1, 2, 3)) - 1) % 12 + 1
+        return near if day <= _DAYS[near - 1] else value
+    longest = _DAYS[numbers[0] - 1] if form == "month-day" else 28
+    return rng.randint(1, longest)
+
+
+def _key(fact: Fact) -> tuple[str, ...]:
+    """What a date says, whatever its writing."""
+    return _said(fact.form, fact.text)
+
+
+@lru_cache(maxsize=4096)
+def _said(form: str, text: str) -> tuple[str, ...]:
+    numbers = re.findall(r"\d+", plain(text))
+    return (form, *(number.lstrip("0") for number in numbers)) if numbers else (form, plain(text))
+
+
+def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:
+    """Is it another date, near enough, not said yet, which keeps the dates of the answer in order?"""
+    new = Fact("date", text, 0, 0, fact.form)
+    shown = [other for other in chinese_facts("date", answer) if other.form == fact.form]
+    if _key(new) == _key(fact) or any(_key(new) == _key(other) for other in shown) or names(text, question):
+        return False
+    if fact.form != "year":
+        return True
+    old_year, new_year = int(digits_of(fact.text)), int(digits_of(text))
+    if new_year > LATEST or new_year < 300 or len(str(old_year)) != len(str(new_year)):
+        return False
+    if abs(old_year - new_year) > (FURTHEST if old_year >= 1900 else 3 * FURTHEST):
+        return False
+    if new_year < old_year and _AHEAD.search(sentence_of(plain(answer), fact.start)):
+        return False
+    years = [int(digits_of(other.text)) for other in shown if other.start != fact.start]
+    years += [int(year) for year in re.findall(r"(?<!\d)(?:1\d|20)\d\d(?= ?年)", plain(question))]
+    return all((old_year > year) == (new_year > year) for year in years if year != old_year)

@@ -1,0 +1,217 @@
+"""The edit type ``entity`` in Chinese: another name of the kind, or another term with the same last word.
+
+Both always come from the document. An answer that is nothing but a term (压力项)
+is exchanged for another one of the document with its last word (剪切项).
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from random import Random
+
+from data_pipeline.edits.edit import Edit, Swap
+from data_pipeline.edits.edit_zh import also_holds, chinese_edit, joined, names, same_thing, told_of
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts_zh import chinese_facts, is_translated
+from data_pipeline.text.people_zh import form_of_person
+from data_pipeline.text.segment_zh import Word, is_whole, places_of, plain, segment, words_in
+from data_pipeline.text.words import words
+from judge.types import Language
+
+_LONGEST_TERM = 14
+_TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "b", "j", "l", "eng", "ng")
+_NAMES = frozenset(("ns", "nr", "nrt", "nt", "nz"))
+_NO_HEAD = frozenset(words("loose_heads_zh"))
+_WHO = re.compile(r"谁|哪位|哪一位|何人|哪个人|什么人")
+_PLACE_BEHIND = re.compile(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)")
+_OFFICE_BEHIND = re.compile(r"前?(?:总统|总理|首相|国王|女王|皇帝|主席|外长|大陆|本土)")
+_PEOPLE = ("person", "foreign", "anonymous")
+_LISTED = re.compile(r"[、和与及或,，]")
+
+
+def chinese_entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+    """Another name of the same form for every mention of one, or another term for an answer that is one."""
+    if is_translated(document):
+        return None
+    options = [*_names(answer, document, question), *_terms(answer, document, question)]
+    options.sort(key=lambda option: option[:2])
+    rng.shuffle(options)
+    for old, new, spots in options:
+        swaps: list[Swap] = [(spot, spot + len(old), new) for spot in spots]
+        if edit := chinese_edit("entity", answer, document, swaps):
+            return edit
+    return None
+
+
+def _names(answer: str, document: str, question: str) -> Iterator[tuple[str, str, list[int]]]:
+    kinds = {fact.text: fact.form for fact in chinese_facts("entity", document)}
+    asked = _asked_for(answer, document, question)
+    for old, form in {**asked, **kinds}.items():
+        spots = mentions(old, answer, form)
+        if not spots or names(old, question):
+            continue
+        told = told_of(Fact("entity", old, spots[0], spots[0] + len(old)), answer, question)
+        for new, other in kinds.items():
+            fits = other == form and may_stand(old, new, form, answer, question, document)
+            if fits and not also_holds(old, new, told, document):
+                yield old, new, spots
+
+
+def _asked_for(answer: str, document: str, question: str) -> dict[str, str]:
+    """The answer as the name of a person, if the question asks for one: by its surname or its sound."""
+    name = answer.strip(" 。")
+    if not _WHO.search(plain(question)) or name not in document or not 2 <= len(name) <= 14:
+        return {}
+    form = form_of_person(plain(name))
+    return {name: form} if form else {}
+
+
+def may_stand(old: str, new: str, form: str, answer: str, question: str, document: str) -> bool:
+    """Is the new name another thing than the old one, not in answer or question, and not listed with it?"""
+    one, two = plain(old), plain(new)
+    if one in two or two in one or one[:2] == two[:2] or two in plain(answer) + plain(question):
+        return False
+    parts = [part for part in re.split(r"[·•‧・《》]", one) if len(part) > 1]
+    if any(part in two for part in parts) or (len(one) == len(two) > 2 and _differing(one, two) == 1):
+        return False  # parts of one name, or one name spelt in two ways
+    if any(name in two or two in name for name in _told_names(answer + "\n" + question) if name != one):
+        return False
+    if form.startswith("organisation") and _share_core(one, two):
+        return False
+    if form == "country" and any(fact.form == "continent" for fact in chinese_facts("entity", answer)):
+        return False
+    if form == "anonymous" and one[0] == two[0]:
+        return False
+    return not joined(old, new, document) and not same_thing(old, new, document)
+
+
+@lru_cache(maxsize=64)
+def _told_names(text: str) -> tuple[str, ...]:
+    return tuple(plain(fact.text) for fact in chinese_facts("entity", text))
+
+
+def _share_core(one: str, two: str) -> bool:
+    """May two organisations be one: do they share more than places and common words?
+
+    天悦明德公司 is 北京天悦明德教育科技有限公司 for short.
+    """
+    core = "".join(
+        word.text if word.tag in ("nr", "nrt", "nz", "x", "g", "ng", "eng", "a", "i") else " "
+        for word in segment(one)
+    )
+    core = core if core.strip() else one[:4]
+    return any(core[at : at + 2] in two for at in range(len(core) - 1) if " " not in core[at : at + 2])
+
+
+def _differing(one: str, two: str) -> int:
+    return sum(a != b for a, b in zip(one, two, strict=True))
+
+
+def mentions(name: str, text: str, form: str) -> list[int]:
+    """Where a name stands in a text as whole words; empty where one may be a part of a longer name."""
+    wanted, simple = plain(name), plain(text)
+    found = list(places_of(wanted, simple))
+    if form.startswith("title") or len(simple.strip(" 。")) == len(wanted):
+        return found
+    if form in _PEOPLE and len(simple) <= len(wanted) + 3:
+        return []  # an answer that is all but this name is a longer name
+    spans = [(start, start + len(wanted)) for start in found]
+    if form == "foreign" and any(_qualifies(text, end) for _, end in spans):
+        return []
+    if form.startswith("organisation"):
+        if any(simple[end : end + 1] in tuple("第分") for _, end in spans):
+            return []  # a branch of it
+        whole = {(fact.start, fact.end) for fact in chinese_facts("entity", text)}
+        return found if all(span in whole for span in spans) else []
+    if any(not is_whole(text, *span) or _in_longer_name(text, *span) for span in spans):
+        return []
+    return found
+
+
+def _qualifies(text: str, end: int) -> bool:
+    """Does a noun follow at once, as in 奥斯卡最佳男主角奖?"""
+    behind = words_in(text, end, end + 8)[:1]
+    return bool(behind) and behind[0].start == end and behind[0].tag[0] in "nab"
+
+
+def _in_longer_name(text: str, start: int, end: int) -> bool:
+    """May a stretch be a part of a name, or the office of somebody who is named behind it?"""
+    simple = plain(text)
+    if _PLACE_BEHIND.match(simple, end) or _OFFICE_BEHIND.match(simple, end):
+        return True
+    if any(mark in "·•‧・" for mark in simple[max(0, start - 1) : start] + simple[end : end + 1]):
+        return True
+    if simple[max(0, start - 1) : start] in tuple("新老古前大小"):
+        return True
+    before, behind = words_in(text, max(0, start - 8), start)[-1:], words_in(text, end, end + 8)
+    named = any(word.tag in ("nr", "nrt") for word in behind[:2])
+    if behind and behind[0].start == end and len(behind[0].text) == 1 and behind[0].tag[0] not in "pcuxvdfr":
+        return True
+    beside = [word for word in (*before, *behind[:1]) if word.end == start or word.start == end]
+    return named or any(
+        word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—" for word in beside
+    )
+
+
+def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str, list[int]]]:
+    """Terms of the document with the last word of an answer that is a term itself."""
+    term = answer.strip(" 。")
+    if len(term) > _LONGEST_TERM or _LISTED.search(term) or chinese_facts("entity", term):
+        return
+    own = segment(term)
+    if (
+        not own
+        or len(own) > 5
+        or (own[0].tag == "vn" and len(own) > 2)
+        or not all(word.tag in _TERM_TAGS for word in own)
+    ):
+        return
+    head = own[-1].text
+    if head in _NO_HEAD or (len(own) == 1 and len(head) < 3):
+        return
+    head = head if len(own) > 1 else head[-1]
+    start = answer.index(term)
+    named = own[0].tag in _NAMES
+    for other in sorted(_terms_ending(head, document, len(own) == 1)):
+        one, two = plain(term), plain(other)
+        if len(own) > 1 and (segment(other)[0].tag in _NAMES) != named:
+            continue
+        if one in two or two in one or two in plain(question) or not 0.5 <= len(two) / len(one) <= 2:
+            continue
+        if any(
+            word.tag in ("ns", "nr", "nt", "nz") and word.text in plain(question) for word in segment(other)
+        ):
+            continue
+        if joined(term, other, document) or same_thing(term, other, document):
+            continue
+        if question and not also_holds(term, other, question, document):
+            yield term, other, [start]
+
+
+def _terms_ending(head: str, document: str, single: bool) -> set[str]:
+    """The longest runs of nouns that end in a word; single words by their last character."""
+    found: set[str] = set()
+    run: list[Word] = []
+    for word in (*segment(document), Word("。", "x", len(document), len(document))):
+        if word.tag in _TERM_TAGS and (not run or run[-1].end == word.start):
+            run.append(word)
+            continue
+        if (
+            run
+            and (run[0].tag != "vn" or len(run) == 2)
+            and 1 < len(run) <= 4
+            and run[-1].text == head
+            and not single
+        ):
+            found.add(document[run[0].start : run[-1].end])
+        elif (
+            single
+            and len(run) == 1
+            and len(run[0].text) > 2
+            and run[0].text.endswith(head)
+            and run[0].tag[0] == "n"
+        ):
+            found.add(document[run[0].start : run[0].end])
+        joined_on = document[max(0, word.start - 1) : word.start] in tuple("-－·•‧")
+        run = [word] if word.tag in _TERM_TAGS and not joined_on else []
+    return found

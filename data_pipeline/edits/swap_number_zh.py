@@ -1,0 +1,144 @@
+"""The edit type ``number`` in Chinese: another number of the document that counts the same, or a near one."""
+
+import re
+from collections.abc import Iterator
+from random import Random
+
+from data_pipeline.edits.edit import Edit, Option, bare, listed_together, occurs
+from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
+from data_pipeline.edits.swap_number import near_digits
+from data_pipeline.text.fact import Fact
+from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated
+from data_pipeline.text.numbers import numeral_of, value_of
+from data_pipeline.text.segment_zh import plain
+from judge.types import Language
+
+_RATIO = 10.0
+"""A number of the document is at most so many times larger or smaller than the one whose place it takes."""
+_MAGNITUDES = {"百": 1e2, "千": 1e3, "万": 1e4, "亿": 1e8}
+_LARGEST = {"岁": 99.0, "分": 59.0, "秒": 59.0}
+"""Units of which no near number is larger, unless the true one is."""
+_NEAR = 3
+"""A small numeral or an ordinal moves by so many at most."""
+
+
+def chinese_number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+    """Another number of the document of the same form and unit; else a near one."""
+    options: list[Option] = []
+    for fact in _swappable(answer, document, question):
+        options += _from_document(fact, answer, document, question)
+        options += _foreign(fact, answer, document, question, rng)
+    return first_chinese("number", answer, document, rng, options)
+
+
+def foreign_chinese_number(
+    answer: str, document: str, question: str, language: Language, rng: Random
+) -> Edit | None:
+    """A near number that the document does not hold."""
+    options: list[Option] = []
+    for fact in _swappable(answer, document, question):
+        options += _foreign(fact, answer, document, question, rng)
+    return first_chinese("number", answer, document, rng, options)
+
+
+def _swappable(answer: str, document: str, question: str) -> list[Fact]:
+    """The numbers of an answer that the question does not name: to change those would tell itself."""
+    facts = facts_of_answer("number", answer, document, question)
+    return [fact for fact in facts if not names(_whole(fact), question) and not _is_rank(fact, answer)]
+
+
+def _is_rank(fact: Fact, answer: str) -> bool:
+    """Is a number part of a rank or a role (三级高级法官, 第三人)? There is no other one."""
+    return re.match(r"[级級审審]|人民", answer[fact.end :]) is not None or answer[: fact.start].endswith("第")
+
+
+def _whole(fact: Fact) -> str:
+    return fact.text + fact.unit
+
+
+def _from_document(fact: Fact, answer: str, document: str, question: str) -> Iterator[Option]:
+    if is_translated(document):
+        return
+    told = told_of(fact, answer, question)
+    for other in {(o.text, o.form, o.unit): o for o in chinese_facts("number", document)}.values():
+        if (other.form, other.unit) != (fact.form, fact.unit) or not fact.unit + fact.form.strip("int"):
+            continue
+        text = (
+            plain(other.text)
+            if other.text != plain(other.text) and fact.text == plain(fact.text)
+            else other.text
+        )
+        one, two = _value(fact), _value(other)
+        if (
+            one == two
+            or not one
+            or not two
+            or max(one, two) / min(one, two) > _RATIO
+            or not _fits(fact, text, answer)
+        ):
+            continue
+        if names(text + fact.unit, question) or listed_together(fact.text, other.text, document):
+            continue
+        if not also_holds(_whole(fact), _whole(other), told, document):
+            yield 0.0, fact, text
+
+
+def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
+    for text in _near(fact, rng):
+        if not _fits(fact, text, answer) or names(text + fact.unit, question):
+            continue
+        if plain(text) + fact.unit not in plain(document) and not (
+            text[0].isdigit() and occurs(text, document)
+        ):
+            yield 8.0, fact, text
+
+
+def _near(fact: Fact, rng: Random) -> Iterator[str]:
+    """Numbers of the same writing, near to ``fact``."""
+    text = plain(fact.text)
+    if fact.form.endswith("numeral"):
+        value = int(value_of(text))
+        values = [value + step for step in range(-_NEAR, _NEAR + 1) if step]
+        if value > 20:
+            values = [value + step for step in range(-9, 10) if abs(step) > 1]
+        rng.shuffle(values)
+        largest = 9 if fact.form == "leading-numeral" else 10 if fact.unit == "级" else 99
+        counts = fact.form in ("numeral", "leading-numeral")
+        yield from (numeral_of(new, counts) for new in values if 2 <= new <= largest)
+    elif fact.form == "第" or (text.isdigit() and int(text) < 10):
+        values = [int(text) + step for step in range(-_NEAR, _NEAR + 1) if step]
+        rng.shuffle(values)
+        yield from (str(new) for new in values if new >= 2)
+    else:
+        most = _LARGEST.get(fact.unit, 100.0 if fact.form.endswith("%") or fact.form == "percent" else None)
+        for new in near_digits(text, rng):
+            if most is None or float(re.sub(r"[^\d.]", "", new)) <= max(most, _value(fact)):
+                yield new
+
+
+def _value(fact: Fact) -> float:
+    """The size of a number; 0 for none."""
+    text = plain(fact.text)
+    if fact.form.endswith("numeral"):
+        return value_of(text)
+    value = value_of(re.sub(r"[^\d.]", "", text))
+    for char in re.sub(r"[^百千万亿]", "", text):
+        value *= _MAGNITUDES[char]
+    return value
+
+
+def _fits(fact: Fact, text: str, answer: str) -> bool:
+    """Is the number not in the answer yet, and does it keep its rank among those of its unit there?
+
+    So "由25次上升到61次" stays a rise, and a part stays smaller than its whole.
+    """
+    if bare(text) == bare(fact.text) or occurs(text + fact.unit, answer):
+        return False
+    new = _value(Fact("number", text, 0, 0, fact.form, fact.unit))
+    others = [
+        _value(other)
+        for other in chinese_facts("number", answer)
+        if other.unit == fact.unit and other.start != fact.start and other.form[-1:] == fact.form[-1:]
+    ]
+    old = _value(fact)
+    return all((old > value) == (new > value) and new != value for value in others if value != old)

@@ -1,0 +1,1 @@
+"""From samples to rows: which gold answers are supported, who judges them, and what a judge learns from."""

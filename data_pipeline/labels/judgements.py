@@ -1,0 +1,103 @@
+"""The judgements of reason mode: for every sample that wants one a right reasoning, and teachers' wrong
+ones."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import tee
+from pathlib import Path
+from typing import IO, Any
+
+from data_pipeline.config import ReasoningConfig
+from data_pipeline.labels.ensemble import Decision, Yield, decide, judge_together
+from data_pipeline.labels.known_label import reason_for_label
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.workers import Workers
+from data_pipeline.teachers.base import Judgement
+from data_pipeline.teachers.reasoning import explain
+from judge.files import dump, replacing
+from judge.progress import track
+from judge.types import Sample
+
+
+def note_judgements(
+    store: SampleStore,
+    config: ReasoningConfig,
+    teachers: Teachers,
+    dropped: Dropped,
+    aside: Path,
+    workers: Workers | None = None,
+    refill: Callable[[Sequence[str]], bool] = lambda _: False,
+) -> dict[str, Any]:
+    """Let the recipe's teachers judge the samples that want a row in reason mode, and note what they say.
+
+    Args:
+        store: gets the reasonings; samples that no teacher of an ensemble judged right are excluded from all
+            rows, verdict rows too (Bi'an, section 2.3 and B.1).
+        config: in which way, by whom.
+        teachers: makes them.
+        dropped: gets the samples without a right reasoning.
+        aside: file for the samples that no teacher judged right, with all judgements, for inspection.
+        workers: what rules reason in.
+        refill: puts other samples in the place of those with these ids, of which nobody gave a judgement that
+            can be read. It says whether it added any; these are judged then.
+
+    Returns:
+        The yield of every teacher and of all together (Bi'an, Table 13).
+    """
+    counts = Yield()
+    lost: list[str] = []
+
+    def note(decision: Decision, stream: IO[str]) -> None:
+        chosen = decision.chosen
+        if chosen is None:
+            dropped.add(f"reasoning: {decision.outcome}", decision.sample.id)
+            stream.write(dump(decision.aside_row()) + "\n")
+            if decision.outcome == "no verdict":
+                lost.append(decision.sample.id)
+            if config.way == "ensemble":
+                store.exclude(decision.sample)
+            return
+        store.add_reasoning(decision.sample, chosen.teacher, chosen.reasoning, right=True)
+        for wrong in decision.rejected:
+            store.add_reasoning(decision.sample, wrong.teacher, wrong.reasoning, right=False)
+
+    with replacing(aside) as stream:
+        after, more = 0, True
+        while more:
+            here = ("reason AND number > ?", (after,))
+            decided = _decisions(store, here, config, teachers, workers or Workers())
+            after, lost[:] = store.last(), []
+            for decision in track(counts.count(decided), "reasonings", store.count(*here)):
+                note(decision, stream)
+            more = bool(lost) and refill(lost)
+    return counts.table()
+
+
+def _decisions(
+    store: SampleStore,
+    where: tuple[str, tuple[int]],
+    config: ReasoningConfig,
+    teachers: Teachers,
+    workers: Workers,
+) -> Iterator[Decision]:
+    samples, first = store.samples(*where), config.teachers[0]
+    if config.way == "ensemble":
+        return judge_together(samples, [teachers.get(name) for name in config.teachers])
+    samples, copies = tee(samples)
+    if config.way == "rules":
+        judged = workers.map(_by_rule, copies)
+        return (decide(sample, [found]) for sample, found in zip(samples, judged, strict=True))
+    gold_answer = None
+    if config.way == "known_label":
+        store.index("pair")
+        gold_answer = store.gold_answer
+    known = reason_for_label(first, teachers.ask(first), copies, gold_answer)
+    return (decide(sample, [found]) for sample, found in zip(samples, known, strict=True))
+
+
+def _by_rule(sample: Sample) -> Judgement:
+    reasoning = explain(sample)
+    if reasoning is None:
+        return Judgement("rules", None, problem="nothing to cite")
+    return Judgement("rules", sample.label, reasoning)

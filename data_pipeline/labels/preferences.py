@@ -1,0 +1,93 @@
+"""Preference pairs for DPO: the right judgement against a wrong one, the model's own mistakes first.
+
+Half of the pairs are about faithful answers and half about hallucinated ones. A base model is often wrong
+on one class alone; pairs from its mistakes only would teach it to answer with the other class always.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
+
+from data_pipeline.config import PreferenceConfig
+from data_pipeline.labels.rows import dpo_row, gold_label, judgement, opposite
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.teachers.reasoning import Mistakes, explain
+from judge.types import DPORow, Label, Mode, Sample, Verdict
+
+Judging = Callable[[Sequence[Sample], Mode], Sequence[Verdict]]
+"""Judges samples with the base model in a mode."""
+
+
+def preference_rows(
+    store: SampleStore, split: str, count: int, config: PreferenceConfig, seed: int, judging: Judging | None
+) -> Iterator[DPORow]:
+    """Make ``count`` pairs, as far as there are samples, from distinct samples.
+
+    Args:
+        store: labelled samples.
+        split: where the samples are drawn from.
+        count: how many pairs.
+        config: share in reason mode, candidates per mode.
+        seed: decides which samples.
+        judging: the base model; without one every rejected judgement is composed.
+    """
+    used: set[str] = set()
+    in_reason = round(count * config.reason_share)
+    modes: tuple[tuple[Mode, int], ...] = (("reason", in_reason), ("verdict", count - in_reason))
+    for mode, wanted in modes:
+        if not wanted:
+            continue
+        for row, sample in _mode_rows(store, split, wanted, config, seed, judging, mode, used):
+            used.add(sample.id)
+            yield row
+
+
+def _mode_rows(
+    store: SampleStore,
+    split: str,
+    count: int,
+    config: PreferenceConfig,
+    seed: int,
+    judging: Judging | None,
+    mode: Mode,
+    used: set[str],
+) -> Iterator[tuple[DPORow, Sample]]:
+    """Pairs of one mode, half a label each; samples in ``used`` are passed over."""
+
+    def pool(label: Label) -> Iterator[Sample]:
+        drawn = store.samples(
+            "split = ? AND label = ? AND NOT excluded", (split, label.value), f"rank('dpo:{mode}:{seed}', id)"
+        )
+        return (sample for sample in drawn if sample.id not in used)
+
+    # As many candidates of each label, so that the search for mistakes is not one-sided either.
+    each = max(min(config.candidates, 4 * count) // 2, 1)
+    mistakes: dict[str, tuple[Sample, str]] = {}
+    if judging is not None:
+        judged = [sample for label in Label for sample in islice(pool(label), each)]
+        for sample, verdict in zip(judged, judging(judged, mode), strict=True):
+            if verdict.label is opposite(gold_label(sample)):
+                mistakes[sample.id] = (sample, verdict.raw.strip())
+
+    mistaken = Mistakes()  # hallucinated answers first: faithful ones are then found the same faults with
+    for label in (Label.FAIL, Label.PASS):
+        wanted = count // 2 if label is Label.FAIL else (count + 1) // 2
+        own = (found for found in mistakes.values() if found[0].label is label)
+        composed = ((sample, None) for sample in pool(label) if sample.id not in mistakes)
+        for sample, wrong in chain(own, composed):
+            if not wanted:
+                break
+            row = _pair(sample, mode, wrong, mistaken)
+            if row is not None:
+                yield row, sample
+                wanted -= 1
+
+
+def _pair(sample: Sample, mode: Mode, wrong: str | None, mistaken: Mistakes) -> DPORow | None:
+    """A pair with the model's own mistake or a composed one; ``None`` where nothing can be cited."""
+    right, composed = (explain(sample), mistaken.of(sample)) if mode == "reason" else ("", "")
+    if right is None or composed is None:
+        return None
+    label = gold_label(sample)
+    chosen = judgement(sample, mode, label, right)
+    rejected = wrong or judgement(sample, mode, opposite(label), composed)
+    return dpo_row(sample, mode, chosen, rejected, "composed" if wrong is None else "model")

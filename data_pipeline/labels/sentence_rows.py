@@ -1,0 +1,133 @@
+"""Rows about single sentences, from answers whose wrong stretches are known.
+
+``claims`` judges an answer sentence by sentence, so a judge has to be trained on sentences too. One that a
+span overlaps is FAIL, any other PASS. One that leans on the one before it ("It", "However") is given with
+what leads up to it, and is FAIL if a span lies anywhere in that.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from data_pipeline.sources.store import SampleStore
+from data_pipeline.text.leaning import leans_back
+from judge.floors.overlap import units
+from judge.prompting.sentences import sentence_spans
+from judge.types import Label, Language, Sample, Span
+
+MOST = 4
+"""Rows of one answer at most."""
+BEFORE = 3
+"""Sentences at most that lead up to one which leans on them."""
+SHORTEST: Mapping[Language, int] = {"en": 5, "zh": 8}
+"""Words (characters in Chinese) of a sentence that claims something."""
+TOUCHED: Mapping[Language, int] = {"en": 3, "zh": 2}
+"""Letters and digits of a sentence that a span must hold to make it wrong; fewer leave it undecided."""
+KIND = "sentence"
+"""What ``meta["kind"]`` of such a row says."""
+_EDIT = ("pair", "edit_type", "change", "replaced", "inserted", "from_document", "errors", "injection")
+
+
+def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sample]:
+    """Rows about sentences of the labelled answers with known spans in a store.
+
+    Wrong answers give wrong sentences and at most as many right ones, of about the same length; answers
+    without an error then give what is missing, source by source. So labels and lengths stay balanced.
+
+    Args:
+        store: the samples of a build, which may grow meanwhile.
+        share: of the answers with known spans, so many are taken apart.
+        seed: decides which, and which of their sentences.
+    """
+    last = store.count()
+    chosen = "rank(?, id) < ? AND number <= ? AND label = ?"
+    limit = f"{min(int(share * 16**8), 16**8 - 1):08x}" if share < 1 else "g"
+    owed: dict[tuple[str, str], list[int]] = {}
+    for label in (Label.FAIL, Label.PASS):
+        order = f"rank('sentences:{seed}', id)" if label is Label.PASS else "number"
+        for sample in store.samples(chosen, (f"apart:{seed}", limit, last, label.value), order):
+            spans = known_spans(sample)
+            debt = owed.setdefault((sample.source, sample.language), [])
+            if spans is None or (label is Label.PASS and not debt):
+                continue
+            rng = random.Random(f"sentences:{seed}:{sample.id}")
+            found = list(split(sample, spans))
+            rng.shuffle(found)
+            wrong = [row for row in found if row.label is Label.FAIL][: MOST // 2]
+            right = [row for row in found if row.label is Label.PASS]
+            debt += [len(row.answer) for row in wrong]
+            kept = []
+            for _ in range(min(MOST // 2, len(debt), len(right))):
+                length = debt.pop()
+                kept.append(min(right, key=lambda row: abs(len(row.answer) - length)))
+                right.remove(kept[-1])
+            yield from sorted([*wrong, *kept], key=lambda row: row.id)
+
+
+def known_spans(sample: Sample) -> Sequence[Span] | None:
+    """The wrong stretches of an answer; ``None`` where nobody looked for them."""
+    meta = sample.meta
+    if meta.get("kind") == "long":
+        marked: Any = meta.get("errors", ())
+    else:
+        marked = meta.get("spans")
+    if marked is None or "injection" in meta:
+        return None
+    return [Span(span["start"], span["end"]) for span in marked]
+
+
+def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
+    """A row for each sentence of an answer that claims something, alone or with what leads up to it."""
+    answer, language = sample.answer, sample.language
+    parts = sentence_spans(answer)
+    if len(parts) < 2:
+        return
+    for number, part in enumerate(parts):
+        text = answer[part.start : part.end]
+        if len(units(text, language)) < SHORTEST[language] or text.endswith((":", "：", "?", "？")):
+            continue
+        first = number
+        while (
+            first
+            and number - first < BEFORE
+            and leans_back(answer[parts[first].start : parts[first].end], language)
+        ):
+            first -= 1
+        if leans_back(answer[parts[first].start : parts[first].end], language):
+            continue  # too far back
+        part = Span(parts[first].start, part.end)
+        if part.start == parts[0].start and part.end == parts[-1].end:
+            continue  # that is the answer itself
+        inner = [_within(span, part) for span in spans if span.start < part.end and span.end > part.start]
+        said = [_letters(answer[part.start + span.start : part.start + span.end]) for span in inner]
+        if inner and max(said) < TOUCHED[language]:
+            continue
+        meta = {name: value for name, value in sample.meta.items() if name not in _EDIT}
+        yield replace(
+            sample,
+            id=f"{sample.id}-s{number + 1}",
+            answer=answer[part.start : part.end],
+            label=Label.FAIL if inner else Label.PASS,
+            meta={
+                **meta,
+                "kind": KIND,
+                "spans": [
+                    {
+                        "start": span.start,
+                        "end": span.end,
+                        "text": answer[part.start :][span.start : span.end],
+                    }
+                    for span in inner
+                ],
+            },
+        )
+
+
+def _within(span: Span, part: Span) -> Span:
+    """What of a span lies in a part, counted from the part's start."""
+    return Span(max(span.start, part.start) - part.start, min(span.end, part.end) - part.start)
+
+
+def _letters(text: str) -> int:
+    return sum(character.isalnum() for character in text)

@@ -1,0 +1,249 @@
+"""Unsupported additions: two answers that go on with one more sentence each, one supported and one foreign.
+
+A passage from a near document is put beside the gold sample's own, in both twins. The faithful answer goes on
+with a sentence about that passage, the hallucinated one with a sentence about another near document. Which of
+the two documents becomes the passage is drawn by lot once the sentences are chosen. They could change places:
+neither wording, nor length, nor how a sentence fits what comes before it tells which one is supported. Only
+the document does.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from data_pipeline.edits.edit import bare, occurs
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.parts import is_table
+from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, parts_of
+from data_pipeline.pairs.neighbours import About, Neighbours
+from data_pipeline.pairs.passages import names_its_subject, passage, sentences_of, stands_alone
+from data_pipeline.pairs.verbalise import statement_of
+from data_pipeline.teachers.rules_judge import label_by_rules
+from data_pipeline.text.content import words_of
+from data_pipeline.text.facts import find_facts, is_translation
+from judge.types import Label, Language, Sample, Task
+
+AGAIN = 0.34
+"""Share of an addition's content words that what comes before it may hold: more would say it again."""
+ON_TOPIC = 0.2
+"""Share of an addition's content words that stand somewhere in the gold sample's own document; whole answers
+need one word."""
+TRIES = 8
+"""Pairs of additions that are looked up in each other's passage, in search of one that this does not
+solve."""
+LENGTHS = 0.25
+"""Two additions differ in length by so much of the longer one, at most."""
+SENTENCES = 16
+"""Sentences of one document that are looked at ..."""
+CHOICE = 24
+"""... and sentences of all near documents that are paired."""
+_WHOLE = (Task.TRANSLATION, Task.DATA2TEXT)
+"""Tasks whose answers say all that the document says: only whole answers can be added to them."""
+
+
+class Addition(NamedTuple):
+    """A sentence, what it is compared by, and where it is from.
+
+    ``passage`` supports it; it is looked for in ``known``, which is in its own language.
+    """
+
+    text: str
+    words: frozenset[str]
+    facts: tuple[str, ...]
+    passage: str
+    known: str
+
+
+def add_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contrast]:
+    """A supported and a foreign addition to a gold answer; none where no two sentences can stand for each
+    other."""
+    rng = random.Random(f"addition:{seed}:{gold.id}")
+    base = None if is_table(gold.document_text) else _base(gold)
+    if base is None:
+        return
+    known = _known([gold, *neighbours.siblings(gold)])
+    before = _addition(base, gold.document_text, known, gold.language)
+    pair = _pair(gold, before, _near(gold, neighbours), rng)
+    if pair is None:
+        return
+    supported, foreign = rng.sample(pair, 2)
+    passages = [gold.document_text, supported.passage]
+    if gold.task not in _WHOLE:
+        rng.shuffle(passages)
+    document = ("\n" if gold.task in _WHOLE else "\n\n").join(passages)
+    zh = gold.language == "zh"
+    joint = "" if zh else " "
+    yield Contrast(
+        edit_type="added_sentence",
+        change=f"文档没有提到“{foreign.text}”" if zh else f"the document does not mention '{foreign.text}'",
+        replaced=supported.text,
+        inserted=foreign.text,
+        faithful=f"{base}{joint}{supported.text}",
+        hallucinated=f"{base}{joint}{foreign.text}",
+        faithful_document=document,
+        hallucinated_document=document,
+    )
+
+
+# --- Where sentences come from ------------------------------------------------------------------------------
+
+
+def _base(gold: Sample) -> str | None:
+    """The gold answer as a sentence, or else the sentence of the document that holds it."""
+    if made := statement_of(gold):
+        return made
+    if not gold.question:
+        return None
+    asked = words_of(gold.question, gold.language)
+    found = [one.text for one in sentences_of(gold.document_text, gold.language)]
+    found = [text for text in found if occurs(gold.answer, text)]
+    shared = [len(words_of(text, gold.language) & asked) for text in found]
+    return found[shared.index(max(shared))] if max(shared, default=0) >= 2 else None
+
+
+def _known(golds: Sequence[Sample]) -> str:
+    """What sentences are looked for in: the document of samples, or its translations."""
+    if is_translation(golds[0].answer, golds[0].document_text):
+        return "\n".join(gold.answer for gold in golds)
+    return golds[0].document_text
+
+
+def _near(gold: Sample, neighbours: Neighbours) -> Iterator[Sequence[Addition]]:
+    """The sentences of every near document, the nearest first."""
+    return (_of_near(about, gold.task) for about in neighbours.nearest(gold))
+
+
+@lru_cache(maxsize=1024)
+def _of_near(about: About, task: Task) -> tuple[Addition, ...]:
+    """Kept, since a document is near many others."""
+    return tuple(_of_document(about.golds, task))
+
+
+def _of_document(golds: Sequence[Sample], task: Task) -> Iterator[Addition]:
+    """Answers about a document, and its own sentences."""
+    document, language, known = golds[0].document_text, golds[0].language, _known(golds)
+    for gold in golds:
+        text = statement_of(gold)
+        alone = text is not None and stands_alone(text) and names_its_subject(text, document, language)
+        if text is not None and (alone or task in _WHOLE):
+            own = passage(document, max(0, document.find(gold.answer)), language)
+            yield _addition(text, own, own if known is document else known, language)
+    if task not in _WHOLE:
+        found = sentences_of(document, language)
+        for one in found[:: max(1, -(-len(found) // SENTENCES))]:
+            yield _addition(one.text, one.passage, one.passage, language)
+
+
+@lru_cache(maxsize=8192)
+def _addition(text: str, own: str, known: str, language: Language) -> Addition:
+    facts = tuple(dict.fromkeys(fact.text for fact in find_facts(text, language)))
+    return Addition(text, words_of(text, language), facts, own, known)
+
+
+# --- Which may stand for which ------------------------------------------------------------------------------
+
+
+def _pair(
+    gold: Sample, before: Addition, near: Iterator[Sequence[Addition]], rng: random.Random
+) -> tuple[Addition, Addition] | None:
+    """Two sentences of two documents, neither of which is supported where the other one is.
+
+    Those come first that bring no fact which the gold sample's document lacks, and then those whose words it
+    has: such are not told by looking names up.
+    """
+    topic = frozenset[str]().union(*_held(before.known, gold.language))
+    ranked = []
+    for place, additions in enumerate(near):
+        for one in additions:
+            shared = len(one.words & topic)
+            if shared < (1 if gold.task in _WHOLE else max(2, ON_TOPIC * len(one.words))):
+                continue
+            if not _goes_on(before, one) or is_supported(one, [before.known], gold):
+                continue
+            new = sum(not occurs(fact, before.known) for fact in one.facts)
+            far = max(0, 4 - round(8 * shared / len(one.words)))
+            ranked.append((2 * min(2, new) + far, rng.random(), place, one))
+    ranked.sort(key=lambda item: item[:2])
+    pairs = []
+    for first, second in combinations(ranked[:CHOICE], 2):
+        one, two = first[3], second[3]
+        if first[2] != second[2] and _of_a_length(one.text, two.text):
+            new = len(_lacking(one, [before.known, two.known])) + len(
+                _lacking(two, [before.known, one.known])
+            )
+            pairs.append((4 * new + first[0] + second[0], one, two))
+    left = TRIES
+    best = None
+    for _, one, two in sorted(pairs, key=lambda pair: pair[0]):
+        if is_supported(one, [before.known, two.known], gold) or is_supported(
+            two, [before.known, one.known], gold
+        ):
+            continue
+        best = best or (one, two)
+        if not _told_by_look_up(one, two, gold) and not _told_by_look_up(two, one, gold):
+            return one, two
+        left -= 1
+        if not left:
+            break
+    return best
+
+
+def _told_by_look_up(foreign: Addition, other: Addition, gold: Sample) -> bool:
+    document = f"{gold.document_text}\n\n{other.passage}"
+    judged = replace(gold, document=document, question="", answer=foreign.text)
+    return label_by_rules(judged) is Label.FAIL
+
+
+def _of_a_length(one: str, two: str) -> bool:
+    return abs(len(one) - len(two)) <= LENGTHS * max(len(one), len(two))
+
+
+def _goes_on(before: Addition, one: Addition) -> bool:
+    """Does a sentence add something to what comes before it?"""
+    if bare(one.text) in bare(before.text) or bare(before.text) in bare(one.text):
+        return False
+    return len(before.words & one.words) <= AGAIN * min(len(one.words), len(before.words))
+
+
+def _lacking(claim: Addition, known: Sequence[str]) -> list[str]:
+    """The facts of a sentence that texts lack."""
+    return [fact for fact in claim.facts if not any(occurs(fact, text) for text in known)]
+
+
+def is_supported(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
+    """May one of some texts support a sentence?
+
+    They do not if they lack a fact of the sentence, or if no two sentences of one in a row have more than
+    ``BLIND`` of its words. Of data, they must lack a value that the sentence names.
+    """
+    if any(bare(claim.text) in _bare(text) for text in known):
+        return True
+    if gold.task is Task.DATA2TEXT:
+        return not _names_a_new_value(claim, known)
+    if _lacking(claim, known):
+        return False
+    for text in known:
+        pairs = in_pairs(_held(text, gold.language))
+        if any(len(claim.words & found) > BLIND[gold.language] * len(claim.words) for found in pairs):
+            return True
+    return False
+
+
+def _names_a_new_value(claim: Addition, known: Sequence[str]) -> bool:
+    """Does a text about data (triples, one a line) name a value of them that other data lack?"""
+    values = (value for line in claim.passage.splitlines() for value in line.split(" | ")[::2])
+    said, there = bare(claim.text), _bare("\n".join(known))
+    return any(len(value) > 3 and value in said and value not in there for value in map(bare, values))
+
+
+@lru_cache(maxsize=256)
+def _bare(text: str) -> str:
+    return bare(text)
+
+
+@lru_cache(maxsize=256)
+def _held(known: str, language: Language) -> tuple[frozenset[str], ...]:
+    return tuple(words_of(known[part.start : part.end], language) for part in parts_of(known))

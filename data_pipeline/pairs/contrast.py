@@ -1,0 +1,96 @@
+"""What sets a faithful sample and its hallucinated twin apart, and the pair of samples that it makes."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from judge.types import Label, Sample, Task
+
+KINDS = ("edit", "added", "document", "near_miss", "long", "refusal", "foreign")
+"""Families of pairs, as ``meta["kind"]`` of both twins names them: a changed answer, an added sentence, an
+edited document, an answer to another question, a long answer, a refusal to answer, an answer with another one
+behind it."""
+SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""}
+"""What the ids of a pair have after that of its gold sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """One wrong stretch of a hallucinated answer; ``start`` and ``end`` count its characters."""
+
+    edit_type: str
+    replaced: str
+    inserted: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast:
+    """Two answers to one question, or one answer to two documents. What is ``None`` is the gold sample's own.
+
+    ``change`` says in one line, in the sample's language, what is wrong with the hallucinated twin:
+    ``inserted`` stands where the document supports ``replaced``. ``from_document`` is true if the document
+    holds ``inserted``. ``errors`` are the places of several errors in one answer.
+    """
+
+    edit_type: str
+    change: str
+    replaced: str
+    inserted: str
+    from_document: bool = False
+    faithful: str | None = None
+    hallucinated: str | None = None
+    faithful_document: str | None = None
+    hallucinated_document: str | None = None
+    question: str | None = None
+    task: Task | None = None
+    errors: tuple[Error, ...] = ()
+
+
+Maker = Callable[[Sample], Iterable[Contrast]]
+"""Makes pairs of one kind from a gold sample: none where it is not sure of one."""
+
+
+def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sample, ...]:
+    """The samples of contrasts of one kind, hallucinated after faithful.
+
+    ``meta["pair"]`` names a pair and ``meta["kind"]`` its kind. The hallucinated twin's ``meta`` also holds
+    ``edit_type``, ``change``, ``replaced``, ``inserted``, ``from_document``, and ``errors`` where there are
+    any.
+    """
+    found: list[Sample] = []
+    for number, contrast in enumerate(contrasts, start=1):
+        name = f"{gold.id}{SUFFIXES[kind]}" + (str(number) if number > 1 else "")
+        found += _pair(replace(gold, id=name), kind, contrast)
+    return tuple(found)
+
+
+def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
+    shared = {**gold.meta, "pair": gold.id, "kind": kind}
+    edit: dict[str, Any] = {
+        name: getattr(contrast, name)
+        for name in ("edit_type", "change", "replaced", "inserted", "from_document")
+    }
+    if contrast.errors:
+        edit["errors"] = [asdict(error) for error in contrast.errors]
+    question = gold.question if contrast.question is None else contrast.question
+    gold = gold if contrast.task is None else replace(gold, task=contrast.task)
+    faithful = replace(
+        gold,
+        question=question,
+        answer=gold.answer if contrast.faithful is None else contrast.faithful,
+        document=gold.document if contrast.faithful_document is None else contrast.faithful_document,
+        label=Label.PASS,
+        meta=shared,
+    )
+    hallucinated = replace(
+        gold,
+        id=f"{gold.id}-twin",
+        question=question,
+        answer=gold.answer if contrast.hallucinated is None else contrast.hallucinated,
+        document=gold.document if contrast.hallucinated_document is None else contrast.hallucinated_document,
+        label=Label.FAIL,
+        meta={**shared, **edit},
+    )
+    return faithful, hallucinated

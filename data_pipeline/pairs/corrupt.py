@@ -1,0 +1,206 @@
+"""The errors of a long answer: a sentence from elsewhere, a sentence without its ground, a changed fact."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+from data_pipeline.edits import EDIT_TYPES, RulePerturber
+from data_pipeline.edits.edit import occurs
+from data_pipeline.pairs.compose import Composed
+from data_pipeline.pairs.contrast import Error
+from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST
+from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
+from data_pipeline.pairs.documents.supporting import in_pairs, supporting_parts
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.pairs.statements import statements
+from data_pipeline.text.content import words_of
+from data_pipeline.text.facts import find_facts
+from judge.types import Language, Sample
+
+WEIGHTS: Mapping[str, float] = {"added_sentence": 4.0, "deletion": 4.0, "edit": 2.0}
+"""How much each kind of error is wanted."""
+EDITED = tuple(name for name in EDIT_TYPES if name not in ("date", "entity", "comparative", "negation"))
+"""Kinds of edits. Against another date, name, direction or denial, the rest of a long answer often speaks."""
+LENGTHS = 0.25
+"""Share by which a foreign sentence may be longer or shorter than the one whose place it takes."""
+NEW_WORDS: Mapping[Language, int] = {"en": 4, "zh": 10}
+"""Content words (pairs of characters in Chinese) of a foreign sentence that its new document lacks, at
+least."""
+ON_TOPIC = 0.5
+"""Share of a foreign sentence's content words that its new document has to hold."""
+FITS = 3
+"""Content words at least that a foreign sentence shares with the rest of the answer."""
+ALIKE = 0.5
+"""Share of its content words that two sentences of the document in a row may hold."""
+_WORD = re.compile(r"[A-Za-z0-9]+(?:[.,'’-][A-Za-z0-9]+)*|.", re.S)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A hallucinated answer in the making.
+
+    ``sentences`` are those of ``composed``, right or wrong; ``wrong`` says what is wrong with which, with
+    places in the sentence; ``taken`` are the parts that ``document`` lost.
+    """
+
+    gold: Sample
+    composed: Composed
+    sentences: list[str]
+    document: str
+    wrong: dict[int, Error] = field(default_factory=dict)
+    taken: list[int] = field(default_factory=list)
+
+    def free(self, rng: Random) -> list[int]:
+        """Sentences that can get an error, in random order: right ones that no other leans on."""
+        numbers = [
+            number
+            for number in range(len(self.sentences))
+            if number not in self.wrong and not self.composed.followed(number)
+        ]
+        rng.shuffle(numbers)
+        return numbers
+
+    def said_elsewhere(self, number: int) -> str:
+        """What the other sentences say."""
+        return " ".join(text for place, text in enumerate(self.sentences) if place != number)
+
+
+def go_wrong(draft: Draft, used: set[str], neighbours: Neighbours, seed: int, rng: Random) -> str | None:
+    """Put one error of an unused kind into a draft; returns its kind, ``None`` where no kind can."""
+    kinds = sorted(WEIGHTS, key=lambda kind: rng.random() ** (1 / WEIGHTS[kind]), reverse=True)
+    for kind in kinds:
+        if kind in used:
+            continue
+        if kind == "added_sentence":
+            done = _foreign(draft, neighbours, rng)
+        elif kind == "deletion":
+            done = _unsupported(draft, rng)
+        else:
+            done = _edited(draft, seed, rng)
+        if done:
+            return kind
+    return None
+
+
+def _edited(draft: Draft, seed: int, rng: Random) -> bool:
+    """One fact of a sentence changed, as the rule perturber does."""
+    gold = draft.gold
+    perturber = RulePerturber(seed, EDITED)
+    for number in draft.free(rng):
+        right = draft.sentences[number]
+        found = perturber.perturb(Sample(f"{gold.id}-{number}", gold.document, right, language=gold.language))
+        # What stands elsewhere in the answer as it was would speak against the change.
+        if found is None or occurs(found.replaced, draft.said_elsewhere(number)):
+            continue
+        start, end, replaced = stretch(right, found.answer, found.inserted)
+        draft.sentences[number] = found.answer
+        draft.wrong[number] = Error(found.edit_type, replaced, found.answer[start:end], start, end)
+        return True
+    return False
+
+
+def stretch(old: str, new: str, inserted: str) -> tuple[int, int, str]:
+    """Where a text differs from what it was, in whole words: start, end, and what stood there."""
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    start = sum(map(len, after[:head]))
+    end = len(new) - sum(map(len, after[len(after) - tail :]))
+    if start == end:  # a word is gone: its neighbours are what is wrong
+        start -= len("".join(after[max(0, head - 2) : head]))
+        end += len("".join(after[len(after) - tail : len(after) - tail + 2]))
+    place = new.find(inserted, max(0, start - len(inserted)))
+    if 0 <= place <= start and end <= place + len(inserted):  # "Paul Weber" for "Karl Weber"
+        start, end = place, place + len(inserted)
+    return start, end, old[start : len(old) - (len(new) - end)]
+
+
+def _unsupported(draft: Draft, rng: Random) -> bool:
+    """A sentence whose ground leaves the document; that of the others stays."""
+    gold, language = draft.gold, draft.gold.language
+    document = gold.document_text
+    if draft.taken:
+        return False
+    said_by = draft.composed.sentences
+    found: list[tuple[int, int, list[int], str]] = []
+    for number in draft.free(rng):
+        said = said_by[number]
+        supporting = supporting_parts(document, said.text, "", language)
+        if said.part >= 0 and said.part not in supporting:
+            continue
+        if not supporting or len(supporting) > min(MOST, LARGEST_SHARE * len(parts_of(document))):
+            continue
+        if any(one.part in supporting for place, one in enumerate(said_by) if place != number):
+            continue
+        if is_table(document) or leaves_hole(document, supporting, language):
+            continue
+        left = without(document, supporting)
+        if is_unsaid(said.text, left, language):
+            found.append((_news(said.text, left, language), number, supporting, left))
+    if not found:
+        return False
+    # Look-up finds a name or number that is nowhere any more: the sentence with the fewest is taken.
+    _, number, draft.taken, draft.document = min(found, key=lambda item: item[0])
+    draft.wrong[number] = Error("deletion", "", said_by[number].text, 0, len(said_by[number].text))
+    return True
+
+
+def _foreign(draft: Draft, neighbours: Neighbours, rng: Random) -> bool:
+    """A sentence of a near document in the place of one that no sentence leans on or goes out from.
+
+    It fits the rest of the answer at least as well as the right one, is on the document's topic and brings in
+    no name or number: so neither a sentence that stands out nor look-up gives it away.
+    """
+    gold, language = draft.gold, draft.gold.language
+    known = words_of(gold.document_text, language)
+    strangers = list(_near_statements(gold, neighbours))
+    rng.shuffle(strangers)
+    for number in draft.free(rng):
+        said = draft.composed.sentences[number]
+        if said.leans or said.part < 0 or (number == 0 and draft.composed.answers):
+            continue
+        rest = words_of(draft.said_elsewhere(number), language)
+        fit = max(FITS, len(rest & words_of(said.text, language)))
+        for text in strangers:
+            words = words_of(text, language)
+            if (
+                abs(len(text) - len(said.text)) <= LENGTHS * len(said.text)
+                and len(rest & words) >= fit
+                and len(known & words) >= ON_TOPIC * len(words)
+                and not _news(text, gold.document_text, language)
+                and is_unsaid(text, gold.document_text, language)
+            ):
+                draft.sentences[number] = text
+                draft.wrong[number] = Error("added_sentence", said.text, text, 0, len(text))
+                return True
+    return False
+
+
+def _near_statements(gold: Sample, neighbours: Neighbours) -> Iterator[str]:
+    for about in neighbours.nearest(gold):
+        for said in statements(about.golds[0].document_text, gold.language):
+            if not said.leans:
+                yield said.text
+
+
+def _news(text: str, document: str, language: Language) -> int:
+    """How many facts of a sentence a document lacks."""
+    return sum(not occurs(fact.text, document) for fact in find_facts(text, language))
+
+
+def is_unsaid(text: str, document: str, language: Language) -> bool:
+    """Does a document surely not say what a sentence does?
+
+    Enough of its content words are nowhere there, and no two sentences in a row hold many of the others.
+    """
+    wanted = words_of(text, language)
+    if len(wanted - words_of(document, language)) < NEW_WORDS[language]:
+        return False
+    parts = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
+    most = max((len(wanted & found) for found in in_pairs(parts)), default=0)
+    return most <= ALIKE * len(wanted)

@@ -1,0 +1,134 @@
+"""Counterfactual question answering (Bi'an, section 2.2): two samples from a question and its true answer.
+
+In the first stage a model names a false answer with evidence; in the second it expands the evidence into a
+document. To that document the false answer is faithful (``PASS``) and the true one is not (``FAIL``). A model
+that knows the world can tell the two apart without reading: such samples teach to trust the document instead.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from data_pipeline.edits import occurs
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.pairs.entities import entities_left
+from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
+from data_pipeline.teachers.prompts import Prompted, Style, evidence_prompt, expansion_prompt
+from data_pipeline.text.content import terms
+from judge.floors.overlap import units
+from judge.remote.chat import Reply
+from judge.types import Label, Sample, Task
+
+EVIDENCE_SHARE = 0.8
+"""Share of the evidence's words that the document must hold: an expansion need not repeat its sentences."""
+LENGTHS = (0.5, 2.0)
+"""How long a document may be over what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """First stage: another answer to the seed's question, and the sentences that support it."""
+
+    seed: Sample
+    answer: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """Both stages: one document and two answers to one question."""
+
+    faithful: Sample
+    hallucinated: Sample
+
+
+def counterfactuals(
+    ask: Ask, seeds: Iterable[Sample], style: Style, length: int
+) -> Iterator[Counterfactual | Rejected]:
+    """Two samples from every seed, in order, or why there are none.
+
+    Args:
+        ask: asks the model, in both stages.
+        seeds: questions with true answers; their documents are not used.
+        style: what the documents are to be.
+        length: how long, in words (characters in Chinese).
+    """
+
+    def expand(stage: Evidence | Rejected) -> Prompted | None:
+        if isinstance(stage, Rejected):
+            return None
+        return expansion_prompt(stage.text, stage.seed.language, style, length)
+
+    first = (_evidence(seed, reply) for seed, reply in ask_each(seeds, evidence_prompt, ask))
+    for stage, reply in ask_some(first, expand, ask):
+        if isinstance(stage, Rejected):
+            yield stage
+        elif reply is not None:
+            yield _counterfactual(stage, reply, length)
+
+
+def _evidence(seed: Sample, reply: Reply) -> Evidence | Rejected:
+    found = reply_texts(reply, "counterfactual_answer", "evidence")
+    if isinstance(found, Rejected):
+        return found
+    answer, text = found
+    if occurs(answer, seed.answer) or occurs(seed.answer, answer):
+        return Rejected("answers overlap", answer)
+    return _checked(seed, answer, text, "evidence") or Evidence(seed, answer, text)
+
+
+def _counterfactual(stage: Evidence, reply: Reply, length: int) -> Counterfactual | Rejected:
+    seed = stage.seed
+    found = reply_texts(reply, "document")
+    if isinstance(found, Rejected):
+        return found
+    document = found[0]
+    if problem := _checked(seed, stage.answer, document, "document"):
+        return problem
+    count = len(units(document, seed.language))
+    if not LENGTHS[0] * length <= count <= LENGTHS[1] * length:
+        return Rejected("length", f"{count} words or characters instead of {length}")
+    wanted = terms(stage.text)
+    if len(wanted & terms(document)) < EVIDENCE_SHARE * len(wanted):
+        return Rejected("document without the evidence", document)
+    name = f"{seed.id}-counterfactual"
+    shared = {**seed.meta, "pair": name}
+    faithful = replace(
+        seed,
+        id=name,
+        document=document,
+        answer=stage.answer,
+        task=Task.QA,
+        label=Label.PASS,
+        group=seed.group or seed.id,
+        meta=shared,
+    )
+    edit = {
+        "edit_type": "counterfactual",
+        "change": _change(seed, stage.answer),
+        "replaced": stage.answer,
+        "inserted": seed.answer,
+        "from_document": False,
+    }
+    hallucinated = replace(
+        faithful, id=f"{name}-twin", answer=seed.answer, label=Label.FAIL, meta={**shared, **edit}
+    )
+    return Counterfactual(faithful, hallucinated)
+
+
+def _checked(seed: Sample, answer: str, text: str, what: str) -> Rejected | None:
+    """A text of the counterfactual world holds its answer, and neither the true one nor an entity of it.
+
+    What the question or the counterfactual answer names too may stay.
+    """
+    if not occurs(answer, text):
+        return Rejected(f"{what} without its answer", text)
+    if occurs(seed.answer, text):
+        return Rejected(f"{what} with the true answer", text)
+    left = entities_left(seed.answer, text, seed.language, (seed.question, answer))
+    return Rejected(f"{what} with an entity of the true answer", ", ".join(left)) if left else None
+
+
+def _change(seed: Sample, answer: str) -> str:
+    if seed.language == "zh":
+        return f"文档给出的答案是“{answer}”，而不是“{seed.answer}”"
+    return f"the document's answer is '{answer}', not '{seed.answer}'"

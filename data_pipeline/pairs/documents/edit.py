@@ -1,0 +1,87 @@
+"""One edit of a document that takes an answer's ground away, by rule, and its faithful counterpart."""
+
+import random
+from collections.abc import Iterator
+
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.documents.deletion import delete
+from data_pipeline.pairs.documents.distractor import put_beside
+from data_pipeline.pairs.documents.passage import other_passage
+from data_pipeline.pairs.documents.records import Triple, alter_record, change_places, triples_of, values_of
+from data_pipeline.pairs.documents.swap import swap
+from data_pipeline.pairs.neighbours import Neighbours, kind_of
+from judge.types import Sample
+
+DOCUMENT_EDITS = ("deletion", "document_swap", "other_passage")
+"""The edit types."""
+SWAPS_FIRST = 0.25
+"""Share of gold answers for which swaps are tried first. By looking words up they are told more easily."""
+SHORTEST_PARAGRAPH = 80
+"""Characters of a paragraph that is put beside a document."""
+MOST_SIBLINGS = 4
+"""Other answers about a document that are looked for in it."""
+
+
+class DocumentEditor:
+    """Makes pairs of one answer and two documents, one of which no longer supports it.
+
+    Args:
+        neighbours: the other gold answers. Without them nothing is taken from other documents.
+        seed: with the sample, it decides which edit is tried first.
+    """
+
+    def __init__(self, neighbours: Neighbours | None, seed: int):
+        self._neighbours = neighbours
+        self._seed = seed
+        self._pools: dict[tuple[str, ...], _Pool] = {}
+        self._about: tuple[str, list[Sample]] = ("", [])
+
+    def __call__(self, gold: Sample) -> Iterator[Contrast]:
+        """One edit of a gold answer's document; none where rules cannot make one surely."""
+        rng = random.Random(f"document:{self._seed}:{gold.id}")
+        pool = self._pool(gold)
+        siblings = self._siblings(gold)
+        rng.shuffle(siblings)
+        document = gold.document_text
+        if triples_of(document):
+            ways = [change_places(gold, pool.triples, rng), delete(gold, siblings[:MOST_SIBLINGS], rng)]
+        else:
+            ways = [delete(gold, siblings[:MOST_SIBLINGS], rng), swap(gold, rng)]
+            if rng.random() < SWAPS_FIRST:
+                ways.reverse()
+            ways.insert(0, alter_record(gold, pool.values, rng))
+            ways.append(self._other_passage(gold))
+        for way in ways:
+            for found in way:
+                if found.hallucinated_document and found.faithful_document != found.hallucinated_document:
+                    yield put_beside(found, gold, pool.texts, rng) or found
+                    return
+
+    def _other_passage(self, gold: Sample) -> Iterator[Contrast]:
+        """Last, since a document that is another one altogether is the easiest to see through."""
+        if self._neighbours is not None:
+            yield from other_passage(gold, self._neighbours.passages(gold))
+
+    def _siblings(self, gold: Sample) -> list[Sample]:
+        """Other answers about the same document; kept, since they come one after another."""
+        text = gold.document_text
+        if self._neighbours and self._about[0] != text:
+            self._about = (text, [gold, *self._neighbours.siblings(gold)])
+        return sorted((other for other in self._about[1] if other.id != gold.id), key=lambda other: other.id)
+
+    def _pool(self, gold: Sample) -> "_Pool":
+        kind = kind_of(gold)
+        if kind not in self._pools:
+            golds = self._neighbours.pool(gold) if self._neighbours else []
+            self._pools[kind] = _Pool(sorted({other.document_text for other in golds}))
+        return self._pools[kind]
+
+
+class _Pool:
+    """What is taken from the documents of one kind: their paragraphs, triples and records."""
+
+    def __init__(self, texts: list[str]):
+        found = {line for text in texts for line in text.split("\n") if len(line) >= SHORTEST_PARAGRAPH}
+        self.texts = sorted(found)
+        self.triples: list[Triple] = [triple for text in texts for triple in triples_of(text)]
+        self.values = [value for text in texts for value in values_of(text)]

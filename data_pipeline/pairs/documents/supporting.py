@@ -1,0 +1,189 @@
+"""Which parts of a document support an answer, by rule: the words of the answer that the question lacks.
+
+Words are compared by their stems, since what supports a claim often says it in other forms of the same words.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from data_pipeline.edits.edit import bare, occurs
+from data_pipeline.pairs.documents.parts import parts_of
+from data_pipeline.text.content import words_of
+from data_pipeline.text.facts import find_facts
+from judge.floors.overlap import units
+from judge.types import Language
+
+SHORT = {"en": 8, "zh": 16}
+"""Words (characters in Chinese) up to which an answer counts as a span of the document."""
+SUPPORTS = 0.34
+"""Share of an answer's telling words that the part which supports it holds at least ..."""
+SUPPORT = 0.6
+"""... and all the parts that may support it hold together."""
+HINTS = 0.25
+"""Share from which on a part may help to support it, and goes too."""
+BLIND = {"en": 0.25, "zh": 0.34}
+"""Share up to which two parts in a row are taken to say nothing of a claim."""
+GONE = {"en": 0.5, "zh": 0.4}
+"""Share of a claim's telling words in the document that must be nowhere in what is left of it."""
+SHORTENED = {"en": 0.5, "zh": 0.2}
+"""Share of a short answer's words that may stand for it, as a party's or a person's short name does ..."""
+RECALLS = {"en": 0.2, "zh": 0.1}
+"""... where such a share of the question's words stands too."""
+LONG_SPAN = 4
+"""Words of a short answer from which on the half of them may stand for it anywhere."""
+FAR = 0.2
+"""Share of a question's words up to which a sentence is not about what the question asks."""
+ABOUT = 0.4
+"""Share from which on it is."""
+_AIM = re.compile(
+    r"\b(?:aim\w*|purpose|objectives?|goal|sought|whether|hypothes\w+|unclear|unknown|controvers\w+"
+    r"|(?:^|was |study |were )to (?:\w+ly )?(?:determine|evaluate|assess|examine|investigate|compare|explore"
+    r"|test|analy[sz]e|identify|study|describe|establish|validate))\b"
+    r"|旨在|目的|是否",
+    re.I,
+)
+"""Marks of a sentence that says what was to be found out, and not what was found."""
+_FINDING = re.compile(r"\b[Pp] ?[<=>]|\b(?:CI|odds|hazard|relative risk|significan\w+|correlat\w+)\b|\d ?%\)")
+"""Marks of a result. A conclusion may rest on it and share few of its words."""
+_BARE_WORD = re.compile(r"(?:yes|no|true|false|none|both|neither|是|否|不是|没有|有)\W*", re.I)
+
+
+def in_pairs(held: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """The words of each part and the next together; of the last part alone. None of no parts."""
+    nothing: frozenset[str] = frozenset()
+    return [one | two for one, two in zip_longest(held, held[1:], fillvalue=nothing)]
+
+
+def telling(claim: str, question: str, document: str, language: Language) -> frozenset[str]:
+    """The content words by which a claim is known: not those of the question, nor of the document's topic.
+
+    A word of the topic stands in half of the document's parts, or more.
+    """
+    found = words_of(claim, language) - words_of(question, language)
+    held = _held(document, language)
+    often = max(2, len(held) / 2)
+    return frozenset(word for word in found if sum(word in words for words in held) < often) or found
+
+
+def is_span(answer: str, document: str, language: Language) -> bool:
+    """Is an answer a few words that stand in the document as they are? Then they are looked for as such."""
+    return len(units(answer, language)) <= SHORT[language] and stands_in(answer, document)
+
+
+def can_be_missed(answer: str, language: Language) -> bool:
+    """Can a short answer be told to be gone from a document? Not yes, nor a number that words can say."""
+    digits = re.sub(r"\D", "", answer)
+    if digits == bare(answer):
+        return len(digits) >= 2 and int(digits) > 20
+    return not _BARE_WORD.fullmatch(answer.strip()) and len(bare(answer)) >= (4 if language == "en" else 3)
+
+
+def supporting_parts(document: str, claim: str, question: str, language: Language) -> list[int]:
+    """Numbers of the parts (see :func:`parts_of`) that may support a claim; empty where none surely does.
+
+    A short claim is supported where it stands, but for the places that have nothing to do with the question
+    (see :func:`elsewhere_too`). A longer one by the parts that share its telling words, or a fact of it;
+    those that only ask it do not support it, but go as well.
+    """
+    texts = _texts(document)
+    if is_span(claim, document, language):
+        beside = elsewhere_too(document, claim, question, language)
+        return [n for n, text in enumerate(texts) if stands_in(claim, text) and n not in beside]
+    wanted = telling(claim, question, document, language)
+    if not wanted:
+        return []
+    held = _held(document, language)
+    shares = [len(wanted & words) / len(wanted) for words in held]
+    facts = _facts(claim, question, language)
+    holding = [[number for number, text in enumerate(texts) if occurs(fact, text)] for fact in facts]
+    often = max(2, len(texts) / 4)
+    by_fact = {number for numbers in holding if len(numbers) <= often for number in numbers}
+    found = [number for number, share in enumerate(shares) if share > HINTS or number in by_fact]
+    stated = [number for number in found if not _AIM.search(texts[number])]
+    together = wanted & frozenset().union(*(held[number] for number in stated))
+    best = max((shares[number] for number in stated), default=0.0)
+    return found if best >= SUPPORTS and len(together) >= SUPPORT * len(wanted) else []
+
+
+def elsewhere_too(document: str, claim: str, question: str, language: Language) -> list[int]:
+    """Parts where a short answer stands, but which do not answer the question: they and the part before them
+    share hardly a word with it, while another place where the answer stands shares many. Only for numbers,
+    dates and names; in Chinese none, where pairs of characters are no measure of that.
+    """
+    if language == "zh" or not (find_facts(claim, language) or re.search(r"\d", claim)):
+        return []
+    wanted = words_of(question, language)
+    held = _held(document, language)
+    at = [number for number, text in enumerate(_texts(document)) if stands_in(claim, text)]
+    about = {n: len(wanted & (held[n] | held[max(n - 1, 0)])) / len(wanted) for n in at} if wanted else {}
+    if max(about.values(), default=0.0) < ABOUT:
+        return []
+    return [number for number, share in about.items() if share <= FAR]
+
+
+def is_gone(left: str, document: str, claim: str, question: str, language: Language) -> bool:
+    """Does nothing in what is left of a document support a claim any more?
+
+    A span (see :func:`is_span`) must not stand there, whole or by its words in one part, nor shortened
+    (:data:`SHORTENED`) beside words of the question, but for the places of :func:`elsewhere_too`. Of another
+    claim, no two parts in a row may hold more than :data:`BLIND` of the telling words, at least :data:`GONE`
+    of those that the document held are nowhere, and so is a fact of it, if it has any beyond the question. No
+    result that is about it may be left.
+    """
+    wanted = telling(claim, question, document, language)
+    if not wanted:
+        return False
+    held = _held(left, language)
+    if is_span(claim, document, language):
+        texts = _texts(document)
+        beside = {texts[number] for number in elsewhere_too(document, claim, question, language)}
+        rest = [text for text in _texts(left) if text not in beside]
+        if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
+            return False
+        return not _is_shortened(claim, question, rest, language)
+    if any(len(wanted & found) / len(wanted) > BLIND[language] for found in in_pairs(held)):
+        return False
+    about = words_of(f"{question} {claim}", language)
+    findings = (found for found, text in zip(held, _texts(left), strict=True) if _FINDING.search(text))
+    if any(len(about & found) >= 2 for found in findings):
+        return False
+    before = wanted & frozenset().union(*_held(document, language))
+    if len(before - frozenset().union(*held)) < GONE[language] * len(before):
+        return False
+    facts = [fact for fact in _facts(claim, question, language) if occurs(fact, document)]
+    return not facts or any(not occurs(fact, left) for fact in facts)
+
+
+def _is_shortened(claim: str, question: str, texts: Sequence[str], language: Language) -> bool:
+    """Does enough of a short answer stand in two texts in a row to stand for it?
+
+    Words of the topic count too, since a short name may be one.
+    """
+    asked = words_of(question, language)
+    own = words_of(claim, language) - asked or words_of(claim, language)
+    enough, recalls = SHORTENED[language] * len(own), RECALLS[language] * len(asked - own)
+    anywhere = 2 * enough if language == "zh" or len(own) < LONG_SPAN else enough
+    least = 2 if language == "zh" else 1
+    return any(
+        len(own & found) >= anywhere
+        or (len(own & found) >= enough and len(asked & found) >= max(least, recalls))
+        for found in in_pairs([words_of(text, language) for text in texts])
+    )
+
+
+def stands_in(claim: str, text: str) -> bool:
+    """Does a short answer stand in a text, marks at its end and between its words aside?"""
+    return occurs(claim.strip(" .。"), text) or (len(bare(claim)) > 5 and bare(claim) in bare(text))
+
+
+def _facts(claim: str, question: str, language: Language) -> list[str]:
+    return [fact.text for fact in find_facts(claim, language) if not occurs(fact.text, question)]
+
+
+def _texts(document: str) -> list[str]:
+    return [document[part.start : part.end] for part in parts_of(document)]
+
+
+def _held(document: str, language: Language) -> list[frozenset[str]]:
+    return [words_of(text, language) for text in _texts(document)]

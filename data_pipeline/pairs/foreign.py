@@ -1,0 +1,63 @@
+"""Easy pairs, to start from: two answers that each go on with another answer, one about the same document.
+
+Both twins grow by a sentence of the same kind and length, so neither length nor style tells them apart. How
+the two sentences fit each other tells some: the audit says how much.
+"""
+
+import random
+import re
+from collections.abc import Iterator
+
+from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.text.content import words_of
+from judge.types import Sample
+
+AGAIN = 0.5
+"""Share of content words from which on a second sentence may say the same again."""
+LENGTHS = 0.15
+"""Share by which the two second sentences may differ in length."""
+_SENTENCE = re.compile(r"(?:[A-Z\d\"“][^\n]* [^\n]* [^\n]*[.!?]|[^\n]{6,}[。！？])[\"”]?")
+
+
+def foreign_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contrast]:
+    """A gold answer and another one about its document, or about another document of its kind.
+
+    None where the document has no second answer that is a sentence and says something else.
+    """
+    rng = random.Random(f"foreign:{seed}:{gold.id}")
+    if not _SENTENCE.fullmatch(gold.answer):
+        return
+    siblings = neighbours.siblings(gold)
+    own = [other.answer for other in siblings if _goes_on(gold, other.answer)]
+    if not own:
+        return
+    supported = rng.choice(own)
+    mine = {gold.answer, *(other.answer for other in siblings)}  # another document may answer the same
+    others = [
+        other.answer
+        for other in neighbours.pool(gold)
+        if other.document_text != gold.document_text
+        and other.answer not in mine
+        and abs(len(other.answer) - len(supported)) <= LENGTHS * len(supported)
+        and _goes_on(gold, other.answer)
+    ]
+    if not others:
+        return
+    foreign = rng.choice(others)
+    zh = gold.language == "zh"
+    joint = "" if zh else " "
+    yield Contrast(
+        edit_type="added_sentence",
+        change=f"文档没有提到“{foreign}”" if zh else f"the document does not mention '{foreign}'",
+        replaced=supported,
+        inserted=foreign,
+        faithful=f"{gold.answer}{joint}{supported}",
+        hallucinated=f"{gold.answer}{joint}{foreign}",
+    )
+
+
+def _goes_on(gold: Sample, text: str) -> bool:
+    """Is a text a sentence, and does it say something that the gold answer does not?"""
+    first, second = words_of(gold.answer, gold.language), words_of(text, gold.language)
+    return bool(_SENTENCE.fullmatch(text)) and len(first & second) <= AGAIN * min(len(first), len(second))

@@ -1,0 +1,111 @@
+"""Long answers: several supported sentences about one document, and a twin with one to three errors in them.
+
+Most hallucinations of real models are no changed word but text without ground, plausible and on topic: 84 %
+of RAGTruth's spans. So an error is one of three: a sentence of a near document in the place of a supported
+one; a sentence that the document no longer supports, since what supported it was taken out; one changed fact.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from random import Random
+
+from data_pipeline.edits.edit import occurs
+from data_pipeline.pairs.compose import compose
+from data_pipeline.pairs.contrast import Contrast, Error
+from data_pipeline.pairs.corrupt import Draft, go_wrong
+from data_pipeline.pairs.documents.deletion import elsewhere
+from data_pipeline.pairs.documents.parts import without
+from data_pipeline.pairs.neighbours import Neighbours
+from data_pipeline.text.leaning import linked
+from judge.types import Language, Sample, Task
+
+COUNTS = (1, 1, 1, 1, 1, 1, 1, 2, 2, 3)
+"""Numbers of errors, drawn evenly; one sentence at least stays faithful, so there may be fewer."""
+LENGTHS = 0.1
+"""Share by which the twins' lengths may differ."""
+LINKS: Mapping[Language, tuple[str, ...]] = {"en": ("In addition,", "Also,"), "zh": ("此外，", "另外，")}
+LINKED = 0.25
+"""Share of sentences that a connective joins to those before, where that can be."""
+
+
+def long_answers(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contrast]:
+    """A long faithful answer and its hallucinated twin; none where the document gives too little for it.
+
+    The twins keep the question if the first sentence answers it; otherwise they are a summary without one.
+    """
+    rng = Random(f"long:{seed}:{gold.id}")
+    composed = compose(gold, rng)
+    if composed is None:
+        return
+    draft = Draft(gold, composed, [said.text for said in composed.sentences], gold.document_text)
+    used: set[str] = set()
+    for _ in range(min(rng.choice(COUNTS), len(draft.sentences) - 1)):
+        kind = go_wrong(draft, used, neighbours, seed, rng)
+        if kind is None:
+            break
+        used.add(kind)
+    right = _link(draft, rng)
+    if draft.wrong and abs(len(" ".join(right)) - len(" ".join(draft.sentences))) <= LENGTHS * len(
+        " ".join(right)
+    ):
+        yield _contrast(draft, right, rng)
+
+
+def _link(draft: Draft, rng: Random) -> list[str]:
+    """Join some sentences of a draft by connectives; returns those of the faithful twin, joined alike."""
+    language, composed = draft.gold.language, draft.composed
+    right = [said.text for said in composed.sentences]
+    for number in range(1, len(right)):
+        link, wanted = rng.choice(LINKS[language]), rng.random() < LINKED
+        true, said = (linked(text, link, language) for text in (right[number], draft.sentences[number]))
+        old, error = draft.sentences[number], draft.wrong.get(number)
+        if not wanted or composed.sentences[number].leans or true == right[number] or said == old:
+            continue
+        if error is not None:
+            whole = error.end - error.start == len(old)
+            if not whole and error.start == 0:
+                continue
+            shift = len(said) - len(old)
+            draft.wrong[number] = (
+                replace(error, inserted=said, replaced=true if error.replaced else "", end=len(said))
+                if whole
+                else replace(error, start=error.start + shift, end=error.end + shift)
+            )
+        right[number], draft.sentences[number] = true, said
+    return right
+
+
+def _contrast(draft: Draft, right: list[str], rng: Random) -> Contrast:
+    gold, language, answers = draft.gold, draft.gold.language, draft.composed.answers
+    joint = "" if language == "zh" else " "
+    errors, start = [], 0
+    for number, text in enumerate(draft.sentences):
+        if error := draft.wrong.get(number):
+            errors.append(replace(error, start=start + error.start, end=start + error.end))
+        start += len(text) + len(joint)
+    faithful = joint.join(right)
+    others = elsewhere(replace(gold, answer=faithful), draft.taken, (), rng) if draft.taken else []
+    first = errors[0]
+    return Contrast(
+        edit_type=first.edit_type,
+        change=("；" if language == "zh" else "; ").join(_told(error, language) for error in errors),
+        replaced=first.replaced,
+        inserted=first.inserted,
+        from_document=all(occurs(error.inserted, gold.document_text) for error in errors),
+        faithful=faithful,
+        hallucinated=joint.join(draft.sentences),
+        faithful_document=without(gold.document_text, others) if others else None,
+        hallucinated_document=draft.document if draft.taken else None,
+        question=gold.question if answers else "",
+        task=None if answers else Task.SUMMARIZATION,
+        errors=tuple(errors),
+    )
+
+
+def _told(error: Error, language: Language) -> str:
+    """What is wrong, in one line."""
+    if error.edit_type in ("added_sentence", "deletion"):
+        zh = f"文档没有提到“{error.inserted}”"
+        return zh if language == "zh" else f"the document does not mention '{error.inserted}'"
+    zh = f"“{error.replaced}”被改成“{error.inserted}”"
+    return zh if language == "zh" else f"'{error.replaced}' was changed to '{error.inserted}'"

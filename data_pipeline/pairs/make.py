@@ -1,0 +1,152 @@
+"""From gold answers to labelled twins: a faithful sample and one that its document does not support.
+
+Twins share question and group, so they never part: not between splits, not between modes. They share the
+document and differ in the answer, or share the answer and differ in the document.
+"""
+
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+
+from data_pipeline.edits import Edit
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.pairs.contrast import KINDS, Contrast, Maker, pairs
+from judge.types import Sample
+
+CHUNK = 16_384
+"""Gold answers that wait at most while one among them is edited."""
+
+Perturb = Callable[[Iterable[Sample]], Iterator[Edit | Rejected]]
+"""A wrong answer for every gold sample, or the reason why there is none; in order, as a stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """What became of one gold answer: pairs of samples, hallucinated after faithful.
+
+    ``asked`` are the kinds of pairs that it was to get; ``made`` those that it got; ``dropped`` is the reason
+    why it got none at all.
+    """
+
+    gold: Sample
+    samples: tuple[Sample, ...]
+    asked: tuple[str, ...]
+    dropped: str | None = None
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The kinds of the pairs."""
+        return tuple(dict.fromkeys(str(sample.meta["kind"]) for sample in self.samples))
+
+
+def make_twins(
+    golds: Iterable[Sample],
+    perturb: Perturb,
+    makers: Mapping[str, Maker],
+    shares: Mapping[str, float],
+    seed: int,
+) -> Iterator[Twins]:
+    """Make pairs of gold answers, of one kind or of several.
+
+    Args:
+        golds: samples whose answers are faithful.
+        perturb: edits single facts: the pairs of kind ``edit``.
+        makers: make the other kinds.
+        shares: of each kind (see :data:`KINDS`), the share of gold answers that are to get a pair.
+        seed: decides which.
+
+    Yields:
+        One a gold that is to get a pair, in order. A gold that no pair can be made of gives no sample, rather
+        than a faithful one alone, so that the classes stay balanced.
+    """
+    stream = iter(golds)
+    while chunk := list(islice(stream, CHUNK)):
+        yield from _twins_of(chunk, perturb, makers, shares, seed)
+
+
+def _twins_of(
+    golds: Sequence[Sample],
+    perturb: Perturb,
+    makers: Mapping[str, Maker],
+    shares: Mapping[str, float],
+    seed: int,
+) -> Iterator[Twins]:
+    waiting: deque[tuple[Sample, tuple[Sample, ...], tuple[str, ...]]] = deque()
+
+    def to_edit() -> Iterator[Sample]:
+        for gold in golds:
+            rng = random.Random(f"twin:{seed}:{gold.id}")
+            asked = tuple(kind for kind in KINDS if rng.random() < shares.get(kind, 0.0))
+            if not asked:
+                continue
+            others = (pairs(gold, kind, makers[kind](gold)) for kind in asked if kind != "edit")
+            waiting.append((gold, tuple(sample for pair in others for sample in pair), asked))
+            if "edit" in asked:
+                yield gold
+
+    def without_edit() -> Iterator[Twins]:
+        while waiting and "edit" not in waiting[0][2]:
+            gold, others, asked = waiting.popleft()
+            yield Twins(gold, others, asked, None if others else f"no pair of kind {', '.join(asked)}")
+
+    for found in perturb(to_edit()):
+        yield from without_edit()
+        gold, others, asked = waiting.popleft()
+        if isinstance(found, Rejected):
+            reason = found.reason if len(asked) == 1 else f"{found.reason}, nor a pair of another kind"
+            yield Twins(gold, others, asked, None if others else reason)
+        else:
+            yield Twins(gold, (*pairs(gold, "edit", [_edited(found)]), *others), asked)
+    yield from without_edit()
+
+
+def _edited(found: Edit) -> Contrast:
+    return Contrast(
+        edit_type=found.edit_type,
+        change=found.change,
+        replaced=found.replaced,
+        inserted=found.inserted,
+        from_document=found.from_document,
+        hallucinated=found.answer,
+    )
+
+
+def new_pairs(samples: Sequence[Sample], seen: set[bytes]) -> Iterator[Sample]:
+    """The pairs whose hallucinated sample was not there yet; ``seen`` grows by them.
+
+    Two gold answers about one document may end in the same long answer, or in the same wrong one.
+    """
+    for faithful, hallucinated in zip(samples[::2], samples[1::2], strict=True):
+        text = "\0".join((hallucinated.document_text, hallucinated.question, hallucinated.answer))
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        if key not in seen:
+            seen.add(key)
+            yield from (faithful, hallucinated)
+
+
+class TwinYield:
+    """How many gold answers of each source got what they were to get, counted as they go by."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+
+    def count(self, found: Iterable[Twins]) -> Iterator[Twins]:
+        """Count the twins that pass through."""
+        for twins in found:
+            counts = self._counts.setdefault(twins.gold.source, Counter())
+            counts["golds"] += 1
+            counts["with a pair"] += bool(twins.samples)
+            counts.update(f"{kind} asked" for kind in twins.asked)
+            counts.update(f"{kind} made" for kind in twins.made)
+            yield twins
+
+    def table(self) -> dict[str, dict[str, int]]:
+        """By source: ``golds``, ``with a pair``, and for each kind how many were ``asked`` and ``made``."""
+        order = ["golds", "with a pair", *(f"{kind} {what}" for kind in KINDS for what in ("asked", "made"))]
+        return {
+            source: {name: counts[name] for name in order if name in counts}
+            for source, counts in sorted(self._counts.items())
+        }

@@ -1,0 +1,158 @@
+"""What dialogues are about: a topic, its domain, and what the user's side is to try the other one's."""
+
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from judge.errors import InputError, unknown
+from judge.formats.records import read_lines
+from judge.rows import read_rows
+
+Domain = Literal["knowledge", "task", "chit-chat", "reasoning"]
+"""The four of DiaHalu, section 3.2."""
+Probe = Literal["factual", "faithful"]
+"""``factual``: A asks for facts that can be false. ``faithful``: A goes back to what was said, changes it and
+asks what cannot be known, so that B may contradict, digress or rely on it too much (DiaHalu, section 3.3)."""
+
+DOMAINS: tuple[Domain, ...] = get_args(Domain)
+PROBES: Mapping[Domain, Probe] = {
+    "knowledge": "factual",
+    "task": "faithful",
+    "chit-chat": "faithful",
+    "reasoning": "factual",
+}
+"""What is tried where a topic does not say."""
+STARTER = Path(__file__).parent / "topics.jsonl"
+FIELDS = ("domain", "topic", "source", "probe", "persona_a", "persona_b")
+CHAT = "Get to know each other in an open conversation"
+"""What two personas talk about."""
+SETS: Mapping[str, tuple[Domain, tuple[str, ...]]] = {
+    "truthfulqa": ("knowledge", ("Question", "question")),
+    "commonsense_qa": ("knowledge", ("question.stem", "question")),
+    "cwq": ("knowledge", ("question",)),
+    "multiwoz": ("task", ("goal.message",)),
+    "personas": ("chit-chat", ("user 1 personas", "user 2 personas")),
+    "gsm8k": ("reasoning", ("question",)),
+    "mathqa": ("reasoning", ("Problem",)),
+}
+"""The public sets of DiaHalu, section 4.1: their domain, and what their releases call the topic.
+
+DSTC 1 has no reader; the topics of the other two sources, GPT-4 and social media, are not public.
+"""
+_TAG = re.compile(r"<[^>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One topic; ``id`` is its domain and its place among the file's topics of that domain, from 1.
+
+    ``source`` says where it comes from. Personas belong to chit-chat.
+    """
+
+    id: str
+    domain: Domain
+    text: str
+    source: str
+    probe: Probe
+    persona_a: str = ""
+    persona_b: str = ""
+
+    @property
+    def setting(self) -> str:
+        """What those who annotate a dialogue are shown as its document."""
+        parts = [f"Topic: {self.text}"]
+        parts += [f"A: {self.persona_a}", f"B: {self.persona_b}"] if self.persona_a else []
+        return "\n".join(parts)
+
+
+def read_topics(path: Path = STARTER) -> list[Topic]:
+    """The topics of a file: JSON Lines with ``domain``, ``topic`` and, if wanted, ``source`` and ``probe``;
+    in chit-chat with ``persona_a`` and ``persona_b``.
+
+    Raises:
+        InputError: a row is wrong, or there is none.
+    """
+    topics: list[Topic] = []
+    counts = dict.fromkeys(DOMAINS, 0)
+    for row in read_lines(path):
+        for name in row.values:
+            if name not in FIELDS:
+                raise row.wrong(name, unknown("field", name, FIELDS))
+        domain = row.text("domain")
+        if domain not in DOMAINS:
+            raise row.wrong("domain", unknown("domain", domain, DOMAINS))
+        probe = row.values.get("probe", PROBES[domain])
+        if probe not in get_args(Probe):
+            raise row.wrong("probe", unknown("probe", probe, get_args(Probe)))
+        counts[domain] += 1
+        personas = [row.text(f"persona_{side}") if domain == "chit-chat" else "" for side in "ab"]
+        source = row.text("source") if "source" in row.values else ""
+        topics.append(
+            Topic(f"{domain}-{counts[domain]}", domain, row.text("topic"), source, probe, *personas)
+        )
+    if not topics:
+        raise InputError("holds no topic", file=path)
+    return topics
+
+
+def read_set(name: str, path: Path) -> Iterator[Topic]:
+    """The topics of one of the :data:`SETS`, in its public form; each once.
+
+    Raises:
+        InputError: the set is unknown, or a row has none of its fields.
+    """
+    if name not in SETS:
+        raise InputError(unknown("set", name, SETS), field="topics")
+    domain, fields = SETS[name]
+    seen: dict[tuple[str, ...], None] = {}
+    for number, values in _rows(path):
+        found = [text for field in fields if (text := _text(values, field))]
+        if not found or (domain == "chit-chat" and len(found) < 2):
+            has = f"{', '.join(values):.200}"
+            raise InputError(f"has no {' or '.join(fields)} (it has: {has})", file=path, line=number)
+        seen[tuple(found) if domain == "chit-chat" else (found[0],)] = None
+    for number, texts in enumerate(seen, start=1):
+        personas = texts if domain == "chit-chat" else ("", "")
+        topic = CHAT if domain == "chit-chat" else texts[0]
+        yield Topic(f"{name}-{number}", domain, topic, name, PROBES[domain], *personas)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The rows of a file; MultiWOZ' ``data.json`` is one object with a dialogue under each name."""
+    if path.name != "data.json":
+        return iter(read_rows(path))
+    try:
+        return enumerate(json.loads(path.read_text(encoding="utf-8")).values(), start=1)
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"is not MultiWOZ' data.json ({error})", file=path) from None
+
+
+def _text(values: Any, field: str) -> str:
+    """The text under a dotted name, in one line and without tags; empty where there is none."""
+    for key in field.split("."):
+        values = values.get(key) if isinstance(values, Mapping) else None
+    parts = values if isinstance(values, list) else [values]
+    return " ".join(_TAG.sub("", " ".join(part for part in parts if isinstance(part, str))).split())
+
+
+def choose(topics: Sequence[Topic], domains: Mapping[Domain, int], seed: int) -> list[Topic]:
+    """So many topics of each domain, drawn by the seed, in the order of the file.
+
+    Raises:
+        InputError: there are not so many.
+    """
+    chosen: set[str] = set()
+    for domain, count in domains.items():
+        there = [topic.id for topic in topics if topic.domain == domain]
+        if count > len(there):
+            raise InputError(
+                f"wants {count} dialogues and there are {len(there)} topics; ask for fewer, or name a file "
+                "with more (topics)",
+                field=f"domains.{domain}",
+            )
+        chosen.update(random.Random(f"{seed} {domain}").sample(there, count))
+    return [topic for topic in topics if topic.id in chosen]

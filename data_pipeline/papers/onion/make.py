@@ -1,0 +1,231 @@
+"""The stages: entities, descriptions, facts, hallucinations, contexts. Each takes what the one before left.
+
+An item passes a stage if the writer gave one, no rule speaks against it, and the checker does not either.
+Every reply is in the call cache, so a run that was stopped comes to where it was without a call.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from data_pipeline.edits import RulePerturber
+from data_pipeline.edits.edit import bare
+from data_pipeline.edits.verify import Change, Rejected
+from data_pipeline.papers.onion import rules
+from data_pipeline.papers.onion.config import OnionConfig
+from data_pipeline.papers.onion.onion_prompts import CHECKS, Stage, check_prompt, entity_prompt, stage_prompt
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.teachers.base import Ask, ask_each
+from data_pipeline.teachers.perturbing import to_edit
+from data_pipeline.teachers.prompts import Prompted
+from judge.progress import track
+from judge.remote.chat import Reply
+from judge.types import Sample
+
+_YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entity on its way, and from the facts on one of its facts."""
+
+    category: str
+    entity: str = ""
+    description: str = ""
+    fact: str = ""
+    hallucination: str = ""
+    edits: tuple[Change, ...] = ()
+    context: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the manifest calls it."""
+        return ": ".join(part for part in (self.category, self.entity, self.fact) if part)
+
+    @property
+    def gold(self) -> Sample:
+        """The fact as the answer that its description supports."""
+        return Sample(id=self.name, document=self.description, answer=self.fact)
+
+    @property
+    def edit_type(self) -> str:
+        """What sort of value was changed: number, date, entity, negation, comparative or other."""
+        return to_edit(self.gold, self.hallucination, "", list(self.edits)).edit_type
+
+
+Read = Callable[[Item, str], Iterable[Item | Rejected]]
+"""Makes items of a stage from one of the stage before and what the writer said of it."""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes the items of all stages.
+
+    Args:
+        config: the recipe.
+        writer: asks the model that writes.
+        perturber: asks the model that makes hallucinations; rules make them without.
+        checker: asks the model that looks items over, if there is one.
+        dropped: gets what does not pass, by stage and reason.
+    """
+
+    config: OnionConfig
+    writer: Ask
+    perturber: Ask | None
+    checker: Ask | None
+    dropped: Dropped
+
+    def entities(self) -> list[Item]:
+        """As many entities of each category as the recipe wants, or fewer; no two have one name."""
+        wanted = self.config.categories
+        found: dict[str, Item] = {}
+
+        def prompt(category: Item) -> Prompted:
+            known = [item.entity for item in found.values() if item.category == category.category]
+            return entity_prompt(category.category, known, wanted[category.category] - len(known))
+
+        def read(category: Item, reply: str) -> Iterator[Item | Rejected]:
+            for name in rules.lines_of(reply):
+                fault = rules.fault_of_name(name, category.category)
+                yield replace(category, entity=name) if fault is None else Rejected(fault, name)
+
+        for _ in range(self.config.attempts):
+            counts = Counter(item.category for item in found.values())
+            short = [Item(category) for category, count in wanted.items() if counts[category] < count]
+            for item in list(self._written("entity", short, self.writer, prompt, read)):
+                if bare(item.entity) in found:
+                    self._drop("entity", Rejected("is named twice"), item.name)
+                elif counts[item.category] < wanted[item.category]:
+                    counts[item.category] += 1
+                    found[bare(item.entity)] = item
+        order = list(wanted)
+        return sorted(found.values(), key=lambda item: order.index(item.category))
+
+    def describe(self, entities: Iterable[Item]) -> list[Item]:
+        """A description of each entity, by the writer."""
+        words = self.config.description_words
+
+        def prompt(item: Item) -> Prompted:
+            return stage_prompt("description", item.category, item.entity, {}, words=words)
+
+        def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
+            yield _described(item, rules.text_of(reply), words)
+
+        return self._checked("description", self._written("description", entities, self.writer, prompt, read))
+
+    def take(self, described: Iterable[Item]) -> list[Item]:
+        """Entities that bring their descriptions along, of any length, looked over like the writer's."""
+        found = ((item, _described(item, item.description)) for item in described)
+        return self._checked("description", self._passed("description", found))
+
+    def split(self, described: Iterable[Item]) -> list[Item]:
+        """The single facts of each description."""
+        count = self.config.facts
+
+        def prompt(item: Item) -> Prompted:
+            fields = {"document": item.description}
+            return stage_prompt("fact", item.category, item.entity, fields, count=count)
+
+        def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
+            facts = {bare(text): rules.sentence_of(text) for text in rules.statements_of(reply)}
+            for fact in list(facts.values())[:count]:
+                fault = rules.fault_of_fact(fact, item.entity, item.description)
+                yield replace(item, fact=fact) if fault is None else Rejected(fault, fact)
+
+        return self._checked("fact", self._written("fact", described, self.writer, prompt, read))
+
+    def falsify(self, facts: Iterable[Item]) -> list[Item]:
+        """A hallucination for each fact: the same sentence with another value of one attribute."""
+
+        def prompt(item: Item) -> Prompted:
+            fields = {"document": item.description, "answer": item.fact}
+            return stage_prompt("hallucination", item.category, item.entity, fields)
+
+        def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
+            yield _falsified(item, rules.text_of(reply))
+
+        if self.perturber is None:
+            made = self._passed("hallucination", ((item, self._by_rule(item)) for item in facts))
+        else:
+            made = self._written("hallucination", facts, self.perturber, prompt, read)
+        return self._checked("hallucination", made)
+
+    def _by_rule(self, item: Item) -> Item | Rejected:
+        edit = RulePerturber(self.config.seed).perturb(item.gold)
+        return Rejected("no safe edit") if edit is None else _falsified(item, edit.answer)
+
+    def surround(self, pairs: Iterable[Item]) -> list[Item]:
+        """A context for each fact and its hallucination."""
+
+        def prompt(item: Item) -> Prompted:
+            # Not the hallucination: a small writer would repeat it.
+            fields = {"document": item.description, "answer": item.fact}
+            return stage_prompt("context", item.category, item.entity, fields)
+
+        def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
+            context = rules.sentence_of(rules.text_of(reply))
+            fault = rules.fault_of_context(context, item.entity, item.fact, item.edits)
+            yield replace(item, context=context) if fault is None else Rejected(fault, context)
+
+        return self._checked("context", self._written("context", pairs, self.writer, prompt, read))
+
+    def _written(
+        self, stage: Stage, items: Iterable[Item], ask: Ask, prompt: Callable[[Item], Prompted], read: Read
+    ) -> Iterator[Item]:
+        """What a model makes of items, as far as rules let it pass."""
+        asked = ask_each(items, prompt, ask)
+        for item, reply in track(asked, f"{stage}: written", len(items) if isinstance(items, list) else None):
+            yield from self._passed(stage, ((item, found) for found in self._read(stage, item, reply, read)))
+
+    def _read(self, stage: Stage, item: Item, reply: Reply, read: Read) -> Iterable[Item | Rejected]:
+        return [Rejected(reply.problem)] if reply.problem is not None else read(item, reply.text)
+
+    def _passed(self, stage: Stage, found: Iterable[tuple[Item, Item | Rejected]]) -> Iterator[Item]:
+        for before, item in found:
+            if isinstance(item, Rejected):
+                self._drop(stage, item, before.name)
+            else:
+                yield item
+
+    def _checked(self, stage: Stage, items: Iterable[Item]) -> list[Item]:
+        """The items that the checker lets pass; all of them without one."""
+        if self.checker is None:
+            return list(items)
+        asked = ask_each(items, lambda item: _check(stage, item), self.checker)
+        found = (
+            (item, self._verdict(stage, item, reply)) for item, reply in track(asked, f"{stage}: looked over")
+        )
+        return list(self._passed(stage, found))
+
+    def _verdict(self, stage: Stage, item: Item, reply: Reply) -> Item | Rejected:
+        said = _YES_OR_NO.match(reply.text) if reply.problem is None else None
+        if said is None:
+            return Rejected(f"unchecked: {reply.problem or 'neither yes nor no'}")
+        return item if (said[1].lower() == "yes") is CHECKS[stage][1] else Rejected("refused by the checker")
+
+    def _drop(self, stage: Stage, why: Rejected, name: str) -> None:
+        self.dropped.add(f"{stage}: {why.reason}", f"{name}: {why.detail}" if why.detail else name)
+
+
+def _described(item: Item, text: str, words: int = 0) -> Item | Rejected:
+    fault = rules.fault_of_name(item.entity, item.category)
+    fault = fault or rules.fault_of_description(text, item.entity, words)
+    return replace(item, description=text) if fault is None else Rejected(fault, text)
+
+
+def _falsified(item: Item, text: str) -> Item | Rejected:
+    found = rules.edit_of(item.fact, text, item.entity, item.description)
+    if isinstance(found, Rejected):
+        return found
+    return replace(item, hallucination=found[0], edits=tuple(found[1]))
+
+
+def _check(stage: Stage, item: Item) -> Prompted:
+    """The question about an item that has just been made."""
+    fields = {"document": item.description, "answer": item.fact}
+    if stage == "hallucination":
+        fields["answer"] = item.hallucination
+    elif stage == "context":
+        fields |= {"document": item.context, "other_answer": item.hallucination}
+    return check_prompt(stage, item.category, item.entity, fields)

@@ -1,0 +1,212 @@
+"""A whole run of the construction: the files that it writes, and what it would cost.
+
+OUT/onioneval/entities.json, description.json, facts.json, hallucinations.json, with_context.json
+                       what passed each stage, in the released form; OUT is a --data-dir of `judge eval`
+OUT/manifest.json      config, counts, what was left out and why, cost
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import judge
+from data_pipeline.build.dry_run import CountingModels, said
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.papers.onion import onion_prompts as prompts
+from data_pipeline.papers.onion.config import OnionConfig
+from data_pipeline.papers.onion.make import Item, Maker, Read
+from data_pipeline.papers.onion.onion_prompts import Stage
+from data_pipeline.sources.dropped import Dropped
+from data_pipeline.teachers.base import Ask
+from data_pipeline.teachers.pool import ChatModels
+from judge.errors import InputError, unknown
+from judge.files import sha256_file, write_json
+from judge.formats.records import read_records
+from judge.remote.budget import Estimate
+from judge.remote.chat import Reply
+
+FOLDER = "onioneval"
+ROWS = "with_context.json"
+MANIFEST = "manifest.json"
+STAND_IN = "not asked yet"
+STAGES = ("entities", "descriptions", "facts", "hallucinations")
+"""What is counted on the way to the rows."""
+
+
+@dataclass(frozen=True)
+class Onion:
+    """What passed each stage."""
+
+    entities: Sequence[Item]
+    descriptions: Sequence[Item]
+    facts: Sequence[Item]
+    hallucinations: Sequence[Item]
+    rows: Sequence[Item]
+
+    def files(self) -> dict[str, Any]:
+        """The files in the released form, by name. There, too, a fact stands under ``description``."""
+        entities: dict[str, list[str]] = {}
+        for item in self.entities:
+            entities.setdefault(item.category, []).append(item.entity)
+
+        def about(items: Sequence[Item]) -> list[tuple[Item, dict[str, str]]]:
+            return [(item, {"category": item.category, "entity": item.entity}) for item in items]
+
+        def pair(item: Item) -> dict[str, str]:
+            return {"hallucination": item.hallucination, "fact": item.fact}
+
+        return {
+            "entities.json": entities,
+            "description.json": [
+                {
+                    "id": number,
+                    "entity": item.entity,
+                    "description": item.description,
+                    "category": item.category,
+                }
+                for number, item in enumerate(self.descriptions)
+            ],
+            "facts.json": [row | {"description": item.fact} for item, row in about(self.facts)],
+            "hallucinations.json": [row | pair(item) for item, row in about(self.hallucinations)],
+            ROWS: [row | pair(item) | {"context": item.context} for item, row in about(self.rows)],
+        }
+
+
+def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Make the set and write its folder; gives back its manifest.
+
+    A run that was stopped is run again: what was answered comes from the call cache.
+
+    Args:
+        config: the recipe.
+        say: is told how far the calls are.
+
+    Raises:
+        InputError: the recipe or its file of descriptions is wrong.
+        JudgeError: an endpoint fails, or the budget does not reach.
+    """
+    dropped = Dropped()
+    with ChatModels(config.teachers, config.calls, config.seed, say) as room:
+        onion = make(Maker(config, *models_of(config, room), dropped))
+        costs = room.costs()
+    out = Path(config.output)
+    files = onion.files()
+    for name, content in files.items():
+        write_json(out / FOLDER / name, content)
+    manifest = {
+        "config": config.model_dump(mode="json"),
+        "version": judge.__version__,
+        "prompts": prompts.describe(),
+        "models": {teacher.name: teacher.model_name for teacher in config.teachers},
+        **{stage: len(getattr(onion, stage)) for stage in (*STAGES, "rows")},
+        "rows_by_category": dict(sorted(Counter(item.category for item in onion.rows).items())),
+        "rows_by_edit": dict(sorted(Counter(item.edit_type for item in onion.rows).items())),
+        "dropped": dropped.table(),
+        "calls": costs,
+        "files": {f"{FOLDER}/{name}": sha256_file(out / FOLDER / name) for name in files},
+    }
+    write_json(out / MANIFEST, manifest)
+    return manifest
+
+
+def models_of(config: OnionConfig, room: ChatModels) -> tuple[Ask, Ask | None, Ask | None]:
+    """Ways to ask the writer, the perturber and the checker."""
+    perturber = config.writer if config.perturber is None else config.perturber
+    return (
+        room.ask(config.writer),
+        None if perturber == "rules" else room.ask(perturber),
+        None if config.checker is None else room.ask(config.checker),
+    )
+
+
+def make(maker: Maker) -> Onion:
+    """All stages, one after another."""
+    config = maker.config
+    if config.descriptions is None:
+        entities = maker.entities()
+        descriptions = maker.describe(entities)
+    else:
+        entities = read_descriptions(Path(config.descriptions), config)
+        descriptions = maker.take(entities)
+    facts = maker.split(descriptions)
+    hallucinations = maker.falsify(facts)
+    return Onion(entities, descriptions, facts, hallucinations, maker.surround(hallucinations))
+
+
+def read_descriptions(path: Path, config: OnionConfig) -> list[Item]:
+    """Entities with their descriptions: as many of each category as wanted, drawn by the seed.
+
+    Args:
+        path: JSON, plain or ``.gz``: rows with ``category``, ``entity`` and ``description``.
+        config: the recipe.
+
+    Raises:
+        InputError: a row is wrong, or a category has not so many.
+    """
+    there: dict[str, dict[str, Item]] = {}
+    for _, row in read_records(path):
+        category, entity = row.text("category").strip(), row.text("entity").strip()
+        text = " ".join(row.text("description").split())
+        there.setdefault(category, {}).setdefault(entity, Item(category, entity, text))
+    chosen = []
+    for category, count in config.categories.items():
+        if category not in there:
+            raise InputError(unknown("category", category, there), field=f"categories.{category}")
+        items = list(there[category].values())
+        if count > len(items):
+            raise InputError(
+                f"wants {count} entities and {path} describes {len(items)}; ask for fewer",
+                field=f"categories.{category}",
+            )
+        places = sorted(random.Random(f"{config.seed} {category}").sample(range(len(items)), count))
+        chosen += [items[place] for place in places]
+    return chosen
+
+
+def dry_run(config: OnionConfig) -> dict[str, Estimate]:
+    """Estimate calls, tokens and price, by teacher; what the cache holds costs nothing.
+
+    It is the most that a run can take: whatever is not in the cache yet is counted as if it passed.
+
+    Raises:
+        InputError: as the run itself would.
+    """
+    models = CountingModels(
+        config.teachers, config.calls, config.seed, lambda request: said(request, STAND_IN)
+    )
+    with models:
+        make(_CountingMaker(config, *models_of(config, models), Dropped()))
+        return models.estimates
+
+
+MADE_UP = " ".join(["word"] * 8)
+
+
+class _CountingMaker(Maker):
+    """Goes on with made-up items where a model has not been asked yet."""
+
+    def _read(self, stage: Stage, item: Item, reply: Reply, read: Read) -> Iterable[Item | Rejected]:
+        if reply.text != STAND_IN:
+            return super()._read(stage, item, reply, read)
+        numbers = range(self.config.facts)
+        if stage == "entity":
+            return [
+                replace(item, entity=f"{item.category} {n}")
+                for n in range(self.config.categories[item.category])
+            ]
+        if stage == "description":
+            return [replace(item, description=" ".join(["word"] * self.config.description_words))]
+        if stage == "fact":
+            return [replace(item, fact=f"{item.entity} has {MADE_UP} {n}.") for n in numbers]
+        if stage == "hallucination":
+            return [replace(item, hallucination=item.fact)]
+        return [replace(item, context=" ".join([item.entity, *["word"] * 20]))]
+
+    def _by_rule(self, item: Item) -> Item | Rejected:
+        return replace(item, hallucination=item.fact) if MADE_UP in item.fact else super()._by_rule(item)
+
+    def _verdict(self, stage: Stage, item: Item, reply: Reply) -> Item | Rejected:
+        return item if reply.text == STAND_IN else super()._verdict(stage, item, reply)

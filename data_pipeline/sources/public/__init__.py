@@ -1,0 +1,1 @@
+"""One module per public set: ``read`` streams its samples, ``SPLITS`` names its splits if it has several."""

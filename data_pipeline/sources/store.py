@@ -1,0 +1,296 @@
+"""Samples on their way through a build, in a table on disk: memory does not grow with their number.
+
+A build reads its samples many times: to split them by document, to draw strata, to write rows. They lie in an
+SQLite file for as long as the build works, in the order in which they came.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from data_pipeline.sources.licences import licence_of
+from judge.errors import InputError, JudgeError
+from judge.files import dump
+from judge.samples import row_from_sample, sample_from_row
+from judge.types import Label, Mode, Sample
+
+LABELLED = "labelled"
+"""Counts as the kind of samples that were taken as they are."""
+_TABLES = """
+CREATE TABLE samples (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL,   -- the group: document or seed item
+    pair TEXT NOT NULL,       -- what twins have in common
+    source TEXT NOT NULL, task TEXT NOT NULL, language TEXT NOT NULL, domain TEXT NOT NULL,
+    licence TEXT NOT NULL,
+    label TEXT, kind TEXT, edit_type TEXT, from_document INTEGER,
+    split TEXT,
+    entry INTEGER,            -- place in the recipe of the source
+    verdict INTEGER NOT NULL DEFAULT 0,  -- is there to be a row in this mode?
+    reason INTEGER NOT NULL DEFAULT 0,
+    excluded INTEGER NOT NULL DEFAULT 0,  -- no row is made of it, in whatever mode
+    row TEXT NOT NULL
+);
+CREATE TABLE reasonings (
+    sample TEXT NOT NULL, right INTEGER NOT NULL, teacher TEXT NOT NULL, reasoning TEXT NOT NULL
+);
+CREATE INDEX by_sample ON reasonings (sample)
+"""
+
+
+def rank(seed: str, name: str) -> str:
+    """A place in a seeded random order: the same for a name whatever else there is, and on every machine."""
+    return sha256(f"{seed}\0{name}".encode()).hexdigest()
+
+
+def pair_of(sample: Sample) -> str:
+    """The name that twins share; a sample without a twin is a pair of its own."""
+    return str(sample.meta.get("pair", sample.id))
+
+
+class DuplicateId(InputError):
+    """An id occurs twice; ``places`` are the files and lines where it stands, as far as they are known."""
+
+    def __init__(self, name: str, places: Sequence[str] = ()):
+        self.id = name
+        where = f" ({', '.join(places)})" if places else ""
+        super().__init__(
+            f"id {name!r} occurs twice, in one source or in two{where}; ids name samples across a data set"
+        )
+
+    def at(self, places: Sequence[str]) -> "DuplicateId":
+        """The same error with the places."""
+        return DuplicateId(self.id, places)
+
+
+class SampleStore:
+    """The samples of a build. A context manager; the file is removed when it closes.
+
+    Args:
+        path: where the table lies meanwhile. What an earlier, broken build left there is replaced.
+
+    Raises:
+        JudgeError: the file cannot be written; in the end also for whatever failed with the table meanwhile,
+            such as a full disk.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            self.table = sqlite3.connect(path)
+            # The file outlives no build, so nothing of it has to survive a crash.
+            self.table.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
+        except (OSError, sqlite3.Error) as error:
+            raise self._failure(error) from error
+        self.table.create_function("rank", 2, rank, deterministic=True)
+
+    @classmethod
+    def reader(cls, path: Path) -> "SampleStore":
+        """The samples that another process has committed, to be read alone; ``path`` is absolute."""
+        store = cls.__new__(cls)
+        store.path = path
+        store.table = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+        store.table.create_function("rank", 2, rank, deterministic=True)
+        return store
+
+    def commit(self) -> None:
+        """Let readers see what is there."""
+        self.table.commit()
+
+    def __enter__(self) -> "SampleStore":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.table.close()
+        self.path.unlink(missing_ok=True)
+        if isinstance(error, sqlite3.Error):
+            raise self._failure(error) from error
+
+    def add(self, samples: Iterable[Sample], entry: int | None = None) -> None:
+        """Append samples.
+
+        Args:
+            samples: the samples, in their order.
+            entry: the place in the recipe of the source that they come from.
+
+        Raises:
+            InputError: an id occurs twice.
+        """
+        current: list[Sample] = []
+
+        def values() -> Iterator[tuple[Any, ...]]:
+            for sample in samples:
+                current[:] = [sample]
+                kind, edit_type, from_document = (
+                    sample.meta.get(key) for key in ("kind", "edit_type", "from_document")
+                )
+                yield (
+                    sample.id, sample.group, pair_of(sample), sample.source, sample.task.value,
+                    sample.language, str(sample.meta.get("domain", "")), licence_of(sample),
+                    None if sample.label is None else sample.label.value,
+                    LABELLED if kind is None else str(kind),
+                    None if edit_type is None else str(edit_type),
+                    None if from_document is None else bool(from_document),
+                    entry, dump(row_from_sample(sample)),
+                )  # fmt: skip
+
+        columns = "id, document, pair, source, task, language, domain, licence"
+        columns += ", label, kind, edit_type, from_document, entry, row"
+        try:
+            self.table.executemany(
+                f"INSERT INTO samples ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                values(),
+            )
+        except sqlite3.IntegrityError:
+            raise DuplicateId(current[0].id) from None
+
+    def samples(
+        self, where: str = "TRUE", values: tuple[Any, ...] = (), order: str = "number"
+    ) -> Iterator[Sample]:
+        """Samples that a condition holds for, in their order, with their split in ``meta["split"]``."""
+        query = f"SELECT row, split FROM samples WHERE {where} ORDER BY {order}"  # noqa: S608 (our own conditions)
+        for text, split in self.table.execute(query, values):
+            row = json.loads(text)
+            if split is not None:
+                row["meta"] = {**row.get("meta", {}), "split": split}
+            yield sample_from_row(row)
+
+    def wants(self, sample: Sample, mode: Mode) -> bool:
+        """Is there to be a row of this sample in a mode?"""
+        return bool(self._one(f"SELECT {mode} FROM samples WHERE id = ?", (sample.id,)))  # noqa: S608
+
+    def add_reasoning(self, sample: Sample, teacher: str, reasoning: str, *, right: bool) -> None:
+        """Note a teacher's reasoning that leads to the gold label, or to the wrong one."""
+        values = (sample.id, right, teacher, reasoning)
+        self.table.execute("INSERT INTO reasonings VALUES (?, ?, ?, ?)", values)
+
+    def put(self, sample: Sample, lost: str) -> None:
+        """Add a sample in the place of one with an id: of its entry, in its split and in its modes."""
+        columns = "entry, split, verdict, reason"
+        query = f"SELECT {columns} FROM samples WHERE id = ?"  # noqa: S608 (our own columns)
+        entry, *rest = self.table.execute(query, (lost,)).fetchone()
+        self.drop("id = ?", (lost,))
+        self.add([sample], entry)
+        self.table.execute(
+            "UPDATE samples SET split = ?, verdict = ?, reason = ? WHERE id = ?", (*rest, sample.id)
+        )
+
+    def exclude(self, sample: Sample) -> None:
+        """Let no row be made of a sample; it stays among the samples."""
+        self.table.execute("UPDATE samples SET excluded = 1 WHERE id = ?", (sample.id,))
+
+    def reasonings(self, sample: Sample, *, right: bool) -> list[tuple[str, str]]:
+        """Teachers and their reasonings, in the order in which they were noted."""
+        query = "SELECT teacher, reasoning FROM reasonings WHERE sample = ? AND right = ? ORDER BY rowid"
+        return self.table.execute(query, (sample.id, right)).fetchall()
+
+    def gold_answer(self, sample: Sample) -> str:
+        """What a hallucinated answer was made from: ``meta["gold_answer"]``, or the answer of the faithful
+        twin about the same document and question; empty without either."""
+        if known := sample.meta.get("gold_answer"):
+            return str(known)
+        query = "SELECT row FROM samples WHERE pair = ? AND label = ? AND id != ? ORDER BY number"
+        for (text,) in self.table.execute(query, (pair_of(sample), Label.PASS.value, sample.id)):
+            twin = sample_from_row(json.loads(text))
+            same = (twin.document, twin.question) == (sample.document, sample.question)
+            if same and twin.answer != sample.answer:
+                return twin.answer
+        return ""
+
+    def draw(self, where: str, values: tuple[Any, ...], seed: str, count: int) -> Iterator[Sample]:
+        """A seeded choice of at most so many of the samples that a condition holds for, in their order."""
+        chosen = f"SELECT number FROM samples WHERE {where} ORDER BY rank(?, id) LIMIT ?"  # noqa: S608
+        return self.samples(f"number IN ({chosen})", (*values, seed, count))
+
+    def index(self, *columns: str) -> None:
+        """Make conditions on these columns fast."""
+        name = "by_" + "_".join(columns)
+        self.table.execute(f"CREATE INDEX IF NOT EXISTS {name} ON samples ({', '.join(columns)})")
+
+    def drop_index(self, *columns: str) -> None:
+        """Undo :meth:`index`."""
+        self.table.execute(f"DROP INDEX by_{'_'.join(columns)}")
+
+    def ids(self, where: str, values: tuple[Any, ...] = ()) -> Iterator[str]:
+        """Ids of the samples that a condition holds for, in their order."""
+        query = f"SELECT id FROM samples WHERE {where} ORDER BY number"  # noqa: S608
+        return (name for (name,) in self.table.execute(query, values))
+
+    def count(self, where: str = "TRUE", values: tuple[Any, ...] = ()) -> int:
+        """How many samples a condition holds for."""
+        return int(self._one(f"SELECT COUNT(*) FROM samples WHERE {where}", values))  # noqa: S608
+
+    def counts(self, column: str, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[str, int]:
+        """How many samples that a condition holds for have each value of a column that has one."""
+        known = f"FROM samples WHERE {column} IS NOT NULL AND {where}"
+        query = f"SELECT {column}, COUNT(*) {known} GROUP BY {column} ORDER BY {column}"
+        return dict(self.table.execute(query, values))
+
+    def entries(self, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[int, int]:
+        """How many samples that a condition holds for come from each source of the recipe, by its place."""
+        query = f"SELECT entry, COUNT(*) FROM samples WHERE entry IS NOT NULL AND {where} GROUP BY entry"  # noqa: S608
+        return dict(self.table.execute(query, values))
+
+    def last(self) -> int:
+        """The number of the sample that was added last; 0 where there is none."""
+        return int(self._one("SELECT COALESCE(MAX(number), 0) FROM samples"))
+
+    def counts_by(self, first: str, second: str) -> dict[str, dict[str, int]]:
+        """How many samples have each value of a column that has one, by the values of another."""
+        known = f"FROM samples WHERE {second} IS NOT NULL"
+        query = f"SELECT {first}, {second}, COUNT(*) {known} GROUP BY 1, 2 ORDER BY 1, 2"
+        found: dict[str, dict[str, int]] = {}
+        for one, two, count in self.table.execute(query):
+            found.setdefault(one, {})[two] = count
+        return found
+
+    def from_document(self) -> dict[str, Any]:
+        """The share of edits that bring in nothing new to their document: in all (``got``), and by source."""
+        query = """
+            SELECT source, COUNT(*), SUM(from_document) FROM samples
+            WHERE kind = 'edit' AND from_document IS NOT NULL GROUP BY source ORDER BY source
+        """
+        rows = self.table.execute(query).fetchall()
+        edits = sum(count for _, count, _ in rows)
+        return {
+            "got": round(sum(held for *_, held in rows) / edits, 4) if edits else None,
+            "sources": {
+                source: {"edits": count, "share": round(held / count, 4)} for source, count, held in rows
+            },
+        }
+
+    def documents(self) -> int:
+        """How many documents the samples are about."""
+        return int(self._one("SELECT COUNT(DISTINCT document) FROM samples"))
+
+    def splits(self) -> Iterator[tuple[str, str]]:
+        """Every document and its split."""
+        return iter(self.table.execute("SELECT DISTINCT document, split FROM samples ORDER BY document"))
+
+    def pairs(self, split: str) -> int:
+        """How many pairs of twins, and samples without one, lie in a split."""
+        return int(self._one("SELECT COUNT(DISTINCT pair) FROM samples WHERE split = ?", (split,)))
+
+    def labels(self, split: str) -> set[Label]:
+        """The labels that occur in a split."""
+        query = "SELECT DISTINCT label FROM samples WHERE split = ? AND label IS NOT NULL"
+        return {Label(label) for (label,) in self.table.execute(query, (split,))}
+
+    def drop(self, where: str, values: tuple[Any, ...] = ()) -> None:
+        """Remove samples."""
+        self.table.execute(f"DELETE FROM samples WHERE {where}", values)  # noqa: S608
+
+    def _failure(self, error: Exception) -> JudgeError:
+        return JudgeError(f"{self.path}: the table of the build failed ({error}); nothing is kept of it")
+
+    def _one(self, query: str, values: tuple[Any, ...] = ()) -> Any:
+        return self.table.execute(query, values).fetchone()[0]

@@ -1,0 +1,98 @@
+"""Perturbation by a chat model: asked for, verified by rule, and checked by a second model where wanted."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from data_pipeline.edits.directions import DIRECTIONS
+from data_pipeline.edits.edit import Edit, occurs
+from data_pipeline.edits.verify import NEGATIONS, Change, Rejected, content, verify
+from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
+from data_pipeline.teachers.prompts import Prompted, paraphrase_prompt, perturbation_prompt
+from data_pipeline.text.facts import find_facts
+from judge.remote.chat import Reply
+from judge.types import Sample
+
+_END = re.compile(r"[.!?\u3002\uff01\uff1f]+$")
+
+
+def perturb_with(ask: Ask, golds: Iterable[Sample], checker: Ask | None = None) -> Iterator[Edit | Rejected]:
+    """A wrong answer for every gold sample, in order, or why there is none.
+
+    Args:
+        ask: asks the model that perturbs.
+        golds: samples whose answers are faithful.
+        checker: asks a second model whether an answer that passed the rules says the same as the gold one.
+    """
+    proposed = ((gold, _read(gold, reply)) for gold, reply in ask_each(golds, perturbation_prompt, ask))
+    if checker is None:
+        yield from (found for _, found in proposed)
+        return
+    for (_, found), reply in ask_some(proposed, _check, checker):
+        yield found if reply is None else _checked(found, reply)
+
+
+def _read(gold: Sample, reply: Reply) -> Edit | Rejected:
+    found = reply_texts(reply, "new_answer", "change_made")
+    if isinstance(found, Rejected):
+        return found
+    answer = in_form(gold.answer, found[0])
+    edits = verify(gold, answer)
+    if isinstance(edits, Rejected):
+        return edits
+    return to_edit(gold, answer, found[1], edits)
+
+
+def in_form(gold: str, answer: str) -> str:
+    """An answer that ends as the gold one does: models love to close a bare name with a full stop."""
+    answer = answer.strip()
+    end = _END.search(gold.strip())
+    return _END.sub("", answer) + (end.group() if end else "")
+
+
+def to_edit(gold: Sample, answer: str, change: str, edits: list[Change]) -> Edit:
+    """A verified answer in the form that all perturbations have; the first edit stands for both."""
+    first = edits[0]
+    kind = _edit_type(gold, answer, first)
+    replaced, inserted = first.replaced, first.inserted
+    if not inserted or (not replaced and kind != "addition"):
+        # A reasoning sets both beside each other; the word before makes neither empty.
+        before = re.search(r"[^\W_]+\W*$" if gold.language == "en" else r".$", answer[: first.start])
+        lead = before.group() if before else ""
+        replaced, inserted = (lead + replaced).strip(), (lead + inserted).strip()
+    return Edit(
+        answer=answer,
+        edit_type=kind,
+        change=change,
+        from_document=all(occurs(edit.inserted, gold.document_text) for edit in edits if edit.inserted),
+        replaced=replaced,
+        inserted=inserted,
+    )
+
+
+def _edit_type(gold: Sample, answer: str, edit: Change) -> str:
+    """The type by what was changed: one of the rule perturber's, or ``other``."""
+    if (content(edit.replaced).keys() ^ content(edit.inserted).keys()) & NEGATIONS:
+        return "negation"
+    # Read behind the gold answer, for the names that stand at the start of a sentence in one of them.
+    start = len(gold.answer) + 1 + edit.start
+    facts = find_facts(f"{gold.answer}\n{answer}", gold.language) if edit.replaced else []
+    for kind in ("date", "number", "entity"):
+        if any(f.kind == kind and f.start < start + len(edit.inserted) and f.end > start for f in facts):
+            return kind
+    if edit.inserted.lower() in DIRECTIONS[gold.language].get(edit.replaced.lower(), ()):
+        return "comparative"
+    return "other" if edit.replaced else "addition"
+
+
+def _check(proposed: tuple[Sample, Edit | Rejected]) -> Prompted | None:
+    gold, found = proposed
+    return paraphrase_prompt(gold, found.answer) if isinstance(found, Edit) else None
+
+
+def _checked(found: Edit | Rejected, reply: Reply) -> Edit | Rejected:
+    if reply.problem is not None:
+        return Rejected(f"unchecked: {reply.problem}", reply.detail)
+    same = reply.parsed.get("same_meaning") if isinstance(reply.parsed, dict) else None
+    if not isinstance(same, bool):
+        return Rejected("unchecked: invalid", reply.text)
+    return Rejected("paraphrase by the second teacher", reply.text) if same else found

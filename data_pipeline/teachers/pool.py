@@ -1,0 +1,163 @@
+"""The chat models of a build: made when first asked for, with one call cache and one budget for all."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from data_pipeline.teachers.base import Ask
+from data_pipeline.teachers.config import CallsConfig, TeacherConfig
+from data_pipeline.teachers.llm import asking
+from data_pipeline.teachers.local import LocalClient
+from judge.remote.budget import Budget
+from judge.remote.cache import CallCache
+from judge.remote.chat import ChatRequest, Reply
+from judge.remote.client import ChatClient
+
+EVERY = 10.0
+"""Seconds between two lines about the calls of a teacher."""
+
+Run = Callable[[Iterable[ChatRequest]], Iterator[Reply]]
+
+
+class Tally:
+    """What one teacher was asked: calls, tokens, cost, and replies that were no answers.
+
+    Replies from the cache count like new ones, so that a build that was stopped and went on tells the same.
+
+    Args:
+        name: the teacher's.
+        say: is told, now and then, how far the calls are and what the run has cost so far.
+        budget: knows what the run has cost.
+    """
+
+    def __init__(self, name: str, say: Callable[[str], None], budget: Budget) -> None:
+        self._name, self._say, self._budget = name, say, budget
+        self._said = time.monotonic()
+        self._cached = 0
+        self.calls = self.prompt_tokens = self.completion_tokens = 0
+        self.cost = 0.0
+        self.problems: dict[str, int] = {}
+
+    def count(self, replies: Iterator[Reply]) -> Iterator[Reply]:
+        """Pass replies through."""
+        for reply in replies:
+            self.calls += 1
+            self.prompt_tokens += reply.usage.prompt_tokens
+            self.completion_tokens += reply.usage.completion_tokens
+            self.cost += reply.cost
+            if reply.problem is not None:
+                self.problems[reply.problem] = self.problems.get(reply.problem, 0) + 1
+            self._cached += reply.cached
+            if time.monotonic() - self._said > EVERY:
+                self._said = time.monotonic()
+                self._say(self._line())
+            yield reply
+        if self.calls:
+            self._say(self._line())
+
+    def _line(self) -> str:
+        spent = self._budget.spent
+        return (
+            f"{self._name}: {self.calls:,} calls, {self._cached:,} from the cache, "
+            f"{sum(self.problems.values()):,} without an answer; spent so far {spent.tokens:,} tokens, "
+            f"{spent.cost:.4f}"
+        )
+
+    def table(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cost": round(self.cost, 6),
+            "problems": dict(sorted(self.problems.items())),
+        }
+
+
+class ChatModels:
+    """The chat models that a recipe names. A context manager.
+
+    Args:
+        teachers: their settings.
+        calls: the call cache, and what a run may spend.
+        seed: of whatever is sampled.
+        say: is told, now and then, how far the calls are.
+
+    Raises:
+        InputError: an endpoint's key is missing, a model is unknown, the cache is something else.
+    """
+
+    def __init__(
+        self,
+        teachers: Iterable[TeacherConfig],
+        calls: CallsConfig,
+        seed: int,
+        say: Callable[[str], None] = lambda _: None,
+    ):
+        self._settings = {teacher.name: teacher for teacher in teachers}
+        self._calls, self._seed, self._say = calls, seed, say
+        self._cache: CallCache | None = None
+        self._asks: dict[str, Ask] = {}
+        self.budget = Budget(calls.money, calls.tokens)
+        self.tallies: dict[str, Tally] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+    def ask(self, name: str) -> Ask:
+        """A way to ask a chat model by its name."""
+        if name not in self._asks:
+            settings = self._settings[name]
+            tally = self.tallies[name] = Tally(name, self._say, self.budget)
+            run = self._runner(settings)
+            self._asks[name] = asking(
+                lambda requests: tally.count(run(requests)),
+                temperature=settings.temperature,
+                top_p=settings.top_p,
+                top_k=0 if settings.top_k is None and settings.kind == "local" else settings.top_k,
+                max_tokens=settings.max_tokens,
+                seed=self._seed,
+            )
+        return self._asks[name]
+
+    @property
+    def cache(self) -> CallCache:
+        """The recipe's call cache, opened at its first use."""
+        if self._cache is None:
+            self._cache = CallCache(Path(self._calls.cache))
+        return self._cache
+
+    def _runner(self, settings: TeacherConfig) -> Run:
+        if settings.endpoint is not None:
+            return ChatClient(settings.endpoint, name=settings.name, cache=self.cache, budget=self.budget).run
+        model = settings.model or ""
+        if settings.engine == "vllm":
+            from judge.backends.vllm import VLLMBackend
+            from judge.backends.vllm_engine import VLLMSettings
+
+            sharing = sum(teacher.engine == "vllm" for teacher in self._settings.values())
+            served = VLLMBackend(model, precision=settings.precision, settings=VLLMSettings(sharing=sharing))
+            name = f"{model} {served.dtype} vllm"
+            return LocalClient(served, name, self.cache, settings.name, guided=True).run
+
+        from judge.backends.transformers import TransformersBackend
+        from judge.models.weights import load_model
+
+        backend = TransformersBackend(load_model(model, precision=settings.precision))
+        return LocalClient(backend, f"{model} {backend.model.dtype}", self.cache, settings.name).run
+
+    def costs(self) -> dict[str, Any]:
+        """What each chat model was asked, and how it was sampled, for the manifest."""
+        return {
+            name: {**tally.table(), "sampling": self._settings[name].sampling()}
+            for name, tally in sorted(self.tallies.items())
+        }

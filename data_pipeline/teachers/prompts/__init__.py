@@ -1,0 +1,44 @@
+"""Prompts to teachers, in the project's own words, one module a purpose, versioned and hashed.
+
+Text from a sample is data in all of them: it is fenced by tags, which no text can close. Every reply is JSON
+of a schema that the prompt brings along. A change of any text is a new :data:`PROMPTS_VERSION`, which the
+manifests of data sets name.
+"""
+
+import json
+
+from data_pipeline.teachers.prompts import counterfactual, known_label, paraphrase, perturbation
+from data_pipeline.teachers.prompts.base import Prompted
+from data_pipeline.teachers.prompts.counterfactual import Style, evidence_prompt, expansion_prompt
+from data_pipeline.teachers.prompts.judgement import judgement_prompt
+from data_pipeline.teachers.prompts.known_label import known_label_prompt
+from data_pipeline.teachers.prompts.paraphrase import paraphrase_prompt
+from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
+from judge.files import sha256_text
+
+PROMPTS_VERSION = "3"
+
+__all__ = [
+    "PROMPTS_VERSION", "Prompted", "Style", "describe", "evidence_prompt", "expansion_prompt",
+    "judgement_prompt", "known_label_prompt", "paraphrase_prompt", "perturbation_prompt",
+]  # fmt: skip
+
+
+def describe() -> dict[str, str]:
+    """Version and hash of all texts and schemas here; the judging prompt is the judge's and has its own."""
+    texts = [
+        [
+            perturbation.TASKS,
+            perturbation.RULES,
+            perturbation.MORE,
+            perturbation.REPLY,
+            perturbation.SCHEMA,
+        ],
+        [paraphrase.RULES, paraphrase.REPLY, paraphrase.SCHEMA],
+        [known_label.RULES, known_label.CHANGE, known_label.GOLD, known_label.STYLE, known_label.REPLY],
+        [known_label.SCHEMA],
+        [counterfactual.EVIDENCE, counterfactual.EVIDENCE_SCHEMA],
+        [counterfactual.EXPANSION, counterfactual.STYLES, counterfactual.DOCUMENT_SCHEMA],
+    ]
+    digest = sha256_text(json.dumps(texts, ensure_ascii=False))
+    return {"teacher_prompts_version": PROMPTS_VERSION, "teacher_prompts_hash": digest[:16]}

@@ -1,0 +1,53 @@
+"""How a prompt to a teacher is made: one user turn with fenced fields, and the JSON schema of its reply."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judge.prompting.prompts import guard
+from judge.types import Message
+
+TAGS = (
+    "document", "question", "answer", "other_answer", "true_answer", "gold_answer", "evidence", "change",
+    "message",
+)  # fmt: skip
+"""The fields that a prompt can have, each fenced by tags of its name."""
+TEXT: Mapping[str, Any] = {"type": "string"}
+"""The schema of a text."""
+POINTS: Mapping[str, Any] = {"type": "array", "items": TEXT}
+"""The schema of bullet points."""
+
+_TAG = re.compile(rf"<(\s*/?\s*(?:{'|'.join(TAGS)})\s*)>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """What a teacher is asked, and the JSON schema that its reply has to keep; ``None`` for plain text."""
+
+    messages: list[Message]
+    schema: Mapping[str, Any] | None
+
+
+def reply_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a JSON object with exactly these properties, in this order."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def prompted(rules: str, fields: Mapping[str, str], reply: str, schema: Mapping[str, Any] | None) -> Prompted:
+    """One user turn: the rules, the fields that are not empty, what to reply.
+
+    A field's text is data. It can neither open nor close a field, nor imitate a chat control token.
+    """
+    fences = [_fence(tag, text) for tag, text in fields.items() if text.strip()]
+    return Prompted([{"role": "user", "content": "\n\n".join([rules, *fences, reply])}], schema)
+
+
+def _fence(tag: str, text: str) -> str:
+    clean = _TAG.sub(r"‹\1›", guard(text)).strip()
+    return f"<{tag}>\n{clean}\n</{tag}>"

@@ -1,0 +1,76 @@
+"""Find the facts of a text that can be swapped: numbers, dates and names, in English and Chinese.
+
+Rules, not a model: a perturbation needs a fact that is surely a fact, so everything here prefers to miss one
+over naming an ordinary word. ``Fact.form`` says what a fact may be exchanged for (a year for a year).
+"""
+
+import re
+from functools import lru_cache
+
+from data_pipeline.text.content import CJK
+from data_pipeline.text.dates import find_dates
+from data_pipeline.text.fact import Fact, is_free
+from data_pipeline.text.names_en import english_names
+from data_pipeline.text.names_zh import chinese_names
+from data_pipeline.text.number_facts import find_numbers
+from judge.types import Language
+
+
+def find_entities(text: str, language: Language) -> list[Fact]:
+    """Proper names with their kind in ``form``: person, place, organisation, title, demonym or other."""
+    return list(_entities(text, language))
+
+
+@lru_cache(maxsize=4096)
+def _entities(text: str, language: Language) -> tuple[Fact, ...]:
+    return tuple(chinese_names(text) if language == "zh" else english_names(text))
+
+
+def find_facts(text: str, language: Language) -> list[Fact]:
+    """All facts of ``text`` in order of place. Names that overlap a date or a number are left out."""
+    return list(_all_facts(text, language))
+
+
+@lru_cache(maxsize=4096)
+def _all_facts(text: str, language: Language) -> tuple[Fact, ...]:
+    """Kept, since sentences and answers are asked for again and again: by other edits, twins and checks."""
+    facts = find_dates(text, language) + find_numbers(text, language)
+    taken = [(fact.start, fact.end) for fact in facts]
+    facts += [fact for fact in find_entities(text, language) if is_free(taken, fact.start, fact.end)]
+    return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
+
+
+_BARE_YEAR = re.compile(r"(?:1\d|20)\d\d")
+_ASKS_FOR_YEAR = re.compile(r"\b(?:when|year)\b|年|何时|什么时候", re.I)
+
+
+def answer_facts(
+    kind: str, answer: str, document: str, question: str, language: Language
+) -> tuple[Fact, ...]:
+    """The dates or numbers of an answer. A bare "1931" is a year if one was asked for, or if the document has
+    it as one."""
+    if _BARE_YEAR.fullmatch(answer):
+        dates = document_facts("date", answer, document, language)
+        shown = any(fact.form == "year" and fact.text.startswith(answer) for fact in dates)
+        if shown or _ASKS_FOR_YEAR.search(question):
+            return (Fact("date", answer, 0, len(answer), "year"),) if kind == "date" else ()
+    return _facts(kind, answer, language)
+
+
+def document_facts(kind: str, answer: str, document: str, language: Language) -> tuple[Fact, ...]:
+    """The facts of one kind in the document of an answer, read in the document's own language."""
+    if is_translation(answer, document):
+        language = "en" if language == "zh" else "zh"
+    return _facts(kind, document, language)
+
+
+@lru_cache(maxsize=32)
+def _facts(kind: str, document: str, language: Language) -> tuple[Fact, ...]:
+    """The facts of a text; kept, since every edit of a sample asks for them again."""
+    finders = {"date": find_dates, "number": find_numbers, "entity": find_entities}
+    return tuple(finders[kind](document, language))
+
+
+def is_translation(answer: str, document: str) -> bool:
+    """Is the document in another language (a translation)? Then only digits can be compared."""
+    return bool(CJK.search(answer)) != bool(CJK.search(document))

@@ -1,0 +1,62 @@
+"""What a set of annotated dialogues is like: the figures of DiaHalu's Tables 1 and 2, and of its Figure 5."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from eval.benchmarks.diahalu import DOMAINS, TYPES
+from judge.types import Label, Sample
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_SPEAKER = re.compile(r"^[AB]\d+\s*:", re.MULTILINE)
+
+Row = dict[str, float | int]
+
+
+def statistics(dialogues: Sequence[Sample]) -> dict[str, Row]:
+    """Figures by domain, and ``overall``.
+
+    Rounds are two responses each, responses of both sides are measured in words, and each type's figure is
+    its share of all marked hallucinations (Figure 5).
+    """
+    parts: dict[str, list[Sample]] = {name: [] for name in dict.fromkeys(DOMAINS.values())}
+    for dialogue in dialogues:
+        parts[dialogue.source.removeprefix("diahalu_")].append(dialogue)
+    return {name: _row(some) for name, some in {**parts, "overall": list(dialogues)}.items() if some}
+
+
+def _row(dialogues: Sequence[Sample]) -> Row:
+    said = [[len(turn.split()) for turn in _SPEAKER.split(item.answer)[1:]] for item in dialogues]
+    rounds = [len(turns) / 2 for turns in said]
+    words = [count for turns in said for count in turns]
+    wrong = sum(item.label is Label.FAIL for item in dialogues)
+    marks = Counter(str(found["type"]) for item in dialogues for found in item.meta["hallucinations"])
+    return {
+        "dialogues": len(dialogues),
+        "without hallucination": len(dialogues) - wrong,
+        "with hallucination": wrong,
+        "rate, %": 100 * wrong / len(dialogues),
+        "fewest rounds": min(rounds),
+        "mean rounds": mean(rounds),
+        "most rounds": max(rounds),
+        "longest response, words": max(words, default=0),
+        "mean response, words": mean(words or [0]),
+        **{f"{kind}, %": 100 * marks[kind] / (marks.total() or 1) for kind in TYPES},
+    }
+
+
+def statistics_table(found: Mapping[str, Row]) -> "Table":
+    """A row of each figure, a column of each domain."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(title="The dialogues", box=SIMPLE, pad_edge=False)
+    for name in ("", *found):
+        table.add_column(name, justify="right" if name else "left")
+    for figure in found["overall"]:
+        table.add_row(figure, *(f"{part[figure]:.4g}" for part in found.values()))
+    return table

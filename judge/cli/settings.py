@@ -1,0 +1,88 @@
+"""Rare options, given as ``--set KEY=VALUE``: each is typed, checked and explained like any other option."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from judge.errors import InputError, unknown, warn
+
+PANEL = "Settings: --set KEY=VALUE"
+"""The panel of help pages that lists them."""
+
+SET = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="Change one of the settings listed below; repeatable."),
+]
+
+
+def setting(text: str, **more: Any) -> Any:
+    """An option of a :class:`WithSettings` command that is given as ``--set``."""
+    return typer.Option(help=text, rich_help_panel=PANEL, hidden=True, **more)
+
+
+class WithSettings(TyperCommand):
+    """A command that takes its rare options as ``--set KEY=VALUE``.
+
+    A value that itself has keys is given as ``--set KEY.INNER=VALUE``.
+    """
+
+    def __init__(self, *arguments: Any, **more: Any):
+        super().__init__(*arguments, **more)
+        panels = {option: getattr(option, "rich_help_panel", None) for option in self.params}
+        self.settings: dict[str, Any] = {
+            option.name or "": option for option, panel in panels.items() if panel == PANEL
+        }
+        for key, option in self.settings.items():
+            option.get_error_hint = lambda key=key: f"'--set {key}'"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of a call; the spelling of version 0.2, ``--key VALUE``, is taken with a warning."""
+        old = {option.opts[0]: key for key, option in self.settings.items()}
+        words: list[str] = []
+        left = iter(args)
+        for word in left:
+            option, equals, value = word.partition("=")
+            if option in old:
+                warn(f"{option} is now --set {old[option]}=...; the old spelling goes with the next version")
+            if option not in ("--set", "--long"):
+                words.append(word)
+            elif (given := value if equals else next(left, None)) is None:
+                words.append(word)  # which is refused
+            elif option == "--set":
+                words += self._as_option(given)
+            else:
+                warn("--long chunk is now --windows; the old spelling goes with the next version")
+                words += ["--windows"] if given == "chunk" else []
+        return super().parse_args(ctx, words)
+
+    def _as_option(self, given: str) -> list[str]:
+        """``KEY=VALUE`` as the words of the hidden option."""
+        name, equals, value = given.partition("=")
+        key, dot, inner = name.strip().partition(".")
+        if not equals:
+            raise InputError(
+                f"{given!r} is not KEY=VALUE, such as {next(iter(self.settings))}=...", field="--set"
+            )
+        if key not in self.settings:
+            option = f"--{key.replace('_', '-')}"
+            if any(option in known.opts for known in self.params):
+                raise InputError(f"{key} is an option of its own: {option}", field="--set")
+            raise InputError(unknown("setting", key, self.settings), field="--set")
+        option = self.settings[key].opts[0]
+        if not self.settings[key].is_flag:
+            return [f"{option}={inner}={value}" if dot else f"{option}={value}"]
+        if value not in ("true", "false"):
+            raise InputError(f"{key} is true or false, found {value!r}", field="--set")
+        return [option] if value == "true" else []
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help page; the settings come last, each as it is written after ``--set``."""
+        self.params.sort(key=lambda option: option.name in self.settings)
+        for key, option in self.settings.items():
+            kind = "true" if option.is_flag else option.metavar or option.display_type(ctx).strip("<>")
+            option.opts, option.secondary_opts = [f"{key}{'.' if '=' in kind else '='}{kind}"], []
+            option.display_type_rich = lambda ctx: None
+            option._get_number_range_help_str = lambda: ""
+            option.hidden, option.show_default = False, option.show_default and not option.is_flag
+        super().format_help(ctx, formatter)
