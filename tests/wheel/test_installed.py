@@ -119,7 +119,8 @@ def test_the_demo(installed: Command, model: Path, tmp_path: Path) -> None:
     """Its own commands in its own way, each made short."""
     (tmp_path / "short_demo.py").write_text(DEMO)
     printed = installed(tmp_path, "python", "short_demo.py", str(model))
-    assert "SFT + DPO" in printed and "floor:overlap" in printed and "What this shows: on 4 answers" in printed
+    for words in ("SFT + DPO", "floor:overlap", "What this shows: on 4 answers"):
+        assert words in printed
     out = tmp_path / "runs" / "demo"
     assert (out / "sft" / "judge.json").is_file() and (out / "dpo" / "judge.json").is_file()
     installed(tmp_path, "judge", "data", "audit", str(out / "data"))
