@@ -362,9 +362,9 @@ def test_an_adapter_of_a_lower_rank(
 ) -> None:
     """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
     import torch
+    from safetensors.torch import load_file
 
     from judge.encoder.packing import ADAPTER, changed, rounded
-    from judge.models.checkpoint import header
     from judge.models.identity import read_identity
     from judge.models.low_rank import halves
 
@@ -378,7 +378,7 @@ def test_an_adapter_of_a_lower_rank(
         off[rank] = max(abs(one - other) for one, other in zip(found, wanted, strict=True))
         packed = read_identity(str(folder))["packed"]
         assert packed["rank"] == rank and 0 < packed["kept"] <= 1
-        stored = header(folder / ADAPTER)
+        stored = load_file(folder / ADAPTER)
         layer = next(
             name for name in changed(dict.fromkeys(stored)) if name.endswith("layer.0.output.dense.weight")
         )
