@@ -21,8 +21,10 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from data_pipeline.leaks import BenchmarkIndex, Gate, at_hand
+from data_pipeline.leaks import BenchmarkIndex, at_hand
+from data_pipeline.leaks.gate import leaks_in
 from data_pipeline.leaks.shingles import words
+from data_pipeline.sources.store import pair_of
 from judge.files import open_text
 from judge.types import Sample
 
@@ -169,13 +171,13 @@ def planted(
 
 def figures(index: BenchmarkIndex, rows: Sequence[Sample]) -> tuple[dict[str, tuple[int, int]], list[Sample]]:
     """Found and planted leaks of each kind, and the rows that were taken for leaks wrongly."""
-    gate = Gate(lambda: rows, index.check)
-    kept = {sample.id for sample in gate.kept()}
+    leaks = leaks_in(rows, index.check)
+    kept = {sample.id for sample in rows if pair_of(sample) not in leaks}
     total = Counter(sample.meta["leak"] for sample in rows if "leak" in sample.meta)
     missed = Counter(sample.meta["leak"] for sample in rows if "leak" in sample.meta and sample.id in kept)
     wrong = [sample for sample in rows if "leak" not in sample.meta and sample.id not in kept]
     for sample in wrong:
-        print("taken for a leak:", sample.id, gate.leaks[sample.id])
+        print("taken for a leak:", sample.id, leaks[sample.id])
     return {kind: (total[kind] - missed[kind], total[kind]) for kind in total}, wrong
 
 
@@ -214,8 +216,8 @@ def speed(number: int, index: BenchmarkIndex, rows_a_document: int = 4) -> None:
         pass
     made = time.process_time() - start
     start = time.process_time()
-    gate = Gate(read, index.check)
-    kept = sum(1 for _ in gate.kept())
+    leaks = leaks_in(read(), index.check)
+    kept = sum(pair_of(sample) not in leaks for sample in read())
     took = time.process_time() - start - 2 * made
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     documents = number // rows_a_document

@@ -25,7 +25,7 @@ CASES = (*DPO_LENGTHS, "dpo-short", "sft-700", "dpo-ragtruth", "dpo-xquad", "sft
 FILLER = "The committee met in the old town hall and spoke for an hour about the bridge and the harbour. "
 REASONING = "Each number, name and date of the answer was looked up in the document, one by one. " * 3
 
-Twins = tuple[Sample, Sample]
+GoldPairs = tuple[Sample, Sample]
 """A faithful and a hallucinated answer to one question."""
 
 
@@ -93,7 +93,7 @@ def _label(sample: Sample) -> Label:
     return sample.label
 
 
-def long_twins(tokenizer: Any) -> list[Twins]:
+def long_twins(tokenizer: Any) -> list[GoldPairs]:
     """Twins about documents of 700 tokens."""
     twins = []
     for number in range(ROWS):
@@ -110,7 +110,7 @@ def long_twins(tokenizer: Any) -> list[Twins]:
     return twins
 
 
-def ragtruth_twins(data_dir: Path) -> list[Twins]:
+def ragtruth_twins(data_dir: Path) -> list[GoldPairs]:
     """Answers of RAGTruth's training split to one question, the first of each label."""
     groups: dict[str, dict[Label, Sample]] = {}
     for sample in load_split("train", data_dir):
@@ -118,7 +118,7 @@ def ragtruth_twins(data_dir: Path) -> list[Twins]:
     return [(both[Label.PASS], both[Label.FAIL]) for both in groups.values() if len(both) == 2]
 
 
-def xquad_twins(data_dir: Path) -> list[Twins]:
+def xquad_twins(data_dir: Path) -> list[GoldPairs]:
     """English questions of XQuAD with their answer, and one that was edited by rule."""
     golds = [sample for sample in xquad.read(data_dir) if sample.language == "en"][:200]
     found: Sequence[Any] = [*RulesTeacher(RulePerturber(0)).perturb(golds)]

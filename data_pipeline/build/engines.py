@@ -1,55 +1,36 @@
-"""Where a stage runs: in this process, or in batches on the workers of a Ray cluster.
+"""Where gold answers are edited: in this process, or in batches on the workers of a Ray cluster.
 
-A stage takes a stream of items and gives a stream of results, one an item, in order. What comes out of it
-does not depend on the engine.
+What comes out does not depend on the engine.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeVar
 
+from data_pipeline.edits import Edit
+from data_pipeline.edits.verify import Rejected
+from data_pipeline.pairs import Perturb
 from judge.batch.cluster import Cluster
+from judge.types import Sample
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-Stage = Callable[[Iterable[Item]], Iterator[Result]]
+Engine = Callable[[Callable[[], Perturb], Iterable[Sample]], Iterator[Edit | Rejected]]
+"""Gives an edit of each gold answer, in order. It is given what makes the stage (plain data and functions of
+modules, since it may travel to other processes) and the answers."""
 
 BATCH = 128
-"""Items that a worker takes at a time."""
+"""Gold answers that a worker takes at a time."""
 
 
-class Engine(Protocol):
-    """Runs stages."""
-
-    def run(self, make_stage: Callable[[], Stage[Item, Result]], items: Iterable[Item]) -> Iterator[Result]:
-        """The results of a stage, one an item, in order.
-
-        Args:
-            make_stage: makes the stage, once in each process that runs it; plain data and functions of
-                modules alone, since it may travel.
-            items: anything that can be copied to another process.
-        """
-        ...
-
-
-class LocalEngine:
-    """Everything in this process, item after item."""
-
-    def run(self, make_stage: Callable[[], Stage[Item, Result]], items: Iterable[Item]) -> Iterator[Result]:
-        """See :class:`Engine`."""
-        return make_stage()(items)
-
-
-class RayEngine:
-    """Batches on a Ray cluster; the one that ``RAY_ADDRESS`` names, or one on this machine."""
-
-    def __init__(self) -> None:
-        self._cluster = Cluster()
-
-    def run(self, make_stage: Callable[[], Stage[Item, Result]], items: Iterable[Item]) -> Iterator[Result]:
-        """See :class:`Engine`."""
-        return self._cluster.run(make_stage, items, batch=BATCH, workers=max(1, self._cluster.room(1, 0)))
+def local(make_stage: Callable[[], Perturb], golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
+    """Everything in this process, one after the other."""
+    return make_stage()(golds)
 
 
 def make_engine(name: str) -> Engine:
-    """The engine that a recipe names."""
-    return RayEngine() if name == "ray" else LocalEngine()
+    """The engine that a recipe names: ``local``, or ``ray``, the cluster of ``RAY_ADDRESS`` or one here."""
+    if name != "ray":
+        return local
+    cluster = Cluster()
+
+    def on_cluster(make_stage: Callable[[], Perturb], golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
+        return cluster.run(make_stage, golds, batch=BATCH, workers=max(1, cluster.room(1, 0)))
+
+    return on_cluster

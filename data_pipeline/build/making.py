@@ -4,18 +4,18 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, tee
 
-from data_pipeline.build.engines import Engine, Stage
-from data_pipeline.build.parallel import Plan, twins_together
+from data_pipeline.build.engines import Engine
+from data_pipeline.build.parallel import Plan, pairs_together
 from data_pipeline.build.sizes import Filler, sized
 from data_pipeline.build.splits import SPLITS
 from data_pipeline.config import CounterfactualConfig, DataConfig
-from data_pipeline.edits import Edit, RulePerturber
+from data_pipeline.edits import RulePerturber
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
-from data_pipeline.pairs import Perturb, Twins, TwinYield, make_makers, make_twins, new_pairs
+from data_pipeline.pairs import GoldPairs, PairYield, Perturb, make_makers, make_pairs, new_pairs
 from data_pipeline.pairs.counterfactual import counterfactuals
 from data_pipeline.pairs.in_full import say_in_full
-from data_pipeline.pairs.injections import inject_twins
+from data_pipeline.pairs.injections import inject_pairs
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers
@@ -32,7 +32,7 @@ ONE_A_QUESTION = """
 """The first sample of each question."""
 
 
-def add_twins(
+def add_pairs(
     config: DataConfig,
     golds: SampleStore,
     store: SampleStore,
@@ -40,23 +40,23 @@ def add_twins(
     teachers: Teachers,
     dropped: Dropped,
     workers: Workers,
-) -> tuple[TwinYield, dict[int, Filler]]:
+) -> tuple[PairYield, dict[int, Filler]]:
     """Add the labelled twins of gold answers, all that can be made or as many as a source is to give.
 
     Returns how many golds got them, by source and kind, and what can give more of the sources with a size.
     """
     if config.perturber == "rules":
         stage = partial(_rules_stage, config.seed, config.edit_types, config.from_document)
-        perturb: Perturb = partial(engine.run, stage)
+        perturb: Perturb = partial(engine, stage)
     else:
         perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
-    makers, counts = make_makers(golds, config.seed), TwinYield()
+    makers, counts = make_makers(golds, config.seed), PairYield()
     seen: set[bytes] = set()
 
     def make(some: Iterable[Sample]) -> Iterator[list[Sample]]:
-        yield from finish(make_twins(some, perturb, makers, config.shares, config.seed))
+        yield from finish(make_pairs(some, perturb, makers, config.shares, config.seed))
 
-    def finish(found: Iterable[Twins]) -> Iterator[list[Sample]]:
+    def finish(found: Iterable[GoldPairs]) -> Iterator[list[Sample]]:
         for twins in counts.count(found):
             if twins.dropped is not None:
                 dropped.add(twins.dropped, twins.gold.id)
@@ -64,7 +64,7 @@ def add_twins(
             if len(pairs) < len(twins.samples):
                 dropped.add("the same pair again", twins.gold.id)
             said = list(say_in_full(pairs, config.in_full, config.seed))
-            yield list(inject_twins(said, config.injections, config.seed))
+            yield list(inject_pairs(said, config.injections, config.seed))
 
     sizes = sized(config)
     others = [entry for entry in range(len(config.sources)) if entry not in sizes]
@@ -77,7 +77,7 @@ def add_twins(
         some = track(golds.samples("entry = ?", (entry,)), title, count)
         if several and count > workers.few:
             golds.commit()
-            made = finish(twins_together(some, plan, workers))
+            made = finish(pairs_together(some, plan, workers))
         else:
             made = make(some)
         store.add(chain.from_iterable(made), entry)
@@ -118,8 +118,6 @@ def add_counterfactuals(
     store.add(samples())
 
 
-def _rules_stage(
-    seed: int, edit_types: tuple[str, ...], from_document: float
-) -> Stage[Sample, Edit | Rejected]:
+def _rules_stage(seed: int, edit_types: tuple[str, ...], from_document: float) -> Perturb:
     """The rule perturber as a stage; a function of the module, since it may run on another machine."""
     return RulesTeacher(RulePerturber(seed, edit_types, from_document)).perturb

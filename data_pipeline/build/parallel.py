@@ -7,7 +7,7 @@ from pathlib import Path
 
 from data_pipeline.edits import RulePerturber
 from data_pipeline.pairs.contrast import Maker
-from data_pipeline.pairs.make import Perturb, Twins, make_twins
+from data_pipeline.pairs.make import GoldPairs, Perturb, make_pairs
 from data_pipeline.pairs.makers import make_makers
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers
@@ -29,16 +29,16 @@ class Plan:
     shares: tuple[tuple[str, float], ...]
 
 
-def twins_together(golds: Iterable[Sample], plan: Plan, workers: Workers) -> Iterator[Twins]:
-    """What :func:`~data_pipeline.pairs.make.make_twins` gives, from the processes of ``workers``.
+def pairs_together(golds: Iterable[Sample], plan: Plan, workers: Workers) -> Iterator[GoldPairs]:
+    """What :func:`~data_pipeline.pairs.make.make_pairs` gives, from the processes of ``workers``.
 
     Args:
         golds: samples whose answers are faithful.
         plan: its table of golds is committed, and is not written to meanwhile.
         workers: more than one.
     """
-    for twins in workers.map(partial(_twins, plan), _runs(golds), few=0, batch=1):
-        yield from twins
+    for made in workers.map(partial(_pairs, plan), _runs(golds), few=0, batch=1):
+        yield from made
 
 
 def _runs(golds: Iterable[Sample]) -> Iterator[list[Sample]]:
@@ -53,9 +53,9 @@ def _runs(golds: Iterable[Sample]) -> Iterator[list[Sample]]:
         yield run
 
 
-def _twins(plan: Plan, golds: list[Sample]) -> list[Twins]:
+def _pairs(plan: Plan, golds: list[Sample]) -> list[GoldPairs]:
     perturb, makers = _tools(plan)
-    return list(make_twins(golds, perturb, makers, dict(plan.shares), plan.seed))
+    return list(make_pairs(golds, perturb, makers, dict(plan.shares), plan.seed))
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from typing import Any
 from data_pipeline.audit.gate import audit_build
 from data_pipeline.build.checks import check_labels, check_splits
 from data_pipeline.build.engines import make_engine
-from data_pipeline.build.making import add_counterfactuals, add_twins
+from data_pipeline.build.making import add_counterfactuals, add_pairs
 from data_pipeline.build.manifest import FILES, data_card, make_manifest
 from data_pipeline.build.modes import assign_modes
 from data_pipeline.build.sampling import draw
@@ -29,7 +29,7 @@ from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.labels.repeats import check_repeats
 from data_pipeline.labels.sentence_rows import sentence_rows
 from data_pipeline.labels.supported import only_supported
-from data_pipeline.leaks.gating import LeakGate
+from data_pipeline.leaks.gate import LeakGate
 from data_pipeline.sources import places_of, read_source
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import DuplicateId, SampleStore
@@ -110,7 +110,7 @@ def build(
         if sizes:
             assign_splits(store, *splits, given=given.items())
             draw_labelled(store, sizes, config.seed, dropped.add)
-        made, fillers = add_twins(config, golds, store, engine, teachers, dropped, workers)
+        made, fillers = add_pairs(config, golds, store, engine, teachers, dropped, workers)
         if config.sentences:
             store.add(sentence_rows(store, config.sentences, config.seed))
         if config.counterfactuals is not None:

@@ -219,7 +219,7 @@ def _ends(text: str, document: str) -> Iterator[int]:
 
 
 def _starts(text: str, document: str, start: int, reach: int = _REACH) -> Iterator[int]:
-    """Where ``text`` starts in the stretch of a document that begins at ``start``."""
+    """Where ``text`` starts in the span of a document that begins at ``start``."""
     place = document.find(text, start, start + reach)
     while place >= 0:
         yield place

@@ -87,7 +87,7 @@ def chinese_negations(answer: str) -> Iterator[Turn]:
 
 
 def _words(answer: str, start: int, end: int) -> bool:
-    """Do words begin and end where the stretch does? "未" of "未成年" is not a word."""
+    """Do words begin and end where the span does? "未" of "未成年" is not a word."""
     return is_whole(answer, start, end)
 
 

@@ -12,10 +12,10 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Span
 
 LONGEST = 220
-"""Characters of the stretch of an answer that one edit may cover: a change is told in one line."""
+"""Characters of the span of an answer that one edit may cover: a change is told in one line."""
 
 Candidate = tuple[int, int, str]
-"""Start and end of a stretch of the answer, and the text that stands there after the edit."""
+"""Start and end of a span of the answer, and the text that stands there after the edit."""
 
 
 @lru_cache(maxsize=64)
@@ -39,9 +39,9 @@ def sentence_at(text: str, place: int) -> Span:
 
 
 def exchanged(answer: str, one: tuple[int, int], other: tuple[int, int]) -> Candidate | None:
-    """Two stretches of an answer change places; ``None`` where a capital cannot be told to be a name's.
+    """Two spans of an answer change places; ``None`` where a capital cannot be told to be a name's.
 
-    The first stretch may open a sentence: its capital is then kept by the place, not by the word.
+    The first span may open a sentence: its capital is then kept by the place, not by the word.
     """
     (start, stop), (again, end) = sorted((one, other))
     first, second = answer[start:stop], answer[again:end]

@@ -135,7 +135,7 @@ def _qualifies(text: str, end: int) -> bool:
 
 
 def _in_longer_name(text: str, start: int, end: int) -> bool:
-    """May a stretch be a part of a name, or the office of somebody who is named behind it?"""
+    """May a span be a part of a name, or the office of somebody who is named behind it?"""
     simple = plain(text)
     if _PLACE_BEHIND.match(simple, end) or _OFFICE_BEHIND.match(simple, end):
         return True

@@ -101,7 +101,7 @@ def changes(old: str, new: str) -> list[Change]:
             continue
         between = before[spans[-1][1] : i1] if spans else []
         if len(between) == 1 and (between[0][0] in _FUNCTION_WORDS or CJK.match(between[0][0])):
-            spans[-1] = (spans[-1][0], i2, spans[-1][2], j2)  # "mayor of Tarrow" is one stretch
+            spans[-1] = (spans[-1][0], i2, spans[-1][2], j2)  # "mayor of Tarrow" is one span
         else:
             spans.append((i1, i2, j1, j2))
     found = []

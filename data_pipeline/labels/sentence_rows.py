@@ -1,4 +1,4 @@
-"""Rows about single sentences, from answers whose wrong stretches are known.
+"""Rows about single sentences, from answers whose wrong spans are known.
 
 ``claims`` judges an answer sentence by sentence, so a judge has to be trained on sentences too. One that a
 span overlaps is FAIL, any other PASS. One that leans on the one before it ("It", "However") is given with
@@ -66,7 +66,7 @@ def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sampl
 
 
 def known_spans(sample: Sample) -> Sequence[Span] | None:
-    """The wrong stretches of an answer; ``None`` where nobody looked for them."""
+    """The wrong spans of an answer; ``None`` where nobody looked for them."""
     meta = sample.meta
     if meta.get("kind") == "long":
         marked: Any = meta.get("errors", ())

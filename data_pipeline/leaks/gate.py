@@ -1,50 +1,137 @@
-"""The gate between training data and benchmarks: what occurs in a benchmark is dropped, and listed.
+"""The leak gate of a build: drops and lists what occurs in a benchmark, and signs what was let through."""
 
-A sample goes by itself, but twins, and the options of a question, go together (``meta["pair"]``). They need
-not follow each other; therefore the samples are read twice: once to find the leaks, once to let the others
-through.
-"""
-
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from data_pipeline.leaks.index import Leak
-from data_pipeline.sources.store import pair_of
+from data_pipeline.config import LeaksConfig
+from data_pipeline.leaks import kept
+from data_pipeline.leaks.benchmarks import BENCHMARKS, SHARED, at_hand, built_sets
+from data_pipeline.leaks.index import SETTINGS, BenchmarkIndex, IndexBuilder, Leak
+from data_pipeline.sources.store import SampleStore, pair_of
+from judge.errors import InputError
+from judge.files import sha256_file
+from judge.formats.files import DATA_DIR_ENV, resolve_data_dir
+from judge.progress import track
 from judge.types import Sample
 
-Read = Callable[[], Iterable[Sample]]
-"""Starts reading the samples from the first; always the same ones."""
 
+class LeakGate:
+    """Benchmarks and sets built to measure with, and what of a build's samples is in them.
 
-class Gate:
-    """What was found in samples; memory grows with the leaks and not with the samples.
+    Rows of a benchmark that the source of their set may hold (:mod:`judge.formats.shared`) are compared with
+    the samples of all other sources.
 
-    Args:
-        read: starts reading the samples; called once here, and once by each :meth:`kept`.
-        check: the leak of a sample, such as :meth:`~data_pipeline.leaks.index.BenchmarkIndex.check`.
-
-    ``leaks`` maps each pair with a leak to its first one. ``dropped`` lists the rows that :meth:`kept`, once
-    it has been read to its end, left out, each with its pair's leak.
+    Raises:
+        InputError: there is no folder of benchmarks, a name is not known, or a file is missing or wrong.
     """
 
-    def __init__(self, read: Read, check: Callable[[Sample], Leak | None]):
-        self._read = read
-        self.leaks: dict[str, Leak] = {}
-        self.dropped: list[dict[str, Any]] = []
-        for sample in read():
-            pair = pair_of(sample)
-            if pair not in self.leaks and (leak := check(sample)) is not None:
-                self.leaks[pair] = leak
+    def __init__(self, config: LeaksConfig):
+        folder = resolve_data_dir(Path(config.data_dir) if config.data_dir else None)
+        if folder is None and not config.built:
+            raise InputError(
+                "the leak gate needs the benchmarks: name their folder in leaks.data_dir, or set "
+                f"{DATA_DIR_ENV}; for documents that are in no benchmark omit it (leaks: null)"
+            )
+        self._most = config.max_dropped
+        names = config.benchmarks or tuple(BENCHMARKS)
+        indexes, self.absent = _indexes(folder, names, config.built)
+        self._index = indexes.pop("")
+        self._shared = {name: index for name, index in indexes.items() if _rows(index.benchmarks)}
+        self.rows: list[dict[str, Any]] = []
+        self._checked: Counter[str] = Counter()  # samples by their source
+        self._entries: Counter[int] = Counter()  # and by the entry of the recipe
+        self._lost: Counter[int] = Counter()
 
-    def kept(self) -> Iterator[Sample]:
-        """The samples of pairs without a leak, in order."""
-        self.dropped.clear()
-        for sample in self._read():
-            leak = self.leaks.get(pair_of(sample))
-            if leak is None:
-                yield sample
-            else:
-                self.dropped.append(leak_row(sample, leak))
+    def check(self, sample: Sample) -> Leak | None:
+        """The row of a benchmark that a sample repeats."""
+        found = self._index.check(sample)
+        for name, index in self._shared.items():
+            if found is None and not _comes_from(sample, name):
+                found = index.check(sample)
+        return found
+
+    def drop_leaks(self, store: SampleStore, after: int = 0) -> None:
+        """Drop every sample that leaks, with its twin, and list it in ``rows``.
+
+        Args:
+            store: samples.
+            after: only those that were added after so many.
+        """
+        new = ("number > ?", (after,))
+        self._checked.update(store.counts("source", *new))
+        self._entries.update(store.entries(*new))
+        count = store.count(*new)
+        leaks = leaks_in(track(store.samples(*new), "leak gate", count), self.check)
+        store.index("pair")
+        for pair, leak in leaks.items():
+            self.rows += [leak_row(sample, leak) for sample in store.samples("pair = ?", (pair,))]
+            self._lost.update(store.entries("pair = ?", (pair,)))
+            store.drop("pair = ?", (pair,))
+
+    def by_source(self) -> dict[str, dict[str, Any]]:
+        """Of each source how many samples were checked and dropped, and the share."""
+        dropped = Counter(row["source"] for row in self.rows)
+        return {
+            source: {
+                "checked": count,
+                "dropped": dropped[source],
+                "share": round(dropped[source] / count, 4),
+            }
+            for source, count in sorted(self._checked.items())
+        }
+
+    def lines(self) -> Iterator[str]:
+        """What was dropped, in one line a source that lost something."""
+        for source, row in self.by_source().items():
+            if row["dropped"]:
+                yield f"{source}: {row['dropped']:,} of {row['checked']:,} dropped ({row['share']:.1%})"
+
+    def check_losses(self, names: Sequence[str], listed: Path) -> None:
+        """Refuse to go on without much of a source.
+
+        Args:
+            names: what to call each source of the recipe.
+            listed: the file that lists what was dropped.
+
+        Raises:
+            InputError: an entry of the recipe lost more than ``leaks.max_dropped``.
+        """
+        for entry, lost in sorted(self._lost.items()):
+            checked = self._entries[entry]
+            if lost > self._most * checked:
+                raise InputError(
+                    f"{lost:,} of {checked:,} samples of {names[entry]} occur in benchmarks "
+                    f"({lost / checked:.0%}), more than leaks.max_dropped={self._most} allows; "
+                    f"{listed} lists them. Take another split of the set, leave it out, or allow more",
+                    field=f"sources.{entry}",
+                )
+
+    def record(self, folder: Path, files: Iterable[str]) -> dict[str, Any]:
+        """For the manifest: compared with what, how much was dropped, which files were let through."""
+        return {
+            "benchmarks": self._index.benchmarks,
+            "not_at_hand": sorted(self.absent),
+            "source_sides": {name: _rows(index.benchmarks) for name, index in self._shared.items()},
+            "settings": SETTINGS,
+            "dropped": len(self.rows),
+            "by_source": self.by_source(),
+            "data": {name: sha256_file(folder / name) for name in files},
+        }
+
+
+def leaks_in(samples: Iterable[Sample], check: Callable[[Sample], Leak | None]) -> dict[str, Leak]:
+    """The pairs (``meta["pair"]``, or the id of a sample alone) that leak, each with its first leak.
+
+    The samples of a pair, and the options of a question, go together, wherever they stand.
+    """
+    found: dict[str, Leak] = {}
+    for sample in samples:
+        pair = pair_of(sample)
+        if pair not in found and (leak := check(sample)) is not None:
+            found[pair] = leak
+    return found
 
 
 def leak_row(sample: Sample, leak: Leak) -> dict[str, Any]:
@@ -58,3 +145,34 @@ def leak_row(sample: Sample, leak: Leak) -> dict[str, Any]:
         "kind": leak.kind,
         "similarity": leak.similarity,
     }
+
+
+def _indexes(
+    folder: Path | None, names: Sequence[str], built: Sequence[str]
+) -> tuple[dict[str, BenchmarkIndex], list[str]]:
+    """The rows of benchmarks that the source of a set may hold, by the set's name, and under an empty name
+    those that none may; and the benchmarks that are not at hand."""
+    found, absent = at_hand(folder, names)
+    sets, files = built_sets(built)
+    found |= sets
+    key = kept.key_of(folder, names, files)
+    if (known := kept.find(key)) is not None:
+        return known, absent
+    builders = {name: IndexBuilder() for name in ("", *SHARED)}
+    for benchmark, rows in found.items():
+        for builder in builders.values():
+            builder.open(benchmark)
+        for row in track(rows, f"index {benchmark}"):
+            builders[row.source].add(benchmark, row)  # another source is an error: its rows would be lost
+    made = {name: builder.index() for name, builder in builders.items()}
+    kept.keep(key, made)
+    return made, absent
+
+
+def _comes_from(sample: Sample, name: str) -> bool:
+    """Is a sample of a set, of FIB also by its corpus (``fib_xsum``)?"""
+    return sample.source == name or sample.source.startswith(f"{name}_")
+
+
+def _rows(benchmarks: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    return {name: found["rows"] for name, found in benchmarks.items() if found["rows"]}

@@ -16,7 +16,7 @@ SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """One wrong stretch of a hallucinated answer; ``start`` and ``end`` count its characters."""
+    """One wrong span of a hallucinated answer; ``start`` and ``end`` count its characters."""
 
     edit_type: str
     replaced: str

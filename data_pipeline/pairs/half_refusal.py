@@ -15,7 +15,7 @@ from data_pipeline.pairs.contrast import Contrast, Error
 from data_pipeline.pairs.documents.deletion import elsewhere
 from data_pipeline.pairs.documents.parts import without
 from data_pipeline.pairs.documents.supporting import supporting_parts
-from data_pipeline.pairs.question_clause import asked
+from data_pipeline.pairs.question_clause import question_clause
 from data_pipeline.pairs.refusal import WORDINGS, answering_parts, does_say
 from data_pipeline.pairs.statements import Statement, statements
 from data_pipeline.pairs.verbalise import statement_of
@@ -49,7 +49,7 @@ def half_refusal(gold: Sample, siblings: Sequence[Sample], seed: int) -> Iterato
     if not lead or not used:
         return
     for other in rng.sample(siblings, len(siblings)):
-        clause = asked(other.question, language)
+        clause = question_clause(other.question, language)
         if clause is None or _is_told(other, [lead]):
             continue
         supporting = answering_parts(other)

@@ -12,7 +12,7 @@ from judge.injections import PLACES, TRAINED, inject
 from judge.types import Label, Sample
 
 
-def inject_twins(samples: Sequence[Sample], share: float, seed: int) -> tuple[Sample, ...]:
+def inject_pairs(samples: Sequence[Sample], share: float, seed: int) -> tuple[Sample, ...]:
     """Put attacks into a share of the pairs.
 
     Args:

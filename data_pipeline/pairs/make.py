@@ -24,7 +24,7 @@ Perturb = Callable[[Iterable[Sample]], Iterator[Edit | Rejected]]
 
 
 @dataclass(frozen=True, slots=True)
-class Twins:
+class GoldPairs:
     """What became of one gold answer: pairs of samples, hallucinated after faithful.
 
     ``asked`` are the kinds of pairs that it was to get; ``made`` those that it got; ``dropped`` is the reason
@@ -42,13 +42,13 @@ class Twins:
         return tuple(dict.fromkeys(str(sample.meta["kind"]) for sample in self.samples))
 
 
-def make_twins(
+def make_pairs(
     golds: Iterable[Sample],
     perturb: Perturb,
     makers: Mapping[str, Maker],
     shares: Mapping[str, float],
     seed: int,
-) -> Iterator[Twins]:
+) -> Iterator[GoldPairs]:
     """Make pairs of gold answers, of one kind or of several.
 
     Args:
@@ -73,7 +73,7 @@ def _twins_of(
     makers: Mapping[str, Maker],
     shares: Mapping[str, float],
     seed: int,
-) -> Iterator[Twins]:
+) -> Iterator[GoldPairs]:
     waiting: deque[tuple[Sample, tuple[Sample, ...], tuple[str, ...]]] = deque()
 
     def to_edit() -> Iterator[Sample]:
@@ -87,19 +87,19 @@ def _twins_of(
             if "edit" in asked:
                 yield gold
 
-    def without_edit() -> Iterator[Twins]:
+    def without_edit() -> Iterator[GoldPairs]:
         while waiting and "edit" not in waiting[0][2]:
             gold, others, asked = waiting.popleft()
-            yield Twins(gold, others, asked, None if others else f"no pair of kind {', '.join(asked)}")
+            yield GoldPairs(gold, others, asked, None if others else f"no pair of kind {', '.join(asked)}")
 
     for found in perturb(to_edit()):
         yield from without_edit()
         gold, others, asked = waiting.popleft()
         if isinstance(found, Rejected):
             reason = found.reason if len(asked) == 1 else f"{found.reason}, nor a pair of another kind"
-            yield Twins(gold, others, asked, None if others else reason)
+            yield GoldPairs(gold, others, asked, None if others else reason)
         else:
-            yield Twins(gold, (*pairs(gold, "edit", [_edited(found)]), *others), asked)
+            yield GoldPairs(gold, (*pairs(gold, "edit", [_edited(found)]), *others), asked)
     yield from without_edit()
 
 
@@ -127,13 +127,13 @@ def new_pairs(samples: Sequence[Sample], seen: set[bytes]) -> Iterator[Sample]:
             yield from (faithful, hallucinated)
 
 
-class TwinYield:
+class PairYield:
     """How many gold answers of each source got what they were to get, counted as they go by."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}
 
-    def count(self, found: Iterable[Twins]) -> Iterator[Twins]:
+    def count(self, found: Iterable[GoldPairs]) -> Iterator[GoldPairs]:
         """Count the twins that pass through."""
         for twins in found:
             counts = self._counts.setdefault(twins.gold.source, Counter())

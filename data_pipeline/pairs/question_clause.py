@@ -37,7 +37,7 @@ _NO_CLAUSE_ZH = re.compile(
 )
 
 
-def asked(question: str, language: Language) -> str | None:
+def question_clause(question: str, language: Language) -> str | None:
     """The clause that a question asks for; ``None`` where rules are not sure of its form."""
     text = re.sub(r"\s+", " ", question).strip()
     if language == "zh":

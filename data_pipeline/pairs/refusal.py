@@ -19,7 +19,7 @@ from data_pipeline.pairs.documents.supporting import (
     is_span,
     supporting_parts,
 )
-from data_pipeline.pairs.question_clause import asked
+from data_pipeline.pairs.question_clause import question_clause
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
 from data_pipeline.text.segment_zh import written_like
@@ -94,7 +94,7 @@ def answering_parts(gold: Sample) -> list[int]:
 
 def wording(question: str, language: Language, rng: Random) -> str:
     """A refusal to answer a question."""
-    clause = asked(question, language)
+    clause = question_clause(question, language)
     if clause is None or rng.random() < BARE_SHARE:
         return rng.choice(BARE[language]).format(question)
     return rng.choice(WORDINGS[language]).format(clause)

@@ -88,7 +88,7 @@ class _Statement:
     question: str
 
     def terms_without(self, start: int, end: int) -> set[str]:
-        """The terms of the sentence and of its question, with a stretch left out."""
+        """The terms of the sentence and of its question, with a span left out."""
         return terms(f"{self.question} {self.text[:start]} {self.text[end:]}")
 
 

@@ -16,5 +16,5 @@ class Fact:
 
 
 def is_free(taken: list[tuple[int, int]], start: int, end: int) -> bool:
-    """Does ``[start, end)`` overlap none of the ``taken`` stretches?"""
+    """Does ``[start, end)`` overlap none of the ``taken`` spans?"""
     return all(end <= a or start >= b for a, b in taken)

@@ -92,13 +92,13 @@ def _borders(text: str) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Do words begin and end at the borders of a stretch, so that it cuts through none?"""
+    """Do words begin and end at the borders of a span, so that it cuts through none?"""
     starts, ends = _borders(text)
     return start in starts and end in ends
 
 
 def words_in(text: str, start: int, end: int) -> tuple[Word, ...]:
-    """The words that lie in a stretch of a text as a whole."""
+    """The words that lie in a span of a text as a whole."""
     words = segment(text)
     first = bisect_left(words, start, key=lambda word: word.start)
     last = bisect_right(words, end, key=lambda word: word.end)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from eval import processes
 from eval.open_factual.answers import MAX_NEW_TOKENS
 from eval.open_factual.scoring import TOLERANCE
 from eval.open_factual.similarity import THRESHOLD, Similarity
@@ -139,6 +140,8 @@ def answer_tasks(
     from judge.judge import Judge
     from judge.load import load_judge
 
+    if processes.count() > 1:
+        raise InputError(f"{BENCHMARK} is answered by one process; omit accelerate launch")
     if offline == (model is not None):
         raise InputError("give --model, or --offline for a run without one")
     if options.get("answers") is not None and not offline:

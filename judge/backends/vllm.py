@@ -189,9 +189,7 @@ class VLLMBackend:
             return []
         try:
             outputs = self._engine.generate(
-                [{"prompt_token_ids": list(prompts[index])} for index in order],
-                [params[index] for index in order],
-                lora_request=self._adapter,
+                [prompts[index] for index in order], [params[index] for index in order], self._adapter
             )
         except EngineDeadError as error:
             raise JudgeError(f"{self.name}: vLLM's engine died; what it wrote above says why") from error

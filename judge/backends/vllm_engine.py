@@ -1,15 +1,23 @@
-"""Starting vLLM: its settings, what they are by default on this device, and one engine or several."""
+"""Starting vLLM: its settings, what they are by default on this device, and the engine as a plain call."""
 
+import asyncio
+import atexit
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated, Any
+from weakref import finalize
 
 from pydantic import Field, PositiveInt
 
 from judge.configs import StrictConfig
 from judge.errors import InputError, JudgeError
+
+if TYPE_CHECKING:
+    from vllm import RequestOutput, SamplingParams
+    from vllm.lora.request import LoRARequest
 
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """Ranks that vLLM reserves room for; an adapter gets the next one."""
@@ -17,6 +25,8 @@ GPU_SHARE = 0.9
 """Share of a GPU's memory that several engines take together."""
 CPU_CACHE_BYTES = 2 << 30
 """Memory for keys and values where there is no GPU: vLLM takes all of it at once."""
+TOGETHER = 8
+"""Prompts of one call that stay on one copy, as those of one sample do: they begin alike."""
 
 
 class VLLMSettings(StrictConfig):
@@ -66,32 +76,119 @@ def device_precision(trained: str | None = None) -> str:
     return trained if trained in formats else formats[0]
 
 
-def start_engine(model: str, *, settings: VLLMSettings, adapter: str | None = None, **arguments: Any) -> Any:
-    """Load a model into one engine, or into several copies behind one front; many threads may ask it at once.
+def start_engine(
+    model: str, *, settings: VLLMSettings, adapter: str | None = None, **arguments: Any
+) -> "VLLMEngine":
+    """Load a model into one engine, or into several copies.
 
     Args:
         model: folder or Hub id of the base model.
         settings: how it runs.
         adapter: folder of a LoRA adapter that requests may name.
-        arguments: further ones of ``vllm.LLM``.
+        arguments: further ones of ``vllm.AsyncEngineArgs``.
 
     Raises:
         JudgeError: vLLM cannot run the model, or not with these settings.
     """
-    from vllm import LLM
-
-    from judge.backends.vllm_replicas import VLLMReplicas
-    from judge.backends.vllm_stepping import SteppedEngine
-
     arguments = {"model": model, **_defaults(settings.sharing), **_chosen(settings), **arguments}
     if adapter is not None:
         arguments |= {"enable_lora": True, "max_loras": 1, "max_lora_rank": _reserved_rank(Path(adapter))}
     try:
-        if settings.data_parallel_size > 1:
-            return VLLMReplicas(settings.data_parallel_size, arguments)
-        return SteppedEngine(lambda: LLM(**arguments).llm_engine)
+        return VLLMEngine(settings.data_parallel_size, arguments)
     except Exception as error:  # an engine fails with the errors of all its libraries
         raise JudgeError(f"{model}: vLLM cannot run it ({' '.join(str(error).split()):.400})") from error
+
+
+class VLLMEngine:
+    """vLLM's asynchronous engine for callers in any thread, each of which has its replies when they are done.
+
+    Of several copies of a model, prompts that stand next to each other go to the same one as far as possible,
+    since each has a prefix cache of its own.
+
+    Args:
+        copies: of the model, each on devices of its own.
+        arguments: those of ``vllm.AsyncEngineArgs``.
+    """
+
+    def __init__(self, copies: int, arguments: Mapping[str, Any]):
+        from vllm import AsyncEngineArgs
+        from vllm.usage.usage_lib import UsageContext
+        from vllm.v1.engine.async_llm import AsyncLLM
+
+        self._started = 0
+        self._at_work = [0] * copies  # prompts of each copy
+        self._loop = asyncio.new_event_loop()
+        thread = Thread(target=self._loop.run_forever, name="vllm", daemon=True)
+        thread.start()
+
+        async def start() -> Any:
+            settings = AsyncEngineArgs(data_parallel_size=copies, disable_log_stats=True, **arguments)
+            # As vllm.LLM: its batches are four times as large as those for answers at once.
+            return AsyncLLM.from_engine_args(settings, usage_context=UsageContext.LLM_CLASS)
+
+        self._running = [self._wait(start())]
+        # At the end of the program at the latest, before multiprocessing waits there for the engine to end.
+        atexit.register(finalize(self, _stop, self._running, self._loop, thread))
+
+    def generate(
+        self,
+        prompts: Sequence[Sequence[int]],
+        params: "Sequence[SamplingParams]",
+        adapter: "LoRARequest | None" = None,
+    ) -> "list[RequestOutput]":
+        """One output a prompt, in order."""
+        return self._wait(self._generate(prompts, params, adapter))
+
+    async def _generate(
+        self,
+        prompts: Sequence[Sequence[int]],
+        params: "Sequence[SamplingParams]",
+        adapter: "LoRARequest | None",
+    ) -> "list[RequestOutput]":
+        from vllm.inputs import tokens_input
+        from vllm.sampling_params import RequestOutputKind
+
+        async def run(prompt: Sequence[int], own: "SamplingParams", copy: int) -> Any:
+            self._started += 1
+            own.output_kind = RequestOutputKind.FINAL_ONLY
+            rank = copy if len(self._at_work) > 1 else None
+            request = self._running[0].generate(
+                tokens_input(list(prompt)),
+                own,
+                str(self._started),
+                lora_request=adapter,
+                data_parallel_rank=rank,
+            )
+            try:
+                return [output async for output in request][-1]
+            finally:
+                self._at_work[copy] -= 1
+
+        size = max(TOGETHER, -(-len(prompts) // len(self._at_work)))
+        copies: list[int] = []
+        for start in range(0, len(prompts), size):
+            idlest = self._at_work.index(min(self._at_work))
+            together = min(size, len(prompts) - start)
+            self._at_work[idlest] += together
+            copies += [idlest] * together
+        return await asyncio.gather(*map(run, prompts, params, copies))
+
+    def _wait(self, work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def _stop(running: list[Any], loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
+    engine = running.pop()  # the last hold on it: vLLM cannot clean up once the interpreter is going down
+
+    async def stop() -> None:
+        engine.shutdown()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.gather(*others, return_exceptions=True)
+
+    asyncio.run_coroutine_threadsafe(stop(), loop).result()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
 
 
 def _defaults(sharing: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judge.shipped import REFERENCE
 
-REASON_SAMPLES = 40  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
+REASON_SAMPLES = 32  # generating is slow on a CPU; the reason mode is measured on a sample of the test split
 REPORT = "report.html"
 JUDGE = (sys.executable, "-m", "judge")
 
@@ -71,7 +71,7 @@ def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
     results = []
     for name, (title, mode) in TRAINED.items():
         results.append(str(out / "eval" / name))
-        short = ("--limit", str(REASON_SAMPLES), "--set", "max_new_tokens=96") if mode == "reason" else ()
+        short = ("--limit", str(REASON_SAMPLES), "--set", "max_new_tokens=160") if mode == "reason" else ()
         options = ("--mode", mode, *short)
         path, seconds = folders[name.partition("-")[0]], 25 if mode == "verdict" else 60
         plan.append(measure(f"{title}, {mode} mode", path, data, results[-1], seconds, options))

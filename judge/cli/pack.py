@@ -40,7 +40,7 @@ def pack_command(
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
         from judge.encoder.packing import base_weights, pack
-        from judge.pages import packing as pages
+        from judge.pages import bert as pages
 
         known = read_identity(str(judges[0]))
         read_base = pages.base_weights if reads_pages(known) else base_weights

@@ -115,14 +115,14 @@ def _add_weights(writer: Any, checkpoint: Checkpoint, config: Any, kind: str) ->
     names = gguf.get_tensor_name_map(arch, config.num_hidden_layers)
     factors = rope_factors(config.rope_parameters, _head_size(config))
     places: dict[str, str] = {}
-    for key in checkpoint.tensors:
+    for key in checkpoint.shapes:
         if key == "lm_head.weight" and config.tie_word_embeddings:
             continue
         name = names.get_name(key, try_suffixes=(".weight", ".bias"))
         if name is None:
             raise InputError(f"holds {key}, which llama.cpp has no place for", file=checkpoint.files[0])
         places[name] = key
-        shape = checkpoint.tensors[key].shape
+        shape = checkpoint.shapes[key]
         stored = _stored(shape, kind)
         if stored == "Q8_0":
             block = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType.Q8_0][1]

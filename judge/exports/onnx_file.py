@@ -22,7 +22,7 @@ from judge.pages.onnx import INPUTS as PAGE_INPUTS
 
 if TYPE_CHECKING:
     from judge.encoder.network import EncoderNetwork
-    from judge.pages.model import EncoderNetwork as PagesNetwork
+    from judge.pages.model import PagesNetwork
 
 OPSET = 20
 ROOM = 3 * 2**29

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
 from judge.models.base import describe_base, find_model
-from judge.models.checkpoint import Checkpoint
 from judge.models.fingerprint import fingerprint
 from judge.models.identity import read_identity
 from judge.progress import track
@@ -52,12 +51,12 @@ class _Adapter:
     folder: Path
     base: str
     config: dict[str, Any]
-    factors: Checkpoint
+    factors: "dict[str, torch.Tensor]"
 
     @property
     def targets(self) -> list[str]:
         """The layers that it changes."""
-        return [name.removesuffix(DOWN) for name in self.factors.tensors if name.endswith(DOWN)]
+        return [name.removesuffix(DOWN) for name in self.factors if name.endswith(DOWN)]
 
     @property
     def scale(self) -> float:
@@ -92,10 +91,10 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
     kept = whole = 0.0
     targets = adapters[0].targets
     for target in track(targets, f"pack {judge}", len(targets)):
-        downs = [adapter.factors.read(target + DOWN).float() for adapter in adapters]
+        downs = [adapter.factors[target + DOWN].float() for adapter in adapters]
         shares = [adapter.scale / adapters[0].scale / len(adapters) for adapter in adapters]
         ups = [
-            share * adapter.factors.read(target + UP).float()
+            share * adapter.factors[target + UP].float()
             for share, adapter in zip(shares, adapters, strict=True)
         ]
         down, up, squares = nearest(torch.cat(downs), torch.cat(ups, dim=1), rank)
@@ -124,13 +123,15 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
 
 def _read(judge: Path) -> _Adapter:
     """The adapter of a LoRA judge; raises ``InputError`` where there is none that can be made smaller."""
+    from safetensors.torch import load_file
+
     base, adapter = find_model(str(judge))
     if adapter is None:
         raise InputError(f"is not a LoRA judge with {CONFIG}", file=judge)
     config = json.loads((judge / CONFIG).read_text(encoding="utf-8"))
     if odd := more_than_a_product(config):
         raise InputError(f"has {odd}, which is more than a product of two matrices", file=judge / CONFIG)
-    return _Adapter(judge, base, config, Checkpoint([judge / WEIGHTS]))
+    return _Adapter(judge, base, config, load_file(judge / WEIGHTS))
 
 
 def more_than_a_product(settings: Mapping[str, Any]) -> str | None:

@@ -18,11 +18,11 @@ from judge.models.blocked_attention import Block
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Who looks at whom in one page.
+    """The attention mask of one page.
 
     ``windows`` are places where a window begins and where the last one ends. Answers reach from there to
     ``end``; what follows is padding. ``own`` is added to the scores of the answers, ``(answers, end)``: 0
-    where a token may look, and a large negative number where it may not.
+    where a query attends to a key, and a large negative number where it may not.
     """
 
     windows: tuple[int, ...]
@@ -30,7 +30,7 @@ class Blocks:
     own: torch.Tensor
 
     def parts(self) -> Iterator[tuple[slice, slice, torch.Tensor | None]]:
-        """Queries, the keys that they look at, and what is added to the scores."""
+        """Queries, the keys that they attend to, and what is added to the scores."""
         for start, stop in zip(self.windows[:-1], self.windows[1:], strict=True):
             yield slice(start, stop), slice(start, stop), None
         if self.end > self.windows[-1]:

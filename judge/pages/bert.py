@@ -55,7 +55,7 @@ class BertConfig:
         (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
 
 
-Sight: TypeAlias = tuple[Sequence[Block], torch.Tensor | None]
+AttentionMask: TypeAlias = tuple[Sequence[Block], torch.Tensor | None]
 """The attention mask of a batch of pages, the same in every layer: in blocks, or as one dense mask."""
 
 
@@ -89,11 +89,11 @@ class Projections(nn.Module):
         )
         self.heads = config.num_attention_heads
 
-    def forward(self, hidden: torch.Tensor, sight: "Sight") -> torch.Tensor:
-        """What each token sees of the tokens that it may look at."""
+    def forward(self, hidden: torch.Tensor, mask: "AttentionMask") -> torch.Tensor:
+        """The attention's output, ``(pages, tokens, size)``."""
         query, key, value = (self._by_head(part(hidden)) for part in (self.query, self.key, self.value))
-        seen = attend(query, key, value, *sight)
-        return seen.transpose(1, 2).reshape(hidden.shape)
+        attended = attend(query, key, value, *mask)
+        return attended.transpose(1, 2).reshape(hidden.shape)
 
     def _by_head(self, rows: torch.Tensor) -> torch.Tensor:
         return rows.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
@@ -123,10 +123,10 @@ class Layer(nn.Module):
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(config.hidden_size, config.intermediate_size)})
         self.output = Output(config.intermediate_size, config)
 
-    def forward(self, hidden: torch.Tensor, sight: "Sight") -> torch.Tensor:
+    def forward(self, hidden: torch.Tensor, mask: "AttentionMask") -> torch.Tensor:
         """``(pages, tokens, size)``."""
-        seen = self.attention["output"](self.attention["self"](hidden, sight), hidden)
-        return self.output(gelu(self.intermediate["dense"](seen)), seen)
+        attended = self.attention["output"](self.attention["self"](hidden, mask), hidden)
+        return self.output(gelu(self.intermediate["dense"](attended)), attended)
 
 
 class Bert(nn.Module):
@@ -156,13 +156,13 @@ class Bert(nn.Module):
             positions: the position of each in its window or answer.
             kinds: 0 for tokens of the document, 1 for those of answers.
             more: what is added to the word embeddings, ``(pages, tokens, size)``.
-            blocks: who looks at whom, for each page.
+            blocks: the attention mask of each page, in blocks.
             mask: the same as one dense mask; PyTorch's own kernel then computes with it.
         """
         hidden = self.embeddings(ids, positions, kinds, more)
-        sight = (blocks_of(blocks), mask)
+        in_blocks_or_dense = (blocks_of(blocks), mask)
         for layer in self.encoder["layer"]:
-            hidden = layer(hidden, sight)
+            hidden = layer(hidden, in_blocks_or_dense)
         return hidden
 
 
@@ -189,6 +189,15 @@ def stored_weights(folder: Path) -> dict[str, torch.Tensor]:
         reason = " ".join(str(error).split())
         raise InputError(f"holds no weights of an encoder ({reason:.160})", file=folder / WEIGHTS) from None
     return {name.removeprefix("bert."): value for name, value in stored.items()}
+
+
+def base_weights(base: Path) -> dict[str, torch.Tensor]:
+    """The weights of a public BERT by the names that they have in a judge that reads pages, in float32.
+
+    Raises:
+        InputError: the folder holds no weights in safetensors.
+    """
+    return {f"backbone.{name}": value.float() for name, value in stored_weights(base).items()}
 
 
 def read_bert(folder: Path) -> tuple[Bert, dict[str, torch.Tensor]]:

@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.spans import unsupported_words
-from judge.errors import InputError
 from judge.models.batching import CPU_PADDING, by_length
 from judge.models.identity import ENCODER
 from judge.pages.layout import QUESTION_TOKENS, RUNS, Layout, Page, pages
@@ -17,7 +15,7 @@ from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
     from judge.calibration.curve import Calibration, Curve
-    from judge.pages.model import EncoderNetwork
+    from judge.pages.model import PagesNetwork
 
 LAYOUT_VERSION = 1
 BATCH_TOKENS = 4096
@@ -59,14 +57,14 @@ class _Read:
 
 
 @dataclass(frozen=True)
-class EncoderJudge(CalibratedEncoder):
+class PagesJudge(CalibratedEncoder):
     """Says whether answers are faithful to their documents, by one pass of an encoder.
 
     A question or an answer that is longer than the encoder reads at once is read in parts, each part of the
     answer with each of the question; an answer is as faithful as its least faithful part.
 
     Args:
-        network: the encoder with its heads, see :class:`judge.pages.model.EncoderNetwork`.
+        network: the encoder with its heads, see :class:`judge.pages.model.PagesNetwork`.
         layout: how samples become tokens.
         model: the judge's name.
         precision: number format that the network computes in.
@@ -76,7 +74,7 @@ class EncoderJudge(CalibratedEncoder):
         threshold: from which ``p_fail`` on the label is ``FAIL``; 0.5 by default.
     """
 
-    network: "EncoderNetwork"
+    network: "PagesNetwork"
     layout: Layout
     model: str = ENCODER
     precision: str = "float32"
@@ -179,48 +177,3 @@ class EncoderJudge(CalibratedEncoder):
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
             by_answer, by_token = self.network(PageBatch.of(batch))
         return torch.sigmoid(by_answer.double()).tolist(), torch.sigmoid(by_token.double()).tolist()
-
-
-def load_encoder(
-    folder: Path,
-    identity: Mapping[str, Any],
-    *,
-    precision: str = "float32",
-    max_length: int | None = None,
-    batch_tokens: int | None = None,
-) -> EncoderJudge:
-    """The encoder judge of a local folder.
-
-    Args:
-        folder: what ``judge encoder`` wrote.
-        identity: its ``judge.json``.
-        precision: number format to compute in.
-        max_length: tokens of a document at most; what is longer is cut off.
-        batch_tokens: padded tokens that run in one batch.
-
-    Raises:
-        InputError: the folder holds no such judge.
-        JudgeError: the weights are not those of an encoder judge.
-    """
-    import torch
-
-    from judge.calibration.curve import read_calibrations
-    from judge.encoder.folder import WEIGHTS
-    from judge.encoder.packing import ADAPTER
-    from judge.pages.model import load_network
-
-    if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
-        raise InputError(f"holds neither {WEIGHTS} nor {ADAPTER}; it is not an encoder judge", file=folder)
-    network, tokenizer = load_network(folder)
-    layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
-    layout.limit(max_length)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return EncoderJudge(
-        network.to(device).eval(),
-        layout,
-        str(folder),
-        precision,
-        tuple(identity.get("languages", ("en",))),
-        batch_tokens or BATCH_TOKENS,
-        read_calibrations(str(folder)),
-    )

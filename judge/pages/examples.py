@@ -11,7 +11,7 @@ from judge.types import Label, Sample
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class LabelledAnswer:
     """One labelled answer.
 
     ``fail`` is 1 for FAIL. ``tokens`` has a 1 for each token of the answer within a wrong stretch and a 0 for
@@ -25,11 +25,11 @@ class Example:
     tokens: tuple[int, ...] | None
 
 
-def example(sample: Sample, layout: Layout) -> Example:
+def example(sample: Sample, layout: Layout) -> LabelledAnswer:
     """A labelled sample as tokens."""
     answer = layout.answer(sample)
     tokens = known_labels(sample, answer.spans)
-    return Example(sample.id, sample.group, answer, int(sample.label is Label.FAIL), tokens)
+    return LabelledAnswer(sample.id, sample.group, answer, int(sample.label is Label.FAIL), tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class DocumentExamples:
     """A document's windows, the examples about it, and the data set that its first example came from."""
 
     windows: tuple[tuple[int, ...], ...]
-    examples: tuple[Example, ...]
+    examples: tuple[LabelledAnswer, ...]
     source: str = ""
 
     @property

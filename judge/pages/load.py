@@ -1,17 +1,18 @@
 """The judge that comes with the toolkit, which reads pages: by its name, with the settings of a command."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from judge.encoder.folder import find_folder
+from judge.encoder.folder import WEIGHTS, find_folder
+from judge.errors import InputError
 from judge.models.identity import ENCODER
-from judge.models.runtimes import exported
+from judge.models.runtimes import EXPORT, export_file, exported, onnx_session
 from judge.models.weights import Precision
 from judge.shipped import model_path
 
 if TYPE_CHECKING:
-    from judge.pages.checker import EncoderJudge
+    from judge.pages.checker import PagesJudge
 
 
 def reads_pages(identity: Mapping[str, Any]) -> bool:
@@ -26,22 +27,57 @@ def load_pages(
     precision: Precision,
     max_length: int | None,
     batch_tokens: int | None,
-) -> "EncoderJudge":
-    """An encoder judge, on the device that is there."""
-    from judge.pages.checker import load_encoder
+) -> "PagesJudge":
+    """An encoder judge that reads pages, on the device that is there, or its export in ONNX Runtime.
+
+    Args:
+        model: its name.
+        revision: of the Hub's repository.
+        identity: its ``judge.json``.
+        precision: number format to compute in.
+        max_length: tokens of a document at most; what is longer is cut off.
+        batch_tokens: padded tokens that run in one batch.
+
+    Raises:
+        InputError: the folder holds no such judge.
+        JudgeError: the weights are not those of an encoder judge.
+    """
+    from judge.calibration.curve import read_calibrations
+    from judge.pages.checker import BATCH_TOKENS, PagesJudge
+    from judge.pages.layout import Layout
 
     folder = find_folder(model_path(model), revision)
+    network: Any
+    kind: Any
     if exported(identity, "onnx"):
-        from judge.pages.onnx import load_onnx_encoder
+        from judge.pages.onnx import OnnxPagesJudge
+        from judge.pages.reading import read_tokenizer
 
-        found = load_onnx_encoder(folder, identity, max_length=max_length, batch_tokens=batch_tokens)
-        return replace(found, model=model)
-    judge = load_encoder(
-        folder,
-        identity,
+        network, tokenizer = onnx_session(export_file(folder, identity)), read_tokenizer(folder)
+        kind, number_format = partial(OnnxPagesJudge, identity=identity), identity[EXPORT]["type"]
+    else:
+        import torch
+
+        from judge.encoder.packing import ADAPTER
+        from judge.pages.model import load_network
+
+        if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():
+            raise InputError(
+                f"holds neither {WEIGHTS} nor {ADAPTER}; it is not an encoder judge", file=folder
+            )
+        network, tokenizer = load_network(folder)
+        network = network.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         # Small enough for float32 anywhere; a calibration then holds on every machine.
-        precision="float32" if precision == "auto" else precision,
-        max_length=max_length,
-        batch_tokens=batch_tokens,
+        kind, number_format = PagesJudge, "float32" if precision == "auto" else precision
+    layout = Layout(tokenizer, identity["window_tokens"], identity["max_windows"])
+    layout.limit(max_length)
+    judge: PagesJudge = kind(
+        network,
+        layout,
+        model,
+        number_format,
+        tuple(identity.get("languages", ("en",))),
+        batch_tokens or BATCH_TOKENS,
+        read_calibrations(str(folder)),
     )
-    return replace(judge, model=model)
+    return judge

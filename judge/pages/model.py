@@ -17,9 +17,8 @@ from judge.encoder.folder import WEIGHTS, find_folder
 from judge.encoder.packing import ADAPTER, find_base, merged
 from judge.errors import JudgeError
 from judge.pages.attention import Blocks
-from judge.pages.bert import Bert, BertConfig, read_bert
+from judge.pages.bert import Bert, BertConfig, base_weights, read_bert
 from judge.pages.layout import RUNS, Page
-from judge.pages.packing import base_weights
 from judge.pages.reading import read_tokenizer
 
 BARRED = -1e4
@@ -80,7 +79,7 @@ class PageBatch:
         )  # fmt: skip
 
     def mask(self) -> torch.Tensor:
-        """Who looks at whom as one dense mask, ``(pages, 1, tokens, tokens)``; padding looks at itself."""
+        """The attention mask, dense, ``(pages, 1, tokens, tokens)``; padding attends to itself."""
         pages, width = self.ids.shape
         mask = torch.eye(width, dtype=torch.bool).repeat(pages, 1, 1)
         for row, block in enumerate(self.blocks):
@@ -89,7 +88,7 @@ class PageBatch:
         return mask[:, None]
 
 
-class EncoderNetwork(nn.Module):
+class PagesNetwork(nn.Module):
     """A BERT with the level of :func:`~judge.pages.layout.runs` added to its inputs, and two heads.
 
     Training leaves the word embeddings as they are: they hold half of a small encoder's weights, and a few
@@ -133,7 +132,7 @@ class EncoderNetwork(nn.Module):
         return by_answer.squeeze(-1), by_token.squeeze(-1)
 
 
-def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
+def start_network(model: str) -> tuple[PagesNetwork, Tokenizer]:
     """A network to train, around a pretrained encoder, and its tokenizer.
 
     Args:
@@ -145,10 +144,10 @@ def start_network(model: str) -> tuple[EncoderNetwork, Tokenizer]:
     """
     folder = find_folder(model)
     backbone, _ = read_bert(folder)
-    return EncoderNetwork(backbone), read_tokenizer(folder)
+    return PagesNetwork(backbone), read_tokenizer(folder)
 
 
-def load_network(folder: Path) -> tuple[EncoderNetwork, Tokenizer]:
+def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:
     """A trained network and its tokenizer, from weights of its own or an adapter.
 
     Raises:
@@ -159,7 +158,7 @@ def load_network(folder: Path) -> tuple[EncoderNetwork, Tokenizer]:
     from safetensors.torch import load_file
 
     base = find_base(folder) if (folder / ADAPTER).is_file() else None
-    network = EncoderNetwork(Bert(BertConfig.read(base or folder)))
+    network = PagesNetwork(Bert(BertConfig.read(base or folder)))
     try:
         weights = load_file(folder / WEIGHTS) if base is None else merged(folder, base, base_weights)
         network.load_state_dict({name: weights[name] for name in network.state_dict()})

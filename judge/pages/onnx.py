@@ -6,14 +6,12 @@ two of log-odds, of the same shape. What is read where is said by :func:`page_ar
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.models.batching import CPU_PADDING
-from judge.models.identity import ENCODER
-from judge.models.runtimes import EXPORT, export_file, onnx_session
-from judge.pages.checker import BATCH_TOKENS, EncoderJudge, describe_layout
-from judge.pages.layout import Layout, Page
+from judge.models.runtimes import EXPORT
+from judge.pages.checker import PagesJudge, describe_layout
+from judge.pages.layout import Page
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +27,8 @@ def page_arrays(pages: Sequence[Page]) -> "dict[str, np.ndarray[Any, Any]]":
     Returns:
         ``ids``: tokens. ``positions``: of each in its window or answer, from 0. ``kinds``: 0 for windows and
         padding, 1 for answers. ``levels``: of an answer's tokens, see :func:`judge.pages.layout.runs`.
-        ``parts``: the number of the window or answer, from 0 in each page, -1 for padding. A token looks at
-        its own part, one of an answer at all windows too.
+        ``parts``: the number of the window or answer, from 0 in each page, -1 for padding. A token attends
+        to its own part, one of an answer to all windows too.
     """
     import numpy as np
 
@@ -53,7 +51,7 @@ def page_arrays(pages: Sequence[Page]) -> "dict[str, np.ndarray[Any, Any]]":
 
 
 @dataclass(frozen=True)
-class OnnxEncoderJudge(EncoderJudge):
+class OnnxPagesJudge(PagesJudge):
     """Verdicts of an exported encoder judge.
 
     Args:
@@ -91,31 +89,3 @@ class OnnxEncoderJudge(EncoderJudge):
         odds = (np.asarray(part, dtype=np.float64) for part in (by_answer, by_token))
         first, second = ((1 / (1 + np.exp(-part))).tolist() for part in odds)
         return first, second
-
-
-def load_onnx_encoder(
-    folder: Path,
-    identity: Mapping[str, Any],
-    *,
-    max_length: int | None = None,
-    batch_tokens: int | None = None,
-) -> OnnxEncoderJudge:
-    """The encoder judge of a folder that ``judge export --to onnx`` wrote.
-
-    Args and errors as for :func:`judge.pages.checker.load_encoder`.
-    """
-    from judge.calibration.curve import read_calibrations
-    from judge.pages.reading import read_tokenizer
-
-    layout = Layout(read_tokenizer(folder), identity["window_tokens"], identity["max_windows"])
-    layout.limit(max_length)
-    return OnnxEncoderJudge(
-        onnx_session(export_file(folder, identity)),
-        layout,
-        str(folder) or ENCODER,
-        identity[EXPORT]["type"],
-        tuple(identity.get("languages", ("en",))),
-        batch_tokens or BATCH_TOKENS,
-        read_calibrations(str(folder)),
-        identity=identity,
-    )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 TOKENIZER = "tokenizer.json"
-ENDS = (("[CLS]", "[SEP]"),)
+ENDS = ("[CLS]", "[SEP]")
 """A text's first and last token."""
 
 
@@ -37,8 +37,7 @@ def read_tokenizer(folder: Path) -> "Tokenizer":
 
 def text_ends(tokenizer: "Tokenizer") -> tuple[int, int]:
     """The tokens that every text begins and ends with. Raises ``ValueError`` if there are none."""
-    for ends in ENDS:
-        first, last = map(tokenizer.token_to_id, ends)
-        if first is not None and last is not None:
-            return first, last
-    raise ValueError("knows no [CLS] and [SEP]")
+    first, last = map(tokenizer.token_to_id, ENDS)
+    if first is None or last is None:
+        raise ValueError("knows no [CLS] and [SEP]")
+    return first, last

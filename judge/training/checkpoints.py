@@ -25,7 +25,7 @@ KEPT = 2
 """Complete checkpoints that are kept."""
 # Keys of a recipe that change no weight; data is compared by its content, not its place.
 NEUTRAL = {
-    "resume", "overwrite", "checkpoints", "logging_steps", "push_to_hub", "max_minutes", "output", "data",
+    "resume", "overwrite", "checkpoints", "logging_steps", "max_minutes", "output", "data",
     "without_leak_gate", "max_cut_share",
 }  # fmt: skip
 

@@ -65,8 +65,6 @@ class RunConfig(StrictConfig):
     overwrite: bool = False
     """Replace the judge in ``output``, and remove the checkpoints of a run that is not finished."""
     logging_steps: PositiveInt = 10
-    push_to_hub: str | None = None
-    """Repository of the Hub that the finished judge is pushed to, as ``owner/name``; private."""
     seed: int = 0
     trainer: dict[str, Any] = Field(default_factory=dict)
     """Any other argument of the trainer by its own name, ``{max_grad_norm: 0.5, report_to: [trackio]}``:

@@ -1,7 +1,7 @@
 """Merging a LoRA adapter into its base: plain weights that any engine loads, and the start of DPO.
 
-No model is loaded. The base's files are copied, and of the copy the adapted tensors are written over, one at
-a time: memory holds one of them, whatever the size of the model.
+No model is loaded: the base's tensors are read, changed and written one after the other, and memory holds
+those of one file of :data:`~judge.models.checkpoint.SHARD` bytes, whatever the size of the model.
 
 The sum is computed in float32. In 16 bits it is rounded to steps that are as large as much of what an adapter
 changes, so merged weights are written in float32, unless asked for otherwise.
@@ -9,6 +9,7 @@ changes, so merged weights are written in float32, unless asked for otherwise.
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,13 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json, write_text
 from judge.models.base import find_model, unknown_model
-from judge.models.checkpoint import FORMATS, Checkpoint, find_checkpoint
-from judge.models.conversion import converted, to_format
+from judge.models.checkpoint import Checkpoint, find_checkpoint, to_format, write_checkpoint
 from judge.models.identity import read_identity, trained_quantization
 from judge.models.quantization import quantized_layers, round_to_nf4
 from judge.models.trained_on import carry_trained_on
 from judge.models.weights import tokenizer_of
-from judge.progress import stage, track
+from judge.progress import track
 from judge.training.card import model_card
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 STARTS = (True, False, "gaussian", "eva", "orthogonal")
 """PEFT's ways to begin an adapter that leave the base's weights as they are."""
-
 
 MergedFormat = Literal["float32", "bfloat16", "float16", "base"]
 """Number formats to write merged weights in; ``base`` leaves every tensor in the one that the base has."""
@@ -81,42 +80,44 @@ def merge(adapter: str, output: Path, dtype: MergedFormat = "float32") -> Merged
     identity = read_identity(adapter)
     quantization = trained_quantization(identity)
     try:
-        source, beside = find_checkpoint(base)
+        source, settings = find_checkpoint(base)
         tokenizer = tokenizer_of(base, found)
         skeleton = _skeleton(base)
     except OSError as error:
         raise unknown_model(adapter, base, found, error) from error
-    stored = _stored_names(skeleton, source)
+    names = _model_names(skeleton, source)
     rounded = quantized_layers(_skeleton(base)) if quantization else {}
-    factors = _factors(Path(found))
-    layers = adapted_layers(Path(found), skeleton, factors)
-    if missing := sorted(set(layers) - set(stored)):
+    layers = adapted_layers(Path(found), skeleton)
+    if missing := sorted(set(layers) - set(names.values())):
         raise InputError(f"{adapter} adapts {missing[0]}, which {base} does not hold as a tensor of its own")
-    with appearing(output) as folder:
-        for file in beside:
-            shutil.copyfile(file, folder / file.name)
-        with stage(f"copy {base}"):
-            target = source.copy(folder) if dtype == "base" else converted(source, folder, dtype)
-        if dtype != "base":
-            _tell_format(folder, dtype, target)
-        moved = lost = 0.0
-        changed = sorted({*rounded, *layers} & {*stored})
-        for name in track(changed, f"merge {adapter}", len(changed)):
-            weight = source.read(stored[name]).float()
+    moved = lost = 0.0
+    formats = set[str]()
+
+    def tensors() -> "Iterator[tuple[str, torch.Tensor]]":
+        nonlocal moved, lost
+        for key in track(source.shapes, f"merge {adapter}", len(source.shapes)):
+            weight, name = source.read(key), names.get(key, "")
+            keeps = dtype == "base" or not weight.is_floating_point()
+            wanted = str(weight.dtype).removeprefix("torch.") if keeps else dtype
             if name in rounded:
-                weight = round_to_nf4(weight, rounded[name])
+                weight = round_to_nf4(weight.float(), rounded[name])
             if name in layers:
-                update = layers[name].update(factors)
+                update = layers[name].get_delta_weight("default").detach()
                 moved += _squares(update)
-                weight += update
-                del update  # the next lines need as much memory again
-            written = to_format(weight, FORMATS[target.tensors[stored[name]].format], name)
-            target.write(stored[name], written)
+                weight = update.add_(weight)
+            written = to_format(weight, wanted, key)
             if name in layers:
-                lost += _squares(weight.sub_(written))
-        rounding = (lost / moved) ** 0.5 if moved else 0.0
-        formats = {FORMATS[target.tensors[stored[name]].format] for name in layers}
-        result = Merged(base, " and ".join(sorted(formats)), target.size, rounding)
+                lost += _squares(weight - written)
+                formats.add(wanted)
+            yield key, written
+
+    with appearing(output) as folder:
+        for file in settings:
+            shutil.copyfile(file, folder / file.name)
+        if dtype != "base":
+            _tell_format(folder, dtype)
+        size = write_checkpoint(tensors(), folder)
+        result = Merged(base, " and ".join(sorted(formats)), size, (lost / moved) ** 0.5 if moved else 0.0)
         tokenizer.save_pretrained(folder)
         if identity:
             identity |= {"merged_from": adapter, "merged_dtype": result.dtype}
@@ -133,9 +134,9 @@ def _squares(values: "torch.Tensor") -> float:
     return float(torch.linalg.vector_norm(values)) ** 2
 
 
-def _tell_format(folder: Path, dtype: str, weights: Checkpoint) -> None:
-    """Let ``config.json``, and the index where there are several files, say what the weights are in."""
-    from transformers.utils import CONFIG_NAME, SAFE_WEIGHTS_INDEX_NAME
+def _tell_format(folder: Path, dtype: str) -> None:
+    """Let ``config.json`` say what the weights are in."""
+    from transformers.utils import CONFIG_NAME
 
     config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
     for part in (config, *(value for value in config.values() if isinstance(value, dict))):
@@ -143,43 +144,26 @@ def _tell_format(folder: Path, dtype: str, weights: Checkpoint) -> None:
         if part is config or key in part:
             part[key] = dtype
     write_json(folder / CONFIG_NAME, config)
-    index = folder / SAFE_WEIGHTS_INDEX_NAME
-    if index.is_file():
-        values = json.loads(index.read_text(encoding="utf-8"))
-        values["metadata"] = {**values.get("metadata", {}), "total_size": weights.size}
-        write_json(index, values)
 
 
-@dataclass(frozen=True, slots=True)
-class LoraLayer:
-    """The adapter of one linear layer: names of its two factors in the adapter's file, and their scale."""
-
-    down: str
-    up: str
-    scale: float
-    transposed: bool
-
-    def update(self, factors: Checkpoint) -> "torch.Tensor":
-        """What it adds to the layer's weight, in float32 (LoRA, arXiv 2106.09685, section 4.1)."""
-        change = factors.read(self.up).float() @ factors.read(self.down).float()
-        return (change.T if self.transposed else change) * self.scale
-
-
-def adapted_layers(adapter: Path, skeleton: Any, factors: Checkpoint) -> dict[str, LoraLayer]:
-    """What an adapter changes, by the names of the weights; PEFT says which layers, and how much.
+def adapted_layers(adapter: Path, skeleton: Any) -> dict[str, Any]:
+    """PEFT's layers of an adapter, by the names of the weights that they change.
 
     Args:
-        adapter: folder of the adapter.
+        adapter: its folder.
         skeleton: the base model without its numbers; PEFT puts its layers into it.
-        factors: what the adapter's file holds.
 
     Raises:
         InputError: it holds anything but the two factors of linear layers, such as DoRA's magnitudes or whole
-            layers that were trained beside them.
+            layers that were trained too.
     """
     from peft import LoraConfig, PeftConfig, get_peft_model
-    from peft.tuners.lora import Linear
+    from peft.tuners.lora import Linear, LoraLayer
+    from safetensors.torch import load_file
 
+    file = adapter / "adapter_model.safetensors"
+    if not file.is_file():
+        raise InputError("is missing; an adapter's weights are wanted as safetensors", file=file)
     config = PeftConfig.from_pretrained(adapter)
     if not isinstance(config, LoraConfig):
         raise InputError(f"is of the kind {config.peft_type}; LoRA adapters can be merged", file=adapter)
@@ -188,26 +172,25 @@ def adapted_layers(adapter: Path, skeleton: Any, factors: Checkpoint) -> dict[st
             f"began as {config.init_lora_weights!r}, which changes the base too; merge it with PEFT",
             file=adapter,
         )
-    config.base_model_name_or_path = None  # the base is at hand; PEFT would warn that it lies elsewhere
+    config.base_model_name_or_path = None  # the base is here; PEFT would warn that it lies elsewhere
     names = {id(module): name for name, module in skeleton.named_modules()}
     model = get_peft_model(skeleton, config)
-    layers, known = {}, set()
+    layers = {}
     for path, module in model.named_modules():
-        if isinstance(module, Linear):
-            if module.lora_variant:
-                raise InputError("is a variant of LoRA (such as DoRA); merge it with PEFT", file=adapter)
-            layer = LoraLayer(
-                f"{path}.lora_A.weight",
-                f"{path}.lora_B.weight",
-                module.scaling["default"],
-                module.fan_in_fan_out,
-            )
-            layers[f"{names[id(module.base_layer)]}.weight"] = layer
-            known |= {layer.down, layer.up}
-    if strange := sorted(known ^ set(factors.tensors)):
-        verb = "holds" if strange[0] in factors.tensors else "lacks"
+        if isinstance(module, LoraLayer):
+            if not isinstance(module, Linear) or module.lora_variant:
+                raise InputError(f"is a variant of LoRA at {path}; merge it with PEFT", file=adapter)
+            layers[f"{names[id(module.base_layer)]}.weight"] = module
+    stored = {name.removesuffix("weight"): value.float() for name, value in load_file(file).items()}
+    # PEFT's own loading would put them where the base is: nowhere.
+    told = model.load_state_dict(
+        {f"{name}default.weight": value for name, value in stored.items()}, strict=False, assign=True
+    )
+    missing = [name for name in told.missing_keys if ".lora_" in name]
+    if strange := sorted([*told.unexpected_keys, *missing]):
         raise InputError(
-            f"{verb} {strange[0]}; only the two factors of linear layers (lora_A, lora_B) can be merged",
+            f"{'lacks' if strange[0] in missing else 'holds'} {strange[0].replace('default.', '')}; only the "
+            "two factors of linear layers (lora_A, lora_B) can be merged",
             file=adapter,
         )
     return layers
@@ -225,8 +208,8 @@ def _skeleton(base: str) -> Any:
         return AutoModelForCausalLM.from_config(config, trust_remote_code=False)
 
 
-def _stored_names(skeleton: Any, source: Checkpoint) -> dict[str, str]:
-    """Names of the model's weights, and those that they have in the files.
+def _model_names(skeleton: Any, source: Checkpoint) -> dict[str, str]:
+    """Names of the stored tensors, and those of the model's weights that they are.
 
     transformers renames some as it loads them. Left out is what it makes of several stored tensors, and what
     is another tensor once more, as the head of many small models is.
@@ -239,15 +222,8 @@ def _stored_names(skeleton: Any, source: Checkpoint) -> dict[str, str]:
     makings = [change for change in changes if isinstance(change, WeightConverter)]
     wanted = skeleton.state_dict()
     names = {}
-    for key in source.tensors:
+    for key in source.shapes:
         name, made = rename_source_key(key, renamings, makings, skeleton.base_model_prefix, wanted)
         if made is None and name not in skeleton.all_tied_weights_keys:
-            names[name] = key
+            names[key] = name
     return names
-
-
-def _factors(adapter: Path) -> Checkpoint:
-    file = adapter / "adapter_model.safetensors"
-    if not file.is_file():
-        raise InputError("is missing; an adapter's weights are wanted as safetensors", file=file)
-    return Checkpoint([file])

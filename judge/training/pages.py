@@ -15,8 +15,8 @@ from judge.encoder.folder import WEIGHTS
 from judge.errors import InputError
 from judge.models.batching import by_length
 from judge.models.identity import ENCODER, read_identity
-from judge.pages.checker import EncoderJudge, describe_layout
-from judge.pages.examples import DocumentExamples, Example, by_document, counts
+from judge.pages.checker import PagesJudge, describe_layout
+from judge.pages.examples import DocumentExamples, LabelledAnswer, by_document, counts
 from judge.pages.layout import Layout, Page, pages
 from judge.pages.model import PageBatch, load_network, start_network
 from judge.pages.reading import TOKENIZER
@@ -91,7 +91,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     )
     summary = {**counts(train), "cut": cut, "batches": len(rows)}
     judging = Layout(tokenizer, recipe.window_tokens)
-    judge = EncoderJudge(network, judging, precision=precision_of(recipe))
+    judge = PagesJudge(network, judging, precision=precision_of(recipe))
     return train_and_save(
         trainer,
         recipe,
@@ -121,7 +121,7 @@ def mixed_batches(documents: Sequence[DocumentExamples], recipe: EncoderRecipe) 
 def collate(rows: Sequence[Sequence[Page]]) -> dict[str, Any]:
     """One batch as tensors: ``fail`` has a label an answer, ``wrong`` one a token, -1 if unknown."""
     [batch] = rows
-    examples: list[Example] = [example for page in batch for example in page.names]
+    examples: list[LabelledAnswer] = [example for page in batch for example in page.names]
     wrong = [
         label for one in examples for label in (one.tokens or (-1,) * len(one.answer.spans))
     ]  # of no token: an answer without any

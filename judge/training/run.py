@@ -14,7 +14,6 @@ from judge.training import checkpoints
 from judge.training.arguments import sharding
 from judge.training.card import judge_identity, model_card
 from judge.training.config import RunConfig
-from judge.training.hub import hub_token, push
 from judge.training.models import leave_casts_to_autocast
 from judge.training.stopping import Interrupted, StopSignals
 from judge.training.validation import MEASURES, Evaluation, validation_samples
@@ -46,10 +45,10 @@ def train_and_save(
         logged: figures of the trainer's log that are kept beside the losses.
 
     Raises:
-        InputError: what lies in the output cannot be resumed, or would be lost, or no token is there to push,
-            or the launch config shards and accelerate does not.
+        InputError: what lies in the output cannot be resumed, or would be lost, or the launch config shards
+            and accelerate does not.
         Interrupted: a signal stopped the run; it can be resumed.
-        JudgeError: the loss became no number, the disk is full, or the Hub refused the judge.
+        JudgeError: the loss became no number, or the disk is full.
     """
     from transformers.trainer_callback import PrinterCallback
 
@@ -61,8 +60,6 @@ def train_and_save(
             f"{sharding()} was asked for, but accelerate shards nothing on this device and would train as "
             "DDP; on a CPU launch with accelerate_configs/cpu_ddp.yaml"
         )
-    if recipe.push_to_hub:
-        hub_token()  # better missing now than after hours
     leave_casts_to_autocast(trainer)
     output, main = Path(recipe.output), trainer.is_world_process_zero()
     run = checkpoints.describe_run(recipe, stage)
@@ -110,8 +107,6 @@ def train_and_save(
         if validation.best is not None:
             summary["best"] = {**validation.best.to_dict(), "kept": recipe.keep_best}
         save_judge(trainer, recipe, summary, run, identify)
-    if main and recipe.push_to_hub:
-        push(output, recipe.push_to_hub)
     return summary
 
 

@@ -1,98 +1,19 @@
-"""The Hub: pushing to one that is played, and doing without one that cannot be reached."""
+"""The model card, and doing without a Hub that cannot be reached."""
 
 from email.message import Message
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.error import HTTPError
 
 import pytest
 
-from judge.errors import InputError, JudgeError, JudgeWarning
+from judge.errors import InputError, JudgeWarning
 from judge.load import load_judge
 from judge.models import hub as looking
 from judge.models.identity import read_identity
 from judge.training.card import data_counts, model_card
-from judge.training.hub import hub_token, push
 
-
-class Hub:
-    """Notes what is asked of it; fails where it is told to."""
-
-    def __init__(self, private: bool = True, failing: str = "", error: Exception | None = None):
-        self.private, self.failing, self.error = private, failing, error
-        self.calls: list[tuple[str, Any, dict[str, Any]]] = []
-        self.token = ""
-
-    def __call__(self, token: str) -> "Hub":
-        self.token = token
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        def called(*arguments: Any, **keywords: Any) -> Any:
-            self.calls.append((name, arguments, keywords))
-            if name == self.failing and self.error is not None:
-                raise self.error
-            return SimpleNamespace(private=self.private)
-
-        return called
-
-
-@pytest.fixture
-def connect(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def make(**settings: Any) -> Hub:
-        hub = Hub(**settings)
-        monkeypatch.setenv("HF_TOKEN", "hf_secret")
-        monkeypatch.setattr("huggingface_hub.HfApi", hub)
-        return hub
-
-    return make
-
-
-def test_a_private_repository_with_the_judge_alone(connect: Any, tmp_path: Path) -> None:
-    from huggingface_hub.utils import filter_repo_objects
-
-    hub = connect()
-    push(tmp_path, "me/judge")
-    assert hub.token == "hf_secret"
-    names = [name for name, _, _ in hub.calls]
-    assert names == ["create_repo", "model_info", "upload_folder"]
-    assert hub.calls[0][2] == {"private": True, "exist_ok": True}
-    upload = hub.calls[-1][2]
-    assert upload["repo_id"] == "me/judge" and upload["folder_path"] == tmp_path
-    beside = ["checkpoint-4/optimizer.pt", "best-2/x.safetensors", "runs/a/events", ".ready/x", ".x.tmp"]
-    judge = ["judge.json", "README.md", "adapter_model.safetensors"]
-    assert list(filter_repo_objects(judge + beside, ignore_patterns=upload["ignore_patterns"])) == judge
-
-
-def test_a_public_repository_is_refused(connect: Any, tmp_path: Path) -> None:
-    hub = connect(private=False)
-    with pytest.raises(JudgeError, match=f"saved in {tmp_path}, but was not pushed: me/judge is public"):
-        push(tmp_path, "me/judge")
-    assert "upload_folder" not in [name for name, _, _ in hub.calls]
-
-
-@pytest.mark.parametrize("failing", ["create_repo", "upload_folder"])
-@pytest.mark.parametrize("error", [ConnectionError("no route\nto host"), OSError("403 Forbidden")])
-def test_a_hub_that_refuses(failing: str, error: Exception, connect: Any, tmp_path: Path) -> None:
-    connect(failing=failing, error=error)
-    with pytest.raises(JudgeError) as refused:
-        push(tmp_path, "me/judge")
-    reason = str(error).splitlines()[0]
-    assert str(refused.value) == (
-        f"the judge is saved in {tmp_path}, but could not be pushed to me/judge ({reason})"
-    )
-    assert "hf_secret" not in str(refused.value)
-
-
-@pytest.mark.parametrize("token", ["", "  "])
-def test_no_token(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_TOKEN", token)
-    with pytest.raises(InputError, match="set HF_TOKEN in the environment"):
-        hub_token()
-
-
-# --- The card that is pushed --------------------------------------------------------------------------------
+# --- The model card -----------------------------------------------------------------------------------------
 
 
 def identity(**training: Any) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from judge.encoder import packing
 from judge.errors import InputError, JudgeError
 from judge.formats.stretches import wrong_stretches
 from judge.load import load_judge
-from judge.pages.checker import EncoderJudge
+from judge.pages.bert import base_weights
+from judge.pages.checker import PagesJudge
 from judge.pages.examples import by_document, example
 from judge.pages.layout import RUNS, Layout, pages, runs
-from judge.pages.packing import base_weights
 from judge.types import Label, Sample, Span
 from tests.calling import call
 from tests.encoders import WORDS
@@ -29,15 +29,15 @@ pack = partial(packing.pack, read_base=base_weights)
 
 
 @pytest.fixture(scope="module")
-def make_judge(bert: Path) -> Callable[..., EncoderJudge]:
+def make_judge(bert: Path) -> Callable[..., PagesJudge]:
     """An untrained encoder judge."""
     from judge.pages.model import start_network
 
     network, tokenizer = start_network(str(bert))
     network.eval()
 
-    def make(window_tokens: int = 16, **more: Any) -> EncoderJudge:
-        return EncoderJudge(network, Layout(tokenizer, window_tokens), **more)
+    def make(window_tokens: int = 16, **more: Any) -> PagesJudge:
+        return PagesJudge(network, Layout(tokenizer, window_tokens), **more)
 
     return make
 
@@ -54,7 +54,7 @@ texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join)
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(texts, texts, texts), min_size=2, max_size=6), st.sampled_from([64, 4096]))
 def test_a_verdict_does_not_depend_on_its_neighbours(
-    make_judge: Callable[..., EncoderJudge], rows: list[tuple[str, str, str]], batch_tokens: int
+    make_judge: Callable[..., PagesJudge], rows: list[tuple[str, str, str]], batch_tokens: int
 ) -> None:
     """One answer or many about a document, in whatever batch: the same probability."""
     some = [
@@ -69,7 +69,7 @@ def test_a_verdict_does_not_depend_on_its_neighbours(
         assert verdict.usage == alone.usage and verdict.label is alone.label
 
 
-def test_bfloat16_does_not_depend_on_neighbours_either(make_judge: Callable[..., EncoderJudge]) -> None:
+def test_bfloat16_does_not_depend_on_neighbours_either(make_judge: Callable[..., PagesJudge]) -> None:
     """... but for roundings: a last bit of float32 may turn one of 16 bits up or down."""
     plain = make_judge(64)
     judge = replace(plain, precision="bfloat16")
@@ -101,7 +101,7 @@ def test_the_encoder_is_that_of_transformers(bert: Path) -> None:
     assert torch.allclose(hidden, theirs(ids).last_hidden_state, atol=1e-5)
 
 
-def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., EncoderJudge]) -> None:
+def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., PagesJudge]) -> None:
     """One reading of the answer tells both, of one that is longer than a window too."""
     judge = make_judge()
     some = [sample("it is 21 m high . king anna was red .", question="how high ?"), sample("low . " * 20)]
@@ -116,12 +116,12 @@ def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., EncoderJud
     assert foreign.label is None and untold[0].label is None
 
 
-def test_paged_attention_is_dense_attention(make_judge: Callable[..., EncoderJudge], bert: Path) -> None:
+def test_paged_attention_is_dense_attention(make_judge: Callable[..., PagesJudge], bert: Path) -> None:
     """Scores and gradients are those of PyTorch's kernel with the whole mask."""
     import torch
 
     from judge.pages.bert import read_bert
-    from judge.pages.model import EncoderNetwork, PageBatch
+    from judge.pages.model import PageBatch, PagesNetwork
 
     judge = make_judge()
     some = [sample("it is 21 m high", question="how high ?"), sample("a red tower ."), sample("low", "blue")]
@@ -129,7 +129,7 @@ def test_paged_attention_is_dense_attention(make_judge: Callable[..., EncoderJud
     laid = list(pages(((d.windows, [(e, e.answer) for e in d.examples]) for d in documents), 512))
     assert len(laid) > 1
     tensors = PageBatch.of(laid)
-    dense = EncoderNetwork(read_bert(bert)[0], dense=True).eval()
+    dense = PagesNetwork(read_bert(bert)[0], dense=True).eval()
     dense.load_state_dict(judge.network.state_dict())
     assert not judge.network.dense
 
@@ -163,7 +163,7 @@ def test_levels_are_the_longest_runs(ids: list[int], document: list[int]) -> Non
         assert level == sum(length <= longest for length in RUNS)
 
 
-def test_a_long_document_is_cut_only_beyond_the_last_window(make_judge: Callable[..., EncoderJudge]) -> None:
+def test_a_long_document_is_cut_only_beyond_the_last_window(make_judge: Callable[..., PagesJudge]) -> None:
     judge = make_judge(window_tokens=10)
     text = " ".join(["tower"] * 40)
     windows, cut = judge.layout.windows(text)
@@ -189,7 +189,7 @@ def test_wrong_stretches() -> None:
     assert wrong_stretches(faithful) is None and wrong_stretches(replace(faithful, meta={"pair": "p"})) == []
 
 
-def test_tokens_of_an_example(make_judge: Callable[..., EncoderJudge]) -> None:
+def test_tokens_of_an_example(make_judge: Callable[..., PagesJudge]) -> None:
     layout = make_judge(32).layout
     fail = sample("it is 21 m high", label=Label.FAIL, meta={"spans": [{"start": 6, "end": 10}]})
     assert example(fail, layout).tokens == (0, 0, 1, 1, 0)
@@ -208,7 +208,7 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
     summary = train_encoder(recipe(bert, data, out, epochs=12, evaluations=1, judged_samples=50))
     assert summary["best"]["auroc"] > 0.9 and summary["labels_per_1000_tokens"] > 20
     judge = load_judge(str(out))
-    assert isinstance(judge, EncoderJudge) and judge.describe()["prompt_hash"]
+    assert isinstance(judge, PagesJudge) and judge.describe()["prompt_hash"]
     right, wrong = judge.check(
         [
             sample(f"it is {height} m high .", "tower 5 is 22 m high .", question="how high is it ?")
@@ -301,8 +301,9 @@ def test_an_adapter_of_a_lower_rank(
     bert: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
+    from safetensors.torch import load_file
+
     from judge.encoder.packing import ADAPTER, changed
-    from judge.models.checkpoint import header
     from judge.models.identity import read_identity
 
     asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
@@ -315,7 +316,7 @@ def test_an_adapter_of_a_lower_rank(
         off[rank] = max(abs(one - other) for one, other in zip(found, wanted, strict=True))
         packed = read_identity(str(folder))["packed"]
         assert packed["rank"] == rank and 0 < packed["kept"] <= 1
-        stored = header(folder / ADAPTER)
+        stored = load_file(folder / ADAPTER)
         layer = next(
             name for name in changed(dict.fromkeys(stored)) if name.endswith("layer.0.output.dense.weight")
         )

@@ -91,7 +91,11 @@ def check_launch(words: list[str], config: Path | None = None) -> None:
     parsed = launch_command_parser().parse_args([places.get(word, word) for word in words[2:]])
     assert parsed.config_file is None or Path(parsed.config_file).is_file()
     assert config is None or Path(parsed.config_file).resolve() == config
-    check_training([parsed.training_script, *parsed.training_script_args])
+    if parsed.module:  # -m judge eval
+        assert parsed.training_script == "judge"
+        check_judge(parsed.training_script_args)
+    else:
+        check_training([parsed.training_script, *parsed.training_script_args])
 
 
 def check_training(words: list[str]) -> None:

@@ -15,7 +15,7 @@ from judge.claims import ClaimsJudge
 from judge.floors.rules import make_floor
 from judge.judge import Judge
 from judge.load import load_judge
-from judge.pages.checker import EncoderJudge
+from judge.pages.checker import PagesJudge
 from judge.pages.layout import Layout
 from judge.remote import EndpointConfig
 from judge.types import Label, Sample
@@ -38,7 +38,7 @@ def pages(folder: Path, *_: Any) -> Checker:
     from judge.pages.model import start_network
 
     network, tokenizer = start_network(str(save_model(folder, "bert", "Model")))
-    return EncoderJudge(network.eval(), Layout(tokenizer, 64))
+    return PagesJudge(network.eval(), Layout(tokenizer, 64))
 
 
 def pages_in_onnx(folder: Path, *_: Any) -> Checker:

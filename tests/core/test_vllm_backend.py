@@ -113,7 +113,7 @@ def test_names_are_checked_before_anything_is_loaded() -> None:
         load_judge("./no/such", backend="vllm")
 
 
-# --- With vLLM: one engine at a time, in this process, which starts much faster than vLLM's own way ---------
+# --- With vLLM: one engine at a time ------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,6 @@ def folder(
 def vllm_here() -> Iterator[None]:
     pytest.importorskip("vllm")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         patch.setattr("judge.backends.vllm_engine.CPU_CACHE_BYTES", 64 << 20)
         yield
 
@@ -353,7 +352,6 @@ def test_two_workers_on_ray_judge_a_file(
     command += ["--model", folder("chatml"), "--backend", "vllm", "--set", "precision=float32"]
     command += ["--engine", "ray", "--set", "workers=2"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    environment.pop("VLLM_ENABLE_V1_MULTIPROCESSING", None)
     subprocess.run(command, check=True, cwd=tmp_path, env=environment)
     found = [row for _, row in read_jsonl(tmp_path / "out.jsonl")]
     expected = load_judge(folder("chatml"), precision="float32").check(samples)

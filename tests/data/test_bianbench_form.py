@@ -45,16 +45,10 @@ def labelled() -> list[Sample]:
 def make(folder: Path, samples: Sequence[Sample], subsets: Sequence[str]) -> Path:
     write_jsonl(folder / "mine.jsonl", map(row_from_sample, samples))
     values: dict[str, Any] = {
-        "output": str(folder / "data"),
-        "sources": [{"kind": "file", "path": str(folder / "mine.jsonl")}],
-        "perturb": False,
-        "audit": "off",
-        "max_repeated": 1,
-        "splits": {"validation": 0.4, "test": 0.0},
-        "modes": {"verdict": 0, "reason": 0},
-        "preferences": {"pairs": 0},
-        "bianbench": subsets,
-    }
+        "output": str(folder / "data"), "sources": [{"kind": "file", "path": str(folder / "mine.jsonl")}],
+        "perturb": False, "audit": "off", "max_repeated": 1, "splits": {"validation": 0.4, "test": 0.0},
+        "modes": {"verdict": 0, "reason": 0}, "preferences": {"pairs": 0}, "bianbench": subsets,
+    }  # fmt: skip
     build(DataConfig.model_validate(values))
     return folder / "data"
 

@@ -68,29 +68,26 @@ def test_in_chinese_too() -> None:
 
 
 FIRST_STAGE = [
-    ("refused", REFUSED),
-    ("invalid", {"counterfactual_answer": "Lyon"}),
+    ("refused", REFUSED), ("invalid", {"counterfactual_answer": "Lyon"}),
     ("invalid", {**EVIDENCE, "evidence": " "}),
     ("answers overlap", {**EVIDENCE, "counterfactual_answer": "paris"}),
     ("answers overlap", {**EVIDENCE, "counterfactual_answer": "Paris, Texas"}),
     ("evidence without its answer", {**EVIDENCE, "counterfactual_answer": "Nice"}),
     ("evidence with the true answer", {**EVIDENCE, "evidence": "Not Paris but Lyon is the capital."}),
-]
-LEFT = [  # the true answer, the other one, what a document says of the true one
+]  # fmt: skip
+LEFT = [
     ("zh", "唐朝的韩愈", "宋朝的苏轼", "这与韩愈无关。", "韩愈"),
-    ("zh", "唐朝", "宋朝", "唐代已经过去。", "唐代"),
-    ("zh", "上海市", "北京市", "他在上海住过。", "上海"),
+    ("zh", "唐朝", "宋朝", "唐代已经过去。", "唐代"), ("zh", "上海市", "北京市", "他在上海住过。", "上海"),
     ("zh", "北京大学和清华大学", "复旦大学", "清华大学也很有名。", "清华大学"),
     ("zh", "1931年9月18日", "1937年7月7日", "1931年是早些的事。", "1931年"),
     ("zh", "三十五岁", "四十岁", "三十五岁的人。", "三十五"),
     ("zh", "馬可·波羅", "哥伦布", "马可的书。", "马可"),
-    ("zh", "法国巴黎", "法国里昂", "法国的首都是里昂。", None),  # the other answer names it too
-    ("zh", "维生素C", "维生素D", "维生素D是答案。", None),
-    ("zh", "3", "4", "3月有31天。", None),
+    ("zh", "法国巴黎", "法国里昂", "法国的首都是里昂。", None),
+    ("zh", "维生素C", "维生素D", "维生素D是答案。", None), ("zh", "3", "4", "3月有31天。", None),
     ("en", "Barack Obama", "John McCain", "Obama lost.", "Barack Obama"),
     ("en", "in Paris, France", "in Lyon, France", "Lyon lies in France.", None),
     ("en", "Marie Curie in 1911", "Lise Meitner", "It was 1911.", "1911"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("language", "true", "other", "text", "left"), LEFT)
@@ -134,16 +131,11 @@ def test_one_document_a_question(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "rows.jsonl", rows)
     values = {
         "output": str(tmp_path / "data"),
-        "sources": [{"kind": "file", "path": str(tmp_path / "rows.jsonl")}],
-        "edits": 0,
-        "additions": 0,
+        "sources": [{"kind": "file", "path": str(tmp_path / "rows.jsonl")}], "edits": 0, "additions": 0,
         "teachers": [{"name": "one", "kind": "local", "model": "none"}],
-        "counterfactuals": {"teacher": "one", "seeds": 100, "length": 40},
-        "bianbench": ["cf"],
-        "audit": "off",
-        "splits": {"validation": 0.3, "test": 0},
-        "preferences": {"pairs": 0},
-    }
+        "counterfactuals": {"teacher": "one", "seeds": 100, "length": 40}, "bianbench": ["cf"],
+        "audit": "off", "splits": {"validation": 0.3, "test": 0}, "preferences": {"pairs": 0},
+    }  # fmt: skip
     config = DataConfig.model_validate(values)
     manifest = build(config, teachers=OneTeacher(config))
     assert len(OneTeacher.asked) == 2 * len(towns) and manifest["samples"] == 2 * len(towns)
@@ -159,17 +151,15 @@ def test_one_document_a_question(tmp_path: Path) -> None:
 
 
 SECOND_STAGE = [
-    ("refused", REFUSED),
-    ("invalid", {"document": ""}),
+    ("refused", REFUSED), ("invalid", {"document": ""}),
     ("document without its answer", {"document": "The capital of France is a town, where the king lives."}),
     ("document with the true answer", {"document": DOCUMENT["document"] + " Paris was it before."}),
-    ("length", {"document": DOCUMENT["document"] * 3}),
-    ("length", {"document": "The capital is Lyon."}),
+    ("length", {"document": DOCUMENT["document"] * 3}), ("length", {"document": "The capital is Lyon."}),
     (
         "document without the evidence",
         {"document": "Lyon has many old bridges and a famous opera house too."},
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("reason", "answer"), FIRST_STAGE)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from data_pipeline.edits.edit import bare, occurs
-from data_pipeline.pairs import make_twins
+from data_pipeline.pairs import make_pairs
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents import DOCUMENT_EDITS, DocumentEditor
 from data_pipeline.pairs.documents.deletion import delete
-from data_pipeline.pairs.documents.distractor import put_beside
+from data_pipeline.pairs.documents.distractor import add_distractor
 from data_pipeline.pairs.documents.parts import is_table, parts_of, without
 from data_pipeline.pairs.documents.passage import other_passage
 from data_pipeline.pairs.documents.plausible import can_change
@@ -117,13 +117,12 @@ def test_a_near_passage_that_says_nothing_of_the_answer_takes_the_documents_plac
 @pytest.mark.parametrize(
     ("answer", "question"),
     [
-        ("Ada Holst", ""),
-        ("yes", "Who designed the bridge across the river?"),
+        ("Ada Holst", ""), ("yes", "Who designed the bridge across the river?"),
         ("It is old.", "Is the bridge across the river old?"),
         ("There are none.", "What bridges across the river are older?"),
         ("27 months", "How long did the bridge across the river take?"),
     ],
-)
+)  # fmt: skip
 def test_what_no_passage_can_tell_is_left_alone(answer: str, question: str) -> None:
     assert passage_of(gold(answer, question), f"{TOLLS} All in all 27 men came.") == []
 
@@ -303,8 +302,7 @@ def test_numbers_that_count_the_same_change_places_unless_they_are_compared() ->
 @pytest.mark.parametrize(
     ("old", "new", "document", "can"),
     [
-        ("1931", "1936", "It was built in 1931.", True),
-        ("1931", "1999", "It was built in 1931.", False),
+        ("1931", "1936", "It was built in 1931.", True), ("1931", "1999", "It was built in 1931.", False),
         ("1931年", "1999年", "建于1931年。", False),
         ("2.56", "1.97", "It was 2.56 (95% CI: 2.49-2.63) then.", False),
         ("9.6", "6.1", "The mean was 9.6 days (range, 8 to 11 days).", False),
@@ -312,7 +310,7 @@ def test_numbers_that_count_the_same_change_places_unless_they_are_compared() ->
         ("1931", "1936", "It was built in 1931. In 1934 it burnt.", False),
         ("27", "31", "They worked for 27 months.", True),
     ],
-)
+)  # fmt: skip
 def test_numbers_stay_plausible(old: str, new: str, document: str, can: bool) -> None:
     assert can_change(old, new, document) is can
 
@@ -379,7 +377,7 @@ def test_a_passage_beside_holds_what_is_gone_and_is_the_same_for_both() -> None:
     sample = gold("1931", "When was the bridge designed?")
     [found] = delete_of(sample)
     town = "The mill in Ostrand was sold in 1931. Its owner had left. It was a hotel for a while."
-    both = put_beside(found, sample, [town], rng())
+    both = add_distractor(found, sample, [town], rng())
     assert both is not None
     for before, after in (
         (found.faithful_document, both.faithful_document),
@@ -391,7 +389,9 @@ def test_a_passage_beside_holds_what_is_gone_and_is_the_same_for_both() -> None:
 def test_no_passage_that_is_about_the_question() -> None:
     sample = gold("1931", "When was the Tarn Bridge designed?")
     [found] = delete_of(sample)
-    assert put_beside(found, sample, ["The Tarn Bridge was designed in 1931. Many liked it."], rng()) is None
+    assert (
+        add_distractor(found, sample, ["The Tarn Bridge was designed in 1931. Many liked it."], rng()) is None
+    )
 
 
 # --- Twins --------------------------------------------------------------------------------------------------
@@ -406,7 +406,7 @@ def unedited(golds: Iterable[Sample]) -> list[Any]:
 def test_twins_differ_in_their_document_alone() -> None:
     golds = load_starter()
     made = [
-        twins.samples for twins in make_twins(golds, unedited, {"document": edited}, {"document": 1.0}, 0)
+        twins.samples for twins in make_pairs(golds, unedited, {"document": edited}, {"document": 1.0}, 0)
     ]
     pairs = [pair for pair in made if pair]
     assert len(made) == len(golds) and len(pairs) > 0.5 * len(golds)

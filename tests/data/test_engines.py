@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.build.engines import Engine, LocalEngine, RayEngine, Stage, make_engine
+from data_pipeline.build.engines import local, make_engine
 from data_pipeline.build.manifest import FILES
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig
 from judge.errors import InputError
 
 
-def adding(number: int) -> Stage[int, int]:
+def adding(number: int) -> Any:
     return lambda items: (number + item for item in items)
 
 
@@ -31,13 +31,9 @@ def test_the_local_engine_is_lazy() -> None:
             taken.append(number)
             yield number
 
-    results = LocalEngine().run(partial(adding, 5), items())
+    results = local(partial(adding, 5), items())
     assert [next(results), next(results)] == [5, 6]
     assert taken == [0, 1]
-
-
-def test_engines_by_name() -> None:
-    assert isinstance(make_engine("local"), LocalEngine)
 
 
 def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,30 +46,27 @@ def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.fixture(scope="module")
-def ray_engine() -> Iterator[Engine]:
+def ray_engine() -> Iterator[Any]:
     """A cluster of two processes on this machine."""
     ray = pytest.importorskip("ray", reason="Ray is an extra")
     ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
-    yield RayEngine()
+    yield make_engine("ray")
     ray.shutdown()
 
 
-def test_no_items_no_results(ray_engine: Engine) -> None:
-    assert list(ray_engine.run(partial(adding, 5), [])) == []
+def test_no_items_no_results(ray_engine: Any) -> None:
+    assert list(ray_engine(partial(adding, 5), [])) == []
 
 
 def test_a_whole_build_is_the_same_in_the_same_order(
-    ray_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ray_engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("data_pipeline.build.engines.BATCH", 8)  # several for each worker
     for name in ("local", "ray"):
         settings: dict[str, Any] = {
-            "output": str(tmp_path / name),
-            "engine": name,
-            "sources": [{"kind": "starter", "limit": 60}],
-            "splits": {"validation": 0.2, "test": 0.1},
-            "preferences": {"pairs": 6},
-        }
+            "output": str(tmp_path / name), "engine": name, "sources": [{"kind": "starter", "limit": 60}],
+            "splits": {"validation": 0.2, "test": 0.1}, "preferences": {"pairs": 6},
+        }  # fmt: skip
         build(DataConfig.model_validate(settings))
     for name in (*FILES, "aside.jsonl", "leaks.jsonl", "card.md"):
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "local" / name).read_bytes(), name

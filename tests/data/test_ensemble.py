@@ -18,25 +18,15 @@ TEACHERS = ("big", "middle", "small")  # in their priority
 # What each is (R right, W wrong) -> whose judgement is the SFT row, and whose are rejected for it.
 # Bi'an, 2.3 and B.1: the best right one by priority; each wrong one a pair; no right one, no row.
 BIAN = {
-    "RRR": ("big", []),
-    "RRW": ("big", ["small"]),
-    "RWR": ("big", ["middle"]),
-    "RWW": ("big", ["middle", "small"]),
-    "WRR": ("middle", ["big"]),
-    "WRW": ("middle", ["big", "small"]),
-    "WWR": ("small", ["big", "middle"]),
-    "WWW": (None, []),
-}
+    "RRR": ("big", []), "RRW": ("big", ["small"]), "RWR": ("big", ["middle"]),
+    "RWW": ("big", ["middle", "small"]), "WRR": ("middle", ["big"]), "WRW": ("middle", ["big", "small"]),
+    "WWR": ("small", ["big", "middle"]), "WWW": (None, []),
+}  # fmt: skip
 # The same with judgements that hold no verdict (-): they are neither chosen nor rejected.
 UNPARSED = {
-    "-RW": ("middle", ["small"]),
-    "R-W": ("big", ["small"]),
-    "R--": ("big", []),
-    "W-R": ("small", ["big"]),
-    "W--": (None, []),
-    "WW-": (None, []),
-    "---": (None, []),
-}
+    "-RW": ("middle", ["small"]), "R-W": ("big", ["small"]), "R--": ("big", []), "W-R": ("small", ["big"]),
+    "W--": (None, []), "WW-": (None, []), "---": (None, []),
+}  # fmt: skip
 
 
 def sample(label: Label, language: Language = "en", name: str = "s") -> Sample:

@@ -59,21 +59,18 @@ WICE = [
 ]
 SQUAD2_FLAT = [
     {
-        "id": "a",
-        "context": TEXT,
-        "question": "Who?",
+        "id": "a", "context": TEXT, "question": "Who?",
         "answers": {"text": ["Ann Bell", "Bell"], "answer_start": [30]},
     },
     {"id": "b", "context": TEXT, "question": "Who burned it?", "answers": {"text": [], "answer_start": []}},
-]
+]  # fmt: skip
 SPANNED = [
     {"prompt": TEXT, "response": "It burned in 1905.", "labels": '[{"start": 13, "end": 17}]'},
     {"prompt": TEXT, "response": "It burned in 1901.", "labels": []},
 ]
 SETS: dict[str, tuple[list[Row], Row, list[tuple[str, Label]]]] = {
     "race": (
-        RACE,
-        {"form": "multiple_choice", "columns": RACE_COLUMNS},
+        RACE, {"form": "multiple_choice", "columns": RACE_COLUMNS},
         [("Cid Drew", FAIL), ("Ann Bell", PASS), ("1901", PASS), ("1902", FAIL)],
     ),
     "multirc": (
@@ -81,10 +78,7 @@ SETS: dict[str, tuple[list[Row], Row, list[tuple[str, Label]]]] = {
         {
             "form": "claims",
             "columns": {
-                "document": "paragraph",
-                "question": "question",
-                "answer": "answer",
-                "label": "label",
+                "document": "paragraph", "question": "question", "answer": "answer", "label": "label",
             },
         },
         [("Ann Bell", PASS), ("Cid Drew", FAIL)],
@@ -106,8 +100,7 @@ SETS: dict[str, tuple[list[Row], Row, list[tuple[str, Label]]]] = {
         [("The mill 0.", PASS), ("The mill 1.", FAIL), ("The mill 2.", FAIL)],
     ),
     "wice": (
-        WICE,
-        {"form": "claims", "columns": {"document": "evidence", "answer": "claim", "label": "label"}},
+        WICE, {"form": "claims", "columns": {"document": "evidence", "answer": "claim", "label": "label"}},
         [("Bell 0.", PASS), ("Bell 1.", FAIL), ("Bell 2.", FAIL)],
     ),
     "squad2": (
@@ -123,7 +116,7 @@ SETS: dict[str, tuple[list[Row], Row, list[tuple[str, Label]]]] = {
         {"form": "spans", "columns": {"document": "prompt", "answer": "response", "spans": "labels"}},
         [("It burned in 1905.", FAIL), ("It burned in 1901.", PASS)],
     ),
-}
+}  # fmt: skip
 
 
 def write(path: Path, rows: list[Row]) -> Path:
@@ -210,18 +203,13 @@ def row(form: str, **values: Any) -> list[Sample] | LeftOut:
 @pytest.mark.parametrize(
     ("question", "reason"),
     [
-        ("Which is NOT mentioned?", "negated question"),
-        ("All are true except", "negated question"),
-        ("Who didn't come?", "negated question"),
-        ("Which statement is false?", "negated question"),
-        ("下列说法错误的是", "negated question"),
-        ("他没去哪里?", "negated question"),
-        ("Why didn't she come?", None),
-        ("Who wrote the note?", None),
-        ("他是不是来了?", None),
+        ("Which is NOT mentioned?", "negated question"), ("All are true except", "negated question"),
+        ("Who didn't come?", "negated question"), ("Which statement is false?", "negated question"),
+        ("下列说法错误的是", "negated question"), ("他没去哪里?", "negated question"),
+        ("Why didn't she come?", None), ("Who wrote the note?", None), ("他是不是来了?", None),
         ("他为什么来?", None),
     ],
-)
+)  # fmt: skip
 def test_negated_questions_are_left_out(question: str, reason: str | None) -> None:
     found = row("multiple_choice", question=question, options=["a", "b"], answer=0)
     assert (found == LeftOut("x", f"form multiple_choice: {reason}")) == (reason is not None)

@@ -3,7 +3,6 @@
 import json
 import pickle
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
@@ -15,8 +14,8 @@ from hypothesis import strategies as st
 from benchmarks.leak_recall import figures, planted, synthetic
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig, LeaksConfig
-from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, Gate, IndexBuilder, Kind, at_hand, kept
-from data_pipeline.leaks.gating import LeakGate
+from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, IndexBuilder, Kind, at_hand, kept
+from data_pipeline.leaks.gate import LeakGate, leaks_in
 from data_pipeline.leaks.shingles import fingerprint, passages, shingles, shingles_of, words
 from data_pipeline.sources.starter import load_starter
 from judge.errors import InputError
@@ -68,8 +67,7 @@ def check(
 @pytest.mark.parametrize(
     ("document", "question", "kind"),
     [
-        (BRIDGE, QUESTION, Kind.DOCUMENT),
-        (BRIDGE, QUESTION.upper(), Kind.DOCUMENT),
+        (BRIDGE, QUESTION, Kind.DOCUMENT), (BRIDGE, QUESTION.upper(), Kind.DOCUMENT),
         (BRIDGE, "How long is it?", Kind.OTHER_QUESTION),
         (BRIDGE.upper().replace(" ", "\n ").replace(",", " -"), "How long is it?", Kind.OTHER_QUESTION),
         (LAKE.replace("，", " , ").replace("。", "."), "水位上升了多少?", Kind.DOCUMENT),
@@ -78,8 +76,7 @@ def check(
         (f"An unrelated paragraph of a few words.\n\n{BRIDGE}\n\n{LAKE}", "?", Kind.NEAR_DOCUMENT),
         (BRIDGE[:110], "?", Kind.NEAR_DOCUMENT),
         ("The bridge was designed by a firm from Tarn and is very long.", "?", None),
-        ("青湖是一个很大的湖。", "?", None),
-        ("", "?", None),
+        ("青湖是一个很大的湖。", "?", None), ("", "?", None),
     ],
 )  # fmt: skip
 def test_documents(index: BenchmarkIndex, document: str, question: str, kind: Kind | None) -> None:
@@ -89,15 +86,12 @@ def test_documents(index: BenchmarkIndex, document: str, question: str, kind: Ki
 @pytest.mark.parametrize(
     ("question", "answer", "kind"),
     [
-        (QUESTION, ANSWER, Kind.PAIR),
-        (QUESTION.lower(), f"{ANSWER}.", Kind.PAIR),
-        (QUESTION, "Ida Horst, in 1913", None),
-        ("Who designed it?", ANSWER, None),
-        ("In which year?", "1990", None),  # one about any document
-        ("What is water?", "h2o", Kind.PAIR),  # asked without a document, so it stands for itself
+        (QUESTION, ANSWER, Kind.PAIR), (QUESTION.lower(), f"{ANSWER}.", Kind.PAIR),
+        (QUESTION, "Ida Horst, in 1913", None), ("Who designed it?", ANSWER, None),
+        ("In which year?", "1990", None), ("What is water?", "h2o", Kind.PAIR),
         ("What is ice?", "H2O", None),
     ],
-)
+)  # fmt: skip
 def test_questions_with_answers_count_together(
     index: BenchmarkIndex, question: str, answer: str, kind: Kind | None
 ) -> None:
@@ -147,22 +141,13 @@ def test_twins_go_together_and_others_about_their_document_by_themselves(index: 
     rows = [
         Sample("1", LAKE[::-1], "x", group="a", meta={"pair": "p"}),
         Sample("2", "A free document.", "x", group="a"),
-        Sample("3", BRIDGE, "x", group="a", meta={"pair": "p"}),
-        Sample("4", BRIDGE, "x"),
+        Sample("3", BRIDGE, "x", group="a", meta={"pair": "p"}), Sample("4", BRIDGE, "x"),
         Sample("5", "Another free document.", "x"),
-    ]
-    reads = []
-
-    def read() -> Iterator[Sample]:
-        reads.append(1)
-        return iter(rows)
-
-    gate = Gate(read, index.check)
-    assert [sample.id for sample in gate.kept()] == ["2", "5"]
-    assert [(row["id"], row["benchmark"], row["row"]) for row in gate.dropped] == [
-        ("1", "bridges", "b1"), ("3", "bridges", "b1"), ("4", "bridges", "b1"),
     ]  # fmt: skip
-    assert [sample.id for sample in gate.kept()] == ["2", "5"] and len(gate.dropped) == 3 and len(reads) == 3
+    leaks = leaks_in(rows, index.check)
+    assert {pair: (leak.benchmark, leak.id) for pair, leak in leaks.items()} == {
+        "p": ("bridges", "b1"), "4": ("bridges", "b1"),
+    }  # fmt: skip
 
 
 # --- Long documents -----------------------------------------------------------------------------------------
@@ -194,8 +179,7 @@ def test_of_a_long_document_only_what_supports_the_answer_leaks(shown: str) -> N
     passage = part if shown == "passage" else "\n\n".join([" ".join(facts(10, "other")), part])
     index = BenchmarkIndex.build({"bench": [Sample("b", passage, "coinbox55", "What does the box 55 hold?")]})
     rows = [asked(sentences, place) for place in range(200)]
-    gate = Gate(lambda: rows, index.check)
-    leaked = {int(name.split("-")[1]) for name in gate.leaks}
+    leaked = {int(name.split("-")[1]) for name in leaks_in(rows, index.check)}
     assert set(range(50, 62)) <= leaked <= set(range(38, 74))
     # A summary stands for its whole document.
     assert index.check(asked(sentences, 150, task=Task.SUMMARIZATION)) is not None
@@ -267,11 +251,9 @@ def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
             stream.write(json.dumps({**row, "source_ds": "DROP"}) + "\n")
     recipe = {
         "sources": [{"kind": "file", "path": str(tmp_path / "mine.jsonl")}],
-        "output": str(tmp_path / "out"),
-        "audit": "off",
-        "preferences": {"pairs": 0},
+        "output": str(tmp_path / "out"), "audit": "off", "preferences": {"pairs": 0},
         "leaks": {"data_dir": str(tmp_path / "data"), "benchmarks": ["halubench"]},
-    }
+    }  # fmt: skip
     write_samples(tmp_path / "mine.jsonl", (replace(gold, source="mine") for gold in golds))
     with pytest.raises(
         InputError, match=r"sources.0'.*12 of 40 samples of .*mine.jsonl occur .*\(30%\).*max_dropped=0\.2"

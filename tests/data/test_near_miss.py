@@ -58,14 +58,10 @@ def test_an_answer_to_the_same_question_is_none(store_of: StoreOf) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("Oats", "barley"),  # listed together
-        ("Ada Holst", "the widow"),  # one and the same
-        ("Ada Holst", "Holst"),  # a part
-        ("1907", "1750"),  # not in the document
-        ("14", "barn"),  # named by the question
-        ("Ada Holst", "no"),
+        ("Oats", "barley"), ("Ada Holst", "the widow"), ("Ada Holst", "Holst"), ("1907", "1750"),
+        ("14", "barn"), ("Ada Holst", "no"),
     ],
-)
+)  # fmt: skip
 def test_what_may_be_right_as_well_is_no_near_miss(right: str, wrong: str) -> None:
     assert not is_other(sample("a", "Who or what was at the barn?", right), wrong)
 
@@ -73,13 +69,10 @@ def test_what_may_be_right_as_well_is_no_near_miss(right: str, wrong: str) -> No
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("What is one of the grains?", "Oats"),
-        ("What is not ground?", "barley"),
-        ("What examples are there?", "Oats"),
-        ("Did the barn burn?", "yes"),
-        ("", "1907"),
+        ("What is one of the grains?", "Oats"), ("What is not ground?", "barley"),
+        ("What examples are there?", "Oats"), ("Did the barn burn?", "yes"), ("", "1907"),
     ],
-)
+)  # fmt: skip
 def test_questions_with_several_answers_get_none(store_of: StoreOf, question: str, answer: str) -> None:
     golds = [sample("a", question, answer), sample("b", "Who built a bridge?", "Ben Oake")]
     assert missed(store_of(golds), golds[0]) is None
@@ -96,21 +89,15 @@ def test_numbers_of_a_size_years_of_an_age_and_parts_of_a_whole() -> None:
 @pytest.mark.parametrize(
     ("question", "kind", "language"),
     [
-        ("In what year did it close?", "when", "en"),
-        ("When did it close?", "when", "en"),
-        ("Which team won?", "what team", "en"),
-        ("What is the capital of Ostmark?", "what capital", "en"),
+        ("In what year did it close?", "when", "en"), ("When did it close?", "when", "en"),
+        ("Which team won?", "what team", "en"), ("What is the capital of Ostmark?", "what capital", "en"),
         ("What famous English miller is meant?", "what miller", "en"),
-        ("How many horses were there?", "how many", "en"),
-        ("Whose horses were they?", "who", "en"),
-        ("What did they grind?", OPEN, "en"),
-        ("磨坊是谁建的？", "who", "zh"),
-        ("磨坊是哪一年建的？", "when", "zh"),
-        ("磨坊在哪里？", "where", "zh"),
-        ("磨坊有多少匹马？", "how many 匹", "zh"),
-        ("他加入了哪个球队？", "what 球队", "zh"),
+        ("How many horses were there?", "how many", "en"), ("Whose horses were they?", "who", "en"),
+        ("What did they grind?", OPEN, "en"), ("磨坊是谁建的？", "who", "zh"),
+        ("磨坊是哪一年建的？", "when", "zh"), ("磨坊在哪里？", "where", "zh"),
+        ("磨坊有多少匹马？", "how many 匹", "zh"), ("他加入了哪个球队？", "what 球队", "zh"),
     ],
-)
+)  # fmt: skip
 def test_what_a_question_asks_for(question: str, kind: str, language: Language) -> None:
     assert asks_for(question, language) == kind
 

@@ -104,32 +104,24 @@ def test_golden(
         ("comparative", "en", "The North Shore Hotel kept its name."),
         ("comparative", "en", "At first nobody knew it, not even last year."),
         ("comparative", "en", "The road was named after a mayor."),
-        ("comparative", "zh", "他去过东京和南京。"),
-        ("negation", "en", "There is a bridge."),
+        ("comparative", "zh", "他去过东京和南京。"), ("negation", "en", "There is a bridge."),
         ("negation", "en", "The bridge was closed for 12 weeks."),
         ("negation", "en", "The wood was not stolen, but bought."),
-        (
-            "negation",
-            "en",
-            "Abel never saw it open again.",
-        ),  # no edit denies such a thing, so none affirms it
+        ("negation", "en", "Abel never saw it open again."),
         ("negation", "en", "The results did not always support the engineer."),
         ("number", "en", "The levy of 1931 and type 2 roads, as in [12]."),
         ("number", "en", "A 3D model shows the three dimensions."),
         ("number", "en", "The planet (66391) 1999 KW4 is small."),
         ("comparative", "en", "The pool has 32 degrees and is warmer than the lake at 27 degrees."),
-        ("date", "en", "The day is known as Black Friday."),
-        ("number", "en", "These 12 weeks were cold."),
+        ("date", "en", "The day is known as Black Friday."), ("number", "en", "These 12 weeks were cold."),
         ("date", "en", "The span holds (Abel et al., 1931)."),
         ("comparative", "en", "The toll rose from 20 to 30 marks."),
         ("comparative", "en", "The plant lies 40 metres above sea level."),
-        ("negation", "en", "It did not have any lights."),
-        ("negation", "zh", "不但如此，他总是这样。"),
-        ("entity", "en", "The bridge is old."),
-        ("number", "en", "The H2O and the A4 road."),
+        ("negation", "en", "It did not have any lights."), ("negation", "zh", "不但如此，他总是这样。"),
+        ("entity", "en", "The bridge is old."), ("number", "en", "The H2O and the A4 road."),
         ("date", "en", "It may march on."),
     ],
-)
+)  # fmt: skip
 def test_an_edit_that_would_be_wrong_is_not_made(kind: str, language: Language, answer: str) -> None:
     document = BRIDGE if language == "en" else LAKE
     assert all(EDITS[kind](answer, document, "", language, Random(seed)) is None for seed in range(5))
@@ -263,15 +255,14 @@ PREDICATES = 'Varn_Airport | cityServed | "Varn, Ostland"\nVarn_Airport | runway
     [
         ("In May the engineer Jon Abel came.", "Jon Abel", "person-long"),
         ("Dr Sorrel came to the inn. It rained, and Sorrel left.", "Sorrel", "person-short"),
-        ("He left for Norway.", "Norway", "country"),
-        ("He left for Lisbon.", "Lisbon", "city"),
+        ("He left for Norway.", "Norway", "country"), ("He left for Lisbon.", "Lisbon", "city"),
         ("They took oseltamivir and then Remdesivir.", "Remdesivir", "drug"),
         ("We tested for SARS-CoV-2 first.", "SARS-CoV-2", "virus"),
         ("He joined the Varn University in May.", "Varn University", "organisation"),
         ("Nobody knew what Kuznets Wave meant.", "Kuznets Wave", "thing"),
         ("After the Quorn came.", "Quorn", "other"),
     ],
-)
+)  # fmt: skip
 def test_names_are_of_the_kind_that_something_shows(document: str, name: str, form: str) -> None:
     assert {fact.form for fact in find_entities(document, "en") if fact.text == name} == {form}
 
@@ -284,26 +275,20 @@ def test_predicates_of_triples_are_no_names() -> None:
 @pytest.mark.parametrize(
     ("kind", "document", "question", "answer"),
     [
-        # A drug for a person, a city for a country, a woman's name for a man's, another name of the same.
         ("entity", "Jon Abel took Remdesivir.", "Who took it?", "Jon Abel"),
         ("entity", "She left Norway for Lisbon.", "Which country did she leave?", "Norway"),
         ("entity", "Peter Sand sold his boat. Later Mary Holst came.", "", "Peter Sand sold his boat."),
         (
-            "entity",
-            "The Scottish Parliament met. Nobody saw the Scotland Parliament.",
-            "Who met?",
+            "entity", "The Scottish Parliament met. Nobody saw the Scotland Parliament.", "Who met?",
             "Scottish Parliament",
         ),
-        # What the document says of both, or of each in turn, and the place within a place.
         (
-            "entity",
-            "Among the founders were the poet Jon Abel, the painter Max Sorrel.",
-            "Who founded it?",
-            "Jon Abel",
+            "entity", "Among the founders were the poet Jon Abel, the painter Max Sorrel.",
+            "Who founded it?", "Jon Abel",
         ),
         ("entity", "It began in Wuhan, China. Cases came to Norway.", "", "It began in Wuhan, China."),
     ],
-)
+)  # fmt: skip
 def test_a_name_that_would_not_fit_is_not_put_in(
     kind: str, document: str, question: str, answer: str
 ) -> None:

@@ -53,21 +53,14 @@ def test_golden(kind: str, answer: str, document: str, question: str, expected: 
 @pytest.mark.parametrize(
     ("kind", "answer"),
     [
-        ("comparative", "他去过西班牙和东京。"),
-        ("comparative", "最高法院作出判决。"),
-        ("comparative", "因漏水增加了3元。"),
-        ("comparative", "乙组花费1,900元，低于甲组的3,250元。"),
-        ("comparative", "从北往南走。"),
-        ("negation", "未成年人的转会费已付。"),
-        ("negation", "由于没有使用机器，他做得很慢。"),
-        ("negation", "他还未公布任何计划。"),
-        ("negation", "这已经不是原来的国家了。"),
-        ("number", "他与贺松涛两人合作。"),
-        ("number", "这十分普遍。"),
-        ("number", "本州、四国及九州。"),
-        ("number", "那是第二次世界大战。"),
+        ("comparative", "他去过西班牙和东京。"), ("comparative", "最高法院作出判决。"),
+        ("comparative", "因漏水增加了3元。"), ("comparative", "乙组花费1,900元，低于甲组的3,250元。"),
+        ("comparative", "从北往南走。"), ("negation", "未成年人的转会费已付。"),
+        ("negation", "由于没有使用机器，他做得很慢。"), ("negation", "他还未公布任何计划。"),
+        ("negation", "这已经不是原来的国家了。"), ("number", "他与贺松涛两人合作。"),
+        ("number", "这十分普遍。"), ("number", "本州、四国及九州。"), ("number", "那是第二次世界大战。"),
     ],
-)
+)  # fmt: skip
 def test_what_would_not_read_or_not_be_wrong_is_left_alone(kind: str, answer: str) -> None:
     assert outcomes(kind, answer, f"{LAKE}{answer}另有一句。") == {None}
 

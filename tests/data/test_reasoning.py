@@ -59,35 +59,29 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
     ("a fact", sample("It is 640 m long."), ['"It is 640 m long."']),
     ("a fact", sample("他一生制琴约620把。"), ["制琴约620把"]),
     (
-        "an edit",
-        wrong("It is 460 m long.", "number", "640", "460"),
+        "an edit", wrong("It is 460 m long.", "number", "640", "460"),
         ['"It is 640 m long."', '"640"', '"460"'],
     ),
     ("an edit", wrong("他一生制琴约480把。", "number", "620", "480"), ["制琴约620把", "“620”", "“480”"]),
     (
-        "a fact deep in a sentence",
-        wrong("The pier had six red lamps.", "number", "nine", "six"),
+        "a fact deep in a sentence", wrong("The pier had six red lamps.", "number", "nine", "six"),
         ["nine red lamps on the pier", '"nine"', '"six"'],
     ),
     (
-        "a negation",
-        wrong("Boats do not pass free of charge.", "negation", "pass", "do not pass"),
+        "a negation", wrong("Boats do not pass free of charge.", "negation", "pass", "do not pass"),
         ["Boats pass free of charge", "do not pass"],
     ),
     ("an omission", wrong("Tolls were raised.", "omission", " in 1948", ""), ["in 1948", "leaves out"]),
     (
-        "an addition",
-        wrong("It is 640 m long. Otters built it.", "addition", "", "Otters built it."),
+        "an addition", wrong("It is 640 m long. Otters built it.", "addition", "", "Otters built it."),
         ["640 m long", '"Otters built it."', "- It is 640 m long: "],
     ),
     (
-        "a deletion",
-        wrong("The bridge is blue.", "deletion", "", "The bridge is blue."),
+        "a deletion", wrong("The bridge is blue.", "deletion", "", "The bridge is blue."),
         ['"The bridge is blue."'],
     ),
     (
-        "an edited document",
-        wrong("It was built in 1926.", "document_swap", "1931", "1926"),
+        "an edited document", wrong("It was built in 1926.", "document_swap", "1931", "1926"),
         ["built in 1931", '"1926"'],
     ),
     (
@@ -116,7 +110,7 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
         ),
         ["Jon Abel designed it", "tell"],
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("what", "item", "told"), TOLD)
@@ -129,14 +123,12 @@ def test_each_kind_of_claim_and_error_is_told(what: str, item: Sample, told: lis
 @pytest.mark.parametrize(
     "item",
     [
-        sample("Otters live there."),  # nothing to quote
-        sample("It is 640 m long. Otters live under purple roofs."),
-        sample("It is 999 m long."),  # a number that is not there
-        sample("It is 7 m long.", Label.FAIL),  # nobody says what is wrong
+        sample("Otters live there."), sample("It is 640 m long. Otters live under purple roofs."),
+        sample("It is 999 m long."), sample("It is 7 m long.", Label.FAIL),
         sample("It is 7 m long.", Label.FAIL, spans=[{"start": 1}]),
         sample("The document does not say who designed it.", Label.FAIL, "Who?"),
     ],
-)
+)  # fmt: skip
 def test_without_a_quote_there_is_no_reasoning(item: Sample) -> None:
     assert explain(item) is None and Mistakes().of(item) is None
 
@@ -227,17 +219,13 @@ def test_claims() -> None:
 @pytest.mark.parametrize(
     ("text", "refusal"),
     [
-        ("The document does not say when.", True),
-        ("The passages do not mention any cost.", True),
+        ("The document does not say when.", True), ("The passages do not mention any cost.", True),
         ("Unable to answer based on given passages.", True),
         ("This cannot be determined from the given text.", True),
-        ("The bridge does not carry trains.", False),
-        ("He did not answer the letter.", False),
-        ("文档没有说是谁建造的。", True),
-        ("根据文档无法确定时间。", True),
-        ("他从不使用机器。", False),
+        ("The bridge does not carry trains.", False), ("He did not answer the letter.", False),
+        ("文档没有说是谁建造的。", True), ("根据文档无法确定时间。", True), ("他从不使用机器。", False),
     ],
-)
+)  # fmt: skip
 def test_refusals_are_known(text: str, refusal: bool) -> None:
     assert refuses(text, "zh" if re.search("[一-龥]", text) else "en") is refusal
 

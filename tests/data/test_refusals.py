@@ -8,7 +8,7 @@ import pytest
 from data_pipeline.pairs.contrast import pairs
 from data_pipeline.pairs.documents.supporting import parts_of
 from data_pipeline.pairs.half_refusal import half_refusal
-from data_pipeline.pairs.question_clause import asked
+from data_pipeline.pairs.question_clause import question_clause
 from data_pipeline.pairs.refusal import BARE, WORDINGS, refuse, wording
 from data_pipeline.teachers.reasoning.claims import errors_of
 from judge.types import Label, Language, Sample
@@ -33,15 +33,13 @@ def gold(answer: str, question: str, document: str = BRIDGE, language: Language 
         ("How many people were killed in the flood?", "how many people were killed in the flood"),
         ("Where can visitors buy tickets?", "where visitors can buy tickets"),
         ("Who was the first mayor of the town?", "who was the first mayor of the town"),
-        ("Where was the second reported case found?", None),  # which of the two is the verb?
-        ("What were the talks being held about?", None),
-        ("Name the designer of the bridge.", None),
-        ("The bridge was designed by whom?", None),
-        ("Which bridges do not have tolls?", None),
+        ("Where was the second reported case found?", None),
+        ("What were the talks being held about?", None), ("Name the designer of the bridge.", None),
+        ("The bridge was designed by whom?", None), ("Which bridges do not have tolls?", None),
     ],
-)
+)  # fmt: skip
 def test_what_is_asked(question: str, clause: str | None) -> None:
-    assert asked(question, "en") == clause
+    assert question_clause(question, "en") == clause
 
 
 @pytest.mark.parametrize(
@@ -54,7 +52,7 @@ def test_what_is_asked(question: str, clause: str | None) -> None:
     ],
 )
 def test_what_is_asked_in_chinese(question: str, clause: str | None) -> None:
-    assert asked(question, "zh") == clause
+    assert question_clause(question, "zh") == clause
 
 
 def test_the_same_refusal_with_and_without_the_answer() -> None:
@@ -96,7 +94,7 @@ def test_nothing_where_rules_are_not_sure(item: Sample) -> None:
 )
 def test_many_wordings(language: Language, question: str) -> None:
     found = {wording(question, language, random.Random(seed)) for seed in range(400)}
-    clause = asked(question, language)
+    clause = question_clause(question, language)
     assert clause is not None
     named = {text.format(clause) for text in WORDINGS[language]}
     assert len(named) >= 10 and found == named | {text.format(question) for text in BARE[language]}

@@ -29,8 +29,7 @@ LAKE = "林嘉禾1948年3月生于云泊市，1971年进入云泊乐器公司。
 
 FAITHFUL: list[tuple[Language, str, list[str]]] = [
     (
-        "en",
-        "The Corran Bridge was opened on March 4 1931.",
+        "en", "The Corran Bridge was opened on March 4 1931.",
         ["opened on 4 March 1931", '"1931"', '"March 4"'],
     ),
     ("en", "Only 380 workers came.", ["but only 380 workers came", '"380"']),
@@ -39,41 +38,33 @@ FAITHFUL: list[tuple[Language, str, list[str]]] = [
     ("en", "The bridge was closed.", ["In 1948 the bridge was closed"]),
     ("zh", "林嘉禾一生制琴约620把。", ["制琴约620把", "“620”"]),
     ("zh", "他从不使用机器。", ["从不使用机器"]),
-]
+]  # fmt: skip
 WRONG: list[tuple[str, Language, str, list[str]]] = [
     ("missing", "en", "The bridge was opened on 4 March 1936.", ["opened on 4 March 1931", '"1936"']),
     ("missing", "en", "The bridge was opened by Ruth Calder.", ["by Mira Holst", '"Ruth Calder"']),
     ("missing", "zh", "他一生制琴约480把。", ["制琴约620把", "“480”"]),
     (
-        "other",
-        "en",
-        "In 1931 it was closed for 12 weeks.",
+        "other", "en", "In 1931 it was closed for 12 weeks.",
         ["In 1948 the bridge", '"1931" instead of "1948"'],
     ),
     ("other", "zh", "他于1948年进入公司。", ["1971年进入云泊乐器公司", "把“1971年”说成了“1948年”"]),
     (
-        "opposite",
-        "en",
-        "Tolls rose after the war.",
+        "opposite", "en", "Tolls rose after the war.",
         ["Tolls rose before the war", '"after" instead of "before"'],
     ),
     ("opposite", "zh", "售价高于300元。", ["售价低于300元", "把“低于”说成了“高于”"]),
     (
-        "polarity",
-        "en",
-        "In 1948 the bridge was not closed for 12 weeks.",
+        "polarity", "en", "In 1948 the bridge was not closed for 12 weeks.",
         ["closed for 12 weeks", "denies this"],
     ),
     ("polarity", "en", "Abel saw it open again.", ["never saw it open again", "leaves out"]),
     ("polarity", "zh", "他使用机器。", ["从不使用机器", "否定"]),
     (
-        "unknown",
-        "en",
-        "It has carried heavy purple elephants without complaint.",
+        "unknown", "en", "It has carried heavy purple elephants without complaint.",
         ["does not support", "elephants"],
     ),
     ("unknown", "zh", "桥下常有白鹭和野鸭栖息。", ["文档不支持", "白鹭"]),
-]
+]  # fmt: skip
 
 
 def sample(language: Language, answer: str, question: str = "") -> Sample:
@@ -120,17 +111,14 @@ def test_of_a_translation_the_numbers_are_compared() -> None:
 @pytest.mark.parametrize(
     ("text", "document", "there"),
     [
-        ("It cost 5,870 crowns.", "5870 crowns", True),
-        ("It took three weeks.", "3 weeks", True),
-        ("It took 3 weeks.", "three weeks", True),
-        ("It rose by 40%.", "40 percent", True),
-        ("It was on 4 March.", "March 4, 1931", True),
-        ("It was on 4 March.", "4 May", False),
+        ("It cost 5,870 crowns.", "5870 crowns", True), ("It took three weeks.", "3 weeks", True),
+        ("It took 3 weeks.", "three weeks", True), ("It rose by 40%.", "40 percent", True),
+        ("It was on 4 March.", "March 4, 1931", True), ("It was on 4 March.", "4 May", False),
         ("It cost 5,870 crowns.", "15,870 crowns", False),
         ("The engineer was Jon Abel.", "Abel built it", True),
         ("The engineer was Jon Abel.", "Jon Calder built it", False),
     ],
-)
+)  # fmt: skip
 def test_a_fact_stands_in_other_spellings(text: str, document: str, there: bool) -> None:
     [fact] = find_facts(text, "en")
     assert stands(fact, document, "en") is there

@@ -32,13 +32,11 @@ ASQA = {
             "ambiguous_question": "When was it built?",
             "qa_pairs": [
                 {
-                    "context": "The pier rose in 1890.",
-                    "question": "When did the pier rise?",
+                    "context": "The pier rose in 1890.", "question": "When did the pier rise?",
                     "short_answers": ["1890"],
                 },
                 {
-                    "context": "No context provided",
-                    "question": "When the mill?",
+                    "context": "No context provided", "question": "When the mill?",
                     "short_answers": ["1901", "in 1901"],
                 },
             ],
@@ -49,20 +47,19 @@ ASQA = {
                 },
                 {"knowledge": [], "long_answer": "The pier dates from 1890, the mill from 1901."},
             ],
-        }
-    }
-}
+        },
+    },
+}  # fmt: skip
 CSDS = [
     {
-        "DialogueID": 31,
-        "QRole": "用户",
+        "DialogueID": 31, "QRole": "用户",
         "Dialogue": [
             {"speaker": "Q", "turn": 0, "utterance": "订单 到 了 吗"},
             {"speaker": "A", "turn": 1, "utterance": "iPhone 15 Pro 明天 到"},
         ],
         "FinalSumm": ["用户问订单。", "客服说明天到。"],
-    }
-]
+    },
+]  # fmt: skip
 CRUD = {
     "event_summary": [{"ID": "e", "event": "x", "text": "报道一。", "summary": "摘要。"}],
     "questanswer_1doc": [
@@ -70,35 +67,27 @@ CRUD = {
         {"ID": "b", "news1": "报道二。", "questions": "", "answers": "乙。"},
     ],
     "questanswer_2docs": [
-        {
-            "ID": "c",
-            "news1": "报道一。",
-            "news2": "报道三。",
-            "questions": "几?",
-            "answers": "三。",
-        }
+        {"ID": "c", "news1": "报道一。", "news2": "报道三。", "questions": "几?", "answers": "三。"},
     ],
     "questanswer_3docs": [],
-}
+}  # fmt: skip
 DROP = {
     "nfl_1": {
         "passage": "The Rams kicked 2 field goals on 3 May 1990.",
         "qa_pairs": [
             {"query_id": "q0", "question": "How many?", "answer": {"number": "2", "date": {}, "spans": []}},
             {
-                "query_id": "q1",
-                "question": "Who?",
+                "query_id": "q1", "question": "Who?",
                 "answer": {"number": "", "date": {"day": ""}, "spans": ["Rams", "They"]},
             },
             {
-                "query_id": "q2",
-                "question": "When?",
+                "query_id": "q2", "question": "When?",
                 "answer": {"number": "", "date": {"day": "3", "month": "May", "year": "1990"}, "spans": []},
             },
             {"query_id": "q3", "question": "Why?", "answer": {"number": "", "spans": []}},
         ],
-    }
-}
+    },
+}  # fmt: skip
 DROP["nfl_1"]["qa_pairs"][1]["answer"]["date"] = {"day": "", "month": "", "year": ""}  # type: ignore[index]
 TABLE = {"columns": ["city", "rivers"], "data": [["Oslo", 2], ["Hull", None]]}
 TABLEBENCH = [
@@ -108,93 +97,65 @@ TABLEBENCH = [
 ]
 WEBCPM = [
     {
-        "question": "河有多长?",
-        "answer": "河长9公里【1】<2>。",
+        "question": "河有多长?", "answer": "河长9公里【1】<2>。",
         "digests": [
-            {"title": "x", "datas": [{"desc": "河长"}, {"desc": "9公里。"}]},
-            {"datas": [{"desc": " "}]},
+            {"title": "x", "datas": [{"desc": "河长"}, {"desc": "9公里。"}]}, {"datas": [{"desc": " "}]},
         ],
-    }
-]
+    },
+]  # fmt: skip
 WEBQA = {
     "Q_TRN_1": {
         "question": "河在哪里",
         "evidences": {
             "Q_TRN_1#00": {"answer": ["no_answer"], "evidence": "不知道"},
-            "Q_TRN_1#01": {
-                "answer": ["奥斯陆", "Oslo"],
-                "evidence": "河在奥斯陆",
-            },
+            "Q_TRN_1#01": {"answer": ["奥斯陆", "Oslo"], "evidence": "河在奥斯陆"},
         },
-    }
-}
+    },
+}  # fmt: skip
 PUBMEDQA = {
     "101": {
-        "QUESTION": "Does it help?",
-        "CONTEXTS": ["We gave it.", "Half got well."],
+        "QUESTION": "Does it help?", "CONTEXTS": ["We gave it.", "Half got well."],
         "LONG_ANSWER": "It helps half.",
-    }
-}
+    },
+}  # fmt: skip
 FINANCEBENCH = [
     {
-        "financebench_id": "financebench_id_00007",
-        "doc_name": "ACME_2020_10K",
-        "question": "Revenue?",
+        "financebench_id": "financebench_id_00007", "doc_name": "ACME_2020_10K", "question": "Revenue?",
         "answer": "$7.00",
         "evidence": [
-            {"evidence_text": "Revenue 7", "doc_name": "ACME_2020_10K"},
-            {"evidence_text": "in millions"},
+            {"evidence_text": "Revenue 7", "doc_name": "ACME_2020_10K"}, {"evidence_text": "in millions"},
         ],
-    }
-]
+    },
+]  # fmt: skip
 IFQA = [
     {
-        "idx": 4,
-        "question": "If Oslo had no river, what then?",
-        "answers": ["", "Less water"],
+        "idx": 4, "question": "If Oslo had no river, what then?", "answers": ["", "Less water"],
         "context": ["Rivers bring water."],
-    }
-]
+    },
+]  # fmt: skip
 LAWBENCH_QA = [
-    {
-        "instruction": "x",
-        "question": "段落:甲借给乙一千元。问题:借了多少？",
-        "answer": "回答:一千元",
-    }
-]
-LAWBENCH_SUM = [
-    {
-        "instruction": "x",
-        "question": "甲借给乙一千元，乙不还。",
-        "answer": "乙不还钱。",
-    }
-]
+    {"instruction": "x", "question": "段落:甲借给乙一千元。问题:借了多少？", "answer": "回答:一千元"},
+]  # fmt: skip
+LAWBENCH_SUM = [{"instruction": "x", "question": "甲借给乙一千元，乙不还。", "answer": "乙不还钱。"}]
 FIB = [
     {
-        "id": "9",
-        "input": "A ship sank off Hull.",
-        "correct_choice": "<t> A ship sank . </t>",
-        "list_choices": ["<t> A plane fell . </t>", "<t> A ship sank . </t>"],
-        "lbl": 1,
-    }
-]
+        "id": "9", "input": "A ship sank off Hull.", "correct_choice": "<t> A ship sank . </t>",
+        "list_choices": ["<t> A plane fell . </t>", "<t> A ship sank . </t>"], "lbl": 1,
+    },
+]  # fmt: skip
 CONFLICTQA = [
     {
-        "question": "Can cats swim?",
-        "memory_answer": "Cats can swim.",
-        "counter_answer": "Cats cannot swim.",
-        "parametric_memory": "Cats swim well.",
+        "question": "Can cats swim?", "memory_answer": "Cats can swim.",
+        "counter_answer": "Cats cannot swim.", "parametric_memory": "Cats swim well.",
         "counter_memory": "No cat was ever seen to swim.",
-    }
-]
+    },
+]  # fmt: skip
 HALUEVAL = [
     {
-        "knowledge": "Oslo is in Norway.",
-        "question": "Where?",
-        "right_answer": "Norway",
+        "knowledge": "Oslo is in Norway.", "question": "Where?", "right_answer": "Norway",
         "hallucinated_answer": "In Sweden.",
-    }
-]
+    },
+]  # fmt: skip
 RAGTRUTH_SOURCES = [
     {"source_id": "1", "task_type": "QA", "source_info": {"question": "q?", "passages": "passage 1: x"}}
 ]
@@ -204,66 +165,39 @@ RAGTRUTH_RESPONSES = [
 ]
 RGB_EN = [
     {
-        "id": 4,
-        "query": "Who won in 2019?",
-        "answer": "Ann Bell",
-        "fakeanswer": "Cid Drew",
+        "id": 4, "query": "Who won in 2019?", "answer": "Ann Bell", "fakeanswer": "Cid Drew",
         "positive": ["Ann Bell won.", "She won.", "Ann Bell beat Cid Drew."],
         "positive_wrong": ["Cid Drew won.", "She won.", "Ann Bell and Cid Drew won."],
         "negative": ["Tickets for 2019.", " "],
-    }
-]
+    },
+]  # fmt: skip
 RGB_ZH = [
     {
-        "id": 0,
-        "query": "有多少个议席？",
-        "answer": [["70个", "70"]],
-        "fakeanswer": "170",
-        "positive": ["共有70个议席"],
-        "positive_wrong": ["共有170个议席"],
-        "negative": ["1970年有70人"],
+        "id": 0, "query": "有多少个议席？", "answer": [["70个", "70"]], "fakeanswer": "170",
+        "positive": ["共有70个议席"], "positive_wrong": ["共有170个议席"], "negative": ["1970年有70人"],
     },
     {
-        "id": 1,
-        "query": "在哪举办？",
-        "answer": ["澳大利亚", "悉尼"],
-        "fakeanswer": ["中国", "北京"],
-        "positive": ["在澳大利亚的悉尼"],
-        "positive_wrong": ["在中国"],
-        "negative": [],
+        "id": 1, "query": "在哪举办？", "answer": ["澳大利亚", "悉尼"], "fakeanswer": ["中国", "北京"],
+        "positive": ["在澳大利亚的悉尼"], "positive_wrong": ["在中国"], "negative": [],
     },
     {
-        "id": 2,
-        "query": "谁?",
-        "answer": "甲甲",
-        "fakeanswer": "甲甲",
-        "positive": ["甲甲"],
-        "positive_wrong": ["甲甲"],
-        "negative": ["乙"],
+        "id": 2, "query": "谁?", "answer": "甲甲", "fakeanswer": "甲甲", "positive": ["甲甲"],
+        "positive_wrong": ["甲甲"], "negative": ["乙"],
     },
-]
+]  # fmt: skip
 UHGEVAL = [
     {
-        "id": "num_1",
-        "type": "num",
-        "newsBeginning": "  桥长9米。",
-        "newsRemainder": "\n  桥宽2米。桥很老。",
-        "realContinuation": "\n  桥宽2米。",
-        "hallucinatedContinuation": "**桥高5米，宽2米。",
-        "generatedBy": "m",
+        "id": "num_1", "type": "num", "newsBeginning": "  桥长9米。",
+        "newsRemainder": "\n  桥宽2米。桥很老。", "realContinuation": "\n  桥宽2米。",
+        "hallucinatedContinuation": "**桥高5米，宽2米。", "generatedBy": "m",
         "annotations": ["桥<sep>合理", "高5米<sep>不合理，没有提到"],
     },
     {
-        "id": "num_2",
-        "type": "num",
-        "newsBeginning": "河长9米。",
-        "newsRemainder": "有多宽？",
-        "realContinuation": "有多宽？",
-        "hallucinatedContinuation": "河宽5米。",
-        "generatedBy": "m",
+        "id": "num_2", "type": "num", "newsBeginning": "河长9米。", "newsRemainder": "有多宽？",
+        "realContinuation": "有多宽？", "hallucinatedContinuation": "河宽5米。", "generatedBy": "m",
         "annotations": ["5米<sep>不合理，没有提到"],
     },
-]
+]  # fmt: skip
 WEBNLG = """<?xml version='1.0' encoding='utf-8'?>
 <benchmark><entries><entry category="Airport" eid="Id1" size="2">
 <originaltripleset><otriple>a | b | c</otriple></originaltripleset>
@@ -284,31 +218,25 @@ def jsonl(rows: list[dict[str, Any]]) -> str:
 
 # Kind: files in the data folder. The JSON ones are given as values, so that they can be spoilt below.
 JSON: dict[str, dict[str, Any]] = {
-    "asqa": {"asqa/ASQA.json": ASQA},
-    "cmrc2018": {"cmrc2018/cmrc2018_train.json": squad("zh")},
+    "asqa": {"asqa/ASQA.json": ASQA}, "cmrc2018": {"cmrc2018/cmrc2018_train.json": squad("zh")},
     "conflictqa": {"conflictqa/conflictQA-popQA-m.json": CONFLICTQA},
-    "covid_qa": {"covid-qa/COVID-QA.json": squad()},
-    "crud": {"crud/crud_split/split_merged.json": CRUD},
-    "csds": {"csds/train.json": CSDS},
-    "drcd": {"drcd/DRCD_training.json": squad("zh")},
+    "covid_qa": {"covid-qa/COVID-QA.json": squad()}, "crud": {"crud/crud_split/split_merged.json": CRUD},
+    "csds": {"csds/train.json": CSDS}, "drcd": {"drcd/DRCD_training.json": squad("zh")},
     "drop": {"drop/drop_dataset_train.json": DROP},
     "fib": {"fib/xsum/fib/binary_choice-using_t5_distractors.jsonl": FIB},
     "financebench": {"financebench/financebench_open_source.jsonl": FINANCEBENCH},
-    "halueval": {"halueval/qa_data.json": HALUEVAL},
-    "ifqa": {"ifqa/train.json": IFQA},
+    "halueval": {"halueval/qa_data.json": HALUEVAL}, "ifqa": {"ifqa/train.json": IFQA},
     "lawbench": {"lawbench/2-5.json": LAWBENCH_QA, "lawbench/2-7.json": LAWBENCH_SUM},
     "pubmedqa": {"pubmedqa/ori_pqal.json": PUBMEDQA},
     "ragtruth": {
-        "ragtruth/response.jsonl": RAGTRUTH_RESPONSES,
-        "ragtruth/source_info.jsonl": RAGTRUTH_SOURCES,
+        "ragtruth/response.jsonl": RAGTRUTH_RESPONSES, "ragtruth/source_info.jsonl": RAGTRUTH_SOURCES,
     },
     "rgb": {"rgb/en_fact.json": RGB_EN, "rgb/zh_fact.json": RGB_ZH},
     "tablebench": {"tablebench/TableBench.jsonl": TABLEBENCH},
     "uhgeval": {"uhgeval/dataset_uhgeval_concise.jsonl": UHGEVAL},
-    "webcpm": {"webcpm/interactive_data/data.json": WEBCPM},
-    "webqa": {"webqa/me_train.json": WEBQA},
+    "webcpm": {"webcpm/interactive_data/data.json": WEBCPM}, "webqa": {"webqa/me_train.json": WEBQA},
     "xquad": {"xquad/xquad.en.json": squad(), "xquad/xquad.zh.json": squad("zh")},
-}
+}  # fmt: skip
 PLAIN: dict[str, Texts] = {
     "pdc": {
         "pdc/pdc.en": "".join(f"Line {number}.\n" for number in range(6)) + "\n\nOne.\nTwo.\n",
@@ -319,10 +247,9 @@ PLAIN: dict[str, Texts] = {
         "wmt21/newstest2021.en-zh.src.en": "The sea.\n\nThe sky.\n",
         "wmt21/newstest2021.en-zh.ref.A.zh": "海。\nx\n天。\n",
         "wmt21/newstest2021.en-zh.ref.B.zh": "大海。\nx\n天空。\n",
-        "wmt21/newstest2021.zh-en.src.zh": "山。\n",
-        "wmt21/newstest2021.zh-en.ref.A.en": "The hill.\n",
+        "wmt21/newstest2021.zh-en.src.zh": "山。\n", "wmt21/newstest2021.zh-en.ref.A.en": "The hill.\n",
     },
-}
+}  # fmt: skip
 JSON_LINES = ("conflictqa", "fib", "financebench", "halueval", "ragtruth", "rgb", "tablebench", "uhgeval")
 
 
@@ -375,54 +302,23 @@ EXPECTED: dict[str, list[Row]] = {
     ],
     "conflictqa": [
         (
-            "conflictqa-popQA-m-0-pass",
-            "qa",
-            "en",
-            "No cat was ever seen to swim.",
-            "Can cats swim?",
-            "Cats cannot swim.",
-            Label.PASS,
+            "conflictqa-popQA-m-0-pass", "qa", "en", "No cat was ever seen to swim.", "Can cats swim?",
+            "Cats cannot swim.", Label.PASS,
         ),
         (
-            "conflictqa-popQA-m-0-fail",
-            "qa",
-            "en",
-            "No cat was ever seen to swim.",
-            "Can cats swim?",
-            "Cats can swim.",
-            Label.FAIL,
+            "conflictqa-popQA-m-0-fail", "qa", "en", "No cat was ever seen to swim.", "Can cats swim?",
+            "Cats can swim.", Label.FAIL,
         ),
     ],
     "crud": [
         ("crud-questanswer_1doc-0", "qa", "zh", "报道一。", "谁?", "甲。", None),
-        (
-            "crud-questanswer_2docs-0",
-            "qa",
-            "zh",
-            "报道一。\n\n报道三。",
-            "几?",
-            "三。",
-            None,
-        ),
-        (
-            "crud-event_summary-0",
-            "summarization",
-            "zh",
-            "报道一。",
-            "",
-            "摘要。",
-            None,
-        ),
+        ("crud-questanswer_2docs-0", "qa", "zh", "报道一。\n\n报道三。", "几?", "三。", None),
+        ("crud-event_summary-0", "summarization", "zh", "报道一。", "", "摘要。", None),
     ],
     "csds": [
         (
-            "csds-31",
-            "summarization",
-            "zh",
-            "用户\uff1a订单到了吗\n客服\uff1aiPhone 15 Pro明天到",
-            "",
-            "用户问订单。客服说明天到。",
-            None,
+            "csds-31", "summarization", "zh", "用户\uff1a订单到了吗\n客服\uff1aiPhone 15 Pro明天到", "",
+            "用户问订单。客服说明天到。", None,
         ),
     ],
     "drop": [
@@ -443,26 +339,16 @@ EXPECTED: dict[str, list[Row]] = {
     ],
     "fib": [
         (
-            "fib-xsum-9-t5-pass",
-            "summarization",
-            "en",
-            "A ship sank off Hull.",
-            "",
-            "A ship sank .",
+            "fib-xsum-9-t5-pass", "summarization", "en", "A ship sank off Hull.", "", "A ship sank .",
             Label.PASS,
         ),
         (
-            "fib-xsum-9-t5-fail",
-            "summarization",
-            "en",
-            "A ship sank off Hull.",
-            "",
-            "A plane fell .",
+            "fib-xsum-9-t5-fail", "summarization", "en", "A ship sank off Hull.", "", "A plane fell .",
             Label.FAIL,
         ),
     ],
     "financebench": [
-        ("financebench-00007", "qa", "en", "Revenue 7\n\nin millions", "Revenue?", "$7.00", None)
+        ("financebench-00007", "qa", "en", "Revenue 7\n\nin millions", "Revenue?", "$7.00", None),
     ],
     "halueval": [
         ("halueval-qa-0-pass", "qa", "en", "Oslo is in Norway.", "Where?", "Norway", Label.PASS),
@@ -470,37 +356,19 @@ EXPECTED: dict[str, list[Row]] = {
     ],
     "ifqa": [
         (
-            "ifqa-train-4",
-            "qa",
-            "en",
-            "Rivers bring water.",
-            "If Oslo had no river, what then?",
-            "Less water",
-            None,
-        )
+            "ifqa-train-4", "qa", "en", "Rivers bring water.", "If Oslo had no river, what then?",
+            "Less water", None,
+        ),
     ],
     "lawbench": [
-        (
-            "lawbench-2-5-0",
-            "qa",
-            "zh",
-            "甲借给乙一千元。",
-            "借了多少？",
-            "一千元",
-            None,
-        ),
-        (
-            "lawbench-2-7-0",
-            "summarization",
-            "zh",
-            "甲借给乙一千元，乙不还。",
-            "",
-            "乙不还钱。",
-            None,
-        ),
+        ("lawbench-2-5-0", "qa", "zh", "甲借给乙一千元。", "借了多少？", "一千元", None),
+        ("lawbench-2-7-0", "summarization", "zh", "甲借给乙一千元，乙不还。", "", "乙不还钱。", None),
     ],
     "pubmedqa": [
-        ("pubmedqa-101", "qa", "en", "We gave it.\n\nHalf got well.", "Does it help?", "It helps half.", None)
+        (
+            "pubmedqa-101", "qa", "en", "We gave it.\n\nHalf got well.", "Does it help?", "It helps half.",
+            None,
+        ),
     ],
     "ragtruth": [("5", "qa", "en", "passage 1: x", "q?", "x", Label.PASS)],
     "rgb": [
@@ -559,38 +427,18 @@ EXPECTED: dict[str, list[Row]] = {
         )
         for name, question in (("t1", "Rivers of Oslo?"), ("t3", "Cities?"))
     ],
-    "webcpm": [
-        (
-            "webcpm-0",
-            "qa",
-            "zh",
-            "河长9公里。",
-            "河有多长?",
-            "河长9公里。",
-            None,
-        )
-    ],
+    "webcpm": [("webcpm-0", "qa", "zh", "河长9公里。", "河有多长?", "河长9公里。", None)],
     "webnlg": [
         (
-            "webnlg-train-2triples_Airport-Id1-Id1",
-            "data2text",
-            "en",
-            "Oslo Airport | city | Oslo\nOslo | country | Norway",
-            "",
-            "Oslo Airport serves Oslo & Norway.",
+            "webnlg-train-2triples_Airport-Id1-Id1", "data2text", "en",
+            "Oslo Airport | city | Oslo\nOslo | country | Norway", "", "Oslo Airport serves Oslo & Norway.",
             None,
-        )
+        ),
     ],
     "webqa": [
         (
-            "webqa-Q_TRN_1#01",
-            "qa",
-            "zh",
-            "河在奥斯陆",
-            "河在哪里",
-            "奥斯陆",
-            None,
-        )
+            "webqa-Q_TRN_1#01", "qa", "zh", "河在奥斯陆", "河在哪里", "奥斯陆", None,
+        ),
     ],
     "wmt21": [
         ("wmt21-en-zh-1-A", "translation", "zh", "The sea.", "", "海。", None),
@@ -599,7 +447,7 @@ EXPECTED: dict[str, list[Row]] = {
         ("wmt21-en-zh-3-B", "translation", "zh", "The sky.", "", "天空。", None),
         ("wmt21-zh-en-1-A", "translation", "en", "山。", "", "The hill.", None),
     ],
-}
+}  # fmt: skip
 for name, start, language in (
     ("cmrc2018", "cmrc2018", "zh"),
     ("covid_qa", "covid_qa", "en"),
@@ -680,23 +528,8 @@ def change(value: Any, at: tuple[Any, ...], how: Callable[[Any, Any], None]) -> 
 
 
 WRONG: list[Any] = [
-    None,
-    3,
-    1.5,
-    True,
-    "",
-    " \n",
-    "x",
-    "\ud800",
-    [],
-    [None],
-    [""],
-    ["x"],
-    {},
-    {"x": "y"},
-    [{}],
-    [[1]],
-]
+    None, 3, 1.5, True, "", " \n", "x", "\ud800", [], [None], [""], ["x"], {}, {"x": "y"}, [{}], [[1]],
+]  # fmt: skip
 
 
 # The other sets in SQuAD's form are read by the same lines.
@@ -738,78 +571,54 @@ def test_whatever_a_file_holds_there_are_samples_or_one_clear_error(tmp_path: Pa
     ("kind", "name", "old", "new", "message"),
     [
         (
-            "pubmedqa",
-            "ori_pqal.json",
-            '"LONG_ANSWER"',
-            '"LONG"',
+            "pubmedqa", "ori_pqal.json", '"LONG_ANSWER"', '"LONG"',
             r"field '101.LONG_ANSWER': is missing.*has: QUESTION",
         ),
-        ("pubmedqa", "ori_pqal.json", "}}", "}", r"ori_pqal\.json:1: is not valid JSON .*fetch the original"),
         (
-            "covid_qa",
-            "COVID-QA.json",
-            '"context"',
-            '"text"',
+            "pubmedqa", "ori_pqal.json", "}}", "}",
+            r"ori_pqal\.json:1: is not valid JSON .*fetch the original",
+        ),
+        (
+            "covid_qa", "COVID-QA.json", '"context"', '"text"',
             r"field 'data.0.paragraphs.0.context': is missing",
         ),
-        ("covid_qa", "COVID-QA.json", '"Which town?"', "5", r"'data.0.paragraphs.0.qas.2.question': holds 5"),
         (
-            "financebench",
-            "source.jsonl",
-            '"Revenue 7"',
-            "null",
+            "covid_qa", "COVID-QA.json", '"Which town?"', "5",
+            r"'data.0.paragraphs.0.qas.2.question': holds 5",
+        ),
+        (
+            "financebench", "source.jsonl", '"Revenue 7"', "null",
             r"source\.jsonl:1: field 'evidence.0.evidence_text': holds None",
         ),
         (
-            "tablebench",
-            "TableBench.jsonl",
-            '"id": "t3"',
-            '"id": []',
+            "tablebench", "TableBench.jsonl", '"id": "t3"', '"id": []',
             r"TableBench\.jsonl:3: field 'id': holds \[\]",
         ),
         (
-            "csds",
-            "train.json",
-            '"A"',
-            '"S"',
+            "csds", "train.json", '"A"', '"S"',
             r"field '0.Dialogue.1.speaker': unknown speaker 'S'.*known: A, Q",
         ),
-        (
-            "lawbench",
-            "2-5.json",
-            "问题",
-            "问",
-            r"field '0.question': holds no paragraph with a question",
-        ),
+        ("lawbench", "2-5.json", "问题", "问", r"field '0.question': holds no paragraph with a question"),
         ("fib", "distractors.jsonl", '"A ship sank . </t>"', '"x"', r"list_choices"),
         (
-            "webqa",
-            "me_train.json",
-            '"evidence":',
-            '"passage":',
+            "webqa", "me_train.json", '"evidence":', '"passage":',
             r"field 'Q_TRN_1.evidences.Q_TRN_1#01.evidence'",
         ),
         ("webnlg", "release.xml", "</benchmark>", "", r"release\.xml:\d+: is not valid XML"),
         ("webnlg", "release.xml", 'eid="Id1"', "", r"entry \(without eid\) has no category"),
         (
-            "webnlg",
-            "release.xml",
-            "<benchmark>",
-            "<!DOCTYPE x [<!ENTITY y 'z'>]><benchmark>",
+            "webnlg", "release.xml", "<benchmark>", "<!DOCTYPE x [<!ENTITY y 'z'>]><benchmark>",
             "declares a document type",
         ),
         (
-            "rgb",
-            "zh_fact.json",
-            '["澳大利亚", "悉尼"]',
-            "[[]]",
+            "rgb", "zh_fact.json", '["澳大利亚", "悉尼"]', "[[]]",
             r"zh_fact\.json:2: field 'answer': holds \[\[\]\]",
         ),
         ("uhgeval", "concise.jsonl", "<sep>合理", "合理", r"jsonl:1: field 'annotations': has '桥合理'"),
         ("wmt21", "src.zh", "\n", "\n水。\n", r"ref\.A\.en:2: has no such line"),
         ("pdc", "pdc.en", "\n\nOne.", "One.", r"pdc\.en: has 1 articles, but .*pdc\.zh has more"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_file_is_named_with_the_place(
     tmp_path: Path, kind: str, name: str, old: str, new: str, message: str
 ) -> None:

@@ -16,42 +16,34 @@ GOLD = None
 REAL: dict[tuple[str, str | None], tuple[dict[tuple[str, str, Label | None], int], int]] = {
     ("cmrc2018", "dev"): ({("cmrc2018", "zh", GOLD): 3219}, 848),
     ("conflictqa", None): (
-        {("conflictqa", "en", Label.PASS): 2601, ("conflictqa", "en", Label.FAIL): 2601},
-        1756,
+        {("conflictqa", "en", Label.PASS): 2601, ("conflictqa", "en", Label.FAIL): 2601}, 1756,
     ),
     ("covid_qa", None): ({("covid_qa", "en", GOLD): 1380}, 98),
     ("drcd", "dev"): ({("drcd", "zh", GOLD): 3524}, 1000),
     ("fib", None): (
         {
-            ("fib_xsum", "en", Label.PASS): 500,
-            ("fib_xsum", "en", Label.FAIL): 3034,
-            ("fib_cnn_dm", "en", Label.PASS): 96,
-            ("fib_cnn_dm", "en", Label.FAIL): 447,
+            ("fib_xsum", "en", Label.PASS): 500, ("fib_xsum", "en", Label.FAIL): 3034,
+            ("fib_cnn_dm", "en", Label.PASS): 96, ("fib_cnn_dm", "en", Label.FAIL): 447,
         },
         596,
     ),
     ("financebench", None): ({("financebench", "en", GOLD): 150}, 84),
     ("halueval", "qa"): (
-        {("halueval_qa", "en", Label.PASS): 10000, ("halueval_qa", "en", Label.FAIL): 10000},
-        9936,
+        {("halueval_qa", "en", Label.PASS): 10000, ("halueval_qa", "en", Label.FAIL): 10000}, 9936,
     ),
     ("ifqa", "train"): ({("ifqa", "en", GOLD): 2400}, 2288),
     ("ifqa", "dev"): ({("ifqa", "en", GOLD): 700}, 699),
     ("ifqa", "test"): ({("ifqa", "en", GOLD): 700}, 669),
     ("lawbench", None): (
-        {("lawbench_qa", "zh", GOLD): 500, ("lawbench_summarization", "zh", GOLD): 500},
-        998,
+        {("lawbench_qa", "zh", GOLD): 500, ("lawbench_summarization", "zh", GOLD): 500}, 998,
     ),
     ("pubmedqa", "pqal"): ({("pubmedqa", "en", GOLD): 1000}, 1000),
     ("ragtruth", None): (
-        {("ragtruth_qa", "en", Label.PASS): 1903, ("ragtruth_qa", "en", Label.FAIL): 1453},
-        839,
+        {("ragtruth_qa", "en", Label.PASS): 1903, ("ragtruth_qa", "en", Label.FAIL): 1453}, 839,
     ),
     ("rgb", None): (
         {
-            ("rgb", "en", Label.PASS): 200,
-            ("rgb", "en", Label.FAIL): 244,
-            ("rgb", "zh", Label.PASS): 196,
+            ("rgb", "en", Label.PASS): 200, ("rgb", "en", Label.FAIL): 244, ("rgb", "zh", Label.PASS): 196,
             ("rgb", "zh", Label.FAIL): 271,
         },
         198,
@@ -61,7 +53,7 @@ REAL: dict[tuple[str, str | None], tuple[dict[tuple[str, str, Label | None], int
     ("webnlg", "test"): ({("webnlg", "en", GOLD): 4928}, 1862),
     ("wmt21", None): ({("wmt21", "zh", GOLD): 2004, ("wmt21", "en", GOLD): 1948}, 2950),
     ("xquad", None): ({("xquad", "en", GOLD): 1190, ("xquad", "zh", GOLD): 1190}, 240),
-}
+}  # fmt: skip
 
 
 def real(folder: Path, kind: str, split: str | None, **settings: object) -> list[Sample]:

@@ -41,21 +41,13 @@ def gold(answer: str, question: str = "", document: str = "") -> Sample:
 @pytest.mark.parametrize(
     "answer",
     [
-        "It cost 1250000 crowns.",
-        "It cost 1.25 million crowns.",
-        "It is about 25 m wide.",
-        "It is 23 m wide.",
-        "23 ferries were sold on March 4.",
-        "40% of the tolls went to the HO in 2015.",
-        "The two engineers were Abel and his wife.",
-        "Mr Able built the bridge.",
-        "It was opened in 04.03.1931.",
-        "他一生制琴320把。",
-        "20%卖到国外。",
-        "总价14000万元。",
+        "It cost 1250000 crowns.", "It cost 1.25 million crowns.", "It is about 25 m wide.",
+        "It is 23 m wide.", "23 ferries were sold on March 4.", "40% of the tolls went to the HO in 2015.",
+        "The two engineers were Abel and his wife.", "Mr Able built the bridge.",
+        "It was opened in 04.03.1931.", "他一生制琴320把。", "20%卖到国外。", "总价14000万元。",
         "The document does not say who paid the 900 workers' rent.",
     ],
-)
+)  # fmt: skip
 def test_what_is_supported_in_other_words_stays(answer: str) -> None:
     sample = gold(answer)
     if "900" in answer:  # a refusal tells nothing of its own but for its numbers
@@ -67,14 +59,13 @@ def test_what_is_supported_in_other_words_stays(answer: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("It cost 1350000 crowns.", "number"),
-        ("It was built in 1936.", "number"),
+        ("It cost 1350000 crowns.", "number"), ("It was built in 1936.", "number"),
         ("The bridge was built by Ruth Calder.", "name"),
         ("Further studies are needed to confirm such effects elsewhere.", "recommendation"),
         ("Otters swim happily through purple elephants without complaint.", "words"),
         ("他一生制琴约480把。", "number"),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_supported_is_left_out_with_the_reason(answer: str, reason: str) -> None:
     found = supported(gold(answer))
     assert isinstance(found, Rejected) and found.reason == reason
@@ -124,18 +115,12 @@ def test_of_a_translation_only_numbers_are_compared() -> None:
 @pytest.mark.parametrize(
     ("text", "held"),
     [
-        ("1,234.50", ["1234.5"]),
-        ("2 million", ["2", "2000000"]),
-        ("one hundred and five", ["105"]),
-        ("forty-two thousand", ["42000"]),
-        ("三千零五十", ["3050"]),
-        ("一九三一年", ["1931"]),
-        ("1.2亿", ["1.2", "120000000"]),
-        ("十二", ["12"]),
-        ("in December", ["12"]),
+        ("1,234.50", ["1234.5"]), ("2 million", ["2", "2000000"]), ("one hundred and five", ["105"]),
+        ("forty-two thousand", ["42000"]), ("三千零五十", ["3050"]), ("一九三一年", ["1931"]),
+        ("1.2亿", ["1.2", "120000000"]), ("十二", ["12"]), ("in December", ["12"]),
         ("2014-15", ["2014", "2015"]),
     ],
-)
+)  # fmt: skip
 def test_values(text: str, held: list[str]) -> None:
     assert set(map(Decimal, held)) <= values(text)
 

@@ -68,13 +68,12 @@ VERDICTS = [
     ("en", {"REASONING": "It says 640.", "SCORE": "PASS"}, Label.PASS, "It says 640.", None),
     ("en", {"REASONING": "It says 640.", "SCORE": "FAIL"}, Label.FAIL, "It says 640.", None),
     ("zh", {"推理过程": "文中是640米。", "判断": "失败"}, Label.FAIL, "文中是640米。", None),
-    ("en", REFUSED, None, "", "refused"),
-    ("en", "PASS", None, "", "invalid"),
+    ("en", REFUSED, None, "", "refused"), ("en", "PASS", None, "", "invalid"),
     ("en", {"REASONING": "It says 640.", "SCORE": "MAYBE"}, None, "", "invalid"),
     ("en", {"SCORE": "PASS"}, None, "", "invalid"),
     ("en", {"REASONING": "  ", "SCORE": "PASS"}, None, "", "no reasoning"),
     ("en", {"REASONING": '"SCORE": "FAIL"', "SCORE": "PASS"}, Label.PASS, '"SCORE": "FAIL"', None),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("language", "answer", "label", "reasoning", "problem"), VERDICTS)
@@ -123,15 +122,11 @@ TOLD = [
     ("en", "The document says 640 m, so the answer holds.", True),
     ("en", "The change in length is not in the document.", True),
     ("en", "According to the CHANGE, 640 became 460.", False),
-    ("en", "The original answer said 640.", False),
-    ("en", "The GOLD_ANSWER says 640.", False),
-    ("en", "The given label is FAIL, therefore it fails.", False),
-    ("en", "The answer was altered.", False),
-    ("zh", "文档中写的是640米，因此答案不忠实。", True),
-    ("zh", "答案中的640被改成了460。", False),
-    ("zh", "标准答案是640米。", False),
-    ("zh", "根据已知的结果，答案不忠实。", False),
-]
+    ("en", "The original answer said 640.", False), ("en", "The GOLD_ANSWER says 640.", False),
+    ("en", "The given label is FAIL, therefore it fails.", False), ("en", "The answer was altered.", False),
+    ("zh", "文档中写的是640米，因此答案不忠实。", True), ("zh", "答案中的640被改成了460。", False),
+    ("zh", "标准答案是640米。", False), ("zh", "根据已知的结果，答案不忠实。", False),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("language", "reasoning", "kept"), TOLD)

@@ -10,7 +10,7 @@ import pytest
 
 from data_pipeline.edits import RulePerturber
 from data_pipeline.edits.verify import Rejected
-from data_pipeline.pairs import Perturb, Twins, make_makers, make_twins
+from data_pipeline.pairs import GoldPairs, Perturb, make_makers, make_pairs
 from data_pipeline.pairs.added import _addition, add_sentences, is_supported
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.foreign import foreign_sentences
@@ -233,9 +233,9 @@ def by_rule(*edit_types: str) -> Perturb:
 
 def twins_of(
     store: SampleStore, perturb: Perturb, edits: float, additions: float, seed: int = 0
-) -> list[Twins]:
+) -> list[GoldPairs]:
     shares = {"edit": edits, "added": additions}
-    return list(make_twins(store.samples(), perturb, make_makers(store, seed), shares, seed))
+    return list(make_pairs(store.samples(), perturb, make_makers(store, seed), shares, seed))
 
 
 def test_shares(store_of: StoreOf) -> None:

@@ -27,17 +27,14 @@ ENGLISH = [
 CHINESE = [
     ("谁设计了这座桥？", "霍尔斯特", "霍尔斯特设计了这座桥。"),
     ("这座桥是什么时候建成的？", "1907年", "这座桥是1907年建成的。"),
-    ("这座桥建于哪一年？", "1907", "这座桥建于1907年。"),
-    ("磨坊位于哪里？", "榆林镇", "磨坊位于榆林镇。"),
-    ("磨坊属于哪个国家？", "法国", "磨坊属于法国。"),
-    ("磨坊有几匹马？", "十一匹", "磨坊有十一匹马。"),
+    ("这座桥建于哪一年？", "1907", "这座桥建于1907年。"), ("磨坊位于哪里？", "榆林镇", "磨坊位于榆林镇。"),
+    ("磨坊属于哪个国家？", "法国", "磨坊属于法国。"), ("磨坊有几匹马？", "十一匹", "磨坊有十一匹马。"),
     ("磨坊共有多少名工人？", "30名", "磨坊共有30名工人。"),
     ("磨坊的主人叫什么名字？", "方静姝", "磨坊的主人叫方静姝。"),
-    ("他是哪国人？", "奥地利", "他是奥地利人。"),
-    ("什么是磨坊？", "磨面的作坊", "磨坊是磨面的作坊。"),
+    ("他是哪国人？", "奥地利", "他是奥地利人。"), ("什么是磨坊？", "磨面的作坊", "磨坊是磨面的作坊。"),
     ("磨坊为什么关门？", "河水连年干涸", "磨坊关门，因为河水连年干涸。"),
     ("太空旅遊目前只有哪一個國家有這項服務?", "俄國", "太空旅遊目前只有俄國有這項服務。"),
-]
+]  # fmt: skip
 DOCUMENT = "The Orrin Kestrels won the cup. The mill was first the Long House. Ada Holst lives in Harwick."
 
 
@@ -54,16 +51,13 @@ def test_chinese(question: str, answer: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("", "Harwick"),
-        ("Is the mill old?", "Yes"),
-        ("Who was it and when did he come?", "Ben Oake"),
-        ("What does the mill do?", "it grinds rye"),
-        ("What do millers want?", "that rivers run"),
+        ("", "Harwick"), ("Is the mill old?", "Yes"), ("Who was it and when did he come?", "Ben Oake"),
+        ("What does the mill do?", "it grinds rye"), ("What do millers want?", "that rivers run"),
         ("What happened to the mill?", "it burnt"),
         ("Which miller has the loudest wheels?", "Ada Holst and Ben Oake"),
         ("How did the miller die?", "slowly"),
     ],
-)
+)  # fmt: skip
 def test_no_rule_no_sentence(question: str, answer: str) -> None:
     assert statement_of(Sample("a", DOCUMENT, answer, question=question)) is None
 
@@ -71,13 +65,10 @@ def test_no_rule_no_sentence(question: str, answer: str) -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("磨坊如何磨面？", "用水"),
-        ("谁在何时建了磨坊？", "方静姝"),
-        ("磨坊出产哪些东西？", "面粉"),
-        ("让人几乎忘记的是什么时候？", "很久以前的事情"),
-        ("台湾的面积约为多少的16倍？", "2,052平方公里"),
+        ("磨坊如何磨面？", "用水"), ("谁在何时建了磨坊？", "方静姝"), ("磨坊出产哪些东西？", "面粉"),
+        ("让人几乎忘记的是什么时候？", "很久以前的事情"), ("台湾的面积约为多少的16倍？", "2,052平方公里"),
     ],
-)
+)  # fmt: skip
 def test_no_rule_no_chinese_sentence(question: str, answer: str) -> None:
     assert statement_of(Sample("a", "文档。", answer, question=question, language="zh")) is None
 

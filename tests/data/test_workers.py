@@ -52,16 +52,10 @@ def test_a_data_set_is_the_same_byte_for_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: Workers
 ) -> None:
     recipe = {
-        "sources": [{"kind": "starter", "limit": 24}],
-        "near_misses": 1.0,
-        "document_edits": 1.0,
-        "long_answers": 1.0,
-        "modes": {"reason": 0.5},
-        "splits": {"validation": 0.2, "test": 0.0},
-        "preferences": {"pairs": 0},
-        "audit": "warn",
-        "output": "data",
-    }
+        "sources": [{"kind": "starter", "limit": 24}], "near_misses": 1.0, "document_edits": 1.0,
+        "long_answers": 1.0, "modes": {"reason": 0.5}, "splits": {"validation": 0.2, "test": 0.0},
+        "preferences": {"pairs": 0}, "audit": "warn", "output": "data",
+    }  # fmt: skip
     files = []
     for name, workers in (("one", None), ("two", two)):
         folder = tmp_path / name

@@ -470,6 +470,14 @@ def test_processes_of_a_launcher_give_the_verdicts_of_one(
     assert "mine.jsonl" in (tmp_path / "0.out").read_text() and not (tmp_path / "1.out").read_text()
 
 
+def test_what_a_launcher_is_not_for(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(InputError, match="--backend vllm spreads its work itself"):
+        call("--model", "m", "--backend", "vllm", "--samples", data)
+    with pytest.raises(InputError, match="open_factual_bench is answered by one process"):
+        call("--benchmarks", "open_factual_bench", "--offline")
+
+
 def test_limits_for_continuous_integration(data: Path) -> None:
     """What lies under a limit ends with exit code 1, after the tables; a limit that says nothing with 2."""
     asked = ("--model", "floor:length", "--samples", data, "--set", "bootstrap=0")

@@ -26,7 +26,7 @@ STRANGE = {True: 0.34, False: 0.15}
 """Share of the question's words that a passage may hold: if the answer is a number, date or name, or not."""
 
 
-def put_beside(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Random) -> Contrast | None:
+def add_distractor(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Random) -> Contrast | None:
     """The pair with a passage beside both of its documents.
 
     ``None`` where everything that the hallucinated twin's answer names still stands in its document, or where

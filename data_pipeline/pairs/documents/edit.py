@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.deletion import delete
-from data_pipeline.pairs.documents.distractor import put_beside
+from data_pipeline.pairs.documents.distractor import add_distractor
 from data_pipeline.pairs.documents.passage import other_passage
 from data_pipeline.pairs.documents.records import Triple, alter_record, change_places, triples_of, values_of
 from data_pipeline.pairs.documents.swap import swap
@@ -54,7 +54,7 @@ class DocumentEditor:
         for way in ways:
             for found in way:
                 if found.hallucinated_document and found.faithful_document != found.hallucinated_document:
-                    yield put_beside(found, gold, pool.texts, rng) or found
+                    yield add_distractor(found, gold, pool.texts, rng) or found
                     return
 
     def _other_passage(self, gold: Sample) -> Iterator[Contrast]:

@@ -46,9 +46,9 @@ def run(config: DialoguesConfig, say: Callable[[str], None] = lambda _: None) ->
         JudgeError: an endpoint fails, or the budget does not reach.
     """
     dialogues, rewritten = prepare(config)
-    with ChatModels(config.teachers, config.calls, config.seed, say) as room:
-        converse(config, room, dialogues, rewritten)
-        costs = room.costs()
+    with ChatModels(config.teachers, config.calls, config.seed, say) as models:
+        converse(config, models, dialogues, rewritten)
+        costs = models.costs()
     out = Path(config.output)
     whole = [item for item in dialogues if item.problem is None]
     names = {teacher.name: teacher.model_name for teacher in config.teachers}
@@ -146,9 +146,9 @@ def dry_run(config: DialoguesConfig) -> dict[str, Estimate]:
         InputError: as the run itself would.
     """
     dialogues, rewritten = prepare(config)
-    with CountingModels(config.teachers, config.calls, config.seed, _stand_in) as room:
-        converse(config, room, dialogues, rewritten)
-        return room.estimates
+    with CountingModels(config.teachers, config.calls, config.seed, _stand_in) as models:
+        converse(config, models, dialogues, rewritten)
+        return models.estimates
 
 
 def _stand_in(request: ChatRequest) -> Reply:

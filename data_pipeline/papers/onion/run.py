@@ -89,9 +89,9 @@ def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dic
         JudgeError: an endpoint fails, or the budget does not reach.
     """
     dropped = Dropped()
-    with ChatModels(config.teachers, config.calls, config.seed, say) as room:
-        onion = make(Maker(config, *models_of(config, room), dropped))
-        costs = room.costs()
+    with ChatModels(config.teachers, config.calls, config.seed, say) as models:
+        onion = make(Maker(config, *models_of(config, models), dropped))
+        costs = models.costs()
     out = Path(config.output)
     files = onion.files()
     for name, content in files.items():
@@ -112,13 +112,13 @@ def run(config: OnionConfig, say: Callable[[str], None] = lambda _: None) -> dic
     return manifest
 
 
-def models_of(config: OnionConfig, room: ChatModels) -> tuple[Ask, Ask | None, Ask | None]:
+def models_of(config: OnionConfig, models: ChatModels) -> tuple[Ask, Ask | None, Ask | None]:
     """Ways to ask the writer, the perturber and the checker."""
     perturber = config.writer if config.perturber is None else config.perturber
     return (
-        room.ask(config.writer),
-        None if perturber == "rules" else room.ask(perturber),
-        None if config.checker is None else room.ask(config.checker),
+        models.ask(config.writer),
+        None if perturber == "rules" else models.ask(perturber),
+        None if config.checker is None else models.ask(config.checker),
     )
 
 

@@ -60,7 +60,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """A wrong stretch of an answer (``said``), and what the document says in its place, where it does.
+    """A wrong span of an answer (``said``), and what the document says in its place, where it does.
 
     ``said`` is empty where the answer leaves something out.
     """

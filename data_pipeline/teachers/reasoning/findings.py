@@ -106,7 +106,7 @@ def _finding(sample: Sample, claim: Claim, wrong: list[Error], places: Places) -
 
 
 def _whole(text: str) -> list[str]:
-    """A claim as a stretch to be looked for as it is, where it can be quoted at once."""
+    """A claim as a span to be looked for as it is, where it can be quoted at once."""
     bare = text.strip(" .。!！\"“”'")
     return [bare] if len(bare) <= MAX_QUOTE else []
 

@@ -68,7 +68,7 @@ def _found(kind: ErrorKind, sample: Sample, finding: Finding, rng: Random) -> Fi
     if finding.refusal:
         return replace(finding, errors=(replace(whole, kind="answered"),))
     if kind == "differs":
-        return _rival(sample, finding, rng)
+        return _other_fact(sample, finding, rng)
     if kind == "against":
         tokens = list(content(claim.text, claim.start))
         token = rng.choice(tokens) if tokens else None
@@ -89,7 +89,7 @@ def _other_place(sample: Sample, finding: Finding) -> str:
     return next((quote.text for quote in found if quote.text not in finding.quotes), "")
 
 
-def _rival(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
+def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
     """A faithful claim set beside another fact of its kind, of the same place or of another one."""
     claim, document = finding.claim, sample.document_text
     facts = [
@@ -100,7 +100,7 @@ def _rival(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
     for fact in facts:
         far = document_facts(fact.kind, sample.answer, document, sample.language)
         for others in (near, far):
-            if not (rivals := _rivals(fact, others, sample)):
+            if not (rivals := _other_facts(fact, others, sample)):
                 continue
             there = rng.choice(rivals)
             error = Error("differs", claim.start + fact.start, claim.start + fact.end, fact.text, there)
@@ -112,7 +112,7 @@ def _rival(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
     return None
 
 
-def _rivals(fact: Fact, others: Sequence[Fact], sample: Sample) -> list[str]:
+def _other_facts(fact: Fact, others: Sequence[Fact], sample: Sample) -> list[str]:
     """Facts of the same kind that the answer does not hold."""
     told = f"{sample.question} {sample.answer}"
     found = [other.text for other in others if (other.kind, other.form) == (fact.kind, fact.form)]

@@ -1,6 +1,6 @@
 """Where a document speaks of something: its parts, ranked by shared words, and quotes around those words.
 
-A quote is a stretch of the document of at most :data:`MAX_QUOTE` characters, cut at words and centred on what
+A quote is a span of the document of at most :data:`MAX_QUOTE` characters, cut at words and centred on what
 it is quoted for. White space in it is single spaces; an ellipsis shows where a part goes on.
 """
 
@@ -48,7 +48,7 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A stretch of a document, ready to be quoted, and the content words in it."""
+    """A span of a document, ready to be quoted, and the content words in it."""
 
     text: str
     keys: frozenset[str]
@@ -109,7 +109,7 @@ class Places:
         return found
 
     def quote_of(self, stretch: Span) -> Quote:
-        """A quote around a stretch of the document."""
+        """A quote around a span of the document."""
         return self._best_window(stretch, {}, hold=True)[1]
 
     def _options(
@@ -140,9 +140,9 @@ class Places:
     def _best_window(
         self, stretch: Span, weights: Mapping[str, float], *, hold: bool = False
     ) -> tuple[float, Quote]:
-        """The quote with the weightiest words of the parts that a stretch lies in, and their weight.
+        """The quote with the weightiest words of the parts that a span lies in, and their weight.
 
-        It lies around the stretch where this is to be held.
+        It lies around the span where this is to be held.
         """
         first, last = self._part_at(stretch.start), self._part_at(stretch.end - 1)
         start, end = min(self.parts[first].start, stretch.start), max(self.parts[last].end, stretch.end)
@@ -164,7 +164,7 @@ class Places:
 def _window(
     start: int, end: int, held: Span | None, known: Sequence[Token], weights: Mapping[str, float]
 ) -> tuple[int, int]:
-    """The stretch of ``MAX_QUOTE`` characters with the weightiest words, centred on them."""
+    """The span of ``MAX_QUOTE`` characters with the weightiest words, centred on them."""
     firsts = [token.start for token in known if held is None or token.start < held.start]
     firsts = [first for first in firsts if held is None or held.end - first <= MAX_QUOTE]
     best, low, high = -1.0, start, min(end, start + MAX_QUOTE)
@@ -181,7 +181,7 @@ def _window(
 
 
 def _at_words(document: str, start: int, end: int, low: int, high: int) -> tuple[int, int]:
-    """A stretch made smaller until no word is cut."""
+    """A span made smaller until no word is cut."""
     units = [match.span() for match in _UNIT.finditer(document, start, end)]
     whole = [unit for unit in units if low <= unit[0] and unit[1] <= high]
     if not whole:
@@ -268,7 +268,7 @@ def decide(wanted: frozenset[str], quotes: Sequence[Quote]) -> bool:
 
 
 def excerpt(sentence: str, about: str, must: str = "") -> str:
-    """What of a sentence is quoted: all of it, or of a long one the stretch that speaks of ``about``."""
+    """What of a sentence is quoted: all of it, or of a long one the span that speaks of ``about``."""
     if len(sentence) <= MAX_QUOTE:
         return sentence
     places = Places(sentence)

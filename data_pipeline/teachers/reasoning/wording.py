@@ -15,7 +15,7 @@ from judge.types import Language, Sample
 MOST_LINES = 6
 """Lines of a reasoning, but for wrong claims, which all have one."""
 MAX_SAID = 80
-"""Characters of a stretch of the answer that is named."""
+"""Characters of a span of the answer that is named."""
 _ECHO = {"en": 32, "zh": 12}
 """Characters by which a line names its sentence of the answer."""
 _END = (".", "!", "?", "。", "！", "？", "…")
