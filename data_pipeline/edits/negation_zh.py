@@ -74,7 +74,7 @@ def chinese_negations(answer: str) -> Iterator[Turn]:
             before = re.split(r"[，。；！？：,;\n“”]", text[:start])[-1]
             rest = re.split(r"[，。；！？：,;\n“”]", text[end:])[0]
             around = before + rest
-            if not _words(answer, start, end) or _POLAR.search(around) or re.search(r"[？?吗呢]", around):
+            if not is_whole(answer, start, end) or _POLAR.search(around) or re.search(r"[？?吗呢]", around):
                 continue
             if removes and _HANGS_TOGETHER.search(sentence_of(text, start)):
                 continue
@@ -84,11 +84,6 @@ def chinese_negations(answer: str) -> Iterator[Turn]:
                 continue
             taken.append(range(start, end))
             yield Turn(start, end, match.expand(new), removes)
-
-
-def _words(answer: str, start: int, end: int) -> bool:
-    """Do words begin and end where the span does? "未" of "未成年" is not a word."""
-    return is_whole(answer, start, end)
 
 
 def _reads(answer: str, start: int, end: int, removes: bool, before: str, rest: str) -> bool:

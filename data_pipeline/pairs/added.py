@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from data_pipeline.edits.edit import bare, occurs
-from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.contrast import Contrast, not_mentioned
 from data_pipeline.pairs.documents.parts import is_table
-from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, parts_of
+from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, words_of_parts
 from data_pipeline.pairs.neighbours import About, Neighbours
 from data_pipeline.pairs.passages import names_its_subject, passage, sentences_of, stands_alone
 from data_pipeline.pairs.verbalise import statement_of
@@ -74,11 +74,10 @@ def add_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[C
     if gold.task not in _WHOLE:
         rng.shuffle(passages)
     document = ("\n" if gold.task in _WHOLE else "\n\n").join(passages)
-    zh = gold.language == "zh"
-    joint = "" if zh else " "
+    joint = "" if gold.language == "zh" else " "
     yield Contrast(
         edit_type="added_sentence",
-        change=f"文档没有提到“{foreign.text}”" if zh else f"the document does not mention '{foreign.text}'",
+        change=not_mentioned(foreign.text, gold.language),
         replaced=supported.text,
         inserted=foreign.text,
         faithful=f"{base}{joint}{supported.text}",
@@ -154,7 +153,7 @@ def _pair(
     Those come first that bring no fact which the gold sample's document lacks, and then those whose words it
     has: such are not told by looking names up.
     """
-    topic = frozenset[str]().union(*_held(before.known, gold.language))
+    topic = frozenset[str]().union(*words_of_parts(before.known, gold.language))
     ranked = []
     for place, additions in enumerate(near):
         for one in additions:
@@ -226,7 +225,7 @@ def is_supported(claim: Addition, known: Sequence[str], gold: Sample) -> bool:
     if _lacking(claim, known):
         return False
     for text in known:
-        pairs = in_pairs(_held(text, gold.language))
+        pairs = in_pairs(words_of_parts(text, gold.language))
         if any(len(claim.words & found) > BLIND[gold.language] * len(claim.words) for found in pairs):
             return True
     return False
@@ -242,8 +241,3 @@ def _names_a_new_value(claim: Addition, known: Sequence[str]) -> bool:
 @lru_cache(maxsize=256)
 def _bare(text: str) -> str:
     return bare(text)
-
-
-@lru_cache(maxsize=256)
-def _held(known: str, language: Language) -> tuple[frozenset[str], ...]:
-    return tuple(words_of(known[part.start : part.end], language) for part in parts_of(known))

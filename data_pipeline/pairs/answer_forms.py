@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 from data_pipeline.edits.edit import bare
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import find_facts
 from data_pipeline.text.questions import asks_for
-from judge.types import Language, Sample
+from judge.types import Sample
 
 _TYPED = ("person", "place", "organisation")
 # What makes a group of people of a name; they are no answer where a person is one, nor the other way round.
@@ -58,21 +57,16 @@ def _opening(answer: str) -> str:
 def _facts(sample: Sample, *kinds: str) -> tuple[Fact, ...]:
     """The facts of a document, of some kinds, in order of place; a name that is part of a date is none."""
     text, language = sample.document_text, sample.language
-    return tuple(fact for fact in _all_facts(text, language) if fact.kind in kinds)
-
-
-@lru_cache(maxsize=64)
-def _all_facts(text: str, language: Language) -> tuple[Fact, ...]:
-    return tuple(find_facts(text, language))
+    return tuple(fact for fact in find_facts(text, language) if fact.kind in kinds)
 
 
 def _facts_of_answer(sample: Sample) -> tuple[Fact, ...]:
     """The facts of an answer, read where it stands in the document, if it does."""
     start = sample.document_text.find(sample.answer)
     if start < 0:
-        return _all_facts(sample.answer, sample.language)
+        return tuple(find_facts(sample.answer, sample.language))
     end = start + len(sample.answer)
-    found = _all_facts(sample.document_text, sample.language)
+    found = find_facts(sample.document_text, sample.language)
     return tuple(fact for fact in found if start <= fact.start and fact.end <= end)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from judge.types import Label, Sample, Task
+from judge.types import Label, Language, Sample, Task
 
 KINDS = ("edit", "added", "document", "near_miss", "long", "refusal", "foreign")
 """Families of pairs, as ``meta["kind"]`` of both twins names them: a changed answer, an added sentence, an
@@ -46,6 +46,18 @@ class Contrast:
     question: str | None = None
     task: Task | None = None
     errors: tuple[Error, ...] = ()
+
+
+def not_mentioned(text: str, language: Language) -> str:
+    """What is wrong with an addition, in one line."""
+    return f"文档没有提到“{text}”" if language == "zh" else f"the document does not mention '{text}'"
+
+
+def other_answer(right: str, wrong: str, language: Language) -> str:
+    """What is wrong with another answer than the document's, in one line."""
+    if language == "zh":
+        return f"文档给出的答案是“{right}”，而不是“{wrong}”"
+    return f"the document's answer is '{right}', not '{wrong}'"
 
 
 Maker = Callable[[Sample], Iterable[Contrast]]

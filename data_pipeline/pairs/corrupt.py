@@ -11,7 +11,7 @@ from data_pipeline.pairs.compose import Composed
 from data_pipeline.pairs.contrast import Error
 from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST
 from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
-from data_pipeline.pairs.documents.supporting import in_pairs, supporting_parts
+from data_pipeline.pairs.documents.supporting import in_pairs, supporting_parts, words_of_parts
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.statements import statements
 from data_pipeline.text.content import words_of
@@ -201,6 +201,6 @@ def is_unsaid(text: str, document: str, language: Language) -> bool:
     wanted = words_of(text, language)
     if len(wanted - words_of(document, language)) < NEW_WORDS[language]:
         return False
-    parts = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
-    most = max((len(wanted & found) for found in in_pairs(parts)), default=0)
+    pairs = in_pairs(words_of_parts(document, language))
+    most = max((len(wanted & found) for found in pairs), default=0)
     return most <= ALIKE * len(wanted)

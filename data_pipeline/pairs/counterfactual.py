@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from data_pipeline.edits import occurs
 from data_pipeline.edits.verify import Rejected
+from data_pipeline.pairs.contrast import other_answer
 from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
 from data_pipeline.teachers.prompts import Prompted, Style, evidence_prompt, expansion_prompt
@@ -104,7 +105,7 @@ def _counterfactual(stage: Evidence, reply: Reply, length: int) -> Counterfactua
     )
     edit = {
         "edit_type": "counterfactual",
-        "change": _change(seed, stage.answer),
+        "change": other_answer(stage.answer, seed.answer, seed.language),
         "replaced": stage.answer,
         "inserted": seed.answer,
         "from_document": False,
@@ -126,9 +127,3 @@ def _checked(seed: Sample, answer: str, text: str, what: str) -> Rejected | None
         return Rejected(f"{what} with the true answer", text)
     left = entities_left(seed.answer, text, seed.language, (seed.question, answer))
     return Rejected(f"{what} with an entity of the true answer", ", ".join(left)) if left else None
-
-
-def _change(seed: Sample, answer: str) -> str:
-    if seed.language == "zh":
-        return f"文档给出的答案是“{answer}”，而不是“{seed.answer}”"
-    return f"the document's answer is '{answer}', not '{seed.answer}'"

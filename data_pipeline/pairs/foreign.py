@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Iterator
 
-from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.contrast import Contrast, not_mentioned
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.text.content import words_of
 from judge.types import Sample
@@ -45,11 +45,10 @@ def foreign_sentences(gold: Sample, neighbours: Neighbours, seed: int) -> Iterat
     if not others:
         return
     foreign = rng.choice(others)
-    zh = gold.language == "zh"
-    joint = "" if zh else " "
+    joint = "" if gold.language == "zh" else " "
     yield Contrast(
         edit_type="added_sentence",
-        change=f"文档没有提到“{foreign}”" if zh else f"the document does not mention '{foreign}'",
+        change=not_mentioned(foreign, gold.language),
         replaced=supported,
         inserted=foreign,
         faithful=f"{gold.answer}{joint}{supported}",

@@ -11,7 +11,7 @@ from random import Random
 
 from data_pipeline.edits.edit import occurs
 from data_pipeline.pairs.compose import compose
-from data_pipeline.pairs.contrast import Contrast, Error
+from data_pipeline.pairs.contrast import Contrast, Error, not_mentioned
 from data_pipeline.pairs.corrupt import Draft, go_wrong
 from data_pipeline.pairs.documents.deletion import elsewhere
 from data_pipeline.pairs.documents.parts import without
@@ -105,7 +105,6 @@ def _contrast(draft: Draft, right: list[str], rng: Random) -> Contrast:
 def _told(error: Error, language: Language) -> str:
     """What is wrong, in one line."""
     if error.edit_type in ("added_sentence", "deletion"):
-        zh = f"文档没有提到“{error.inserted}”"
-        return zh if language == "zh" else f"the document does not mention '{error.inserted}'"
+        return not_mentioned(error.inserted, language)
     zh = f"“{error.replaced}”被改成“{error.inserted}”"
     return zh if language == "zh" else f"'{error.replaced}' was changed to '{error.inserted}'"

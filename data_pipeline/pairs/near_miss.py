@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from data_pipeline.edits.edit import bare
 from data_pipeline.pairs.answer_forms import facts_like, form_of
-from data_pipeline.pairs.contrast import Contrast
+from data_pipeline.pairs.contrast import Contrast, other_answer
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.wrong_answers import YES_NO, is_other
 from data_pipeline.teachers.rules_judge import label_by_rules
@@ -57,13 +57,9 @@ def _others(gold: Sample, answers: Iterable[str]) -> list[Sample]:
 
 
 def _contrast(gold: Sample, inserted: str) -> Contrast:
-    if gold.language == "zh":
-        change = f"文档给出的答案是“{gold.answer}”，而不是“{inserted}”"
-    else:
-        change = f"the document's answer is '{gold.answer}', not '{inserted}'"
     return Contrast(
         edit_type="other_answer",
-        change=change,
+        change=other_answer(gold.answer, inserted, gold.language),
         replaced=gold.answer,
         inserted=inserted,
         from_document=True,

@@ -455,23 +455,5 @@ def test_a_limit_counts_only_what_may_be_taken_and_names_each_row_once(tmp_path:
         read(licences=["BSD"], kind="file", path=str(path))
 
 
-def test_leaks_are_counted_by_source(tmp_path: Path) -> None:
-    text = "The old harbour of Lanby was rebuilt by forty masons who had come from the north coast."
-    bench = [{"id": "b", "passage": text, "question": "q", "answer": "a", "label": "PASS", "source_ds": "x"}]
-    (tmp_path / "data/halubench").mkdir(parents=True)
-    header = ",".join(bench[0])
-    cells = ",".join(bench[0].values())
-    (tmp_path / "data/halubench/halubench.csv").write_text(f"{header}\n{cells}\n")
-    leaking = [{**labelled("MIT", "x")[0], "document": text}]
-    path = write(tmp_path / "own.jsonl", labelled("MIT", "o") + leaking)
-    other = write(tmp_path / "other.jsonl", labelled("MIT", "p"))
-    sources = [{"kind": "file", "path": str(item)} for item in (path, other)]
-    leaks = {"data_dir": str(tmp_path / "data"), "benchmarks": ["halubench"]}
-    manifest = build(recipe(tmp_path / "out", sources, leaks=leaks))
-    assert manifest["leaks"]["by_source"]["own"]["dropped"] == 1
-    (row,) = map(json.loads, (tmp_path / "out/leaks.jsonl").read_text().splitlines())
-    assert (row["id"], row["source"]) == ("x0-PASS", "own")
-
-
 def test_public_sets_name_theirs() -> None:
     assert {s.meta["licence"] for s in read(kind="starter", limit=20)} == {"Apache-2.0"}

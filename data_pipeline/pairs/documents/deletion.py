@@ -7,7 +7,13 @@ from random import Random
 from data_pipeline.edits.edit import occurs
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
-from data_pipeline.pairs.documents.supporting import can_be_missed, is_gone, is_span, supporting_parts
+from data_pipeline.pairs.documents.supporting import (
+    can_be_missed,
+    is_gone,
+    is_span,
+    supporting_parts,
+    words_of_parts,
+)
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
 from judge.floors.overlap import units
@@ -142,7 +148,7 @@ def elsewhere(gold: Sample, supporting: Sequence[int], siblings: Sequence[Sample
 def _holders(gold: Sample) -> list[set[int]]:
     """For each word of an answer that its document holds, the parts that do: one of them has to stay."""
     document, language = gold.document_text, gold.language
-    held = [words_of(document[part.start : part.end], language) for part in parts_of(document)]
+    held = words_of_parts(document, language)
     words = sorted(words_of(gold.answer, language))
     found = ({number for number, part in enumerate(held) if word in part} for word in words)
     return [numbers for numbers in found if numbers]

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from data_pipeline.edits.verify import NEGATIONS
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.deletion import CHANGE, asks_yes_or_no
-from data_pipeline.pairs.documents.parts import parts_of
-from data_pipeline.pairs.documents.supporting import is_gone, is_span
+from data_pipeline.pairs.documents.supporting import in_pairs, is_gone, is_span, words_of_parts
 from data_pipeline.text.content import words_of
 from data_pipeline.text.numbers import numbers, values
 from judge.prompting.sentences import sentence_spans
@@ -92,8 +91,7 @@ def _says_nothing(text: str, claim: str, gold: Sample) -> bool:
     if said & values(text):
         return False
     asked = words_of(gold.question, gold.language)
-    held = [words_of(text[part.start : part.end], gold.language) for part in parts_of(text)]
-    pairs = (one | two for one, two in zip(held, [*held[1:], frozenset[str]()], strict=False))
+    pairs = in_pairs(words_of_parts(text, gold.language))
     if any(len(asked & found) >= ANSWERS * len(asked) for found in pairs):
         return False
     return is_gone(text, gold.document_text, claim, gold.question, gold.language)

@@ -5,6 +5,7 @@ Words are compared by their stems, since what supports a claim often says it in 
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import zip_longest
 
 from data_pipeline.edits.edit import bare, occurs
@@ -61,7 +62,7 @@ def telling(claim: str, question: str, document: str, language: Language) -> fro
     A word of the topic stands in half of the document's parts, or more.
     """
     found = words_of(claim, language) - words_of(question, language)
-    held = _held(document, language)
+    held = words_of_parts(document, language)
     often = max(2, len(held) / 2)
     return frozenset(word for word in found if sum(word in words for words in held) < often) or found
 
@@ -93,7 +94,7 @@ def supporting_parts(document: str, claim: str, question: str, language: Languag
     wanted = telling(claim, question, document, language)
     if not wanted:
         return []
-    held = _held(document, language)
+    held = words_of_parts(document, language)
     shares = [len(wanted & words) / len(wanted) for words in held]
     facts = _facts(claim, question, language)
     holding = [[number for number, text in enumerate(texts) if occurs(fact, text)] for fact in facts]
@@ -114,7 +115,7 @@ def elsewhere_too(document: str, claim: str, question: str, language: Language) 
     if language == "zh" or not (find_facts(claim, language) or re.search(r"\d", claim)):
         return []
     wanted = words_of(question, language)
-    held = _held(document, language)
+    held = words_of_parts(document, language)
     at = [number for number, text in enumerate(_texts(document)) if stands_in(claim, text)]
     about = {n: len(wanted & (held[n] | held[max(n - 1, 0)])) / len(wanted) for n in at} if wanted else {}
     if max(about.values(), default=0.0) < ABOUT:
@@ -134,7 +135,7 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
     wanted = telling(claim, question, document, language)
     if not wanted:
         return False
-    held = _held(left, language)
+    held = words_of_parts(left, language)
     if is_span(claim, document, language):
         texts = _texts(document)
         beside = {texts[number] for number in elsewhere_too(document, claim, question, language)}
@@ -148,7 +149,7 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
     findings = (found for found, text in zip(held, _texts(left), strict=True) if _FINDING.search(text))
     if any(len(about & found) >= 2 for found in findings):
         return False
-    before = wanted & frozenset().union(*_held(document, language))
+    before = wanted & frozenset().union(*words_of_parts(document, language))
     if len(before - frozenset().union(*held)) < GONE[language] * len(before):
         return False
     facts = [fact for fact in _facts(claim, question, language) if occurs(fact, document)]
@@ -185,5 +186,7 @@ def _texts(document: str) -> list[str]:
     return [document[part.start : part.end] for part in parts_of(document)]
 
 
-def _held(document: str, language: Language) -> list[frozenset[str]]:
-    return [words_of(text, language) for text in _texts(document)]
+@lru_cache(maxsize=256)
+def words_of_parts(document: str, language: Language) -> tuple[frozenset[str], ...]:
+    """The content words of each part of a document; kept, since claim after claim is looked for in it."""
+    return tuple(words_of(text, language) for text in _texts(document))
