@@ -80,8 +80,6 @@ class TrainingConfig(RunConfig):
     """``null`` trains all weights."""
     quantization: Literal["nf4"] | None = None
     """``nf4``: the base weights in 4 bits, with LoRA on top (QLoRA, arXiv 2305.14314)."""
-    attention: Literal["auto", "sdpa", "flex_attention"] = "auto"
-    """Attention kernel; ``auto`` is in blocks on a CPU, and PyTorch's own (``sdpa``) on a GPU."""
     batch_size: PositiveInt = 8
     gradient_checkpointing: bool = False
 

@@ -56,18 +56,16 @@ TABLES = {
     ),
     "training": Table(
         "Training speed and memory against TRL",
-        "LoRA rank 16 on random weights; pairs (`dpo-`) or rows (`sft-`) a second, peak memory in MiB; the "
-        "ratio is that of the faster kernel. An empty cell did not fit, or did not run.",
+        "LoRA rank 16 on random weights; pairs (`dpo-`) or rows (`sft-`) a second, peak memory in MiB. An "
+        "empty cell did not fit, or did not run.",
         {
             "batch": ("batch", "d"),
             "precision": ("precision", "s"),
             "tokens": ("mean tokens", ".0f"),
-            "trees_sdpa_rate": ("trees, sdpa, 1/s", ".2f"),
-            "trees_flex_rate": ("trees, flex, 1/s", ".2f"),
+            "trees_rate": ("trees, 1/s", ".2f"),
             "trl_rate": ("TRL, 1/s", ".2f"),
             "ratio": ("ratio", ".2f"),
-            "trees_sdpa_mib": ("trees, sdpa, MiB", ".0f"),
-            "trees_flex_mib": ("trees, flex, MiB", ".0f"),
+            "trees_mib": ("trees, MiB", ".0f"),
             "trl_mib": ("TRL, MiB", ".0f"),
         },
     ),
