@@ -138,8 +138,6 @@ class DPORecipe(TrainingConfig):
     learning_rate: PositiveFloat = 5e-6
     prefix_sharing: bool = True
     """A pair trains as one sequence, its prompt computed once; ``false`` is TRL's own path."""
-    precompute_reference: bool = False
-    """Compute the reference model's log-probabilities once, before training, instead of at every step."""
     beta: PositiveFloat = 0.1
     loss_type: tuple[str, ...] = ("sigmoid",)
     """One or more of TRL's DPO losses."""
