@@ -12,7 +12,7 @@ from typing import Any
 
 from data_pipeline.leaning import leans_back
 from data_pipeline.store import SampleStore
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Sample, Span
 

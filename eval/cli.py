@@ -170,11 +170,11 @@ def evaluate_command(
     from eval.run import evaluate
     from eval.tables import print_table, report_tables
     from eval.verdicts import VerdictFile, check_out, data_hash
-    from judge.floors.rules import FLOORS, make_floor
+    from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 
     means = parse_gold_labels(gold_labels)
     fit_on = None if floor_data is None else samples_file(floor_data, labels=means).load()
-    floors = [make_floor(name, fit_on) for name in FLOORS]
+    floors = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES]
     named = parse_columns(columns)
     files = [samples_file(path, named, encoding, means) for path in dict.fromkeys(samples or [])]
     read = _sets(names, files, data_dir, say)

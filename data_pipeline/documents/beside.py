@@ -15,7 +15,7 @@ from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.fact import Fact
 from data_pipeline.perturb.facts import answer_facts
 from data_pipeline.text.content import words_of
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Language, Sample
 
 LONGEST = {"en": 900, "zh": 450}

@@ -10,7 +10,7 @@ from data_pipeline.documents.supporting import can_be_missed, is_gone, is_span, 
 from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.text.content import words_of
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Sample
 

@@ -11,7 +11,7 @@ from data_pipeline.documents.parts import parts_of
 from data_pipeline.perturb.edit import bare, occurs
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.text.content import words_of
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Language
 
 SHORT = {"en": 8, "zh": 16}

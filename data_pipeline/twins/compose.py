@@ -10,7 +10,7 @@ from data_pipeline.perturb.edit import occurs
 from data_pipeline.perturb.facts import find_facts
 from data_pipeline.text.content import words_of
 from data_pipeline.twins.statements import Statement, plain, statements
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Sample
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from data_pipeline.documents.supporting import parts_of
 from data_pipeline.perturb.facts import find_entities
 from data_pipeline.perturb.zh.segment import plain
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Language
 
 WORDS = {"en": (6, 40), "zh": (12, 90)}

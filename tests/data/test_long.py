@@ -15,7 +15,7 @@ from data_pipeline.twins.added import _addition, is_supported
 from data_pipeline.twins.long import long_answers
 from data_pipeline.twins.statements import plain, statements
 from data_pipeline.twins.wrong import is_unsaid, stretch
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Label, Language, Sample, Task
 
 StoreOf = Callable[..., SampleStore]

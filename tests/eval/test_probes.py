@@ -17,9 +17,9 @@ from eval.benchmarks.probes import PROBES, benchmark, dressings
 from eval.benchmarks.probes.benchmark import CATEGORIES, CLEAN, DATA, LOWEST, read_folder
 from eval.benchmarks.probes.dressings import DRESSINGS, dressed_pairs
 from eval.cli import app
+from judge.baselines.rules import TrivialBaseline
 from judge.errors import InputError
 from judge.files import read_jsonl
-from judge.floors.rules import make_floor
 from judge.types import Label, Sample, Task, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -319,7 +319,7 @@ def test_a_limit_draws_whole_pairs_of_all_categories(samples: list[Sample]) -> N
 
 
 def test_word_overlap_cannot_order_the_pairs(clean: list[Sample]) -> None:
-    verdicts = list(make_floor("floor:overlap").iter_check(clean))
+    verdicts = list(TrivialBaseline("floor:overlap").iter_check(clean))
     order = PROBES.figures(clean, verdicts)["pairs"]["all"]["right_order"]
     assert order is not None and 0.40 < order < 0.62
 
