@@ -55,8 +55,6 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
     gpu = torch.cuda.is_available()
     if side == "shared":
         model, tokenizer = load_weights(settings.model, precision=settings.precision)
-        if getattr(settings, "attention", "auto") != "auto":
-            model.set_attn_implementation(settings.attention)
         assert can_share(model)
     else:
         dtype = getattr(torch, settings.precision)
@@ -171,7 +169,6 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES[:3])
     parser.add_argument("--precision", choices=["float32", "bfloat16", "float16"], default="float32")
-    parser.add_argument("--attention", choices=["auto", "sdpa", "flex_attention"], default="auto")
     parser.add_argument("--batch", type=int, default=2, help="pairs, or twins, of a batch")
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--warmup", type=int, default=1, help="steps before these that do not count")

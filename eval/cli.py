@@ -177,11 +177,11 @@ def evaluate_command(
     from eval.run import evaluate
     from eval.tables import print_table, report_tables
     from eval.verdicts import VerdictFile, check_out, data_hash
-    from judge.floors.rules import FLOORS, make_floor
+    from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 
     means = parse_gold_labels(gold_labels)
     fit_on = None if floor_data is None else samples_file(floor_data, labels=means).load()
-    floors = [make_floor(name, fit_on) for name in FLOORS]
+    floors = [TrivialBaseline(name, fit_on) for name in TRIVIAL_BASELINES]
     if not (first := processes.join(settings["backend"])):  # it judges; the first one measures and writes
         floors, out, bootstrap, latency = [], None, 0, 0
     named = parse_columns(columns)

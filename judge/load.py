@@ -116,12 +116,12 @@ def load_judge(
     if precision not in get_args(Precision):
         raise InputError(unknown("precision", precision, get_args(Precision)))
     if model.startswith("floor:"):
-        from judge.floors.rules import make_floor
+        from judge.baselines.rules import TrivialBaseline
 
         if threshold is not None or prior is not None:
             option = "threshold" if threshold is not None else "prior"
             raise InputError(f"{model} is a rule without a {option}; omit --{option}")
-        floor = make_floor(model, floor_data)
+        floor = TrivialBaseline(model, floor_data)
         return finished(floor, {})
     if claims and threshold in ("precision", "recall"):
         raise InputError(f"threshold {threshold} was found for answers as a whole; give claims a number")

@@ -25,7 +25,7 @@ LEVELS = (
     {"files"},
     {"rows"},
     {"configs", "samples", "checker", "shipped"},
-    {"prompting", "formats", "remote", "floors"},
+    {"prompting", "formats", "remote", "baselines"},
     {"models", "injections"},
     {"calibration"},
     {"backends", "cascade"},

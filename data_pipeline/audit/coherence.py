@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import log
 
-from judge.floors.overlap import content_tokens, units
+from judge.baselines.overlap import content_tokens, units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Sample
 

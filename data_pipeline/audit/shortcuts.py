@@ -14,8 +14,8 @@ from data_pipeline.audit.coherence import coherence, parts_of
 from data_pipeline.audit.figures import Figure, auroc, balanced_accuracy, share
 from data_pipeline.audit.limits import MIN_PAIRS, limit_of, verdict
 from data_pipeline.teachers.rules_judge import label_by_rules
+from judge.baselines.rules import TrivialBaseline
 from judge.errors import InputError
-from judge.floors.rules import Floor
 from judge.types import Label, Sample
 
 FLOORS = {"answer_only": "floor:answer-only", "length": "floor:length", "overlap": "floor:overlap"}
@@ -48,7 +48,7 @@ def score(samples: Sequence[Sample]) -> Scores:
     found: dict[str, dict[str, float]] = {}
     for name, floor in FLOORS.items():
         try:
-            found[name] = dict(zip(_ids(samples), Floor(floor).p_fail(samples), strict=True))
+            found[name] = dict(zip(_ids(samples), TrivialBaseline(floor).p_fail(samples), strict=True))
         except InputError:  # too few documents with each of the labels
             found[name] = {}
     long = [sample for sample in samples if len(parts_of(sample)) > 1]

@@ -12,7 +12,7 @@ from typing import Any
 
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.text.leaning import leans_back
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Sample, Span
 

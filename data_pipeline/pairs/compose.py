@@ -10,7 +10,7 @@ from data_pipeline.pairs.statements import Statement, plain, statements
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
 from data_pipeline.text.leaning import leans_back, names_its_subject
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Sample
 

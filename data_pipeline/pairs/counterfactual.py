@@ -15,7 +15,7 @@ from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask, ask_each, ask_some, reply_texts
 from data_pipeline.teachers.prompts import Prompted, Style, evidence_prompt, expansion_prompt
 from data_pipeline.text.content import terms
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.remote.chat import Reply
 from judge.types import Label, Sample, Task
 

@@ -18,7 +18,7 @@ from data_pipeline.pairs.wrong_answers import YES_NO, is_other
 from data_pipeline.teachers.rules_judge import label_by_rules
 from data_pipeline.text.content import words_of
 from data_pipeline.text.questions import OPEN, asks_for, several_answers
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Label, Language, Sample
 
 ALIKE = 0.6

@@ -7,7 +7,7 @@ from typing import Any
 
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.text.content import CJK
-from judge.floors.overlap import content_tokens, units
+from judge.baselines.overlap import content_tokens, units
 from judge.types import Language, Sample
 
 POOL = 2000

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from data_pipeline.pairs.documents.supporting import parts_of
 from data_pipeline.text.facts import find_entities
 from data_pipeline.text.segment_zh import plain
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Language
 
 WORDS = {"en": (6, 40), "zh": (12, 90)}

@@ -14,7 +14,7 @@ from data_pipeline.pairs.documents.parts import parts_of
 from data_pipeline.text.leaning import leans_back
 from data_pipeline.text.verbs_en import PAST
 from data_pipeline.text.words import either, pairs, words
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Language
 
 SIZES: Mapping[Language, tuple[int, int]] = {"en": (8, 45), "zh": (14, 90)}

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from data_pipeline.text.numbers import SMALL_VALUES
-from judge.floors.overlap import content_tokens, units
+from judge.baselines.overlap import content_tokens, units
 from judge.types import Language
 
 CJK = re.compile(r"[\u4e00-\u9fff]")

@@ -26,8 +26,8 @@ from typing import Any
 from eval.baselines.base import Baseline
 from eval.baselines.prompts import ENTAILMENT, SupportPrompt, ask_answer, ask_rephrasing
 from judge.backends.base import Decoding, Generation
+from judge.baselines.overlap import units
 from judge.checker import Checker
-from judge.floors.overlap import units
 from judge.judge import Judge
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.sentences import sentence_spans

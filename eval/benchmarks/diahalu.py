@@ -15,8 +15,8 @@ from pathlib import Path
 from eval.benchmarks.base import Benchmark
 from eval.benchmarks.prompts import with_prompt
 from eval.benchmarks.prompts_diahalu import DiaHaluPrompt
+from judge.baselines.rules import RANDOM, TrivialBaseline
 from judge.errors import InputError, unknown
-from judge.floors.rules import RANDOM, make_floor
 from judge.formats.files import find_file, group_of, need_folder
 from judge.formats.records import Record, read_lines
 from judge.rows import read_rows
@@ -140,7 +140,7 @@ DIAHALU = Benchmark(
     read=partial(read, V1),
     rows=rows,
     ask=with_prompt(PROMPT),
-    floors=(make_floor(RANDOM),),
+    floors=(TrivialBaseline(RANDOM),),
     query=query,
     size=748,
     notes=("Published figures are precision, recall and F1 of FAIL with the authors' own prompt.",),

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Span
 

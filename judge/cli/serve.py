@@ -48,8 +48,8 @@ def serve_command(
     require("judge serve", "serve", "fastapi", "prometheus_client", "uvicorn")
     import uvicorn
 
+    from judge.baselines.rules import CONSTANT, TRIVIAL_BASELINES
     from judge.claims.load import FIELD, with_claims
-    from judge.floors.rules import CONSTANT, FLOORS
     from judge.load import load_judge
     from judge.models.hardware import this_device
     from judge.models.identity import read_identity
@@ -60,7 +60,7 @@ def serve_command(
         max_batch, max_wait_ms, max_queue, max_samples, max_sentences, max_characters, max_body_bytes
     )
     token = _token()
-    if model in FLOORS and model not in CONSTANT:
+    if model in TRIVIAL_BASELINES and model not in CONSTANT:
         raise InputError(f"{model} learns from the labels of what it judges, which requests do not have")
     introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load

@@ -1,9 +1,9 @@
-"""Attention for prefix trees: in blocks on CPUs, PyTorch's kernels or FlexAttention on GPUs.
+"""Attention for prefix trees: in blocks on CPUs, PyTorch's kernels on GPUs.
 
 PyTorch's attention takes a mask but computes every masked score all the same. In a prefix tree most scores
 are masked: the branches do not see each other. On a CPU the queries therefore run in blocks, each against
 the keys alone that any of its queries may see (:mod:`judge.models.blocked_attention`); the result is that of
-the dense computation. FlexAttention does the same inside its kernels; it trains on GPUs only.
+the dense computation.
 """
 
 from functools import lru_cache
@@ -113,7 +113,7 @@ def register() -> str:
 
 @lru_cache(maxsize=64)
 def causal_blocks(rows: int, tokens: int, dtype: "torch.dtype") -> "tuple[Block, ...]":
-    """The blocks of plain text: each query looks at all before it and at itself."""
+    """The blocks of plain text: each query attends to all before it and to itself."""
     import torch
 
     from judge.models.blocked_attention import Block
@@ -129,9 +129,9 @@ def causal_blocks(rows: int, tokens: int, dtype: "torch.dtype") -> "tuple[Block,
 
 
 def masked_blocks(mask: "torch.Tensor", dtype: "torch.dtype") -> "tuple[Block, ...]":
-    """The blocks of a boolean mask ``(rows, 1, queries, keys)``, true where a query may look.
+    """The blocks of a boolean mask ``(rows, 1, queries, keys)``, true where a query attends to a key.
 
-    A query that may look nowhere is padding; what it gets is finite and of no meaning.
+    A query that attends to no key is padding; what it gets is finite and of no meaning.
 
     Args:
         mask: the mask.
@@ -147,8 +147,8 @@ def masked_blocks(mask: "torch.Tensor", dtype: "torch.dtype") -> "tuple[Block, .
         )
     size = BLOCK_BYTES // dtype.itemsize
     blocks = []
-    for row, looks in enumerate(mask[:, 0]):
-        for start, some in zip(range(0, len(looks), size), looks.split(size), strict=True):
+    for row, visible in enumerate(mask[:, 0]):
+        for start, some in zip(range(0, len(visible), size), visible.split(size), strict=True):
             seen = some.any(0).nonzero().squeeze(1)
             if not len(seen):
                 continue
@@ -164,32 +164,19 @@ def masked_blocks(mask: "torch.Tensor", dtype: "torch.dtype") -> "tuple[Block, .
     return tuple(blocks)
 
 
-def tree_attention(model: Any, nodes: "torch.Tensor", parents: "torch.Tensor") -> Any:
-    """The mask of a batch of prefix trees in the form that a model's attention takes.
+def tree_attention(model: Any, nodes: "torch.Tensor", parents: "torch.Tensor") -> "torch.Tensor":
+    """The mask of a batch of prefix trees, ``(trees, 1, tokens, tokens)``, in the form that attention takes.
 
     It is made on the trees' device, once for all layers. PyTorch's kernels on a GPU would make numbers of a
     boolean mask in every layer, and keep them for the backward pass, so they get numbers.
 
     Args:
-        model: it names its attention in its config.
+        model: the one that computes.
         nodes: branch of each token, ``(trees, tokens)``.
         parents: the parents of the branches, ``(trees, branches)``.
-
-    Returns:
-        A mask ``(trees, 1, tokens, tokens)``; for FlexAttention the blocks of it that hold a true entry.
     """
-    from judge.models.prefix_tree import lineage, tree_mask
+    from judge.models.prefix_tree import tree_mask
 
-    if model.config.get_text_config()._attn_implementation == "flex_attention":
-        from torch.nn.attention.flex_attention import create_block_mask
-
-        visible = lineage(parents)
-
-        def looks(row: Any, head: Any, query: Any, key: Any) -> Any:
-            return visible[row, nodes[row, query], nodes[row, key]] & (key <= query)
-
-        trees, tokens = nodes.shape
-        return create_block_mask(looks, trees, None, tokens, tokens, device=str(nodes.device))
     mask = tree_mask(nodes, parents)
     return as_numbers(mask, model.dtype) if mask.is_cuda else mask
 

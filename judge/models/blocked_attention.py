@@ -17,11 +17,11 @@ SCORES = 400_000
 
 
 class Block(NamedTuple):
-    """Queries of one row that are computed together, and the keys that they look at.
+    """Queries of one row that are computed together, and the keys that they attend to.
 
-    ``keys`` are a stretch, or places in ascending order. ``bias`` is added to the scores of the last of them,
+    ``keys`` are a slice, or places in ascending order. ``bias`` is added to the scores of the last of them,
     ``(queries, last keys)``, or of each head, ``(heads, queries, last keys)``: minus infinity or a large
-    negative number where a query may not look. All queries look at all keys before these.
+    negative number where a query is barred. All queries attend to all keys before these.
     """
 
     row: int
@@ -139,7 +139,7 @@ def _asked(tensor: torch.Tensor, block: Block, own: slice, shared: slice) -> tor
 def _weights(
     asked: torch.Tensor, key: torch.Tensor, block: Block, shared: slice, room: torch.Tensor
 ) -> torch.Tensor:
-    """How much each scaled query looks at each key, ``(heads of the keys, queries of a group, keys)``."""
+    """The attention weights of scaled queries, ``(heads of the keys, queries of a group, keys)``."""
     keys = _count(block.keys)
     heads, queries, _ = asked.shape
     scores = room[: heads * queries * keys].view(heads, queries, keys)

@@ -6,7 +6,7 @@ one sequence:
 
     [document][question 1][answer a][answer b][question 2][answer c]...
 
-Position ids restart where a branch begins, and a mask lets a token look back along its own branch alone, so
+Position ids restart where a branch begins, and a mask lets a token attend to its own branch alone, so
 every row is computed as if it stood by itself. Each branch begins with the last token of what it shares, so
 that the token before a row's first own token always stands directly before it: the next-token labels and
 the logits of a row then need no special case.
@@ -123,15 +123,15 @@ def lineage(parents: "torch.Tensor") -> "torch.Tensor":
 
 
 def tree_mask(nodes: "torch.Tensor", parents: "torch.Tensor") -> "torch.Tensor":
-    """Where each token of a batch of trees may look: back along its own branch.
+    """The attention mask of a batch of trees: each token attends to those before it in its own branch.
 
     Args:
         nodes: branch of each token, ``(trees, tokens)``; -1 is padding.
         parents: the parents of the branches, on the same device; see :func:`pad_parents`.
 
     Returns:
-        Boolean ``(trees, 1, tokens, tokens)``, on that device. Padding sees padding alone: a row of a mask
-        without any true entry would turn into NaN.
+        Boolean ``(trees, 1, tokens, tokens)``, on that device. Padding attends to padding alone: a row of
+        a mask without any true entry would turn into NaN.
     """
     import torch
 
@@ -156,5 +156,5 @@ def can_share(model: Any) -> bool:
         and not recurrent
         and not getattr(config, "sliding_window", None)
         and getattr(config, "rope_parameters", None) is not None
-        and config._attn_implementation in ("sdpa", "block_sparse", "flex_attention")
+        and config._attn_implementation in ("sdpa", "block_sparse")
     )

@@ -80,8 +80,6 @@ class TrainingConfig(RunConfig):
     """``null`` trains all weights."""
     quantization: Literal["nf4"] | None = None
     """``nf4``: the base weights in 4 bits, with LoRA on top (QLoRA, arXiv 2305.14314)."""
-    attention: Literal["auto", "sdpa", "flex_attention"] = "auto"
-    """Attention kernel; ``auto`` is in blocks on a CPU, and PyTorch's own (``sdpa``) on a GPU."""
     batch_size: PositiveInt = 8
     gradient_checkpointing: bool = False
 
@@ -140,8 +138,6 @@ class DPORecipe(TrainingConfig):
     learning_rate: PositiveFloat = 5e-6
     prefix_sharing: bool = True
     """A pair trains as one sequence, its prompt computed once; ``false`` is TRL's own path."""
-    precompute_reference: bool = False
-    """Compute the reference model's log-probabilities once, before training, instead of at every step."""
     beta: PositiveFloat = 0.1
     loss_type: tuple[str, ...] = ("sigmoid",)
     """One or more of TRL's DPO losses."""

@@ -42,7 +42,7 @@ def reference_model(recipe: DPORecipe) -> Any | None:
     Full fine-tuning changes the policy's own weights, so the reference is loaded a second time; not if its
     log-probabilities are all computed before the first step.
     """
-    if recipe.lora is not None or recipe.precompute_reference:
+    if recipe.lora is not None or recipe.trainer.get("precompute_ref_log_probs"):
         return None
     reference, _ = load_trainable(recipe)
     return reference.eval()
@@ -91,7 +91,6 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
             **common_arguments(recipe, len(train)),
             beta=recipe.beta,
             loss_type=list(recipe.loss_type),
-            precompute_ref_log_probs=recipe.precompute_reference,
         ),
         data_collator=SharedPairCollator(tokenizer.pad_token_id) if sharing else None,
         train_dataset=_dataset(train),

@@ -67,7 +67,8 @@ def estimate(
     states = OPTIMIZER_BYTES[recipe.optimizer]
     if recipe.lora is None:
         trained = model.linear_parameters + model.other_parameters
-        references = 2 if isinstance(recipe, DPORecipe) and not recipe.precompute_reference else 1
+        precomputed = recipe.trainer.get("precompute_ref_log_probs")
+        references = 2 if isinstance(recipe, DPORecipe) and not precomputed else 1
         # DeepSpeed keeps weights of 16 bits, and their float32 copies with the optimizer's states.
         deepspeed = sharding.kind.startswith("zero") and size == 2
         weights, adapter = (2.0 if deepspeed else 4.0) * trained * references, 0.0

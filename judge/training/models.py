@@ -29,16 +29,13 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     norms in float32 whatever their weights are in, and :mod:`judge.models.heads` does so with the head.
 
     Raises:
-        InputError: the model is unknown; or the recipe wants of it, of quantized weights or of the attention
-            what they cannot do.
+        InputError: the model is unknown, or the recipe wants what it, or 4-bit weights, cannot do.
         JudgeError: the weights cannot be loaded.
     """
     import torch
 
     check_quantization(recipe)
     check_optimizer(recipe)
-    if recipe.attention == "flex_attention" and not torch.cuda.is_available():
-        raise InputError("attention flex_attention trains on GPUs alone; leave it at auto")
     base, adapter = find_model(recipe.model)
     check_start(recipe, adapter)
     with sharded_loading(recipe):
@@ -52,8 +49,6 @@ def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
         # TRL casts the adapters of a model that says so to bfloat16. A T4 has none, its gradient scaler wants
         # float32, and anywhere else an update of less than 1/256 of a weight would round to nothing.
         model.is_loaded_in_4bit = False
-    if recipe.attention != "auto":
-        model.set_attn_implementation(recipe.attention)
     if adapter is not None:
         tokenizer = tokenizer_of(base, adapter)
         model = add_adapter(model, adapter, recipe)

@@ -91,7 +91,7 @@ def test_policy_and_reference_start_as_the_sft_judge(
             data,
             tmp_path / "dpo",
             quantization=FORMATS[name],
-            precompute_reference=precomputed,
+            trainer={"precompute_ref_log_probs": precomputed},
             prefix_sharing=sharing,
         )
     )

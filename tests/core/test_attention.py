@@ -1,6 +1,5 @@
 """Attention in blocks gives what dense attention gives, and the gradients too."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -161,23 +160,3 @@ def test_models_are_loaded_with_it_on_a_cpu(model_folder: Callable[[str], Path])
 
     wanted = "sdpa" if torch.cuda.is_available() else attention.NAME
     assert load_model(str(model_folder("chatml"))).model.config._attn_implementation == wanted
-
-
-@pytest.mark.skipif(shutil.which("g++") is None, reason="FlexAttention is compiled")
-@pytest.mark.filterwarnings("ignore")
-def test_flex_attention_gives_the_dense_result(model_folder: Callable[[str], Path]) -> None:
-    """Forward only: it has no backward on a CPU."""
-    from transformers import AutoModelForCausalLM
-
-    tree = make_tree([[*range(10, 200), 5, 6, 7], [*range(10, 200), 8, 9]], [4, 3])
-    nodes, parents = torch.tensor([tree.nodes]), pad_parents([tree.parents])
-    inputs = {"input_ids": torch.tensor([tree.ids]), "position_ids": torch.tensor([tree.positions])}
-    found = []
-    for name in ("sdpa", "flex_attention"):
-        model = AutoModelForCausalLM.from_pretrained(model_folder("chatml"), dtype=torch.float32)
-        model.set_attn_implementation(name)
-        with torch.inference_mode():
-            adapted = attention.tree_attention(model, nodes, parents)
-            found.append(model(**inputs, attention_mask=adapted, use_cache=False).logits)
-        assert isinstance(adapted, torch.Tensor) is (name == "sdpa")
-    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)

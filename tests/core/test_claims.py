@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.baselines.overlap import units
+from judge.baselines.rules import TrivialBaseline
 from judge.calibration.curve import Curve
 from judge.checker import Checker
 from judge.claims.checker import ClaimsJudge
@@ -21,8 +23,6 @@ from judge.claims.passages import LONGEST, nearest, passages
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
 from judge.errors import InputError, JudgeWarning
 from judge.files import JUDGE_FILE
-from judge.floors.overlap import units
-from judge.floors.rules import make_floor
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.prompting.sentences import claim_spans
@@ -150,7 +150,9 @@ def test_every_sentence_has_its_probability_and_its_passage() -> None:
     assert text_of(ANSWER, [told.claims[1].span]) == ["Lindmoor sued everybody loudly."]
     assert verdicts[0].claims[0].p_fail == verdicts[0].p_fail
     assert verdict_from_json(json.loads(json.dumps(verdict_to_json(told)))) == told
-    [empty] = ClaimsJudge(make_floor("floor:always-fail"), calibration()).iter_check([Sample("e", "", " ")])
+    [empty] = ClaimsJudge(TrivialBaseline("floor:always-fail"), calibration()).iter_check(
+        [Sample("e", "", " ")]
+    )
     assert empty.p_fail == 1 and not empty.claims
 
 
@@ -203,7 +205,7 @@ def labelled(count: int) -> tuple[list[Sample], list[Verdict]]:
             label=Label.FAIL if any(wrong) else Label.PASS, group=str(number // 2), meta={"spans": spans},
         )  # fmt: skip
         doubts = [min(max(draw.gauss(0.3 + 0.4 * bad, 0.15), 0.01), 0.99) for bad in wrong]
-        asked = ClaimsJudge(make_floor("floor:always-pass")).check([sample])[0]
+        asked = ClaimsJudge(TrivialBaseline("floor:always-pass")).check([sample])[0]
         claims = tuple(replace(claim, p_fail=p) for claim, p in zip(asked.claims, doubts, strict=True))
         samples.append(sample)
         verdicts.append(replace(asked, p_fail=sum(doubts) / 3, claims=claims))

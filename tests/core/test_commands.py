@@ -422,13 +422,13 @@ def test_resume_by_a_model(samples: Path, tmp_path: Path, model_folder: ModelFol
 @pytest.fixture
 def interrupted(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The output of a run that was killed after five verdicts."""
-    from judge.floors.rules import make_floor
+    from judge.baselines.rules import TrivialBaseline
 
     class Killed:
         chunk = 0
 
         def __init__(self) -> None:
-            self.floor = make_floor(PASS_FLOOR, None)
+            self.floor = TrivialBaseline(PASS_FLOOR, None)
             self.describe = self.floor.describe
 
         def iter_check(self, items: Sequence[Sample]) -> Iterator[Verdict]:

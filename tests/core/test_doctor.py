@@ -342,7 +342,8 @@ def test_what_saves_memory() -> None:
     assert total(lora=None, optimizer="lion") < whole and total() < whole
     assert total(gradient_checkpointing=True) < total()
     assert total(kind=DPORecipe) < total(kind=DPORecipe, prefix_sharing=False)
-    both, one = (total(kind=DPORecipe, lora=None, precompute_reference=once) for once in (False, True))
+    once = {"precompute_ref_log_probs": True}
+    both, one = (total(kind=DPORecipe, lora=None, trainer=trainer) for trainer in ({}, once))
     assert both - one == 4 * (MIDDLE.linear_parameters + MIDDLE.other_parameters)
 
 

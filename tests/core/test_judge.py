@@ -11,8 +11,8 @@ import pytest
 
 import judge.judge
 from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.baselines.rules import TRIVIAL_BASELINES
 from judge.errors import InputError, JudgeError
-from judge.floors.rules import FLOORS
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.types import Label, Message, Sample, Usage
@@ -196,7 +196,7 @@ def labelled() -> list[Sample]:
 
 
 @pytest.mark.parametrize(
-    "name", [*FLOORS, "model", "model in windows", "template", "text of a template's path"]
+    "name", [*TRIVIAL_BASELINES, "model", "model in windows", "template", "text of a template's path"]
 )
 def test_whatever_load_judge_returns_is_asked_alike(name: str, model_folder: Any, tmp_path: Path) -> None:
     template = tmp_path / "prompt.j2"
@@ -205,7 +205,7 @@ def test_whatever_load_judge_returns_is_asked_alike(name: str, model_folder: Any
         "model in windows": {"windows": True}, "template": {"template": template},
         "text of a template's path": {"template": str(template)},
     }.get(name, {})  # fmt: skip
-    judge = load_judge(name if name in FLOORS else str(model_folder("chatml")), **settings)
+    judge = load_judge(name if name in TRIVIAL_BASELINES else str(model_folder("chatml")), **settings)
     samples = labelled()
     verdicts = judge.check(samples)
     assert [verdict.label in Label for verdict in verdicts] == [True] * len(samples)

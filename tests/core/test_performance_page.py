@@ -29,16 +29,14 @@ def test_figures_replace_the_old_ones_and_a_second_run_changes_nothing(page, tmp
         Results(results.file, device).record("merge/1.5B", seconds=2.0)
     results.record("serve/64 connections", direct=1.0, server=11.0, part=11.0)
     results.record("serve/64 connections", direct=10.0, server=9.5, part=0.95, p50=0.125)
-    results.record("exactness/dpo-short, float32, sdpa", loss=[1e-7, 2e-7], gradients=[3e-6, 4e-6])
-    results.record(
-        "training/0.5B, dpo-955", batch=4, precision="float16", trees_sdpa_rate=8.25, trl_rate=None
-    )
+    results.record("exactness/dpo-short, float32", loss=[1e-7, 2e-7], gradients=[3e-6, 4e-6])
+    results.record("training/0.5B, dpo-955", batch=4, precision="float16", trees_rate=8.25, trl_rate=None)
     fill(page, results.file)
     once = page.read_text()
     assert once.startswith("before\n") and once.endswith("after\n") and "old" not in once
     assert "| 64 connections | 10 | 9.5 | 0.95 | 0.125 |" in once
-    assert "| dpo-short, float32, sdpa | 1e-07, 2e-07 | 3e-06, 4e-06 |" in once
-    assert "trl rate" not in once and "trees sdpa rate" in once  # nothing was measured of it
+    assert "| dpo-short, float32 | 1e-07, 2e-07 | 3e-06, 4e-06 |" in once
+    assert "trl rate" not in once and "trees rate" in once  # nothing was measured of it
     assert "driver 999.1" in once and once.count("| 1.5B | 2 |") == 2
     fill(page, results.file)
     assert page.read_text() == once

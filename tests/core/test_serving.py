@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from judge.baselines.rules import TrivialBaseline
 from judge.checker import Checker
 from judge.cli.main import main
 from judge.errors import InputError
-from judge.floors.rules import make_floor
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.samples import sample_from_row
@@ -109,7 +109,7 @@ def run() -> Iterator[Callable[..., Running]]:
 
 @pytest.fixture(scope="module")
 def floor() -> Iterator[Running]:
-    server = Running(make_floor("floor:always-fail"))
+    server = Running(TrivialBaseline("floor:always-fail"))
     yield server
     server.stop()
 
@@ -172,7 +172,7 @@ def test_a_sample_without_verdict_says_why(
 
 
 def test_claims_are_told_where_they_are_asked_for(run: Callable[..., Running]) -> None:
-    judge = make_floor("floor:always-fail")
+    judge = TrivialBaseline("floor:always-fail")
     server = run(judge, Limits(max_sentences=3, max_batch=8, max_wait_ms=50))
     row = ONE | {"document": "The tower is 20 m high. \U0001d538 It is old.", "answer": "20 m. It is old."}
     body = {"samples": [row], "claims": True}

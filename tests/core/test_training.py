@@ -28,7 +28,6 @@ from judge.training.card import taught_modes
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge
-from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
 from tests.calling import call
@@ -238,24 +237,7 @@ def test_batches_that_count_rows(data: Path, model_folder: ModelFolder, tmp_path
     assert any("eval_loss" in entry for entry in summary["losses"])
 
 
-@pytest.mark.parametrize("attention", ["auto", "sdpa"])
-def test_the_attention_that_is_wanted(
-    attention: str, data: Path, model_folder: ModelFolder, tmp_path: Path
-) -> None:
-    changes = training(model_folder("chatml"), data, tmp_path, attention=attention)
-    model, _ = load_trainable(SFTRecipe.model_validate(changes))
-    assert model.config._attn_implementation == {"auto": "block_sparse", "sdpa": "sdpa"}[attention]
-
-
 # --- Refusals -----------------------------------------------------------------------------------------------
-
-
-def test_flex_attention_has_no_backward_on_a_cpu(
-    data: Path, model_folder: ModelFolder, tmp_path: Path
-) -> None:
-    changes = training(model_folder("chatml"), data, tmp_path / "out", attention="flex_attention")
-    with pytest.raises(InputError, match="trains on GPUs alone"):
-        train_sft(SFTRecipe.model_validate(changes))
 
 
 def test_a_schedule_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from judge.backends.base import Generation
 from judge.backends.openai import OpenAIBackend
+from judge.baselines.rules import TrivialBaseline
 from judge.cascade import CascadeJudge
 from judge.checker import Checker
 from judge.claims import ClaimsJudge
-from judge.floors.rules import make_floor
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.pages.checker import PagesJudge
@@ -68,7 +68,7 @@ def overlap(*_: Any) -> Checker:
         Sample(f"t{at}", f"red {at}", f"red {at * (at % 2)}", label=Label.FAIL if at % 2 == 0 else Label.PASS)
         for at in range(1, 20)
     ]
-    return make_floor("floor:overlap", train)
+    return TrivialBaseline("floor:overlap", train)
 
 
 def server(kind: str) -> Callable[..., Checker]:

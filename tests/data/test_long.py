@@ -15,7 +15,7 @@ from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.statements import plain, statements
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.text.leaning import leans_back, linked, names_its_subject
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Label, Language, Sample, Task
 
 StoreOf = Callable[..., SampleStore]

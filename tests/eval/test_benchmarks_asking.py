@@ -27,7 +27,7 @@ from eval.benchmarks.prompts_diahalu import STEPS, DiaHaluPrompt
 from eval.benchmarks.prompts_onioneval import EXAMPLES, OnionPrompt
 from eval.benchmarks.yes_no import SHORT_REPLY, UNMATCHED, AlwaysYes, YesNoJudge, match_yes_no
 from judge.backends.base import Decoding, Generation, LabelRequest
-from judge.floors.rules import FLOORS, make_floor
+from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.judge import Judge
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
@@ -98,7 +98,7 @@ def test_only_the_common_prompt_is_replaced(name: str, tmp_path: Path) -> None:
     assert put.name == judge.name and put.mode == judge.mode
     (tmp_path / "own.jinja").write_text("{{ document }} {{ question }} {{ answer }}")
     own = Judge(Scripted(), prompt=TemplatePrompt(tmp_path / "own.jinja"))
-    floor = make_floor("floor:always-pass")
+    floor = TrivialBaseline("floor:always-pass")
     assert benchmark.judge(own) is own and benchmark.judge(floor) is floor
 
 
@@ -292,7 +292,7 @@ def test_a_real_engine(benchmark: Any, mode: Mode, tiny_backend: Any, onions: li
     assert isinstance(judge, YesNoJudge) is ("onion" in benchmark.name)
 
 
-@pytest.mark.parametrize("name", FLOORS)
+@pytest.mark.parametrize("name", TRIVIAL_BASELINES)
 def test_floors_judge_samples_without_a_document(name: str, onions: list[Sample]) -> None:
     many = [
         Sample(
@@ -302,7 +302,7 @@ def test_floors_judge_samples_without_a_document(name: str, onions: list[Sample]
         for number in range(10)
         for item in onions
     ]  # fmt: skip
-    assert len(list(make_floor(name).iter_check(many))) == len(many)
+    assert len(list(TrivialBaseline(name).iter_check(many))) == len(many)
 
 
 def test_solved_examples_are_none_of_the_benchmark(shared_data: Path) -> None:

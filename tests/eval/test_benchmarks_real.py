@@ -16,7 +16,7 @@ from eval.benchmarks.samples_file import samples_file
 from eval.metrics import score
 from eval.published import beside
 from eval.repeats import Measured
-from judge.floors.rules import make_floor
+from judge.baselines.rules import TrivialBaseline
 from judge.formats.ragtruth import load_split
 from judge.types import Label, Sample
 
@@ -91,7 +91,7 @@ def test_the_two_forms_of_diahalu_v2_are_one(shared_data: Path) -> None:
 @pytest.mark.parametrize(("name", "f1"), [("diahalu", 0.611), ("diahalu_v2", 0.603)])
 def test_always_fail_on_diahalu(name: str, f1: float, shared_data: Path) -> None:
     samples = load_benchmark(name, shared_data)
-    found = score(samples, list(make_floor("floor:always-fail").iter_check(samples)), bootstrap=0).f1
+    found = score(samples, list(TrivialBaseline("floor:always-fail").iter_check(samples)), bootstrap=0).f1
     assert found == pytest.approx(f1, abs=0.0005)
 
 
@@ -118,7 +118,7 @@ def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_p
         benchmark = get_benchmark(f"bianbench_{subset}")
         again = benchmark.load(tmp_path)
         assert len(again) == sum(sample.language == subset for sample in samples)
-        verdicts = list(make_floor("floor:always-fail").iter_check(again))
+        verdicts = list(TrivialBaseline("floor:always-fail").iter_check(again))
         tables = {
             table: {
                 name: score([again[at] for at in places], [verdicts[at] for at in places], bootstrap=0)

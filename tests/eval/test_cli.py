@@ -17,9 +17,9 @@ from eval.cli import app, compare
 from eval.default_sets import default_sets
 from eval.pages.cli import app as report
 from eval.report import read_reports
+from judge.baselines.rules import TRIVIAL_BASELINES
 from judge.cli.main import main as judge
 from judge.errors import InputError, JudgeError
-from judge.floors.rules import FLOORS
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
 from tests.encoders import NLI, save_model
@@ -61,7 +61,7 @@ def test_json_is_alone_on_stdout_and_tables_are_there_without_it(data: Path) -> 
     (report,) = json.loads(result.stdout)["reports"]
     assert report["benchmark"] == "mine.jsonl" and report["name"] == "floor:length"
     assert report["metrics"]["accuracy"] == 1.0
-    assert list(report["floors"]) == list(FLOORS)
+    assert list(report["floors"]) == list(TRIVIAL_BASELINES)
     assert "floor:overlap" in result.stderr
     shown = call("--model", PASS_FLOOR, "--samples", data, "--set", "bootstrap=0")
     assert shown.exit_code == 0 and "mine.jsonl: 6 PASS, 6 FAIL" in shown.stdout
@@ -139,17 +139,17 @@ def test_floor_data(data: Path, tmp_path: Path) -> None:
     report = json.loads(result.stdout)["reports"][0]
     assert report["floors_left_out"] == {} and report["metrics"]["accuracy"] == 0.0
     result = call("--model", PASS_FLOOR, *command)
-    assert set(json.loads(result.stdout)["reports"][0]["floors_left_out"]) == set(FLOORS[2:])
+    assert set(json.loads(result.stdout)["reports"][0]["floors_left_out"]) == set(TRIVIAL_BASELINES[2:])
 
 
 def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge.floors.rules import make_floor
+    from judge.baselines.rules import TrivialBaseline
 
     asked: dict[str, Any] = {}
 
     def load(model: str, **options: Any) -> Any:
         asked.update(options, model=model)
-        return make_floor(PASS_FLOOR)
+        return TrivialBaseline(PASS_FLOOR)
 
     monkeypatch.setattr("judge.load.load_judge", load)
     command = ("--model", "org/m", "--samples", data, "--set", "bootstrap=0", "--mode", "reason")

@@ -7,17 +7,17 @@ import pytest
 from eval.benchmarks import load_benchmark
 from eval.metrics import score
 from eval.sampling import take
+from judge.baselines import rules as floors_module
+from judge.baselines.overlap import longest_run, overlap, units
+from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.errors import InputError
-from judge.floors import rules as floors_module
-from judge.floors.overlap import longest_run, overlap, units
-from judge.floors.rules import FLOORS, make_floor
 from judge.types import Label, Sample
 
-FITTED = FLOORS[2:]
+FITTED = TRIVIAL_BASELINES[2:]
 
 
 def test_random_is_a_fair_coin_that_falls_the_same_each_time() -> None:
-    first, again = (make_floor("floor:random").check(twins(200)) for _ in range(2))
+    first, again = (TrivialBaseline("floor:random").check(twins(200)) for _ in range(2))
     assert first == again and 150 < sum(verdict.label is Label.FAIL for verdict in first) < 250
 
 
@@ -38,23 +38,25 @@ def twins(count: int, start: int = 0) -> list[Sample]:
     return made
 
 
-@pytest.mark.parametrize(("name", "label", "p"), [(FLOORS[0], Label.PASS, 0.0), (FLOORS[1], Label.FAIL, 1.0)])
+@pytest.mark.parametrize(
+    ("name", "label", "p"), [(TRIVIAL_BASELINES[0], Label.PASS, 0.0), (TRIVIAL_BASELINES[1], Label.FAIL, 1.0)]
+)
 def test_constant(name: str, label: Label, p: float) -> None:
-    verdicts = list(make_floor(name).iter_check(twins(2)))
+    verdicts = list(TrivialBaseline(name).iter_check(twins(2)))
     assert [(verdict.label, verdict.p_fail) for verdict in verdicts] == [(label, p)] * 4
 
 
 @pytest.mark.parametrize("name", FITTED)
 def test_out_of_fold_finds_the_artefact(name: str) -> None:
     samples = twins(40)
-    verdicts = list(make_floor(name).iter_check(samples))
+    verdicts = list(TrivialBaseline(name).iter_check(samples))
     assert score(samples, verdicts, bootstrap=0).accuracy > 0.95
-    assert verdicts == list(make_floor(name).iter_check(samples))
+    assert verdicts == list(TrivialBaseline(name).iter_check(samples))
 
 
 @pytest.mark.parametrize("name", FITTED)
 def test_fitted_on_train(name: str) -> None:
-    floor = make_floor(name, twins(40))
+    floor = TrivialBaseline(name, twins(40))
     judged = twins(5, start=100)
     unlabelled = [Sample(id=s.id, document=s.document, answer=s.answer) for s in judged]
     verdicts = list(floor.iter_check(unlabelled))
@@ -73,7 +75,7 @@ def test_nobody_is_judged_by_his_own_document(name: str, monkeypatch: pytest.Mon
         return original(name, features, targets, fitted, judged)
 
     monkeypatch.setattr(floors_module, "_fit_predict", spy)
-    list(make_floor(name).iter_check(samples))
+    list(TrivialBaseline(name).iter_check(samples))
     assert len(seen) == floors_module.FOLDS
     assert all(not fitted & judged for fitted, judged in seen)
     assert set().union(*(judged for _, judged in seen)) == {sample.group for sample in samples}
@@ -82,28 +84,28 @@ def test_nobody_is_judged_by_his_own_document(name: str, monkeypatch: pytest.Mon
 def test_train_about_judged_documents_is_left_out() -> None:
     samples = twins(6)
     with pytest.raises(InputError, match=r"without the 12 samples about judged documents.*floor_data="):
-        list(make_floor("floor:length", samples).iter_check(samples))
-    assert len(list(make_floor("floor:length", samples).iter_check(samples[:2]))) == 2
+        list(TrivialBaseline("floor:length", samples).iter_check(samples))
+    assert len(list(TrivialBaseline("floor:length", samples).iter_check(samples[:2]))) == 2
 
 
 def test_held_out_wording_does_not_shape_the_rule() -> None:
     """The rule of a train set gives an answer the same score whatever is judged beside it."""
     train, judged = twins(30), twins(3, start=100)
     other = Sample(id="x", document="other", answer="æøå " * 30)
-    floor = make_floor("floor:answer-only", train)
+    floor = TrivialBaseline("floor:answer-only", train)
     assert floor.p_fail(judged) == pytest.approx(floor.p_fail([*judged, other])[:-1])
 
 
 def test_fewer_folds_for_few_documents() -> None:
     samples = twins(2)
-    assert len(list(make_floor("floor:length").iter_check(samples))) == 4
+    assert len(list(TrivialBaseline("floor:length").iter_check(samples))) == 4
     with pytest.raises(InputError, match="too few documents"):
-        list(make_floor("floor:length").iter_check(twins(1)))
+        list(TrivialBaseline("floor:length").iter_check(twins(1)))
 
 
 def test_unlabelled_rows_are_judged_by_the_labelled() -> None:
     samples = [*twins(10), Sample(id="x", document="d", answer="name1")]
-    assert list(make_floor("floor:length").iter_check(samples))[-1].label is Label.PASS
+    assert list(TrivialBaseline("floor:length").iter_check(samples))[-1].label is Label.PASS
 
 
 @pytest.mark.parametrize("name", FITTED)
@@ -111,13 +113,13 @@ def test_unlabelled_rows_are_judged_by_the_labelled() -> None:
 def test_cannot_be_fitted(name: str, labels: tuple[Label | None, ...]) -> None:
     samples = [Sample(id=str(n), document=str(n), answer="a", label=label) for n, label in enumerate(labels)]
     with pytest.raises(InputError, match=r"labelled samples of both classes.*floor_data="):
-        list(make_floor(name).iter_check(samples))
+        list(TrivialBaseline(name).iter_check(samples))
     with pytest.raises(InputError, match="have not both labels"):
-        make_floor(name, samples)
+        TrivialBaseline(name, samples)
 
 
 def test_nothing_to_judge() -> None:
-    assert all(list(make_floor(name).iter_check([])) == [] for name in FLOORS)
+    assert all(list(TrivialBaseline(name).iter_check([])) == [] for name in TRIVIAL_BASELINES)
 
 
 @pytest.mark.parametrize(
@@ -148,11 +150,11 @@ def test_longest_run_agrees_with_a_plain_search() -> None:
 
 def test_real_ragtruth(shared_data: Path) -> None:
     samples = load_benchmark("ragtruth", shared_data)
-    always_pass = score(samples, list(make_floor("floor:always-pass").iter_check(samples)), bootstrap=0)
+    always_pass = score(samples, list(TrivialBaseline("floor:always-pass").iter_check(samples)), bootstrap=0)
     assert always_pass.accuracy == pytest.approx(714 / 874)
 
 
 def test_real_halueval_qa_is_fooled_by_length(shared_data: Path) -> None:
     samples = take(load_benchmark("halueval_qa", shared_data), 1000, 0)
     for name in FITTED:
-        assert score(samples, list(make_floor(name).iter_check(samples)), bootstrap=0).accuracy > 0.9
+        assert score(samples, list(TrivialBaseline(name).iter_check(samples)), bootstrap=0).accuracy > 0.9

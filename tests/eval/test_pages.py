@@ -31,8 +31,8 @@ from eval.pages.standings import standings, unbeaten
 from eval.report import write_reports
 from eval.run import evaluate
 from eval.verdicts import VerdictFile
+from judge.baselines.rules import TrivialBaseline
 from judge.errors import InputError
-from judge.floors.rules import make_floor
 from judge.types import Label, Mode, Sample, Verdict
 
 ATTACK = """</script><script>window.broken = 1</script><img src=x onerror="window.broken = 2">"""
@@ -93,7 +93,7 @@ class Scripted:
             )
 
 
-FLOORS = [make_floor("floor:always-pass"), make_floor("floor:always-fail")]
+FLOORS = [TrivialBaseline("floor:always-pass"), TrivialBaseline("floor:always-fail")]
 
 
 def result(

@@ -17,8 +17,8 @@ from eval.report import Report, as_json, decoding_text, read_reports, write_repo
 from eval.run import evaluate
 from eval.tables import print_table, report_tables
 from eval.verdicts import VerdictFile, check_out, data_hash, row_from_verdict, verdict_from_row
+from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.errors import InputError, JudgeError, JudgeWarning
-from judge.floors.rules import FLOORS, make_floor
 from judge.models.base import model_fingerprint as fingerprint
 from judge.models.trained_on import fingerprint as trained_on
 from judge.models.trained_on import write_trained_on
@@ -61,7 +61,7 @@ SAMPLES = [
 ]
 RIGHT = {item.id: Verdict(item.label, 0.1 if item.label is Label.PASS else 0.9) for item in SAMPLES}
 WRONG = {item.id: Verdict(Label.FAIL, 0.8) for item in SAMPLES}
-ALL_FLOORS = [make_floor(name) for name in FLOORS]
+ALL_FLOORS = [TrivialBaseline(name) for name in TRIVIAL_BASELINES]
 BENCH = Benchmark(name="bench", title="A bench", read=lambda _: SAMPLES)
 
 
@@ -91,7 +91,7 @@ def test_what_a_judge_was_trained_on_is_told(tmp_path: Path) -> None:
 def test_report() -> None:
     report = run(limit=20, command="judge eval", seed=3)
     assert report.metrics.accuracy == 1.0 and report.metrics.auroc == 1.0
-    assert list(report.floors) == list(FLOORS) and not report.floors_left_out
+    assert list(report.floors) == list(TRIVIAL_BASELINES) and not report.floors_left_out
     assert list(report.tables["source"]) == ["a", "b"]
     assert report.floor_tables["floor:always-pass"]["source"]["a"].accuracy == 0.5
     assert report.counts == {"n": 20, "parsed": 20, "unparsed": 0, "truncated": 0, "cut": 0, "resumed": 0}
@@ -139,7 +139,7 @@ def test_tables_have_the_judge_the_floors_and_the_parts() -> None:
         print_table(console, table)
     text = console.export_text()
     assert "bench: 10 PASS, 10 FAIL" in text and "org/[model]" in text
-    assert all(name in text for name in FLOORS)
+    assert all(name in text for name in TRIVIAL_BASELINES)
     assert text.count("best: ") == 2
     assert "2 runs" in text and "±" in text and "Calibration error 10.0" in text
     assert "…" not in text  # everything fits into 80 columns
@@ -184,7 +184,7 @@ def test_floor_that_cannot_be_fitted_is_named() -> None:
     samples = [item for item in SAMPLES if item.label is Label.PASS]
     report = run(samples=samples)
     assert list(report.floors) == ["floor:always-pass", "floor:always-fail"]
-    assert list(report.floors_left_out) == list(FLOORS[2:])
+    assert list(report.floors_left_out) == list(TRIVIAL_BASELINES[2:])
     assert "cannot be fitted" in report.floors_left_out["floor:length"]
 
 
@@ -312,7 +312,7 @@ def test_a_chunk_that_was_cut_off_is_judged_from_its_start(tmp_path: Path) -> No
 
 
 def test_a_fitted_floor_sees_all_samples_again(tmp_path: Path) -> None:
-    floor = make_floor("floor:length")
+    floor = TrivialBaseline("floor:length")
     whole = run(floor, out=tmp_path / "whole")
     path = tmp_path / "cut" / "verdicts.jsonl"
     run(floor, out=tmp_path / "cut")

@@ -48,22 +48,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip without CUDA, without what a test needs of it, and where the module's time is used up."""
-    if REHEARSAL:
-        for mark in item.iter_markers("cuda_only"):
-            pytest.skip(mark.args[0])
-    else:
+    """Skip without CUDA, and where the module's time is used up."""
+    if not REHEARSAL:
         import torch
 
         if not torch.cuda.is_available():
             pytest.skip("no CUDA here")
     if _left(item) <= 0:
         pytest.skip(f"the {item.getparent(pytest.Module).obj.MINUTES} minutes of this module are used up")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker of what a rehearsal leaves out."""
-    config.addinivalue_line("markers", "cuda_only(reason): left out of a rehearsal on a CPU")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Training speed and memory against TRL's own trainers: prefix trees on both attention kernels."""
+"""Training speed and memory against TRL's own trainers, with prefix trees."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from tests.gpu.child import OutOfMemory, in_process
 from tests.gpu.world import REHEARSAL, size
 
 MINUTES = 10
-SIDES = {"trees_sdpa": ("shared", "sdpa"), "trees_flex": ("shared", "flex_attention"), "trl": ("trl", "auto")}
+SIDES = {"trees": "shared", "trl": "trl"}
 BATCH = {"0.5B": 4, "1.5B": 2}  # pairs or twins; a card of 15 GB takes half
 SMALL_CARD_GIB = 20
 
@@ -30,14 +30,11 @@ def test_trees_train_faster_than_rows(model, case, record, results, model_of, pr
     batch = size(BATCH[model] // 2 if small else BATCH[model], 1)
     found: dict[str, dict[str, float]] = {}
     failures = []
-    for name, (side, attention) in SIDES.items():
-        if name == "trees_flex" and REHEARSAL:
-            continue  # it trains on GPUs alone
+    for name, side in SIDES.items():
         try:
             found[name] = in_process(
                 "tests.gpu.test_gpu_training_speed:measure",
                 case=case, side=side, model=model_of(model), batch=batch, precision=precision,
-                attention="auto" if REHEARSAL else attention,
                 steps=size(8, 1), warmup=size(4, 1),
             )  # fmt: skip
         except OutOfMemory:

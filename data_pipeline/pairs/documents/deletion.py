@@ -16,7 +16,7 @@ from data_pipeline.pairs.documents.supporting import (
 )
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Sample
 

@@ -15,7 +15,7 @@ from data_pipeline.pairs.documents.supporting import SHORT
 from data_pipeline.text.content import words_of
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import answer_facts
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Language, Sample
 
 LONGEST = {"en": 900, "zh": 450}

@@ -12,7 +12,7 @@ from data_pipeline.edits.edit import bare, occurs
 from data_pipeline.pairs.documents.parts import parts_of
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
-from judge.floors.overlap import units
+from judge.baselines.overlap import units
 from judge.types import Language
 
 SHORT = {"en": 8, "zh": 16}

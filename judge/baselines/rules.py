@@ -1,4 +1,4 @@
-"""Floors: trivial rules that judge without understanding; what does not beat them has learned nothing.
+"""Baselines: trivial rules that judge without understanding; what does not beat them has learned nothing.
 
 Two are constant. Three are logistic regressions on what should not matter: the length of the answer, its
 word overlap with the document, and the wording of the answer alone. They are fitted on samples that the
@@ -13,12 +13,18 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from judge.baselines.overlap import overlap
 from judge.checker import Checker
 from judge.errors import InputError, unknown
-from judge.floors.overlap import overlap
 from judge.types import Label, Mode, Sample, Verdict
 
-FLOORS = ("floor:always-pass", "floor:always-fail", "floor:length", "floor:overlap", "floor:answer-only")
+TRIVIAL_BASELINES = (
+    "floor:always-pass",
+    "floor:always-fail",
+    "floor:length",
+    "floor:overlap",
+    "floor:answer-only",
+)
 CONSTANT = {"floor:always-pass": 0.0, "floor:always-fail": 1.0}
 RANDOM = "floor:random"
 """A coin for each sample, by its id: the baseline ``Random`` of DiaHalu (section 5.1)."""
@@ -103,11 +109,11 @@ def _folds(codes: tuple[int, ...], groups: tuple[str, ...]) -> list[tuple[Any, A
     return []
 
 
-class Floor(Checker):
-    """One trivial rule as a judge .
+class TrivialBaseline(Checker):
+    """One trivial rule as a judge.
 
     Args:
-        name: one of :data:`FLOORS`, or :data:`RANDOM`.
+        name: one of :data:`TRIVIAL_BASELINES`, or :data:`RANDOM`.
         train: labelled samples to fit on; those about a judged document are left out of the fitting.
             ``None`` fits out of fold on the judged samples.
 
@@ -117,11 +123,11 @@ class Floor(Checker):
 
     name = ""
     mode: Mode = "verdict"
-    chunk = 0  # a fitted floor learns from all the samples that it is given
+    chunk = 0  # a fitted rule learns from all the samples that it is given
 
     def __init__(self, name: str, train: Sequence[Sample] | None = None):
-        if name not in (*FLOORS, RANDOM):
-            raise InputError(unknown("floor", name, (*FLOORS, RANDOM)))
+        if name not in (*TRIVIAL_BASELINES, RANDOM):
+            raise InputError(unknown("floor", name, (*TRIVIAL_BASELINES, RANDOM)))
         self.name = name
         self._train = None if train is None else [sample for sample in train if sample.label is not None]
         if self._train is not None and len({sample.label for sample in self._train}) < 2:
@@ -193,8 +199,3 @@ class Floor(Checker):
         """FAIL from a probability of one half."""
         for score in self.p_fail(samples):
             yield Verdict(label=Label.FAIL if score >= 0.5 else Label.PASS, p_fail=score)
-
-
-def make_floor(name: str, train: Sequence[Sample] | None = None) -> Floor:
-    """Make a floor by its name, see :class:`Floor`."""
-    return Floor(name, train)
