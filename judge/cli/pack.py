@@ -27,7 +27,7 @@ def pack_command(
 
     With --rank, an encoder's changes are cut to that rank as well.
 
-    LoRA judges trained from one start with several seeds are averaged.
+    Judges trained from one start, with several seeds or on several data sets, are averaged.
 
     Calibrate the result, not its source: judge calibrate --model OUT.
     """
@@ -44,9 +44,7 @@ def pack_command(
 
         known = read_identity(str(judges[0]))
         read_base = pages.base_weights if reads_pages(known) else base_weights
-        if len(judges) > 1:
-            raise InputError("is one of several; an average is made of LoRA judges alone", file=judges[1])
-        found = f"{pack(judges[0], base, out, rank, read_base) / 1e6:.1f} MB"
+        found = f"{pack(judges, base, out, rank, read_base) / 1e6:.1f} MB"
     elif rank is None:
         raise InputError(
             "is a LoRA judge; say of which rank the smaller one is to be: --rank 16",

@@ -8,7 +8,7 @@ downloaded once for all such judges.
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from judge.files import JUDGE_FILE, write_json
 from judge.models.base import describe_base, places_of_base
 from judge.models.bundled import ENCODERS
 from judge.models.identity import ENCODER, read_identity
-from judge.models.trained_on import carry_trained_on
+from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.progress import track
 
 if TYPE_CHECKING:
@@ -41,16 +41,17 @@ DOWN, UP = ".down", ".up"
 
 
 def pack(
-    judge: Path,
+    judges: Sequence[Path],
     base: Path | None,
     out: Path,
     rank: int | None = None,
     read_base: "Callable[[Path], Weights] | None" = None,
 ) -> int:
-    """Write an encoder judge as an adapter of the encoder that it was trained from.
+    """Write an encoder judge, or the mean of several, as an adapter of the encoder that they started from.
 
     Args:
-        judge: folder of the judge, with weights of its own.
+        judges: folder of the judge, with weights of its own; or of several that were trained from one start,
+            on other data or with another seed (model soups: Wortsman et al., 2022).
         base: folder of the public encoder; by default what ``judge.json`` names.
         out: folder for the adapter; it gets judge.json too, without the calibration, which would be that of
             the unrounded weights.
@@ -61,19 +62,22 @@ def pack(
         Bytes of the adapter's weights.
 
     Raises:
-        InputError: ``judge`` is not an encoder judge of this base, the base is missing, or ``out`` exists.
+        InputError: one of ``judges`` is not an encoder judge of this base, or unlike the first one;
+            the base is missing, or ``out`` exists.
     """
-    from safetensors.torch import load_file, save_file
+    from safetensors.torch import save_file
 
-    from judge.models.low_rank import halves
+    from judge.models.low_rank import halves, told
 
-    identity = read_identity(str(judge))
-    if identity.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
-        raise InputError(f"expected an encoder judge with {WEIGHTS}", file=judge)
+    identities = [read_identity(str(judge)) for judge in judges]
+    for judge, known in zip(judges, identities, strict=True):
+        if known.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
+            raise InputError(f"expected an encoder judge with {WEIGHTS}", file=judge)
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
+    judge, identity = judges[0], identities[0]
     base = base or find_base(judge)
-    trained, before = load_file(judge / WEIGHTS), (read_base or base_weights)(base)
+    trained, before = mean(judges, WEIGHTS), (read_base or base_weights)(base)
     packed: Weights = {}
     kept = whole = 0.0
     for name, value in track(trained.items(), f"pack {judge}", len(trained)):
@@ -98,9 +102,10 @@ def pack(
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     save_file(packed, part / ADAPTER)
-    for file in (CONFIG, TOKEN_HEAD):
-        if (judge / file).is_file():
-            shutil.copyfile(judge / file, part / file)
+    if (judge / TOKEN_HEAD).is_file():
+        save_file(mean(judges, TOKEN_HEAD), part / TOKEN_HEAD)
+    if (judge / CONFIG).is_file():
+        shutil.copyfile(judge / CONFIG, part / CONFIG)
     identity.pop("calibration", None)
     place = describe_base(str(base), out)
     known = place["name"] in ENCODERS
@@ -109,10 +114,32 @@ def pack(
     identity["base_weights_sha256"] = digest(before, packed)
     if whole:
         identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4)}
+    if len(judges) > 1:
+        identity.setdefault("packed", {})["mean_of"] = [told(known) for known in identities]
     write_json(part / JUDGE_FILE, identity)
-    carry_trained_on(str(judge), part)
+    write_trained_on(part, *(read_trained_on(str(judge)) for judge in judges))
     part.replace(out)
     return (out / ADAPTER).stat().st_size
+
+
+def mean(judges: Sequence[Path], file: str) -> "Weights":
+    """The mean of the weights that judges keep in a file, in float32.
+
+    Raises:
+        InputError: one has other weights than the first.
+    """
+    from safetensors.torch import load_file
+
+    total: Weights = {}
+    for judge in judges:
+        found = load_file(judge / file) if (judge / file).is_file() else {}
+        if total and {name: value.shape for name, value in found.items()} != {
+            name: value.shape for name, value in total.items()
+        }:
+            raise InputError(f"has other weights than those of {judges[0]}", file=judge / file)
+        for name, value in found.items():
+            total[name] = total[name] + value.float() if name in total else value.float()
+    return {name: value / len(judges) for name, value in total.items()}
 
 
 def base_weights(base: Path) -> "Weights":

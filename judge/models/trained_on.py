@@ -40,9 +40,9 @@ def read_trained_on(model: str) -> frozenset[bytes]:
     return frozenset(content[start : start + _SIZE] for start in range(0, len(content), _SIZE))
 
 
-def write_trained_on(folder: Path, documents: Iterable[bytes]) -> None:
-    """Write the fingerprints of documents, if there are any, beside a judge that is being written."""
-    if found := sorted({*documents}):
+def write_trained_on(folder: Path, *documents: Iterable[bytes]) -> None:
+    """Write the fingerprints of documents, if there are any, next to a judge that is being written."""
+    if found := sorted(set().union(*documents)):
         (folder / FILE).write_bytes(b"".join(found))
 
 

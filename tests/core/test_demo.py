@@ -204,7 +204,7 @@ def tiny_reference(bert: Path, package: Path) -> Path:
 
     known = json.loads((shipped.PACKAGE / shipped.REFERENCE / "judge.json").read_text())
     known.pop("calibration", None)
-    pack(save_judge(package / "whole", known), bert, package / shipped.REFERENCE)
+    pack([save_judge(package / "whole", known)], bert, package / shipped.REFERENCE)
     return package
 
 

@@ -542,8 +542,8 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
     small, whole = (load_judge(str(folder)).check(some) for folder in (tmp_path / "small", trained))
     assert [v.p_fail for v in small] == pytest.approx([v.p_fail for v in whole], abs=2e-3)
     with pytest.raises(InputError, match="exists already"):
-        pack(trained, bert, tmp_path / "small")
-    pack(trained, bert, tmp_path / "thin", rank=2)
+        pack([trained], bert, tmp_path / "small")
+    pack([trained], bert, tmp_path / "thin", rank=2)
     thin = json.loads((tmp_path / "thin" / "judge.json").read_text())["packed"]
     assert thin["rank"] == 2 and 0 < thin["kept"] <= 1
     assert load_judge(str(tmp_path / "thin")).check(some)[0].label
@@ -553,7 +553,7 @@ def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: P
     from judge.encoder.packing import pack
     from judge.training.encoder import train_encoder
 
-    pack(trained, bert, tmp_path / "small")
+    pack([trained], bert, tmp_path / "small")
     train_encoder(recipe(tmp_path / "small", towers, tmp_path / "more", learning_rate=1e-3, epochs=1))
     identity = json.loads((tmp_path / "more" / "judge.json").read_text())
     assert identity["started_from"] == str(tmp_path / "small") and identity["form"]["window_tokens"] == 64

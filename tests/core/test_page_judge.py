@@ -282,7 +282,7 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
     from judge.models.identity import read_identity
 
     write_json(trained / "judge.json", {**read_identity(str(trained)), "calibration": {}})
-    size = pack(trained, bert, tmp_path / "adapter")
+    size = pack([trained], bert, tmp_path / "adapter")
     assert (
         size < (trained / "model.safetensors").stat().st_size / 2
     )  # mostly word embeddings and headers here
@@ -292,9 +292,9 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
     whole, packed = (load_judge(str(folder)).check(asked) for folder in (trained, tmp_path / "adapter"))
     assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=2e-3)
     with pytest.raises(InputError, match="exists already"):
-        pack(trained, bert, tmp_path / "adapter")
+        pack([trained], bert, tmp_path / "adapter")
     with pytest.raises(InputError, match="expected an encoder judge"):
-        pack(bert, bert, tmp_path / "other")
+        pack([bert], bert, tmp_path / "other")
 
 
 def test_an_adapter_of_a_lower_rank(
@@ -327,10 +327,36 @@ def test_an_adapter_of_a_lower_rank(
         read_identity(str(tmp_path / "1"))["packed"]["kept"]
         < read_identity(str(tmp_path / "15"))["packed"]["kept"]
     )
-    assert call("pack", trained, trained, "--out", tmp_path / "mean", "--rank", 2) == 2
-    assert "made of LoRA judges alone" in capsys.readouterr().err
     assert call("pack", tmp_path, "--out", tmp_path / "none") == 2
     assert "expected an encoder judge with model.safetensors" in capsys.readouterr().err
+
+
+def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
+    """Of one judge twice it is that judge; of two, it was trained on the documents of both."""
+    from safetensors.torch import load_file, save_file
+
+    from judge.models.identity import read_identity
+    from judge.models.trained_on import read_trained_on, write_trained_on
+
+    other = tmp_path / "other"
+    shutil.copytree(trained, other)
+    weights = load_file(trained / "model.safetensors")
+    moved = {name: value + 0.01 * ("word_embeddings" not in name) for name, value in weights.items()}
+    save_file(moved, other / "model.safetensors")
+    write_trained_on(other, [b"12345678"])
+    for name, second in (("same", trained), ("mean", other)):
+        assert call("pack", trained, second, "--out", tmp_path / name, "--base", bert) == 0
+    asked = [sample(f"it is {height} m high .") for height in (20, 21)]
+    one, same, mean = (
+        [verdict.p_fail for verdict in load_judge(str(folder)).check(asked)]
+        for folder in (trained, tmp_path / "same", tmp_path / "mean")
+    )
+    assert same == pytest.approx(one, abs=1e-3) and mean != pytest.approx(one, abs=1e-3)
+    assert len(read_identity(str(tmp_path / "mean"))["packed"]["mean_of"]) == 2
+    assert read_trained_on(str(tmp_path / "mean")) == read_trained_on(str(trained)) | {b"12345678"}
+    save_file(dict([*weights.items()][1:]), other / "model.safetensors")
+    with pytest.raises(InputError, match="other weights than those of"):
+        pack([trained, other], bert, tmp_path / "none")
 
 
 def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: Path) -> None:
@@ -338,7 +364,7 @@ def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: P
     from judge.models.identity import read_identity
     from judge.training.pages import train_pages as train_encoder
 
-    pack(trained, bert, tmp_path / "adapter")
+    pack([trained], bert, tmp_path / "adapter")
     data, asked = build_towers(tmp_path, 8, 0), [sample(f"it is {height} m high .") for height in (20, 21)]
     start, out = str(tmp_path / "adapter"), tmp_path / "judge"
     train_encoder(recipe(bert, data, out, model=start, max_steps=1, learning_rate=1e-12))
@@ -364,14 +390,14 @@ def test_an_adapter_fits_its_own_base_alone(
     words = "embeddings.word_embeddings.weight"
     save_file({**weights, words: weights[words] + 1}, other / "model.safetensors")
     with pytest.raises(InputError, match="word embeddings are others"):
-        pack(trained, other, tmp_path / "adapter")
-    pack(trained, base, tmp_path / "adapter")
+        pack([trained], other, tmp_path / "adapter")
+    pack([trained], base, tmp_path / "adapter")
     base.rename(tmp_path / "gone")
     with pytest.raises(InputError, match="is gone"):
         load_judge(str(tmp_path / "adapter"))
     # One that can be brought is looked for nowhere else, and must be the one that was trained from.
     write_json(tmp_path / "gone" / ORIGIN_FILE, {"model": MINILM.hub_id})
-    pack(trained, tmp_path / "gone", tmp_path / "known")
+    pack([trained], tmp_path / "gone", tmp_path / "known")
     assert str(tmp_path) not in (tmp_path / "known" / "judge.json").read_text().split('"recipe"')[0]
     brought: list[Path] = [tmp_path / "gone"]
     monkeypatch.setattr(folders, "bring_encoder", lambda name: brought[0])
