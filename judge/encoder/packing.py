@@ -108,8 +108,8 @@ def pack(
         shutil.copyfile(judge / CONFIG, part / CONFIG)
     identity.pop("calibration", None)
     place = describe_base(str(base), out)
-    known = place["name"] in ENCODERS
-    identity["base"] = {"name": place["name"]} if known else place  # a known one is downloaded again
+    listed = place["name"] in ENCODERS
+    identity["base"] = {"name": place["name"]} if listed else place  # a listed one is downloaded again
     identity["base_model"] = place["name"]
     identity["base_weights_sha256"] = digest(before, packed)
     if whole:
