@@ -344,7 +344,7 @@ def test_an_ablation_is_one_command(name: str, size: str) -> None:
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
-        ("Makefile", "inference", "runs/reference/seed0/whole"),
+        ("Makefile", "inference", "runs/reference/seed0/labelled"),
         ("Makefile-lm", "short", "runs/reference/lm/seed2"),
     ],
 )
