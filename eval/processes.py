@@ -42,8 +42,8 @@ def join(backend: str) -> bool:
         return True
     if backend != "transformers":
         raise InputError(
-            f"--backend {backend} spreads its work itself, such as by --vllm data_parallel_size=4; omit "
-            "accelerate launch"
+            f"--backend {backend} spreads its work itself, such as by --set vllm.data_parallel_size=4; "
+            "omit accelerate launch"
         )
     import torch
     from accelerate import PartialState
