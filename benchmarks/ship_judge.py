@@ -18,6 +18,7 @@ from judge.calibration.curve import Calibration
 from judge.files import JUDGE_FILE, write_json, write_text
 from judge.load import load_judge
 from judge.models.identity import read_identity
+from judge.models.trained_on import carry_trained_on
 from judge.shipped import REFERENCE, REFERENCE_LM, model_path
 from judge.training.card import model_card
 
@@ -36,13 +37,14 @@ PLACES = {
 """What the second stage starts from, learns and writes, as the recipe names it."""
 LICENCES = {
     REFERENCE: {
-        "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, pairs written for this toolkit",
+        "Apache-2.0": "all-MiniLM-L6-v2, InfoTabS, Q2, Fool Me Twice, COVID-QA, pairs written for this "
+        "toolkit, the starter corpus",
         "MIT": "RAGTruth, TabFact, Evidence Inference, DeFacto, SciTab, Citation-Integrity, FactCG, "
         "Quintd-1, FEVER-Symmetric, Check-COVID, MuFaME, FacEval, BUMP",
         "OANC": "MultiNLI",
         "CC BY 4.0": "WANLI",
         "CC BY-SA 3.0 and 4.0": "SNLI and its counterfactuals, MED, FOLIO, FEVEROUS, SQuAD 2.0, BoolQ, "
-        "FEVER (the DocNLI form BSD-3)",
+        "XQuAD, FEVER (the DocNLI form BSD-3)",
         "ODC-BY": "WiCE",
         "CDLA-Sharing 1.0, CC BY 4.0": "BEGIN",
     },
@@ -144,6 +146,7 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     for file in (*judge.glob("*.safetensors"), *judge.glob("adapter_config.json")):
         shutil.copyfile(file, folder / file.name)
+    carry_trained_on(str(judge), folder)
     write_json(folder / JUDGE_FILE, identity)
     write_text(folder / "README.md", card(options.name, identity))
     print(json.dumps(identity["measured"], indent=2))

@@ -160,8 +160,10 @@ def _averaged(identity: dict[str, Any]) -> str:
     averaged = identity.get("packed", {}).get("mean_of")
     if averaged is None:
         return ""
-    seeds = ", ".join(str(one["seed"]) for one in averaged)
-    return f"\nThe weights are the mean of {len(averaged)} judges (seeds {seeds}); the table is of the first."
+    sets = len({json.dumps(one.get("data_sha256")) for one in averaged})
+    seeds = ", ".join(sorted({str(one["seed"]) for one in averaged}))
+    told = f"{len(averaged)} judges trained on {sets} data set{'s' * (sets > 1)} (seed {seeds})"
+    return f"\nThe weights are the mean of {told}; the table is of the first."
 
 
 def _validation(best: dict[str, Any] | None) -> str:
