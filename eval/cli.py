@@ -153,8 +153,6 @@ def evaluate_command(
             model, settings, offline=model is None and offline, as_json=as_json,
             data_dir=data_dir, machine=hardware, out=out, overwrite=overwrite,
         )  # fmt: skip
-    if names and not samples and settings["decoding"] is None:  # as published figures were measured
-        settings = {**settings, "decoding": "free"}
     if model is None:
         raise InputError("give --model: what is to be measured (reference: the toolkit's own judge)")
     from eval.gates import check_limits, parse_limits
@@ -164,6 +162,8 @@ def evaluate_command(
         from eval.default_sets import default_sets
 
         names, samples = default_sets(model, data_dir)
+    if names and not samples and settings["decoding"] is None:  # as published figures were measured
+        settings = {**settings, "decoding": "free"}
 
     from rich.console import Console
 

@@ -168,8 +168,13 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
     assert (asked["batch_tokens"], asked["max_new_tokens"], asked["backend"]) == (9, 7, "vllm")
     assert asked["decoding"] is None
     probes = ("--model", "org/m", "--benchmarks", "probes", "--limit", 2, "--set", "bootstrap=0")
-    for given, taken in (((), "free"), (("--set", "decoding=constrained"), "constrained")):
-        assert call(*probes, *given).exit_code == 0 and asked["decoding"] == taken
+    unnamed = (*probes[:2], *probes[4:])  # no files of benchmarks: the probes again
+    for command, taken in (
+        (probes, "free"),
+        (unnamed, "free"),
+        ((*probes, "--set", "decoding=constrained"), "constrained"),
+    ):
+        assert call(*command).exit_code == 0 and asked["decoding"] == taken
 
 
 @pytest.mark.parametrize(
