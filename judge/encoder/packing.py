@@ -19,7 +19,7 @@ from judge.errors import InputError, JudgeError
 from judge.files import JUDGE_FILE, write_json
 from judge.models.base import describe_base, places_of_base
 from judge.models.bundled import ENCODERS
-from judge.models.identity import ENCODER, read_identity
+from judge.models.identity import ENCODER, FITTED, read_identity
 from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.progress import track
 
@@ -53,7 +53,7 @@ def pack(
         judges: folder of the judge, with weights of its own; or of several that were trained from one start,
             on other data or with another seed (model soups: Wortsman et al., 2022).
         base: folder of the public encoder; by default what ``judge.json`` names.
-        out: folder for the adapter; it gets judge.json too, without the calibration, which would be that of
+        out: folder for the adapter; it gets judge.json too, without the calibrations, which would be those of
             the unrounded weights.
         rank: of the changes of the layers' matrices; all of it by default.
         read_base: reads the base's weights, by the names that they have in the judge.
@@ -73,6 +73,8 @@ def pack(
     for judge, known in zip(judges, identities, strict=True):
         if known.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
             raise InputError(f"expected an encoder judge with {WEIGHTS}", file=judge)
+        if known.get("prompt_hash") != identities[0].get("prompt_hash"):
+            raise InputError(f"reads samples in another way than {judges[0]}: they have no mean", file=judge)
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
     judge, identity = judges[0], identities[0]
@@ -106,7 +108,8 @@ def pack(
         save_file(mean(judges, TOKEN_HEAD), part / TOKEN_HEAD)
     if (judge / CONFIG).is_file():
         shutil.copyfile(judge / CONFIG, part / CONFIG)
-    identity.pop("calibration", None)
+    for field in FITTED:
+        identity.pop(field, None)
     place = describe_base(str(base), out)
     listed = place["name"] in ENCODERS
     identity["base"] = {"name": place["name"]} if listed else place  # a listed one is downloaded again
