@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge.cli.options import (
+    CASCADE,
     COLUMNS,
     DEFAULTS,
     ENCODING,
@@ -141,7 +142,7 @@ def evaluate_command(
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
     names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
     if names == [OPEN_FACTUAL] and not samples:
-        judging = {name: settings[name] for name in JUDGING} != {name: DEFAULTS[name] for name in JUDGING}
+        judging = any(settings[name] != DEFAULTS[name] for name in (*JUDGING, *CASCADE))
         if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
             raise InputError(
                 f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: omit "

@@ -176,7 +176,7 @@ class Judge(Checker):
         if self.mode == "reason":
             decoding = {**self.decoding(self.max_new_tokens).describe(), "guided": self.guide is not None}
         if self.windows:
-            decoding["long"] = "chunk"
+            decoding["windows"] = True
         if self.threshold is not None:
             decoding["threshold"] = self.threshold
         if calibration := self.calibration():

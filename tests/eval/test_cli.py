@@ -300,6 +300,7 @@ def test_methods(
         (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
         (["replay:x.jsonl", "--set", "template=DATA"], "judges in a way of its own"),
         (["ragas:org/m", "--claims"], "omit --claims"),
+        (["replay:x.jsonl", "--cascade", "reference"], "omit --cascade"),
         (["ragas:org/m", "--set", "encoder=m"], "--set encoder.*is for --model selfcheck-nli:MODEL"),
     ],
 )
@@ -344,6 +345,7 @@ def test_open_factual_bench_runs_without_a_model_and_whole(shared_data: Path) ->
         ["--set", "attack=true"],
         ["--mode", "reason"],
         ["--set", "corpus=x.jsonl"],
+        ["--cascade", "reference"],
     ):
         with pytest.raises(InputError, match="omit"):
             call("--benchmarks", "open_factual_bench", "--offline", *more)
