@@ -131,7 +131,7 @@ def clear(folder: Path) -> None:
 def show(
     out: Path, rows: Mapping[str, tuple[str, str]] = TRAINED, measured: str = "held-out starter documents"
 ) -> None:
-    """The demo's table: floors and judges on the held-out documents, then where everything lies.
+    """The demo's table: baselines and judges on the held-out documents, then where everything lies.
 
     Args:
         out: the demo's folder.
