@@ -1,4 +1,4 @@
-"""``judge eval``: measure a judge, with the floors beside it. ``judge compare``: two results, by sample."""
+"""``judge eval``: measure a judge, next to simple baselines. ``judge compare``: two results, by sample."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from judge.cli.options import (
+    CASCADE,
     COLUMNS,
     DEFAULTS,
     ENCODING,
@@ -43,7 +44,7 @@ def _sets(
 ) -> "list[tuple[Benchmark, list[Sample]]]":
     """Everything to measure on; nothing is judged before all of it has been read.
 
-    ``all`` stands for every whole benchmark that is at hand; what is not is told.
+    ``all`` stands for every whole benchmark whose files are found; those without are named.
     """
     from eval.benchmarks import WHOLE, check_name, get_benchmark
     from judge.formats.files import MissingFiles
@@ -141,7 +142,7 @@ def evaluate_command(
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
     names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
     if names == [OPEN_FACTUAL] and not samples:
-        judging = {name: settings[name] for name in JUDGING} != {name: DEFAULTS[name] for name in JUDGING}
+        judging = any(settings[name] != DEFAULTS[name] for name in (*JUDGING, *CASCADE))
         if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
             raise InputError(
                 f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: omit "
@@ -153,8 +154,6 @@ def evaluate_command(
             model, settings, offline=model is None and offline, as_json=as_json,
             data_dir=data_dir, machine=hardware, out=out, overwrite=overwrite,
         )  # fmt: skip
-    if names and not samples and settings["decoding"] is None:  # as published figures were measured
-        settings = {**settings, "decoding": "free"}
     if model is None:
         raise InputError("give --model: what is to be measured (reference: the toolkit's own judge)")
     from eval.gates import check_limits, parse_limits
@@ -164,6 +163,8 @@ def evaluate_command(
         from eval.default_sets import default_sets
 
         names, samples = default_sets(model, data_dir)
+    if names and not samples and settings["decoding"] is None:  # as published figures were measured
+        settings = {**settings, "decoding": "free"}
 
     from rich.console import Console
 

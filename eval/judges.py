@@ -61,8 +61,9 @@ def load_judges(
     for name, option in (("threshold", "--threshold"), ("prior", "--prior")):
         if prefix and options.get(name) is not None:
             raise InputError(f"{model} judges in a way of its own; omit {option}")
-    if prefix != "floor" and prefix and options.get("claims"):
-        raise InputError(f"{model} judges in a way of its own; omit --claims")
+    for name in ("claims", "cascade"):
+        if prefix not in ("", "floor") and options.get(name):
+            raise InputError(f"{model} judges in a way of its own; omit --{name}")
     if temperature and options.get("claims"):
         raise InputError("claims are read as probabilities and not sampled; omit --temperature")
     known = {} if prefix or options.get("backend") == "openai" else read_identity(model)

@@ -1,8 +1,9 @@
 """Several processes that measure one judge: ``accelerate launch -m judge eval``.
 
 Each process has a model, on a GPU of its own where there are GPUs, and judges every so many chunks of the
-samples; all of them get all verdicts, and the first one measures and writes. Chunks are those of a single
-process, so a verdict has the same neighbours and is the same.
+samples; all of them get all verdicts, and the first one measures and writes. In reason mode chunks are those
+of a single process, so a verdict has the same neighbours and is the same. In verdict mode they grow with the
+speed, so last digits may differ.
 """
 
 import atexit

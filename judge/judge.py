@@ -132,8 +132,9 @@ class Judge(Checker):
 
     def _check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """Judge a stream of samples, their documents made to fit."""
-        # The replies of a chunk are decoded together, so that fewer of them take as long.
-        split = in_growing_chunks if self.mode == "verdict" else in_chunks
+        # The replies of a chunk are decoded together, so that fewer of them take as long; and an engine that
+        # makes its own batches is kept busy by whole chunks alone.
+        split = in_growing_chunks if self.mode == "verdict" and self.at_once == 1 else in_chunks
         for fitted in ahead(self._prepare, split(samples, self.chunk)):
             yield from self._judge(fitted)
 
@@ -175,7 +176,7 @@ class Judge(Checker):
         if self.mode == "reason":
             decoding = {**self.decoding(self.max_new_tokens).describe(), "guided": self.guide is not None}
         if self.windows:
-            decoding["long"] = "chunk"
+            decoding["windows"] = True
         if self.threshold is not None:
             decoding["threshold"] = self.threshold
         if calibration := self.calibration():

@@ -92,11 +92,17 @@ def load_judge(
             else: fields of :class:`judge.encoder.Form`, as ``question=hypothesis``.
 
     Raises:
-        InputError: unknown model, mode, backend or floor, a template that cannot be read, no vLLM here, or a
-            ``prior`` for a judge that is not calibrated.
+        InputError: unknown model, mode, backend or floor, a template that cannot be read, no vLLM here, a
+            ``prior`` for a judge that is not calibrated, or a setting of a cascade without one.
     """
     if cascade is not None and claims:
         raise InputError("claims are judged by one judge; omit --cascade or --claims")
+    for name, changed in (
+        ("cascade_threshold", cascade_threshold != SURE),
+        ("cascade_weight", cascade_weight != 0),
+    ):
+        if changed and cascade is None:
+            raise InputError("is for --cascade; name the cheaper judge, or omit it", field=name)
     if claims and prior is not None:
         raise InputError("claims have a calibration of their own; omit --prior or --claims")
 

@@ -72,8 +72,9 @@ class Display:
         return self.bars.add_task(title, total=total)
 
     def update(self, task: "TaskID", done: int, total: int | None = None) -> None:
-        """Say how far it is; what was done at the first call is of an earlier run, and took no time."""
-        self.bars.tasks[self.bars.task_ids.index(task)].fields.setdefault("begun", done)
+        """Say how far it is. At the first call nothing was done but what an earlier run did, and loading."""
+        found = self.bars.tasks[self.bars.task_ids.index(task)]
+        found.fields.setdefault("begun", (done, found.elapsed or 0.0))
         self.bars.update(task, completed=done, total=total)
 
     def remove(self, task: "TaskID") -> None:
@@ -93,10 +94,11 @@ class Display:
 
 def _left(task: "Task") -> timedelta | None:
     """The time for the rest at the mean speed so far, which results that come in bursts do not change."""
-    done = task.completed - task.fields.get("begun", 0)
-    if not task.total or done <= 0 or not task.elapsed:
+    earlier, loading = task.fields.get("begun", (0, 0.0))
+    done, took = task.completed - earlier, (task.elapsed or 0.0) - loading
+    if not task.total or done <= 0 or took <= 0:
         return None
-    return timedelta(seconds=math.ceil(task.elapsed * (task.total - task.completed) / done))
+    return timedelta(seconds=math.ceil(took * (task.total - task.completed) / done))
 
 
 def _line(task: "Task") -> str:

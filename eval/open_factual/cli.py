@@ -28,7 +28,7 @@ def names(given: str) -> list[str]:
 
 
 @app.command(cls=WithSettings)
-@loads_judge(without=(*JUDGING, *CASCADE))  # here the model answers
+@loads_judge(without=(*JUDGING, *CASCADE, "labels", "pair"))  # here the model answers
 def open_factual_command(
     settings: Settings,
     model: Annotated[
@@ -72,7 +72,7 @@ def open_factual_command(
 ) -> None:
     """Answer the tasks of open-factual-bench; score the answers by the benchmark's rules and by wider ones.
 
-    An interrupted run is continued when it is called again with the same --out.
+    To resume an interrupted run, call it again with the same --out.
     """
     choose_device(device, str(settings["backend"]))
     answer_tasks(

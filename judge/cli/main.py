@@ -57,6 +57,7 @@ STOPPED = (INTERRUPTED, 143)
 GOES_ON: Mapping[str, list[str]] = {
     "eval": [],
     "data": [],
+    "teach": [],
     **{name: ["--resume"] for name in ("batch", "sft", "dpo", "encoder")},
 }
 """Commands that can be stopped, and what goes on with them when they are called again."""

@@ -149,7 +149,7 @@ def _options(
         Path | None, setting("The prompt of a judge trained on another one: a Jinja or YAML file.")
     ] = None,
     labels: Annotated[
-        str | None,
+        list[str] | None,
         setting("The class of a classifier that means supported.", metavar="PASS=CLASS"),
     ] = None,
     pair: Annotated[
@@ -231,6 +231,8 @@ def loads_judge(*, without: Sequence[str] = ()) -> Callable[[Callable[..., None]
         def run(**given: Any) -> None:
             del given["set"]  # the command class has made options of it
             settings = DEFAULTS | {option.name: given.pop(option.name) for option in options}
+            if settings["labels"]:
+                settings["labels"] = ",".join(settings["labels"])
             if settings["vllm"]:
                 from judge.backends.vllm_engine import VLLMSettings
                 from judge.configs import make_config

@@ -13,7 +13,7 @@ def pack_command(
     judges: Annotated[
         list[Path],
         typer.Argument(
-            metavar="JUDGE...", help="Folder of an encoder judge, or of a LoRA judge; several are averaged."
+            metavar="JUDGE", help="Folder of an encoder judge, or of a LoRA judge; several are averaged."
         ),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the smaller judge.")],

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from judge.cli.demo import run, say, show
-from judge.cli.demo_steps import ADAPTED, adapting_steps
+from judge.cli.demo_steps import ADAPTED, NO_PREFERENCES, adapting_steps
 from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, parse_gold_labels
 from judge.errors import DATA, InputError, require
 from judge.files import sha256_file, write_json
@@ -51,7 +51,7 @@ def teach_command(
         )
     write_samples(out / "answers.jsonl", samples)
     write_json(note, begun)
-    settings = {"sources.0.path": str(out / "answers.jsonl"), "preferences.pairs": "0"}
+    settings = {**NO_PREFERENCES, "sources.0.path": str(out / "answers.jsonl")}
     if labelled:
         settings["perturb"] = "false"
     plan = adapting_steps(out, "own-domain", settings)

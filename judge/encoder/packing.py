@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from judge.encoder.folder import TOKEN_HEAD, WEIGHTS, find_folder
 from judge.encoder.heads import CONFIG, Head
 from judge.errors import InputError, JudgeError
-from judge.files import JUDGE_FILE, write_json
+from judge.files import JUDGE_FILE, appearing, write_json
 from judge.models.base import describe_base, places_of_base
 from judge.models.bundled import ENCODERS
-from judge.models.identity import ENCODER, read_identity
+from judge.models.identity import ENCODER, FITTED, read_identity
 from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.progress import track
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from judge.encoder.network import EncoderNetwork
 
     Weights = dict[str, torch.Tensor]
-
 ADAPTER = "adapter.safetensors"
 """In place of the weights: what training changed."""
 WORDS = ("word_embeddings.weight", "tok_embeddings.weight")
@@ -53,7 +52,7 @@ def pack(
         judges: folder of the judge, with weights of its own; or of several that were trained from one start,
             on other data or with another seed (model soups: Wortsman et al., 2022).
         base: folder of the public encoder; by default what ``judge.json`` names.
-        out: folder for the adapter; it gets judge.json too, without the calibration, which would be that of
+        out: folder for the adapter; it gets judge.json too, without the calibrations, which would be those of
             the unrounded weights.
         rank: of the changes of the layers' matrices; all of it by default.
         read_base: reads the base's weights, by the names that they have in the judge.
@@ -62,8 +61,7 @@ def pack(
         Bytes of the adapter's weights.
 
     Raises:
-        InputError: one of ``judges`` is not an encoder judge of this base, or unlike the first one;
-            the base is missing, or ``out`` exists.
+        InputError: a judge is not of this base, or unlike the first; the base is missing, or ``out`` exists.
     """
     from safetensors.torch import save_file
 
@@ -73,6 +71,8 @@ def pack(
     for judge, known in zip(judges, identities, strict=True):
         if known.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
             raise InputError(f"expected an encoder judge with {WEIGHTS}", file=judge)
+        if known.get("prompt_hash") != identities[0].get("prompt_hash"):
+            raise InputError(f"reads samples in another way than {judges[0]}: they have no mean", file=judge)
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
     judge, identity = judges[0], identities[0]
@@ -98,15 +98,8 @@ def pack(
             for half, thin in ((DOWN, down), (UP, up.T)):
                 packed[name + half], packed[name + half + SCALE] = rounded(thin.contiguous())
             kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())
-    part = out.with_name(out.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    save_file(packed, part / ADAPTER)
-    if (judge / TOKEN_HEAD).is_file():
-        save_file(mean(judges, TOKEN_HEAD), part / TOKEN_HEAD)
-    if (judge / CONFIG).is_file():
-        shutil.copyfile(judge / CONFIG, part / CONFIG)
-    identity.pop("calibration", None)
+    for field in FITTED:
+        identity.pop(field, None)
     place = describe_base(str(base), out)
     listed = place["name"] in ENCODERS
     identity["base"] = {"name": place["name"]} if listed else place  # a listed one is downloaded again
@@ -116,9 +109,14 @@ def pack(
         identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4)}
     if len(judges) > 1:
         identity.setdefault("packed", {})["mean_of"] = [told(known) for known in identities]
-    write_json(part / JUDGE_FILE, identity)
-    write_trained_on(part, *(read_trained_on(str(judge)) for judge in judges))
-    part.replace(out)
+    with appearing(out) as folder:
+        save_file(packed, folder / ADAPTER)
+        if (judge / TOKEN_HEAD).is_file():
+            save_file(mean(judges, TOKEN_HEAD), folder / TOKEN_HEAD)
+        if (judge / CONFIG).is_file():
+            shutil.copyfile(judge / CONFIG, folder / CONFIG)
+        write_json(folder / JUDGE_FILE, identity)
+        write_trained_on(folder, *(read_trained_on(str(judge)) for judge in judges))
     return (out / ADAPTER).stat().st_size
 
 
@@ -133,9 +131,8 @@ def mean(judges: Sequence[Path], file: str) -> "Weights":
     total: Weights = {}
     for judge in judges:
         found = load_file(judge / file) if (judge / file).is_file() else {}
-        if total and {name: value.shape for name, value in found.items()} != {
-            name: value.shape for name, value in total.items()
-        }:
+        shapes = {name: value.shape for name, value in found.items()}
+        if total and shapes != {name: value.shape for name, value in total.items()}:
             raise InputError(f"has other weights than those of {judges[0]}", file=judge / file)
         for name, value in found.items():
             total[name] = total[name] + value.float() if name in total else value.float()

@@ -1,6 +1,6 @@
 """ONNX files of encoder judges: the graphs, and their weights in 8 bits.
 
-A graph reads pairs (:func:`judge.encoder.pairs.padded`) or pages and gives their logits, and the log-odds of
+A graph reads pairs (:func:`judge.encoder.rows.padded`) or pages and gives their logits, and the log-odds of
 each token being unsupported where the judge has a token head.
 """
 

@@ -41,6 +41,9 @@ def read_identity(model: str, revision: str | None = None) -> dict[str, Any]:
     return found
 
 
+FITTED = ("calibration", "claims")
+"""Fields of ``judge.json`` that were fitted to the probabilities of these very weights."""
+
 _fetched: dict[tuple[str, str | None], Path | None] = {}
 """What the Hub answered in this process, by repository and revision."""
 

@@ -19,7 +19,7 @@ from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
 from judge.models.base import describe_base, find_model
 from judge.models.fingerprint import fingerprint
-from judge.models.identity import read_identity
+from judge.models.identity import FITTED, read_identity
 from judge.progress import track
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
 
     Args:
         judges: folder of the judge, or folders of judges on one base that change the same layers.
-        out: folder for the smaller one; it gets judge.json too, without the calibration, which is that
+        out: folder for the smaller one; it gets judge.json too, without the calibrations, which are those
             of the weights before. Its tokenizer only where the base's is another.
         rank: of each adapter, if theirs is not lower already.
 
@@ -101,7 +101,8 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
         lowered |= {target + DOWN: down.half(), target + UP: up.half()}
         kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())
     identity = read_identity(str(judge))
-    identity.pop("calibration", None)
+    for field in FITTED:
+        identity.pop(field, None)
     place = describe_base(base, out)
     # What a wheel brings again needs no place.
     identity["base"] = {name: place[name] for name in ("name", "wheel")} if "wheel" in place else place

@@ -8,6 +8,7 @@ changes, so merged weights are written in float32, unless asked for otherwise.
 """
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -178,14 +179,16 @@ def adapted_layers(adapter: Path, skeleton: Any) -> dict[str, Any]:
     layers = {}
     for path, module in model.named_modules():
         if isinstance(module, LoraLayer):
-            if not isinstance(module, Linear) or module.lora_variant:
+            replicated = id(module.base_layer) not in names
+            if replicated or not isinstance(module, Linear) or module.lora_variant:
                 raise InputError(f"is a variant of LoRA at {path}; merge it with PEFT", file=adapter)
             layers[f"{names[id(module.base_layer)]}.weight"] = module
-    stored = {name.removesuffix("weight"): value.float() for name, value in load_file(file).items()}
+    stored = {
+        re.sub(r"\.weight$", ".default.weight", name): value.float()
+        for name, value in load_file(file).items()
+    }
     # PEFT's own loading would put them where the base is: nowhere.
-    told = model.load_state_dict(
-        {f"{name}default.weight": value for name, value in stored.items()}, strict=False, assign=True
-    )
+    told = model.load_state_dict(stored, strict=False, assign=True)
     missing = [name for name in told.missing_keys if ".lora_" in name]
     if strange := sorted([*told.unexpected_keys, *missing]):
         raise InputError(

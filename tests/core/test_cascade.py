@@ -136,11 +136,12 @@ def test_it_says_who_judges() -> None:
         ({"cascade_threshold": float("nan")}, "from 0.5 to 1"),
         ({"cascade_weight": 2}, "cascade_weight.: is 2, expected a number from 0 to 1"),
         ({"claims": True}, "--cascade or --claims"),
+        ({"cascade_weight": 0.5, "cascade": None}, "cascade_weight.: is for --cascade"),
     ],
 )
 def test_wrong_calls_are_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        load_judge("floor:always-fail", cascade="floor:always-pass", **asked)
+        load_judge("floor:always-fail", **{"cascade": "floor:always-pass"} | asked)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -252,6 +252,7 @@ def test_an_answer_that_does_not_fit(
          "; to resume: judge data build demo --out o --overwrite"),
         ("encoder demo output=o --overwrite", "judge.training.encoder.train_encoder",
          "; to resume: judge encoder demo output=o --resume"),
+        ("teach {file}", "judge.cli.teach.read_answers", "; to resume: judge teach {file}"),
         ("batch {file} -o o", "judge.batch.file.judge_file", "; to resume: judge batch {file} -o o --resume"),
     ],
 )  # fmt: skip

@@ -133,6 +133,15 @@ def test_a_verdict_that_is_repeated_from_the_prompt_is_none() -> None:
     assert verdict.label is None and "repeats" in (verdict.error or "") and verdict.raw == planted
 
 
+def test_an_engine_of_its_own_batches_gets_whole_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.checker.FEWEST", 2)
+    alone, continuous = Scripted(), Scripted(concurrent=True)
+    continuous.at_once = 64  # type: ignore[attr-defined]
+    for backend in (alone, continuous):
+        Judge(backend).check([sample("good")] * 30)
+    assert alone.calls == [2, 4, 8, 16] and continuous.calls == [30]
+
+
 @pytest.mark.parametrize("mode", ["verdict", "reason"])
 def test_a_sample_that_is_too_long_does_not_stop_the_others(mode: Any) -> None:
     judge = Judge(Scripted(context_length=2000), mode=mode)

@@ -193,6 +193,8 @@ def test_a_number_that_is_too_large_leaves_nothing(make: Any, tmp_path: Path) ->
     ("lora", "message"),
     [
         ({"use_dora": True}, "is a variant of LoRA"),
+        ({"layer_replication": [[0, 2], [0, 2]]}, "is a variant of LoRA"),
+        ({"lora_bias": True}, "lora_B.bias; only the two"),
         ({"modules_to_save": ["lm_head"], "target_modules": ["q_proj"]}, "lm_head.weight; only the two"),
         ({"init_lora_weights": "olora"}, "began as 'olora', which changes the base too"),
         ({"tied": True, "target_modules": ["lm_head"]}, "adapts lm_head.weight, which .* does not hold"),

@@ -97,6 +97,11 @@ def test_settings_of_vllm() -> None:
     assert given["settings"]["vllm"] == VLLMSettings(tensor_parallel_size=2, enforce_eager=True)
 
 
+def test_every_class_that_is_named_counts() -> None:
+    _, given = call("--model", "m", "--set", "labels.PASS=a", "--set", "labels.PASS=b")
+    assert given["settings"]["labels"] == "PASS=a,PASS=b"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

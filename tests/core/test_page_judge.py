@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from judge.encoder import packing
 from judge.errors import InputError, JudgeError
+from judge.files import write_json
 from judge.formats.stretches import wrong_stretches
 from judge.load import load_judge
 from judge.pages.bert import base_weights
@@ -344,18 +345,24 @@ def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
     moved = {name: value + 0.01 * ("word_embeddings" not in name) for name, value in weights.items()}
     save_file(moved, other / "model.safetensors")
     write_trained_on(other, [b"12345678"])
-    for name, second in (("same", trained), ("mean", other)):
-        assert call("pack", trained, second, "--out", tmp_path / name, "--base", bert) == 0
+    known = read_identity(str(trained)) | {"calibration": {}, "claims": {}}  # of the weights before
+    write_json(other / "judge.json", known)
+    for name, first in (("same", trained), ("mean", other)):
+        assert call("pack", first, trained, "--out", tmp_path / name, "--base", bert) == 0
     asked = [sample(f"it is {height} m high .") for height in (20, 21)]
     one, same, mean = (
         [verdict.p_fail for verdict in load_judge(str(folder)).check(asked)]
         for folder in (trained, tmp_path / "same", tmp_path / "mean")
     )
     assert same == pytest.approx(one, abs=1e-3) and mean != pytest.approx(one, abs=1e-3)
-    assert len(read_identity(str(tmp_path / "mean"))["packed"]["mean_of"]) == 2
+    packed = read_identity(str(tmp_path / "mean"))
+    assert len(packed["packed"]["mean_of"]) == 2 and not packed.keys() & {"calibration", "claims"}
     assert read_trained_on(str(tmp_path / "mean")) == read_trained_on(str(trained)) | {b"12345678"}
     save_file(dict([*weights.items()][1:]), other / "model.safetensors")
     with pytest.raises(InputError, match="other weights than those of"):
+        pack([trained, other], bert, tmp_path / "none")
+    write_json(other / "judge.json", known | {"prompt_hash": "another"})
+    with pytest.raises(InputError, match="reads samples in another way than"):
         pack([trained, other], bert, tmp_path / "none")
 
 

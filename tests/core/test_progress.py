@@ -64,12 +64,13 @@ def test_what_is_left_is_reckoned_from_where_the_work_began(monkeypatch: pytest.
         display.update(task, done, total)
         return progress._line(display.bars.tasks[0])
 
-    assert line(600, 1000) == "verdicts: 600 of 1,000 (60%), 0:00:00 so far"  # an earlier run made these
-    now[0] = 20.0
-    assert line(700, 1000) == "verdicts: 700 of 1,000 (70%), 0:00:20 so far, about 0:01:00 left"
+    now[0] = 30.0  # until the model is loaded
+    assert line(600, 1000) == "verdicts: 600 of 1,000 (60%), 0:00:30 so far"  # an earlier run made these
+    now[0] = 50.0
+    assert line(700, 1000) == "verdicts: 700 of 1,000 (70%), 0:00:50 so far, about 0:01:00 left"
     for done in range(701, 801):  # a chunk of results, all at once
         last = line(done, 1000)
-    assert last == "verdicts: 800 of 1,000 (80%), 0:00:20 so far, about 0:00:20 left"
+    assert last == "verdicts: 800 of 1,000 (80%), 0:00:50 so far, about 0:00:20 left"
 
 
 def test_a_library_is_silent(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -168,8 +168,13 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
     assert (asked["batch_tokens"], asked["max_new_tokens"], asked["backend"]) == (9, 7, "vllm")
     assert asked["decoding"] is None
     probes = ("--model", "org/m", "--benchmarks", "probes", "--limit", 2, "--set", "bootstrap=0")
-    for given, taken in (((), "free"), (("--set", "decoding=constrained"), "constrained")):
-        assert call(*probes, *given).exit_code == 0 and asked["decoding"] == taken
+    unnamed = (*probes[:2], *probes[4:])  # no files of benchmarks: the probes again
+    for command, taken in (
+        (probes, "free"),
+        (unnamed, "free"),
+        ((*probes, "--set", "decoding=constrained"), "constrained"),
+    ):
+        assert call(*command).exit_code == 0 and asked["decoding"] == taken
 
 
 @pytest.mark.parametrize(
@@ -295,6 +300,7 @@ def test_methods(
         (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
         (["replay:x.jsonl", "--set", "template=DATA"], "judges in a way of its own"),
         (["ragas:org/m", "--claims"], "omit --claims"),
+        (["replay:x.jsonl", "--cascade", "reference"], "omit --cascade"),
         (["ragas:org/m", "--set", "encoder=m"], "--set encoder.*is for --model selfcheck-nli:MODEL"),
     ],
 )
@@ -339,6 +345,7 @@ def test_open_factual_bench_runs_without_a_model_and_whole(shared_data: Path) ->
         ["--set", "attack=true"],
         ["--mode", "reason"],
         ["--set", "corpus=x.jsonl"],
+        ["--cascade", "reference"],
     ):
         with pytest.raises(InputError, match="omit"):
             call("--benchmarks", "open_factual_bench", "--offline", *more)
