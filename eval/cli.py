@@ -1,4 +1,4 @@
-"""``judge eval``: measure a judge, with the floors beside it. ``judge compare``: two results, by sample."""
+"""``judge eval``: measure a judge, and baselines with it. ``judge compare``: two results, by sample."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def _sets(
 ) -> "list[tuple[Benchmark, list[Sample]]]":
     """Everything to measure on; nothing is judged before all of it has been read.
 
-    ``all`` stands for every whole benchmark that is at hand; what is not is told.
+    ``all`` stands for every whole benchmark that is installed; the others are named.
     """
     from eval.benchmarks import WHOLE, check_name, get_benchmark
     from judge.formats.files import MissingFiles

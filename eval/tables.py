@@ -22,7 +22,7 @@ MOST_COLUMNS = 8
 
 
 def report_tables(reports: Sequence[Report]) -> "Iterator[Table]":
-    """Of each report: the judge beside its floors, by part; the benchmark's own figures; published rows."""
+    """Of each report: the judge and the baselines, by part; the benchmark's own figures; published rows."""
     for report in reports:
         yield _main_table(report)
         yield from _own_tables(report)
@@ -198,7 +198,7 @@ def _main_table(report: Report) -> "Table":
 
 
 def _own_tables(report: Report) -> "Iterator[Table]":
-    """The benchmark's own measures, the judge above the floors in each row."""
+    """The benchmark's own measures, the judge above the baselines in each row."""
     from rich.markup import escape
 
     for title, found in report.figures.items():

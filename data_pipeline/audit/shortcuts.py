@@ -1,7 +1,7 @@
 """Could a judge learn the labels without reading? Trivial rules by source, language, kind and edit type.
 
-Each rule is fitted and scored in folds that are parted by document, so twins never part. That matters: a rule
-that memorises answers and meets the twin of one it has seen would score *below* chance, and hide a give-away.
+Each rule is fitted and scored in folds by document, so pairs stay together. That matters: a rule that learns
+answers by heart and meets the other one of a pair would score *below* chance, and hide a give-away.
 A rule is fitted on a whole cell; the rows of its edit types are read off the same scores.
 """
 
@@ -72,13 +72,13 @@ def _enough(samples: Sequence[Sample]) -> bool:
 
 
 def whole_pairs(samples: Sequence[Sample], limit: int) -> list[Sample]:
-    """The first samples, and the twins of the last ones beyond the limit."""
+    """The first samples, and beyond the limit what completes their pairs."""
     names = {sample.meta.get("pair", sample.id) for sample in samples[:limit]}
     return [sample for sample in samples if sample.meta.get("pair", sample.id) in names]
 
 
 def by_edit_type(samples: Sequence[Sample]) -> list[tuple[str, tuple[str, ...], list[Sample]]]:
-    """Pairs by the edit type of the hallucinated twin, the most frequent first; rare types are pooled."""
+    """Pairs by the edit type of the hallucinated sample, the most frequent first; rare types are pooled."""
     pairs = twins(samples)
     counts = Counter(str(fail.meta.get("edit_type", "")) for _, fail in pairs.values())
     counts.pop("", None)

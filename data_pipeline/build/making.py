@@ -1,4 +1,4 @@
-"""What a build makes of gold answers: labelled twins, and counterfactual documents."""
+"""What a build makes from gold answers: contrast pairs and counterfactual documents."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -41,7 +41,7 @@ def add_pairs(
     dropped: Dropped,
     workers: Workers,
 ) -> tuple[PairYield, dict[int, Filler]]:
-    """Add the labelled twins of gold answers, all that can be made or as many as a source is to give.
+    """Add contrast pairs of gold answers: all that can be made, or as many as a source is to give.
 
     Returns how many golds got them, by source and kind, and what can give more of the sources with a size.
     """

@@ -105,7 +105,7 @@ def build(
             tell_losses(gate, config, folder, say)
         splits = (config.splits.validation, config.splits.test, config.seed)
         given = share_out((golds, store), sizes, config.seed)
-        # Before twins are made: they borrow from documents of their own split.
+        # Before pairs are made: they borrow from documents of their own split.
         assign_splits(golds, *splits, given=given.items())
         if sizes:
             assign_splits(store, *splits, given=given.items())

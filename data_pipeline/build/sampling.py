@@ -1,4 +1,4 @@
-"""Drawing a smaller set of known make-up: shares of kinds, weights and a cap for sources, twins together."""
+"""Drawing a smaller set of known make-up: shares of kinds, weights and a cap for sources, whole pairs."""
 
 from collections.abc import Callable, Mapping
 from math import floor
@@ -37,7 +37,7 @@ FROM ordered
 """
 
 SLACK = 0.01
-"""Share of the samples by which a mix may miss what was asked for, beside single pairs, without a note."""
+"""Share of the samples by which a mix may miss what was asked for, besides single pairs, without a note."""
 
 
 def draw(

@@ -25,7 +25,7 @@ ASKS_WHY = re.compile(r"为什么|为何|为甚么|何以|原因|缘故|理由|�
 """Of a plain question: an answer to it must explain, so that its opposite tells itself."""
 _EMPTY = frozenset(words("empty_words_zh"))
 STATEMENT = 10
-"""A text of so many characters states something: found in the document, it is true."""
+"""A text of this many characters states something: found in the document, it is true."""
 MOST_SHARED = 0.7
 """A clause that holds this share of what the clause of the true answer holds tells the same."""
 

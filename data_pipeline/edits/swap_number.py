@@ -15,7 +15,7 @@ from data_pipeline.text.numbers import ORDINAL_WORDS, SMALL_WORDS, value_of
 from judge.types import Language
 
 _SPREAD = 1.7
-"""A near number is at most so many times larger or smaller."""
+"""A near number is at most this many times larger or smaller."""
 _SAME_UNIT, _NO_UNIT = 4.0, 3.0
 """How many times larger or smaller another number of the document may be: with the same unit, without one."""
 _OLDEST = 105

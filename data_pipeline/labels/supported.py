@@ -1,6 +1,6 @@
 """Are gold answers supported by their documents? What is not is trimmed off, or the gold is left out.
 
-Gold answers of public sets hold recommendations that no sentence carries (PubMedQA), headlines of another
+Gold answers of public sets hold recommendations that no sentence supports (PubMedQA), headlines of another
 page (LawBench), computed numbers (FinanceBench) and names that people knew. A judge that is taught to let
 them pass learns to look away. Rules only find the surest of these: a number, a name, a recommendation, or
 nearly all words of a sentence that are nowhere in the document. Of a translation only numbers are compared.
@@ -30,7 +30,7 @@ from judge.types import Label, Sample, Task
 UNKNOWN = 0.25
 """A sentence is not supported where no more than this share of its words is anywhere in the document ..."""
 FEWEST_WORDS = 6
-"""... and it has so many (pairs of characters in Chinese)."""
+"""... and it has this many (pairs of characters in Chinese)."""
 CARRIED = 0.8
 """Share of the words of a recommendation that quotes must hold where a document recommends nothing."""
 ALIKE = 0.75
@@ -38,7 +38,7 @@ ALIKE = 0.75
 LEFT = 4
 """Content words that a trimmed answer must still have."""
 NEAR = Decimal("0.15")
-"""How far (as a share) from a number of the document one may lie that is said to be about so many."""
+"""How far (as a share) a number that is said to be approximate may lie from one of the document."""
 
 SMALL = 12
 """Numbers up to this may be counted, and are not looked up."""
@@ -46,7 +46,7 @@ SMALL = 12
 _ROUND = frozenset(map(Decimal, (100, 1000, 10**4, 10**6, 10**8, 10**9)))
 """In words these only say many."""
 _TABLE_SCALES = tuple(map(Decimal, (1, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
-"""Numbers of a table may be so many times what they seem."""
+"""A table may give its numbers in thousands, millions and the like: they are tried at these scales."""
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|over|nearly|almost|approximately|roughly|some|more than|less than|under|up to"
     r"|at least|fewer than|above|below)\s*[$€£¥]?|[~≈<>]|超过|超|近|约|逾|不到|至少|将近|大约|达)\s?$",
@@ -168,7 +168,7 @@ def _unsupported(claim: str, gold: Sample) -> Rejected | None:
 
 
 def _number_stands(number: Number, claim: str, known: str, held: frozenset[Decimal]) -> bool:
-    """Is a number of a claim in what is known: as it is, in another form, rounded, or about so many?
+    """Is a number of a claim in what is known: as it is, in another form, rounded, or approximately?
 
     Small ones may be counted, and are let pass; so are those in codes and names (COVID-19).
     """

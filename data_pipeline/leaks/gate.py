@@ -53,11 +53,11 @@ class LeakGate:
         return found
 
     def drop_leaks(self, store: SampleStore, after: int = 0) -> None:
-        """Drop every sample that leaks, with its twin, and list it in ``rows``.
+        """Drop every sample that leaks, with the other one of its pair, and list both in ``rows``.
 
         Args:
             store: samples.
-            after: only those that were added after so many.
+            after: only samples after this one, by its number.
         """
         new = ("number > ?", (after,))
         self._checked.update(store.counts("source", *new))
@@ -151,7 +151,7 @@ def _indexes(
     folder: Path | None, names: Sequence[str], built: Sequence[str]
 ) -> tuple[dict[str, BenchmarkIndex], list[str]]:
     """The rows of benchmarks that the source of a set may hold, by the set's name, and under an empty name
-    those that none may; and the benchmarks that are not at hand."""
+    those that none may; and the benchmarks that are not available."""
     found, absent = at_hand(folder, names)
     sets, files = built_sets(built)
     found |= sets

@@ -40,7 +40,7 @@ class Composed:
     answers: bool
 
     def followed(self, number: int) -> bool:
-        """Does the next sentence lean on this one?"""
+        """Does the next sentence depend on this one?"""
         return number + 1 < len(self.sentences) and self.sentences[number + 1].leans
 
 
@@ -101,7 +101,7 @@ def _choose(
 
 
 def _chains(known: tuple[Statement, ...]) -> list[list[Statement]]:
-    """Each statement that stands alone, with those after it that lean on it."""
+    """Each statement that stands alone, with those after it that depend on it."""
     found: list[list[Statement]] = []
     for said in known:
         if not said.leans:

@@ -52,7 +52,7 @@ class Draft:
     taken: list[int] = field(default_factory=list)
 
     def free(self, rng: Random) -> list[int]:
-        """Sentences that can get an error, in random order: right ones that no other leans on."""
+        """Sentences that can get an error, in random order: right ones that no other depends on."""
         numbers = [
             number
             for number in range(len(self.sentences))
@@ -151,7 +151,7 @@ def _unsupported(draft: Draft, rng: Random) -> bool:
 
 
 def _foreign(draft: Draft, neighbours: Neighbours, rng: Random) -> bool:
-    """A sentence of a near document in the place of one that no sentence leans on or goes out from.
+    """A sentence of a near document in the place of one that no sentence depends on or starts from.
 
     It fits the rest of the answer at least as well as the right one, is on the document's topic and brings in
     no name or number: so neither a sentence that stands out nor look-up gives it away.

@@ -1,7 +1,7 @@
 """Half refusals: an answer to two questions that says of one of them that the document does not tell.
 
-Both twins say the same. The faithful one's document lost every sentence that answers the second question, the
-hallucinated one's lost others and does tell. So neither the refusal nor its place tells the label.
+Both answers are the same. The faithful one's document lost every sentence that answers the second question,
+the hallucinated one's lost others and does tell. So neither the refusal nor its place tells the label.
 """
 
 import re

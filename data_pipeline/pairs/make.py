@@ -1,7 +1,7 @@
-"""From gold answers to labelled twins: a faithful sample and one that its document does not support.
+"""From gold answers to contrast pairs: a faithful sample and one that its document does not support.
 
-Twins share question and group, so they never part: not between splits, not between modes. They share the
-document and differ in the answer, or share the answer and differ in the document.
+The two samples of a pair have the same question and group, so they stay together in splits and modes. They
+have the same document and different answers, or the same answer and different documents.
 """
 
 import random
@@ -134,7 +134,7 @@ class PairYield:
         self._counts: dict[str, Counter[str]] = {}
 
     def count(self, found: Iterable[GoldPairs]) -> Iterator[GoldPairs]:
-        """Count the twins that pass through."""
+        """Count the pairs that pass through."""
         for twins in found:
             counts = self._counts.setdefault(twins.gold.source, Counter())
             counts["golds"] += 1

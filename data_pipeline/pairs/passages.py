@@ -14,7 +14,7 @@ WORDS = {"en": (6, 40), "zh": (12, 90)}
 """Words (characters in Chinese) of a sentence that can stand alone."""
 PASSAGE = {"en": 3000, "zh": 1200}
 """Characters of a passage: a whole document, or of a longer one the sentences around the one that counts."""
-# A sentence that begins so leans on the one before it.
+# A sentence that begins like this depends on the one before it.
 _LEANS = re.compile(
     r"^(?:this|that|these|those|such|it|he|she|they|its|his|her|their|there|here|however|moreover|furthermore"
     r"|therefore|thus|hence|then|also|but|and|so|or|nor|yet|instead|another|other|others|both|each|some"
@@ -59,7 +59,7 @@ class Sentence(NamedTuple):
 
 
 def stands_alone(text: str) -> bool:
-    """Does a sentence not lean on one before it?"""
+    """Does a sentence not depend on one before it?"""
     return not _LEANS.match(text)
 
 
@@ -84,7 +84,7 @@ def sentences_of(document: str, language: Language) -> tuple[Sentence, ...]:
 
 
 def names_its_subject(text: str, document: str, language: Language) -> bool:
-    """Does a sentence begin with a name, so that beside another text it still speaks of its own subject?
+    """Does a sentence begin with a name, so that next to another text it still speaks of its own subject?
 
     A Chinese one may also begin as its document does.
     """

@@ -1,4 +1,4 @@
-"""What a sentence needs of the text before it: nothing, or the sentence that it leans on."""
+"""What a sentence needs of the text before it: nothing, or the sentence that it depends on."""
 
 import re
 

@@ -42,7 +42,7 @@ def demo_command(
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of SFT and DPO; the data set stays the same.")] = 0,
 ) -> None:
-    """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its floors.
+    """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its baselines.
 
     It makes as many steps on every machine: a slower one takes longer for the same judge.
 
@@ -131,7 +131,7 @@ def clear(folder: Path) -> None:
 def show(
     out: Path, rows: Mapping[str, tuple[str, str]] = TRAINED, measured: str = "held-out starter documents"
 ) -> None:
-    """The demo's table: floors and judges on the held-out documents, then where everything lies.
+    """The demo's table: baselines and judges on the held-out documents, then where everything lies.
 
     Args:
         out: the demo's folder.

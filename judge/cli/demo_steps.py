@@ -122,7 +122,7 @@ def calibrate(name: str, folder: str, data: str) -> Step:
 
 
 def measure(what: str, model: str, data: str, result: str, seconds: float, options: tuple[str, ...]) -> Step:
-    """Measure a judge on the test documents, with the floors beside it."""
+    """Measure a judge and the baselines on the test documents."""
     command = (
         *JUDGE, "eval", "--model", model, "--samples", f"{data}/test.jsonl",
         "--set", f"floor_data={data}/samples.jsonl", *options, "--overwrite", "--out", result,
@@ -131,5 +131,5 @@ def measure(what: str, model: str, data: str, result: str, seconds: float, optio
 
 
 def report(out: Path, results: list[str]) -> Step:
-    """The page of all results beside each other."""
+    """The page of all results side by side."""
     return Step("write the report", (*JUDGE, "report", *results, "--html", str(out / REPORT)), 5)

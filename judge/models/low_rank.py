@@ -103,7 +103,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
     identity = read_identity(str(judge))
     identity.pop("calibration", None)
     place = describe_base(base, out)
-    # What a wheel brings again needs no place.
+    # What a wheel has need not be stored.
     identity["base"] = {name: place[name] for name in ("name", "wheel")} if "wheel" in place else place
     identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4) if whole else 1.0}
     if len(judges) > 1:
@@ -173,7 +173,7 @@ def nearest(
     Args:
         down: ``(r, inputs)``.
         up: ``(outputs, r)``.
-        rank: so many columns of ``up`` and rows of ``down`` are left.
+        rank: number of columns of ``up`` and rows of ``down`` that are left.
 
     Returns:
         The new factors, of like size each, and the squares of the product's singular values, largest first.

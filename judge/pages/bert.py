@@ -100,7 +100,7 @@ class Projections(nn.Module):
 
 
 class Output(nn.Module):
-    """A linear layer, added to what went in beside it, and normed."""
+    """A linear layer, added to a residual, and normed."""
 
     def __init__(self, inner: int, config: BertConfig):
         super().__init__()

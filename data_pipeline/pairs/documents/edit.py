@@ -17,7 +17,7 @@ DOCUMENT_EDITS = ("deletion", "document_swap", "other_passage")
 SWAPS_FIRST = 0.25
 """Share of gold answers for which swaps are tried first. By looking words up they are told more easily."""
 SHORTEST_PARAGRAPH = 80
-"""Characters of a paragraph that is put beside a document."""
+"""Characters of a paragraph that is put next to a document."""
 MOST_SIBLINGS = 4
 """Other answers about a document that are looked for in it."""
 

@@ -53,7 +53,7 @@ def is_table(document: str) -> bool:
 
 
 def leaves_hole(document: str, numbers: Collection[int], language: Language) -> bool:
-    """Does what is left, less some parts, lean on one that is gone, or miss the subject of it all?
+    """Does what is left, less some parts, depend on one that is gone, or miss the subject of it all?
 
     Chinese texts name their subject in the first sentence and leave it out of the others.
     """

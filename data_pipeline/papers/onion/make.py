@@ -115,7 +115,7 @@ class Maker:
         return self._checked("description", self._written("description", entities, self.writer, prompt, read))
 
     def take(self, described: Iterable[Item]) -> list[Item]:
-        """Entities that bring their descriptions along, of any length, looked over like the writer's."""
+        """Entities that come with their descriptions, of any length, looked over like the writer's."""
         found = ((item, _described(item, item.description)) for item in described)
         return self._checked("description", self._passed("description", found))
 

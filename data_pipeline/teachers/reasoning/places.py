@@ -251,7 +251,7 @@ def _flat(document: str) -> tuple[str, Sequence[int]]:
 
 @lru_cache(maxsize=8)
 def places_in(document: str) -> Places:
-    """The places of a document; kept, since twins follow each other."""
+    """The places of a document; kept, since the samples of a pair follow each other."""
     return Places(document)
 
 
