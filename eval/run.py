@@ -10,7 +10,7 @@ from eval.benchmarks.base import Benchmark, Figures
 from eval.calibration import calibration
 from eval.judging import Progress, describe_judge, run_judge
 from eval.metrics import Metrics, check_labelled, score
-from eval.published import beside
+from eval.published import to_compare
 from eval.quotes import quote_figures
 from eval.repeats import Measured, repeats
 from eval.report import Latency, Report, hardware, this_command, versions
@@ -196,7 +196,7 @@ def evaluate(
         floor_tables={name: found.tables for name, found in of_floors.items()},
         floor_figures={name: found.figures for name, found in of_floors.items()},
         floors_left_out=left_out,
-        published=beside(benchmark.of or benchmark.name, measured, described, limit),
+        published=to_compare(benchmark.of or benchmark.name, measured, described, limit),
         notes=(*seen, *benchmark.notes),
         data_hash=data_hash(samples),
         seed=seed,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_pipeline.audit.cells import OTHERS, Cell, twins
+from data_pipeline.audit.cells import OTHERS, Cell, sample_pairs
 from data_pipeline.audit.coherence import coherence, parts_of
 from data_pipeline.audit.figures import Figure, auroc, balanced_accuracy, share
 from data_pipeline.audit.limits import MIN_PAIRS, limit_of, verdict
@@ -79,7 +79,7 @@ def whole_pairs(samples: Sequence[Sample], limit: int) -> list[Sample]:
 
 def by_edit_type(samples: Sequence[Sample]) -> list[tuple[str, tuple[str, ...], list[Sample]]]:
     """Pairs by the edit type of the hallucinated sample, the most frequent first; rare types are pooled."""
-    pairs = twins(samples)
+    pairs = sample_pairs(samples)
     counts = Counter(str(fail.meta.get("edit_type", "")) for _, fail in pairs.values())
     counts.pop("", None)
     named = sorted(counts, key=lambda name: (-counts[name], name))
@@ -110,7 +110,7 @@ def _row(
         "edit_types": list(edit_types),
         "samples": cell.samples if edit_type is None else None,
         "looked_at": len(samples),
-        "pairs": len(twins(samples)),
+        "pairs": len(sample_pairs(samples)),
         "figures": figures(samples, cell.kind, scores),
     }
 
@@ -130,7 +130,7 @@ def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, d
             else auroc(fail, chances, groups)
         )
         found[name] = _judged(name, kind, figure, min(sum(fail), len(fail) - sum(fail)), groups)
-        pairs = list(twins(scored).values()) if name == "answer_only" else []
+        pairs = list(sample_pairs(scored).values()) if name == "answer_only" else []
         if pairs:
             told = [_told(known[faithful.id], known[wrong.id]) for faithful, wrong in pairs]
             groups = [_group(wrong) for _, wrong in pairs]

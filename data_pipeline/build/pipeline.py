@@ -81,7 +81,7 @@ def build(
         for entry, source in enumerate(config.sources):
             perturbs = config.perturb if source.perturb is None else source.perturb
             read = read_source(source, config.seed, config.licences, dropped.add)
-            read = track(read, f"read {source.path or source.kind}")
+            read = track(read, f"read {source.title}")
             try:
                 if not perturbs:
                     store.add(read, entry)
@@ -95,7 +95,7 @@ def build(
             except DuplicateId as error:
                 raise error.at(places_of(config.sources, config.seed, error.id)) from None
         check_labels(golds, store)
-        names = [source.path or source.kind for source in config.sources]
+        names = [source.title for source in config.sources]
         check_repeats((golds, store), names, config.max_repeated, say)
         say(f"{golds.count() + store.count()} samples in the sources")
         gate = LeakGate(config.leaks) if config.leaks is not None else None
@@ -178,4 +178,4 @@ def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> N
     say(f"leak gate: {len(gate.rows)} samples dropped")
     for line in gate.lines():
         say(f"leak gate: {line}")
-    gate.check_losses([source.path or source.kind for source in config.sources], listed)
+    gate.check_losses([source.title for source in config.sources], listed)

@@ -147,9 +147,10 @@ def _in_longer_name(text: str, start: int, end: int) -> bool:
     named = any(word.tag in ("nr", "nrt") for word in behind[:2])
     if behind and behind[0].start == end and len(behind[0].text) == 1 and behind[0].tag[0] not in "pcuxvdfr":
         return True
-    beside = [word for word in (*before, *behind[:1]) if word.end == start or word.start == end]
+    touching = [word for word in (*before, *behind[:1]) if word.end == start or word.start == end]
     return named or any(
-        word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—" for word in beside
+        word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—"
+        for word in touching
     )
 
 

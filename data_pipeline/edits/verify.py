@@ -106,14 +106,14 @@ def changes(old: str, new: str) -> list[Change]:
             spans.append((i1, i2, j1, j2))
     found = []
     for i1, i2, j1, j2 in spans:
-        replaced, inserted = _stretch(old, before[i1:i2]), _stretch(new, after[j1:j2])
+        replaced, inserted = _covered(old, before[i1:i2]), _covered(new, after[j1:j2])
         if content(replaced) != content(inserted):
             start = after[j1].start() if j1 < len(after) else len(new)
             found.append(Change(replaced, inserted, start))
     return found
 
 
-def _stretch(text: str, tokens: Sequence[re.Match[str]]) -> str:
+def _covered(text: str, tokens: Sequence[re.Match[str]]) -> str:
     return text[tokens[0].start() : tokens[-1].end()] if tokens else ""
 
 

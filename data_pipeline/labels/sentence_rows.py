@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from data_pipeline.sources.store import SampleStore
-from data_pipeline.text.leaning import leans_back
+from data_pipeline.text.leaning import depends_on_previous
 from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Sample, Span
@@ -91,10 +91,10 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
         while (
             first
             and number - first < BEFORE
-            and leans_back(answer[parts[first].start : parts[first].end], language)
+            and depends_on_previous(answer[parts[first].start : parts[first].end], language)
         ):
             first -= 1
-        if leans_back(answer[parts[first].start : parts[first].end], language):
+        if depends_on_previous(answer[parts[first].start : parts[first].end], language):
             continue  # too far back
         part = Span(parts[first].start, part.end)
         if part.start == parts[0].start and part.end == parts[-1].end:

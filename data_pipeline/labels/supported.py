@@ -66,7 +66,7 @@ _REPORTS = re.compile(
     r"|《[^》]*》[^：:]{0,8}[：:]"
 )
 """A headline of another page, as LawBench puts it before a summary."""
-_LEANS = re.compile(
+_DEPENDS = re.compile(
     r"(?:this|these|that|those|it|they|he|she|such|however|therefore|thus|hence)\b|[此该这其他她它]", re.I
 )
 _HEAD = re.compile(r"(?:《[^》]*》|[^。！？!?\n：:《]){4,150}[：:]\s*(?=\S)")
@@ -106,7 +106,7 @@ def supported(gold: Sample) -> Sample | Rejected:
     if reasons[0] or 2 * len(kept) < len(claims) or len(left) < LEFT or _has_marks(gold.answer, claims):
         return first
     for claim, gone in zip(claims[1:], reasons, strict=False):
-        if gone and claim in kept and _LEANS.match(claim.text):  # it speaks of what is gone
+        if gone and claim in kept and _DEPENDS.match(claim.text):  # it speaks of what is gone
             return first
     joint = "" if CJK.search(gold.answer) else " "
     return replace(gold, answer=joint.join(claim.text for claim in kept))

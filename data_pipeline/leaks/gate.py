@@ -7,7 +7,7 @@ from typing import Any
 
 from data_pipeline.config import LeaksConfig
 from data_pipeline.leaks import kept
-from data_pipeline.leaks.benchmarks import BENCHMARKS, SHARED, at_hand, built_sets
+from data_pipeline.leaks.benchmarks import BENCHMARKS, SHARED, available, built_sets
 from data_pipeline.leaks.index import SETTINGS, BenchmarkIndex, IndexBuilder, Leak
 from data_pipeline.sources.store import SampleStore, pair_of
 from judge.errors import InputError
@@ -152,7 +152,7 @@ def _indexes(
 ) -> tuple[dict[str, BenchmarkIndex], list[str]]:
     """The rows of benchmarks that the source of a set may hold, by the set's name, and under an empty name
     those that none may; and the benchmarks that are not available."""
-    found, absent = at_hand(folder, names)
+    found, absent = available(folder, names)
     sets, files = built_sets(built)
     found |= sets
     key = kept.key_of(folder, names, files)

@@ -111,7 +111,7 @@ def _more(
         told = [Statement(lead, -1, False), *chosen]
         if len(chosen) == wanted:
             break
-        if said.leans or said.part in barred or _is_told(other, [said.text]):
+        if said.depends or said.part in barred or _is_told(other, [said.text]):
             continue
         if not any(say_the_same(said, one, other.language) for one in told):
             chosen.append(said)

@@ -59,7 +59,7 @@ def _link(draft: Draft, rng: Random) -> list[str]:
         link, wanted = rng.choice(LINKS[language]), rng.random() < LINKED
         true, said = (linked(text, link, language) for text in (right[number], draft.sentences[number]))
         old, error = draft.sentences[number], draft.wrong.get(number)
-        if not wanted or composed.sentences[number].leans or true == right[number] or said == old:
+        if not wanted or composed.sentences[number].depends or true == right[number] or said == old:
             continue
         if error is not None:
             whole = error.end - error.start == len(old)

@@ -64,10 +64,10 @@ def make_pairs(
     """
     stream = iter(golds)
     while chunk := list(islice(stream, CHUNK)):
-        yield from _twins_of(chunk, perturb, makers, shares, seed)
+        yield from _pairs_of(chunk, perturb, makers, shares, seed)
 
 
-def _twins_of(
+def _pairs_of(
     golds: Sequence[Sample],
     perturb: Perturb,
     makers: Mapping[str, Maker],
@@ -135,13 +135,13 @@ class PairYield:
 
     def count(self, found: Iterable[GoldPairs]) -> Iterator[GoldPairs]:
         """Count the pairs that pass through."""
-        for twins in found:
-            counts = self._counts.setdefault(twins.gold.source, Counter())
+        for result in found:
+            counts = self._counts.setdefault(result.gold.source, Counter())
             counts["golds"] += 1
-            counts["with a pair"] += bool(twins.samples)
-            counts.update(f"{kind} asked" for kind in twins.asked)
-            counts.update(f"{kind} made" for kind in twins.made)
-            yield twins
+            counts["with a pair"] += bool(result.samples)
+            counts.update(f"{kind} asked" for kind in result.asked)
+            counts.update(f"{kind} made" for kind in result.made)
+            yield result
 
     def table(self) -> dict[str, dict[str, int]]:
         """By source: ``golds``, ``with a pair``, and for each kind how many were ``asked`` and ``made``."""

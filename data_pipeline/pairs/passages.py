@@ -15,7 +15,7 @@ WORDS = {"en": (6, 40), "zh": (12, 90)}
 PASSAGE = {"en": 3000, "zh": 1200}
 """Characters of a passage: a whole document, or of a longer one the sentences around the one that counts."""
 # A sentence that begins like this depends on the one before it.
-_LEANS = re.compile(
+_DEPENDS = re.compile(
     r"^(?:this|that|these|those|such|it|he|she|they|its|his|her|their|there|here|however|moreover|furthermore"
     r"|therefore|thus|hence|then|also|but|and|so|or|nor|yet|instead|another|other|others|both|each|some"
     r"|similarly|in (?:addition|contrast|particular|fact|turn)|for (?:example|instance)|on the other"
@@ -60,7 +60,7 @@ class Sentence(NamedTuple):
 
 def stands_alone(text: str) -> bool:
     """Does a sentence not depend on one before it?"""
-    return not _LEANS.match(text)
+    return not _DEPENDS.match(text)
 
 
 @lru_cache(maxsize=256)

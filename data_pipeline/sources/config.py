@@ -86,6 +86,11 @@ class SourceConfig(StrictConfig):
     twins: bool = False
     """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get pairs."""
 
+    @property
+    def title(self) -> str:
+        """What messages call it: its path, or the name of the set."""
+        return self.path or self.kind
+
     @field_validator("kind")
     @classmethod
     def _known_kind(cls, kind: str) -> str:

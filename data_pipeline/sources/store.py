@@ -200,10 +200,10 @@ class SampleStore:
             return str(known)
         query = "SELECT row FROM samples WHERE pair = ? AND label = ? AND id != ? ORDER BY number"
         for (text,) in self.table.execute(query, (pair_of(sample), Label.PASS.value, sample.id)):
-            twin = sample_from_row(json.loads(text))
-            same = (twin.document, twin.question) == (sample.document, sample.question)
-            if same and twin.answer != sample.answer:
-                return twin.answer
+            other = sample_from_row(json.loads(text))
+            same = (other.document, other.question) == (sample.document, sample.question)
+            if same and other.answer != sample.answer:
+                return other.answer
         return ""
 
     def draw(self, where: str, values: tuple[Any, ...], seed: str, count: int) -> Iterator[Sample]:

@@ -13,7 +13,7 @@ Values = dict[tuple[str, str], Value]
 """(part, metric) to a figure."""
 
 
-def beside(
+def to_compare(
     benchmark: str, runs: Sequence[Measured], judge: Mapping[str, Any], limit: int | None = None
 ) -> tuple[dict[str, Any], ...]:
     """Published figures ready to stand next to measured ones, as JSON values.

@@ -91,20 +91,20 @@ def dump(row: Mapping[str, Any]) -> str:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[str]]:
     """Write a text file next to ``path`` and rename it when the block ends well; else leave no trace."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8", newline="") as stream:
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     except OSError as error:
         reason = error.strerror or error
         raise JudgeError(f"{path}: could not be written ({reason}); nothing was changed") from error
     finally:
         with suppress(OSError):  # never made, or renamed already
-            beside.unlink()
+            temporary.unlink()
 
 
 @contextmanager

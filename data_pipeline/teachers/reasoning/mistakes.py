@@ -100,9 +100,9 @@ def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None
     for fact in facts:
         far = document_facts(fact.kind, sample.answer, document, sample.language)
         for others in (near, far):
-            if not (rivals := _other_facts(fact, others, sample)):
+            if not (alternatives := _other_facts(fact, others, sample)):
                 continue
-            there = rng.choice(rivals)
+            there = rng.choice(alternatives)
             error = Error("differs", claim.start + fact.start, claim.start + fact.end, fact.text, there)
             quotes = finding.quotes
             if others is far:

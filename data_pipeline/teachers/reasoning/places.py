@@ -108,9 +108,9 @@ class Places:
                 break
         return found
 
-    def quote_of(self, stretch: Span) -> Quote:
+    def quote_of(self, span: Span) -> Quote:
         """A quote around a span of the document."""
-        return self._best_window(stretch, {}, hold=True)[1]
+        return self._best_window(span, {}, hold=True)[1]
 
     def _options(
         self, left: frozenset[str], topic: frozenset[str], musts: Sequence[str]
@@ -119,9 +119,9 @@ class Places:
         weights |= {key: self.weight(key) for key in sorted(left)}
         ranked = self._ranked(weights)
         for must in musts:
-            if stretches := list(places_of(must, self.document)):
-                stretches.sort(key=lambda span: -ranked.get(self._part_at(span.start), 0.0))
-                return [self._best_window(span, weights, hold=True) for span in stretches[:_CANDIDATES]]
+            if spans := list(places_of(must, self.document)):
+                spans.sort(key=lambda span: -ranked.get(self._part_at(span.start), 0.0))
+                return [self._best_window(span, weights, hold=True) for span in spans[:_CANDIDATES]]
         able = {number for key in left for number in self._holding.get(key, ())}
         best = sorted(able, key=lambda number: (-ranked[number], number))[:_CANDIDATES]
         return [self._best_window(self.parts[number], weights) for number in best]
@@ -138,19 +138,19 @@ class Places:
         return min(bisect_right(self._ends, place), len(self.parts) - 1)
 
     def _best_window(
-        self, stretch: Span, weights: Mapping[str, float], *, hold: bool = False
+        self, span: Span, weights: Mapping[str, float], *, hold: bool = False
     ) -> tuple[float, Quote]:
         """The quote with the weightiest words of the parts that a span lies in, and their weight.
 
         It lies around the span where this is to be held.
         """
-        first, last = self._part_at(stretch.start), self._part_at(stretch.end - 1)
-        start, end = min(self.parts[first].start, stretch.start), max(self.parts[last].end, stretch.end)
+        first, last = self._part_at(span.start), self._part_at(span.end - 1)
+        start, end = min(self.parts[first].start, span.start), max(self.parts[last].end, span.end)
         tokens = [token for number in range(first, last + 1) for token in self._tokens[number]]
         low, high = start, end
         if end - start > MAX_QUOTE:
             known = [token for token in tokens if token.key in weights]
-            low, high = _window(start, end, stretch if hold else None, known, weights)
+            low, high = _window(start, end, span if hold else None, known, weights)
             low, high = _at_words(self.document, start, end, low, high)
         text = " ".join(self.document[low:high].split())
         inside = frozenset(token.key for token in tokens if low <= token.start and token.end <= high)
