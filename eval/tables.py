@@ -149,7 +149,7 @@ def _notes(report: Report) -> list[str]:
         ]
         notes.append(
             f"{repeats.runs} runs, mean ± standard deviation: {', '.join(spread)}; so are the parts, the "
-            "benchmark's own figures and what is compared with published ones. The first row is the first run."
+            "benchmark's own figures and what is compared with published ones. The first row is run 1."
         )
     if metrics.prompt_tokens:
         speed = "" if report.samples_per_second is None else f"; {report.samples_per_second:.2f} samples/s"

@@ -1,4 +1,4 @@
-"""Up to where a label may be told without reading, and what to say where it is told beyond that."""
+"""How well labels may be guessed without reading, and what to say where that is exceeded."""
 
 from collections.abc import Iterable, Mapping
 from statistics import NormalDist

@@ -1,4 +1,4 @@
-"""Building a data set: sources, leak gate, pairs, splits, judgements, rows, a folder with its manifest.
+"""Building a data set, stage by stage: :func:`build` (docs/contributing/layout.md walks through it).
 
 Every stage reads and writes the build's table on disk (:mod:`data_pipeline.sources.store`), one sample at a
 time, so memory does not grow with their number. A build that was stopped starts again and pays for nothing
@@ -30,7 +30,7 @@ from data_pipeline.labels.repeats import check_repeats
 from data_pipeline.labels.sentence_rows import sentence_rows
 from data_pipeline.labels.supported import only_supported
 from data_pipeline.leaks.gate import LeakGate
-from data_pipeline.sources import places_of, read_source
+from data_pipeline.sources import lines_with_id, read_source
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import DuplicateId, SampleStore
 from data_pipeline.sources.workers import Workers
@@ -93,7 +93,7 @@ def build(
                     checked = only_supported(read, dropped, trimmed, workers) if config.check_golds else read
                     golds.add(checked, entry)
             except DuplicateId as error:
-                raise error.at(places_of(config.sources, config.seed, error.id)) from None
+                raise error.at(lines_with_id(config.sources, config.seed, error.id)) from None
         check_labels(golds, store)
         names = [source.title for source in config.sources]
         check_repeats((golds, store), names, config.max_repeated, say)

@@ -1,4 +1,4 @@
-"""The edit type ``negation``: a statement is denied, or a denied one affirmed."""
+"""The edit type ``negation``: a statement is denied ("was not sold"), or a denied one affirmed."""
 
 import re
 from random import Random

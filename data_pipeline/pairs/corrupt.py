@@ -1,4 +1,4 @@
-"""The errors of a long answer: a sentence from elsewhere, a sentence without its ground, a changed fact."""
+"""The errors of a long answer: a sentence from elsewhere, one whose support is gone, a changed fact."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -65,7 +65,7 @@ def written_like(text: str, model: str) -> str:
     return "".join(known.get(old, new) for old, new in zip(text, written, strict=True))
 
 
-def places_of(part: str, text: str) -> Iterator[int]:
+def starts_of(part: str, text: str) -> Iterator[int]:
     """Where ``part`` begins in a text, each time it stands there."""
     at = text.find(part)
     while at >= 0:

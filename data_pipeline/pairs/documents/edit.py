@@ -1,4 +1,4 @@
-"""One edit of a document that takes an answer's ground away, by rule, and its faithful counterpart."""
+"""An edit of a document by rule, so that it no longer supports the answer, and a harmless counterpart."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The stages: entities, descriptions, facts, hallucinations, contexts. Each takes what the one before left.
+"""The stages: entities, descriptions, facts, hallucinations, contexts. Each takes what the stage before made.
 
 An item passes a stage if the writer gave one, no rule speaks against it, and the checker does not either.
 Every reply is in the call cache, so a run that was stopped comes to where it was without a call.

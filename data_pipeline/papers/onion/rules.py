@@ -1,4 +1,4 @@
-"""What a rule can tell of an item: why it is none, in words that go on after "it ...".
+"""Why an item is not usable, as far as rules can tell: words that continue a sentence with "it ...".
 
 Rules compare words. Whether something is true, a second teacher is asked.
 """
