@@ -21,7 +21,7 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from data_pipeline.leaks import BenchmarkIndex, at_hand
+from data_pipeline.leaks import BenchmarkIndex, available
 from data_pipeline.leaks.gate import leaks_in
 from data_pipeline.leaks.shingles import words
 from data_pipeline.sources.store import pair_of
@@ -233,7 +233,7 @@ def main() -> None:
     benchmark = [*synthetic(3000, "en", "benchmark"), *synthetic(1000, "zh", "benchmark")]
     clean = [*synthetic(7000, "en", "clean"), *synthetic(3000, "zh", "clean")]
     if options.data_dir is not None:
-        samples, absent = at_hand(options.data_dir)
+        samples, absent = available(options.data_dir)
         held = {name: list(found) for name, found in samples.items()}
         benchmark = [sample for found in held.values() for sample in found]
         clean = list(real_documents(options.data_dir))

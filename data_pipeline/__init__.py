@@ -6,7 +6,7 @@ text      words, sentences, numbers, dates and names, in English and Chinese
 sources   readers of data sets, and the table of a build
 edits     one wrong fact, by rule
 teachers  rules and chat models that make wrong answers and judge
-pairs     contrast pairs, one module a kind
+pairs     contrast pairs, one module per kind
 config    the keys of a recipe
 labels    gold answers that are supported, judgements, rows
 leaks     training data that occurs in a benchmark

@@ -40,7 +40,7 @@ class SplitConfig(StrictConfig):
 
 
 class ModesConfig(StrictConfig):
-    """Share of the samples that get a row in each mode; twins are chosen together."""
+    """Share of the samples that get a row in each mode; the samples of a pair are chosen together."""
 
     verdict: Share = Field(default=1.0, ge=0, le=1)
     reason: Share = Field(default=0.25, ge=0, le=1)
@@ -61,10 +61,10 @@ class PreferenceConfig(StrictConfig):
 
 
 class MixConfig(StrictConfig):
-    """A smaller set of known make-up; twins stay together."""
+    """A smaller set of known make-up; pairs stay together."""
 
     samples: PositiveInt
-    """At most so many samples."""
+    """At most this many samples."""
     kinds: dict[str, NonNegativeFloat] | None = None
     """Wished shares, of any sum. Kinds that are not named are left out; what one cannot give, the others give
     in proportion. Without it kinds have the shares that they have."""
@@ -122,7 +122,7 @@ class LeaksConfig(StrictConfig):
     anything is made of it."""
 
     benchmarks: tuple[str, ...] = ()
-    """Names of benchmarks; empty means all that are at hand."""
+    """Names of benchmarks; empty means all that are available."""
     built: tuple[str, ...] = ()
     """Folders of data sets that were built to measure with, such as ``runs/bianbench/data``: what
     is in one of them is dropped too."""
@@ -148,7 +148,7 @@ class DataConfig(StrictConfig):
     check_golds: bool = True
     """Trim or leave out gold answers that their document does not support, as far as rules can tell."""
     perturb: bool = True
-    """Make perturbed twins of gold answers. ``false`` takes labelled samples as they are."""
+    """Make contrast pairs from gold answers. ``false`` takes labelled samples as they are."""
     edit_types: tuple[str, ...] = EDIT_TYPES
     from_document: Share = Field(default=0.6, ge=0, le=1)
     """Of the gold answers that have both sorts of edit, the share that get one which brings in nothing new to
@@ -180,7 +180,7 @@ class DataConfig(StrictConfig):
     paraphrase_check: str | None = None
     """A second teacher that throws out edits which left the meaning as it was."""
     teachers: tuple[TeacherConfig, ...] = ()
-    """Chat models that the keys here may name beside ``rules``."""
+    """Chat models that the keys here may name besides ``rules``."""
     counterfactuals: CounterfactualConfig | None = None
     leaks: LeaksConfig | None = None
     """Without it the gate is not run, and training refuses the set unless it is told to take it."""

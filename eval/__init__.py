@@ -1,1 +1,1 @@
-"""Benchmarks, metrics, floors and reports: how good a judge really is."""
+"""Benchmarks, metrics, baselines and reports: how good a judge really is."""

@@ -1,4 +1,4 @@
-"""``judge eval``: measure a judge, next to simple baselines. ``judge compare``: two results, by sample."""
+"""``judge eval``: measure a judge, and baselines with it. ``judge compare``: two results, by sample."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def _sets(
 ) -> "list[tuple[Benchmark, list[Sample]]]":
     """Everything to measure on; nothing is judged before all of it has been read.
 
-    ``all`` stands for every whole benchmark whose files are found; those without are named.
+    ``all`` stands for every whole benchmark that is installed; the others are named.
     """
     from eval.benchmarks import WHOLE, check_name, get_benchmark
     from judge.formats.files import MissingFiles

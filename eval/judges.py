@@ -1,4 +1,4 @@
-"""What ``--model`` of ``judge eval`` names: a model, a floor, a baseline method or recorded verdicts."""
+"""What ``--model`` of ``judge eval`` names: a model, a baseline, a published method, recorded verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ def load_judges(
         runs: how often everything is judged.
         temperature: of the sampling; by default that of a method, and else 0, which is greedy.
         top_p: samples come from the likeliest tokens that hold this share of the probability; 1 by default.
-        top_k: samples come from so many tokens; 0, which is all, by default.
+        top_k: samples come from this many tokens; 0, which is all, by default.
         seed: of the sampling.
         encoder: compares texts for :data:`BY_ENCODER`: an NLI cross-encoder, or any encoder for BERTScore.
         options: further ones of :func:`judge.load.load_judge`.

@@ -97,7 +97,7 @@ INDEX_SCHEMA = _object(
 
 
 def add(run_dir: Path, index: Path = INDEX) -> str:
-    """Copy the report of a finished run beside the index and list it there; returns the entry's id.
+    """Copy the report of a finished run next to the index and list it there; returns the entry's id.
 
     Verdicts stay where they are, for they hold text of the benchmarks; their hash is kept, so that they can
     be asked for and recognized.
@@ -141,7 +141,7 @@ def folders(index: Path) -> list[Path]:
 
 
 def check(index: Path = INDEX) -> int:
-    """Check an index against its schema and against the reports beside it; returns the number of runs.
+    """Check an index against its schema and against the reports next to it; returns the number of runs.
 
     Raises:
         InputError: the first thing that is wrong: a field, a report that is missing, was changed or says

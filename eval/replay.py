@@ -5,7 +5,7 @@ Three forms of file are known by their fields:
 - ``verdicts.jsonl`` of ``judge eval``;
 - ``id`` and ``label``, optionally ``p_fail``, ``reasoning`` and ``error``, as ``judge batch`` writes;
 - ``id``, ``eval_type`` and ``eval_result`` (1 faithful, 0 not), optionally ``eval_reason``, in which
-  ``eval_type`` names the judge: the form of the verdicts published beside the balanced sample of HaluBench.
+  ``eval_type`` names the judge: the form of the verdicts published with the balanced sample of HaluBench.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

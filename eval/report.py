@@ -29,7 +29,7 @@ PACKAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds for one sample, judged alone: median and 95th percentile over so many samples."""
+    """Seconds for one sample, judged alone: median and 95th percentile over this many samples."""
 
     samples: int
     median: float
@@ -43,7 +43,7 @@ class Report:
     ``judge`` is its :meth:`~judge.checker.Checker.describe`, with a fingerprint of local weights; ``counts``
     are samples: all, parsed, unparsed, truncated, cut, and those resumed from an interrupted run.
     ``tables`` are the common figures by part of the benchmark, ``figures`` its own measures. ``floors``,
-    ``floor_tables`` and ``floor_figures`` are the same for each floor; one that could not be fitted stands in
+    ``floor_tables`` and ``floor_figures`` are the same for the baselines; one that could not be fitted is in
     ``floors_left_out`` with the reason. ``published`` is what others report, see :mod:`eval.published`.
     ``notes`` say where this departs from the published protocol. ``samples_per_second`` is over the samples
     judged in this call. ``date`` is UTC.

@@ -38,7 +38,7 @@ def drawn_weights(groups: int, resamples: int, seed: int, width: int) -> Iterato
         groups: how many there are; each resample draws as many, with replacement.
         resamples: how many.
         seed: the same one gives the same draws.
-        width: about so many numbers are computed of each resample, to choose the size of the arrays by.
+        width: about this many numbers are computed of each resample, to choose the size of the arrays by.
     """
     import numpy as np
 

@@ -10,7 +10,7 @@ from eval.benchmarks.base import Benchmark, Figures
 from eval.calibration import calibration
 from eval.judging import Progress, describe_judge, run_judge
 from eval.metrics import Metrics, check_labelled, score
-from eval.published import beside
+from eval.published import to_compare
 from eval.quotes import quote_figures
 from eval.repeats import Measured, repeats
 from eval.report import Latency, Report, hardware, this_command, versions
@@ -59,7 +59,7 @@ class _Scorer:
 
 
 def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -> Latency | None:
-    """Seconds for one sample by itself, over a few that are drawn; nothing else runs beside it."""
+    """Seconds for one sample by itself, over a few that are drawn; nothing else runs meanwhile."""
     if not count:
         return None
     seconds = []
@@ -78,7 +78,7 @@ def _latency(judge: Checker, samples: Sequence[Sample], seed: int, count: int) -
 def _check_floors(
     floors: Sequence[Checker], samples: Sequence[Sample]
 ) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
-    """The verdicts of each floor, and why others could not be fitted."""
+    """The verdicts of each baseline, and why others could not be fitted."""
     verdicts: dict[str, list[Verdict]] = {}
     left_out: dict[str, str] = {}
     for floor in track(floors, "floors", len(floors)):
@@ -123,21 +123,21 @@ def evaluate(
     machine: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Report:
-    """Judge samples, measure the verdicts, and measure the floors on the same samples.
+    """Judge samples, measure the verdicts, and measure the baselines on the same samples.
 
     Args:
         judges: what is measured, once for each run; repeated runs differ in their seeds. Mean and spread of
-            all runs are in :attr:`~eval.report.Report.repeats`, and it is the mean that stands beside
+            all runs are in :attr:`~eval.report.Report.repeats`, and it is the mean that stands next to
             published figures; all else, intervals among it, is of the first.
         benchmark: where the samples come from.
         samples: labelled, already drawn.
-        floors: trivial judges for comparison; one that cannot be fitted on these samples is named as such.
+        floors: baselines for comparison; one that cannot be fitted on these samples is named as such.
         file: takes verdicts as they are made, and gives back those of an interrupted run. ``report.json`` is
             the caller's (:func:`eval.report.write_reports`), for one folder may hold several benchmarks.
         bootstrap: resamples for the intervals, 0 for none.
         seed: of the draw and of the resamples.
         limit: the limit of the draw; only written down.
-        latency: judge so many samples once more, one at a time, and take the seconds.
+        latency: judge this many samples once more, one at a time, and take the seconds.
         command: the command line; default: that of this process.
         machine: what the user calls the hardware.
         progress: is told how far the judging is.
@@ -196,7 +196,7 @@ def evaluate(
         floor_tables={name: found.tables for name, found in of_floors.items()},
         floor_figures={name: found.figures for name, found in of_floors.items()},
         floors_left_out=left_out,
-        published=beside(benchmark.of or benchmark.name, measured, described, limit),
+        published=to_compare(benchmark.of or benchmark.name, measured, described, limit),
         notes=(*seen, *benchmark.notes),
         data_hash=data_hash(samples),
         seed=seed,

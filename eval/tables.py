@@ -22,7 +22,7 @@ MOST_COLUMNS = 8
 
 
 def report_tables(reports: Sequence[Report]) -> "Iterator[Table]":
-    """Of each report: the judge beside its floors, by part; the benchmark's own figures; published rows."""
+    """Of each report: the judge and the baselines, by part; the benchmark's own figures; published rows."""
     for report in reports:
         yield _main_table(report)
         yield from _own_tables(report)
@@ -149,7 +149,7 @@ def _notes(report: Report) -> list[str]:
         ]
         notes.append(
             f"{repeats.runs} runs, mean ± standard deviation: {', '.join(spread)}; so are the parts, the "
-            "benchmark's own figures and what stands beside published ones. The first row is the first run."
+            "benchmark's own figures and what is compared with published ones. The first row is run 1."
         )
     if metrics.prompt_tokens:
         speed = "" if report.samples_per_second is None else f"; {report.samples_per_second:.2f} samples/s"
@@ -198,7 +198,7 @@ def _main_table(report: Report) -> "Table":
 
 
 def _own_tables(report: Report) -> "Iterator[Table]":
-    """The benchmark's own measures, the judge above the floors in each row."""
+    """The benchmark's own measures, the judge above the baselines in each row."""
     from rich.markup import escape
 
     for title, found in report.figures.items():

@@ -1,6 +1,6 @@
 """The verdicts of a result: written as they are made, taken up again after a kill, never mixed.
 
-``verdicts.jsonl`` holds them; ``run.json`` beside it says what made them: on each benchmark the judge with
+``verdicts.jsonl`` holds them; ``run.json`` next to it says what made them: on each benchmark the judge with
 its prompt, and the samples. A folder takes no verdicts of anything else.
 """
 

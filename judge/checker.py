@@ -1,4 +1,4 @@
-"""What every judge is: a language model, a server, a floor, recorded verdicts; samples in, verdicts out."""
+"""What all judges have in common: language models, servers, baselines, recorded verdicts."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -120,7 +120,7 @@ def _alone(sample: Sample, sentences: Sequence[Span]) -> list[Sample]:
 
 
 def restart(judge: Checker, done: int) -> int:
-    """Where judging goes on after so many verdicts: a chunk that was cut off is judged from its start."""
+    """Where judging goes on after this many verdicts: a chunk that was cut off is judged from its start."""
     return done - done % judge.chunk if judge.chunk else 0
 
 

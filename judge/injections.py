@@ -171,7 +171,7 @@ def inject(sample: Sample, family: str, place: Place, wanted: Label, seed: str) 
         family: one of :data:`FAMILIES`, or :data:`CONTROL`.
         place: what is attacked.
         wanted: the label that the attack asks for.
-        seed: decides about the text and its place; the same for twins, so that they stay alike.
+        seed: decides about the text and its place; the same for a pair, so that its samples stay alike.
 
     Returns:
         The sample, with ``meta["injection"]`` and ``meta["injection_place"]``.

@@ -47,7 +47,7 @@ class Judge(Checker):
         max_new_tokens: limit of the reason mode's reply.
         temperature: 0 is greedy; more samples, seeded by ``seed``. Verdict mode does not sample.
         top_p: samples come from the likeliest tokens that hold this share of the probability.
-        top_k: samples come from so many tokens; 0 is all.
+        top_k: samples come from this many tokens; 0 is all.
         guide: what engines that can do so hold the reason mode's replies to: a regular expression, or a JSON
             schema.
         windows: judge a document that is too long in windows (:mod:`judge.prompting.windows`), instead of

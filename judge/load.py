@@ -51,7 +51,7 @@ def load_judge(
     labels: str | None = None,
     pair: Sequence[str] | None = None,
 ) -> Checker:
-    """Make a judge from the name of a model, or a floor from ``floor:NAME``; by default the reference judge.
+    """Make a judge from the name of a model or baseline (``floor:NAME``); by default the reference judge.
 
     Args:
         model: ``reference`` or ``reference-lm``, the encoder and the language model that come with the
@@ -69,7 +69,7 @@ def load_judge(
         decoding: ``constrained``, the default, holds reason-mode replies to the form of a verdict where the
             engine can; ``free`` leaves them to the model.
         batch_tokens: padded tokens that run in one batch.
-        floor_data: labelled samples that a fitted floor learns from.
+        floor_data: labelled samples that a fitted baseline learns from.
         backend: the engine that runs the model.
         vllm: how vLLM runs the model, where it is the engine.
         quantization: ``nf4`` loads the base weights in 4 bits, ``none`` as they are, and ``auto`` as the
@@ -92,7 +92,7 @@ def load_judge(
             else: fields of :class:`judge.encoder.Form`, as ``question=hypothesis``.
 
     Raises:
-        InputError: unknown model, mode, backend or floor, a template that cannot be read, no vLLM here, a
+        InputError: unknown model, mode, backend or baseline, a template that cannot be read, no vLLM here, a
             ``prior`` for a judge that is not calibrated, or a setting of a cascade without one.
     """
     if cascade is not None and claims:

@@ -151,7 +151,7 @@ def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _renamed(row: Mapping[str, Any], file: object, columns: Columns | None = None) -> str:
-    """The fields that a row has under other names, and how to say so, beside what was said (``columns``)."""
+    """The fields that a row has under other names, as the ``--columns`` to write, after those given."""
     found = {**other_columns(row), **(columns or {})}
     if len(found) == len(columns or {}):
         return ""

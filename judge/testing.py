@@ -35,7 +35,7 @@ def assert_faithful(
     language: Language = "en",
     judge: "Checker | str | None" = None,
 ) -> Verdict:
-    """Fail if an answer is not faithful to its document; the failure shows what the document does not bear.
+    """Fail if an answer is not faithful to its document; the failure shows what is not supported.
 
     Args:
         answer: what was answered.

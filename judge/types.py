@@ -78,7 +78,7 @@ class Sample:
     """One thing to judge.
 
     ``document`` is one text or a tuple of passages. ``group`` names the document or seed item the sample
-    came from: splits and statistics are by group, so that twins never part. ``question`` is empty where the
+    came from: splits and statistics are by group, so pairs stay together. ``question`` is empty where the
     task has none. ``label`` is the gold label, or ``None`` where it is not known.
     """
 
@@ -118,7 +118,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a document's text (:attr:`Sample.document_text`) or of an answer.
+    """A span of a document's text (:attr:`Sample.document_text`) or of an answer.
 
     Both ends count characters from 0; ``end`` is the first one that is no longer part of it.
     """

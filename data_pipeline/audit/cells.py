@@ -71,7 +71,7 @@ def draw(store: SampleStore, cell: Cell, limit: int, seed: int) -> list[Sample]:
     return sorted(left, key=lambda sample: rank(name, sample.group))
 
 
-def twins(samples: Sequence[Sample]) -> dict[str, tuple[Sample, Sample]]:
+def sample_pairs(samples: Sequence[Sample]) -> dict[str, tuple[Sample, Sample]]:
     """The pairs among samples, by name: the faithful and the hallucinated one."""
     faithful = {s.meta["pair"]: s for s in samples if s.label is Label.PASS and "pair" in s.meta}
     return {

@@ -1,4 +1,4 @@
-"""Can a label be told from how the parts of an answer fit each other, with no look at the document?
+"""Can a label be guessed from how the parts of an answer fit each other, without the document?
 
 An answer that goes on with a sentence from elsewhere may stand out by that sentence alone, which shares no
 word with the others; or the faithful one does, when it says the same fact twice. A few counts of what

@@ -1,4 +1,4 @@
-"""Figures with intervals: shares, AUROC, balanced accuracy. Two rows about one document are one witness.
+"""Figures with intervals: shares, AUROC, balanced accuracy. Rows about one document count as one cluster.
 
 An interval is the figure plus or minus 1.96 standard errors. Each row has its influence on the figure, and
 influences are summed by document before they are squared (for AUROC: Obuchowski 1997, the clustered form of

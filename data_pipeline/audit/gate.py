@@ -1,4 +1,4 @@
-"""The audit within a build: a set whose labels can be told without reading fails, unless told otherwise."""
+"""The audit within a build: it fails if labels can be guessed without reading, unless ``audit: warn``."""
 
 from collections.abc import Callable
 from pathlib import Path

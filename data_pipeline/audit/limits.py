@@ -1,4 +1,4 @@
-"""Up to where a label may be told without reading, and what to say where it is told beyond that."""
+"""How well labels may be guessed without reading, and what to say where that is exceeded."""
 
 from collections.abc import Iterable, Mapping
 from statistics import NormalDist
@@ -23,7 +23,7 @@ TEXTS = {
     "answer_only": "AUROC of a classifier that sees the wording of the answers alone.",
     "length": "AUROC of the length of the answers.",
     "overlap": "AUROC of how much of an answer stands in the document word for word. No build fails over it.",
-    "twin": "Share of pairs whose hallucinated twin looks the worse one to the answer-only classifier.",
+    "twin": "Share of pairs whose hallucinated answer looks the worse one to the answer-only classifier.",
     "halves": "AUROC of what the sentences of an answer share, where it has two or more.",
     "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on a part of the "
     "samples. No build fails over it.",
@@ -33,7 +33,7 @@ MEANING = {
     "answer_only": "the label is told by the wording of the answers, without the document",
     "length": "the label is told by the length of the answers",
     "overlap": "the label is told by how much of the answers stands in the document word for word",
-    "twin": "of two twins the hallucinated one is told by its wording, without the document",
+    "twin": "the hallucinated answer of a pair is told by its wording, without the document",
     "halves": "the label is told by how the sentences of an answer fit each other, without the document",
     "rules": "a judge that looks words up tells the label; nothing has to be understood",
 }

@@ -14,7 +14,7 @@ _MARKS = re.compile(r"([\\`*_\[\]|])")
 
 
 def write_audit(found: Mapping[str, Any], out: Path, *, page: bool = True) -> list[Path]:
-    """Write an audit to ``out``, a ``.md`` file, with a ``.json`` and (``page``) a ``.html`` file beside it.
+    """Write an audit to ``out``, a ``.md`` file, with a ``.json`` and (``page``) a ``.html`` file next to it.
 
     Returns:
         The files.

@@ -1,7 +1,7 @@
 """Could a judge learn the labels without reading? Trivial rules by source, language, kind and edit type.
 
-Each rule is fitted and scored in folds that are parted by document, so twins never part. That matters: a rule
-that memorises answers and meets the twin of one it has seen would score *below* chance, and hide a give-away.
+Each rule is fitted and scored in folds by document, so pairs stay together. That matters: a rule that learns
+answers by heart and meets the other one of a pair would score *below* chance, and hide a give-away.
 A rule is fitted on a whole cell; the rows of its edit types are read off the same scores.
 """
 
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_pipeline.audit.cells import OTHERS, Cell, twins
+from data_pipeline.audit.cells import OTHERS, Cell, sample_pairs
 from data_pipeline.audit.coherence import coherence, parts_of
 from data_pipeline.audit.figures import Figure, auroc, balanced_accuracy, share
 from data_pipeline.audit.limits import MIN_PAIRS, limit_of, verdict
@@ -72,14 +72,14 @@ def _enough(samples: Sequence[Sample]) -> bool:
 
 
 def whole_pairs(samples: Sequence[Sample], limit: int) -> list[Sample]:
-    """The first samples, and the twins of the last ones beyond the limit."""
+    """The first samples, and beyond the limit what completes their pairs."""
     names = {sample.meta.get("pair", sample.id) for sample in samples[:limit]}
     return [sample for sample in samples if sample.meta.get("pair", sample.id) in names]
 
 
 def by_edit_type(samples: Sequence[Sample]) -> list[tuple[str, tuple[str, ...], list[Sample]]]:
-    """Pairs by the edit type of the hallucinated twin, the most frequent first; rare types are pooled."""
-    pairs = twins(samples)
+    """Pairs by the edit type of the hallucinated sample, the most frequent first; rare types are pooled."""
+    pairs = sample_pairs(samples)
     counts = Counter(str(fail.meta.get("edit_type", "")) for _, fail in pairs.values())
     counts.pop("", None)
     named = sorted(counts, key=lambda name: (-counts[name], name))
@@ -110,7 +110,7 @@ def _row(
         "edit_types": list(edit_types),
         "samples": cell.samples if edit_type is None else None,
         "looked_at": len(samples),
-        "pairs": len(twins(samples)),
+        "pairs": len(sample_pairs(samples)),
         "figures": figures(samples, cell.kind, scores),
     }
 
@@ -130,7 +130,7 @@ def figures(samples: Sequence[Sample], kind: str, scores: Scores) -> dict[str, d
             else auroc(fail, chances, groups)
         )
         found[name] = _judged(name, kind, figure, min(sum(fail), len(fail) - sum(fail)), groups)
-        pairs = list(twins(scored).values()) if name == "answer_only" else []
+        pairs = list(sample_pairs(scored).values()) if name == "answer_only" else []
         if pairs:
             told = [_told(known[faithful.id], known[wrong.id]) for faithful, wrong in pairs]
             groups = [_group(wrong) for _, wrong in pairs]

@@ -13,13 +13,13 @@ def yields(manifest: Mapping[str, Any]) -> list[str]:
         manifest: of a data set; its ``twins`` count gold answers before a mix draws, its ``edits`` the
             samples that are in the set.
     """
-    twins: Mapping[str, Mapping[str, int]] = manifest["twins"]
-    if not twins:
+    yields: Mapping[str, Mapping[str, int]] = manifest["twins"]
+    if not yields:
         return ["No gold answers were perturbed."]
-    kinds = [kind for kind in KINDS if any(f"{kind} asked" in row for row in twins.values())]
+    kinds = [kind for kind in KINDS if any(f"{kind} asked" in row for row in yields.values())]
     lines = [f"| source | gold answers | with a pair | {' | '.join(kinds)} |"]
     lines.append("| --- | ---: | ---: |" + " ---: |" * len(kinds))
-    for source, row in twins.items():
+    for source, row in yields.items():
         share = row["with a pair"] / row["golds"]
         made = (_of(row.get(f"{kind} made", 0), row.get(f"{kind} asked", 0)) for kind in kinds)
         lines.append(f"| {source} | {row['golds']:,} | {share:.0%} | {' | '.join(made)} |")

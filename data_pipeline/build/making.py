@@ -1,4 +1,4 @@
-"""What a build makes of gold answers: labelled twins, and counterfactual documents."""
+"""What a build makes from gold answers: contrast pairs and counterfactual documents."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -41,7 +41,7 @@ def add_pairs(
     dropped: Dropped,
     workers: Workers,
 ) -> tuple[PairYield, dict[int, Filler]]:
-    """Add the labelled twins of gold answers, all that can be made or as many as a source is to give.
+    """Add contrast pairs of gold answers: all that can be made, or as many as a source is to give.
 
     Returns how many golds got them, by source and kind, and what can give more of the sources with a size.
     """
@@ -57,12 +57,12 @@ def add_pairs(
         yield from finish(make_pairs(some, perturb, makers, config.shares, config.seed))
 
     def finish(found: Iterable[GoldPairs]) -> Iterator[list[Sample]]:
-        for twins in counts.count(found):
-            if twins.dropped is not None:
-                dropped.add(twins.dropped, twins.gold.id)
-            pairs = list(new_pairs(twins.samples, seen))
-            if len(pairs) < len(twins.samples):
-                dropped.add("the same pair again", twins.gold.id)
+        for result in counts.count(found):
+            if result.dropped is not None:
+                dropped.add(result.dropped, result.gold.id)
+            pairs = list(new_pairs(result.samples, seen))
+            if len(pairs) < len(result.samples):
+                dropped.add("the same pair again", result.gold.id)
             said = list(say_in_full(pairs, config.in_full, config.seed))
             yield list(inject_pairs(said, config.injections, config.seed))
 
@@ -73,7 +73,7 @@ def add_pairs(
     several = workers.count > 1 and config.perturber == "rules" and config.engine == "local"
     for entry in others:
         count = golds.count("entry = ?", (entry,))
-        title = f"pairs from {config.sources[entry].path or config.sources[entry].kind}"
+        title = f"pairs from {config.sources[entry].title}"
         some = track(golds.samples("entry = ?", (entry,)), title, count)
         if several and count > workers.few:
             golds.commit()
@@ -87,7 +87,7 @@ def add_pairs(
         if golds.count("entry = ?", (entry,))
     }
     for entry, filler in fillers.items():
-        title = f"pairs from {config.sources[entry].path or config.sources[entry].kind}"
+        title = f"pairs from {config.sources[entry].title}"
         store.add(track(filler.fill(), title, sum(map(sizes[entry].of, SPLITS))), entry)
     return counts, fillers
 

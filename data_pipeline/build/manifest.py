@@ -23,7 +23,7 @@ FILES = (
 )  # fmt: skip
 
 TOOLS = ("faker", "lemminflect", "opencc", "rjieba", "scikit-learn")
-"""Packages whose tables and models the rules read: another version may make other twins."""
+"""Packages whose tables and models the rules read: another version may make other pairs."""
 
 
 def count_rows(path: Path) -> dict[str, int]:

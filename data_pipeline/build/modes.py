@@ -1,4 +1,4 @@
-"""Which samples get a row in which mode: a seeded share of the pairs, twins always together."""
+"""Which samples get a row in which mode: a seeded share of the pairs, their samples always together."""
 
 from data_pipeline.build.splits import SPLITS
 from data_pipeline.config import ModesConfig

@@ -1,4 +1,4 @@
-"""The rule-made twins of many gold answers from several processes, the same as from one and in its order."""
+"""Pairs by rule from many gold answers in several processes: the same, in the same order, as in one."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ RUN = 24
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What twins depend on beside their gold: where all golds lie, and what the recipe says."""
+    """What pairs depend on besides their gold: where all golds lie, and what the recipe says."""
 
     golds: Path
     seed: int
@@ -60,6 +60,6 @@ def _pairs(plan: Plan, golds: list[Sample]) -> list[GoldPairs]:
 
 @lru_cache(maxsize=1)
 def _tools(plan: Plan) -> tuple[Perturb, Mapping[str, Maker]]:
-    """What makes twins; kept in each process, with the documents that it has read."""
+    """What makes pairs; kept in each process, with the documents that it has read."""
     perturber = RulePerturber(plan.seed, plan.edit_types, plan.from_document)
     return RulesTeacher(perturber).perturb, make_makers(SampleStore.reader(plan.golds), plan.seed)

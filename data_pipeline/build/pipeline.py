@@ -1,4 +1,4 @@
-"""Building a data set: sources, leak gate, pairs, splits, judgements, rows, a folder with its manifest.
+"""Building a data set, stage by stage: :func:`build` (docs/contributing/layout.md walks through it).
 
 Every stage reads and writes the build's table on disk (:mod:`data_pipeline.sources.store`), one sample at a
 time, so memory does not grow with their number. A build that was stopped starts again and pays for nothing
@@ -30,7 +30,7 @@ from data_pipeline.labels.repeats import check_repeats
 from data_pipeline.labels.sentence_rows import sentence_rows
 from data_pipeline.labels.supported import only_supported
 from data_pipeline.leaks.gate import LeakGate
-from data_pipeline.sources import places_of, read_source
+from data_pipeline.sources import lines_with_id, read_source
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import DuplicateId, SampleStore
 from data_pipeline.sources.workers import Workers
@@ -81,7 +81,7 @@ def build(
         for entry, source in enumerate(config.sources):
             perturbs = config.perturb if source.perturb is None else source.perturb
             read = read_source(source, config.seed, config.licences, dropped.add)
-            read = track(read, f"read {source.path or source.kind}")
+            read = track(read, f"read {source.title}")
             try:
                 if not perturbs:
                     store.add(read, entry)
@@ -93,9 +93,9 @@ def build(
                     checked = only_supported(read, dropped, trimmed, workers) if config.check_golds else read
                     golds.add(checked, entry)
             except DuplicateId as error:
-                raise error.at(places_of(config.sources, config.seed, error.id)) from None
+                raise error.at(lines_with_id(config.sources, config.seed, error.id)) from None
         check_labels(golds, store)
-        names = [source.path or source.kind for source in config.sources]
+        names = [source.title for source in config.sources]
         check_repeats((golds, store), names, config.max_repeated, say)
         say(f"{golds.count() + store.count()} samples in the sources")
         gate = LeakGate(config.leaks) if config.leaks is not None else None
@@ -105,7 +105,7 @@ def build(
             tell_losses(gate, config, folder, say)
         splits = (config.splits.validation, config.splits.test, config.seed)
         given = share_out((golds, store), sizes, config.seed)
-        # Before twins are made: they borrow from documents of their own split.
+        # Before pairs are made: they borrow from documents of their own split.
         assign_splits(golds, *splits, given=given.items())
         if sizes:
             assign_splits(store, *splits, given=given.items())
@@ -178,4 +178,4 @@ def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> N
     say(f"leak gate: {len(gate.rows)} samples dropped")
     for line in gate.lines():
         say(f"leak gate: {line}")
-    gate.check_losses([source.path or source.kind for source in config.sources], listed)
+    gate.check_losses([source.title for source in config.sources], listed)

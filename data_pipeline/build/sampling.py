@@ -1,4 +1,4 @@
-"""Drawing a smaller set of known make-up: shares of kinds, weights and a cap for sources, twins together."""
+"""Drawing a smaller set of known make-up: shares of kinds, weights and a cap for sources, whole pairs."""
 
 from collections.abc import Callable, Mapping
 from math import floor
@@ -9,8 +9,8 @@ from data_pipeline.config import MixConfig
 from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError, unknown
 
-# Pairs of twins, and samples without one, each in its place among those of its kind and source: by the seed,
-# and so that any beginning holds as many PASS as FAIL while there are both.
+# Pairs, and samples alone, each in its place among those of its kind and source: by the seed, and
+# so that any beginning holds as many PASS as FAIL while there are both.
 _PAIRS = """
 CREATE TEMP TABLE pairs AS
 WITH units AS (
@@ -20,13 +20,13 @@ WITH units AS (
 ),
 numbered AS (
     SELECT *, ROW_NUMBER() OVER (PARTITION BY kind, source, side ORDER BY place) AS number,
-        SUM(side = 'both') OVER cell AS twins,
+        SUM(side = 'both') OVER cell AS both,
         MIN(SUM(side = 'PASS') OVER cell, SUM(side = 'FAIL') OVER cell) AS balanced
     FROM units WINDOW cell AS (PARTITION BY kind, source)
 ),
 ordered AS (
     SELECT *, CASE
-        WHEN side = 'both' THEN (number - 0.5) / twins
+        WHEN side = 'both' THEN (number - 0.5) / both
         WHEN number <= balanced THEN (number - 0.5) / balanced
         ELSE number END AS turn
     FROM numbered
@@ -37,7 +37,7 @@ FROM ordered
 """
 
 SLACK = 0.01
-"""Share of the samples by which a mix may miss what was asked for, beside single pairs, without a note."""
+"""Share of the samples by which a mix may miss what was asked for, besides single pairs, without a note."""
 
 
 def draw(
@@ -45,7 +45,7 @@ def draw(
 ) -> dict[str, Any]:
     """Keep what a mix asks for, and drop the other samples.
 
-    Pairs of twins never part. Which pairs of a kind and source stay is decided by the seed and their names.
+    Pairs stay together. Which pairs of a kind and source stay is decided by the seed and their names.
 
     Args:
         store: samples with labels.

@@ -84,7 +84,7 @@ def draw_labelled(
 ) -> None:
     """Keep of labelled sources as many PASS and FAIL samples as each split is to get, and drop the others.
 
-    Twins, and the options of a question, never part. Samples have their splits.
+    Pairs, and the options of a question, stay together. Samples have their splits.
     """
     for entry, size in sizes.items():
         store.table.execute("CREATE TEMP TABLE chosen (pair TEXT PRIMARY KEY)")
@@ -163,7 +163,7 @@ class Filler:
 
 
 def _alone(gold: Sample) -> Sample:
-    """A gold answer as a faithful sample without a twin."""
+    """A gold answer as a faithful sample without a hallucinated one."""
     return replace(gold, label=Label.PASS, meta={**gold.meta, "pair": gold.id, "kind": "edit"})
 
 

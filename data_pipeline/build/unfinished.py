@@ -1,4 +1,4 @@
-"""A data set is made beside the finished one and takes its place as a whole; a failing build changes nothing.
+"""A data set is made next to the finished one and replaces it as a whole; a failing build changes nothing.
 
 Example: ``with in_place_of(Path("runs/data")) as made: write_text(made / "card.md", text)``.
 """

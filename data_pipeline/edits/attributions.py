@@ -1,4 +1,7 @@
-"""The edit type ``attribution``: what is true of one thing is said of another one of its kind."""
+"""The edit type ``attribution``: what is true of one thing is said of another one of its kind.
+
+"She was born in Tarrow and died in Kessel" becomes "She was born in Kessel and died in Tarrow".
+"""
 
 import itertools
 import re

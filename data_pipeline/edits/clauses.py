@@ -32,7 +32,7 @@ _GOES_ON = re.compile(
 
 
 def is_tied(answer: str, start: int) -> bool:
-    """Does something lean on the statement at ``start``: a "because" in its sentence, a "However" after it?
+    """Does something depend on the statement at ``start``: a "because" in its sentence, a "However" after it?
 
     Turned round, such a statement speaks against the rest of its answer.
     """

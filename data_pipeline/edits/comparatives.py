@@ -1,4 +1,4 @@
-"""The edit type ``comparative``: a direction word becomes its opposite."""
+"""The edit type ``comparative``: a direction word becomes its opposite ("rose" for "fell")."""
 
 import re
 from random import Random

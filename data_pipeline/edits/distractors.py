@@ -16,7 +16,7 @@ _ENOUGH = 0.5
 def may_also_hold(fact: Fact, text: str, answer: str, question: str, document: str) -> bool:
     """Is ``text``, from an English document, said of much the same as ``fact`` of the answer?
 
-    The claim is what the answer's sentence says beside the fact; of a short one, the question too. Where a
+    The claim is what the answer's sentence says besides the fact; of a short one, the question too. Where a
     sentence with ``text`` shares as many words with it as the best sentence with the fact does, both may
     be right. A sentence that holds both tells them apart itself.
     """

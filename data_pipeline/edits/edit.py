@@ -3,7 +3,7 @@
 Every edit function has the signature ``(answer, document, question, language, rng) -> Edit | None`` and goes
 through :func:`make_edit`: the new answer differs, is no sentence of the document (another of its spans may be
 wrong), keeps its length, and does not say a thing twice. ``from_document`` is true
-exactly if the text that was put in occurs in the document, so that word overlap with it cannot tell the twins
+exactly if the text that was put in occurs in the document, so that word overlap with it cannot tell the two
 apart.
 """
 
@@ -51,7 +51,7 @@ _ITEM = r"(?:[^\s,.;、，。；和与]+(?: [^\s,.;]+){0,2})"
 _BETWEEN = re.compile(rf"(?: [a-z]+)?(?:{_JOINT}{_ITEM}){{0,4}}{_JOINT}(?:the |a |in |by |on )?")
 """What stands between two parts of a list, up to four other parts included."""
 STATEMENT = 6
-"""An English text of so many words states something: found in the document, it is true. Fewer are a span."""
+"""An English text of this many words states something, so it is true if the document has it."""
 _LATIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _JOINS = _LATIN | frozenset("\u0130\u0131\u017f\u212a")
 """What makes a longer word of a Latin one; the last four are written small or large as i, s or k."""
@@ -124,7 +124,7 @@ def first_clean(
 
 
 def occurs(text: str, document: str) -> bool:
-    """Does ``text`` stand in ``document`` as whole words and numbers (letter case aside)?"""
+    """Does ``text`` stand in ``document`` as whole words and numbers (ignoring letter case)?"""
     # Asked millions of times a build, hence no pattern: one costs more to compile than to search.
     held, sought = lowered(document), lowered(text)
     at = held.find(sought) if sought else -1

@@ -8,7 +8,7 @@ from random import Random
 from data_pipeline.edits.edit import Edit, Option, Swap, bare, listed_together, occurs
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts
-from data_pipeline.text.segment_zh import has_chinese, places_of, plain, segment, written_like
+from data_pipeline.text.segment_zh import has_chinese, plain, segment, starts_of, written_like
 from data_pipeline.text.words import words
 
 _WHAT = {
@@ -25,7 +25,7 @@ ASKS_WHY = re.compile(r"为什么|为何|为甚么|何以|原因|缘故|理由|�
 """Of a plain question: an answer to it must explain, so that its opposite tells itself."""
 _EMPTY = frozenset(words("empty_words_zh"))
 STATEMENT = 10
-"""A text of so many characters states something: found in the document, it is true."""
+"""A text of this many characters states something: found in the document, it is true."""
 MOST_SHARED = 0.7
 """A clause that holds this share of what the clause of the true answer holds tells the same."""
 
@@ -123,7 +123,7 @@ def same_thing(one: str, two: str, document: str) -> bool:
     """Does the document give the two as names of one thing ("又称", or one in brackets behind the other)?"""
     text = plain(document)
     for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
-        for at in places_of(a, text):
+        for at in starts_of(a, text):
             between, found, behind = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
             if found and (_ALIAS.fullmatch(between) or (_IS.fullmatch(between) and behind[:1] in _MARKS)):
                 return True
@@ -136,7 +136,7 @@ def joined(one: str, two: str, document: str) -> bool:
     if listed_together(one, two, document):
         return True
     for a, b in ((plain(one), plain(two)), (plain(two), plain(one))):
-        for at in places_of(a, text):
+        for at in starts_of(a, text):
             between, found, _ = text[at + len(a) : at + len(a) + _ALIAS_REACH + len(b)].partition(b)
             if found and _JOINS.fullmatch(between):
                 return True

@@ -75,7 +75,7 @@ _GOES_ON_ABOUT_IT = re.compile(
     r"|\band (?:should|can|could|may|would|will|is|are|was|were)\b"
     r"|\b(?:regardless|even|may|might|approach would)\b"
 )
-"""Marks of a sentence whose other half would speak against a denial, or that leans on the one before."""
+"""Marks of a sentence whose other half would speak against a denial, or that depends on the one before."""
 
 
 def _sentence(answer: str, start: int) -> str:

@@ -1,6 +1,8 @@
-"""The rule perturber: from a faithful sample, a twin whose answer the document does not support.
+"""The rule perturber: from a faithful answer, one that the document does not support.
 
-It needs no model and costs nothing, and the same seed gives the same twin on every machine. A coin says
+For example "It opened in 1931" becomes "It opened in 1945", of type ``date``.
+
+It needs no model and costs nothing, and the same seed gives the same answer on every machine. A coin says
 whether the change should bring in nothing new to the document (a judge can only see it by reading closely)
 or something foreign; which edit it is, is drawn with weights. Edits that leave a trace in the answer alone
 ("not") weigh little.
@@ -22,7 +24,7 @@ _TRIES = 3
 _SMALL = ("two", "three")
 _LEFT_OUT = 0.6
 """Share of English samples whose edits towards a rarer word ("less" for "more") are left out: texts say the
-commoner one so much more often that the rarer one would tell the twin."""
+commoner one so much more often that the rarer one would give the hallucinated answer away."""
 
 
 def _weight(edit: Edit) -> float:

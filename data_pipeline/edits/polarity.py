@@ -1,4 +1,4 @@
-"""The edit type ``negation``: a statement is denied, or a denied one affirmed."""
+"""The edit type ``negation``: a statement is denied ("was not sold"), or a denied one affirmed."""
 
 import re
 from random import Random
@@ -20,7 +20,7 @@ _CONCEDES = re.compile(
     r"\b(?:not|no|cannot|never|lack\w*|may|might|such"
     r"|[Aa]lthough|[Hh]owever|[Ww]e conclude|[Tt]his|[Tt]hese)\b"
 )
-"""What another sentence of an answer has that leans on a finding, or speaks against its contrary."""
+"""What another sentence of an answer has that depends on a finding, or speaks against its contrary."""
 SAME = 0.2
 """Share of content words up to which another sentence of an answer speaks of something else."""
 _YES = ("Yes", "是的", "对的", "是", "会的")
@@ -37,7 +37,7 @@ def negation(answer: str, document: str, question: str, language: Language, rng:
     """Turn one statement, by a negation put in or taken out; an opening "Yes" or "No" turns with it.
 
     A negation is taken out only of findings, which other edits deny as often, and where one could be put in
-    again by the same rules: of what edits only ever affirm, the affirmation would tell the twin.
+    again by the same rules: of what edits only ever affirm, the affirmation would give the label away.
     """
     if _DENIES.search(question):
         return None  # what is asked would speak against the edit

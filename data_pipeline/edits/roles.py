@@ -1,4 +1,4 @@
-"""The edit type ``role``: the two sides of a relation that is not a symmetric one change places."""
+"""The edit type ``role``: the two sides of a relation change places ("A bought B" becomes "B bought A")."""
 
 import itertools
 import re

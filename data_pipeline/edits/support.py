@@ -1,4 +1,4 @@
-"""What a document says of a sentence of an answer: the ground on which the typed edits are verified."""
+"""What a document says of a sentence of an answer: typed edits are verified by it."""
 
 import re
 from collections.abc import Iterable

@@ -14,7 +14,7 @@ from data_pipeline.edits.edit_zh import also_holds, chinese_edit, joined, names,
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts, is_translated
 from data_pipeline.text.people_zh import form_of_person
-from data_pipeline.text.segment_zh import Word, is_whole, places_of, plain, segment, words_in
+from data_pipeline.text.segment_zh import Word, is_whole, plain, segment, starts_of, words_in
 from data_pipeline.text.words import words
 from judge.types import Language
 
@@ -110,7 +110,7 @@ def _differing(one: str, two: str) -> int:
 def mentions(name: str, text: str, form: str) -> list[int]:
     """Where a name stands in a text as whole words; empty where one may be a part of a longer name."""
     wanted, simple = plain(name), plain(text)
-    found = list(places_of(wanted, simple))
+    found = list(starts_of(wanted, simple))
     if form.startswith("title") or len(simple.strip(" 。")) == len(wanted):
         return found
     if form in _PEOPLE and len(simple) <= len(wanted) + 3:
@@ -147,9 +147,10 @@ def _in_longer_name(text: str, start: int, end: int) -> bool:
     named = any(word.tag in ("nr", "nrt") for word in behind[:2])
     if behind and behind[0].start == end and len(behind[0].text) == 1 and behind[0].tag[0] not in "pcuxvdfr":
         return True
-    beside = [word for word in (*before, *behind[:1]) if word.end == start or word.start == end]
+    touching = [word for word in (*before, *behind[:1]) if word.end == start or word.start == end]
     return named or any(
-        word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—" for word in beside
+        word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—"
+        for word in touching
     )
 
 

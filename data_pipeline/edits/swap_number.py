@@ -15,7 +15,7 @@ from data_pipeline.text.numbers import ORDINAL_WORDS, SMALL_WORDS, value_of
 from judge.types import Language
 
 _SPREAD = 1.7
-"""A near number is at most so many times larger or smaller."""
+"""A near number is at most this many times larger or smaller."""
 _SAME_UNIT, _NO_UNIT = 4.0, 3.0
 """How many times larger or smaller another number of the document may be: with the same unit, without one."""
 _OLDEST = 105
@@ -175,7 +175,7 @@ def _fits_around(fact: Fact, text: str, answer: str) -> bool:
     if not old or not new:
         return True
     before, after = answer[: fact.start], answer[fact.end :]
-    if any((other > old) != (other > new) for other in _beside(fact, answer)):
+    if any((other > old) != (other > new) for other in _neighbours(fact, answer)):
         return False  # "from 20 to 30", "more than the 29 of last year"
     if (_AT_LEAST.search(before) and new < old) or (_AT_MOST.search(before) and new > old):
         return False
@@ -195,7 +195,7 @@ def _fits_around(fact: Fact, text: str, answer: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _beside(fact: Fact, answer: str) -> tuple[float, ...]:
+def _neighbours(fact: Fact, answer: str) -> tuple[float, ...]:
     """The other English numbers of a fact's form in its sentence; kept, since many are tried in its place."""
     before, after = answer[: fact.start], answer[fact.end :]
     around = re.split(r"[.!?]\s", before)[-1] + " " + re.split(r"[.!?]\s", after)[0]

@@ -14,12 +14,12 @@ from data_pipeline.text.segment_zh import plain
 from judge.types import Language
 
 _RATIO = 10.0
-"""A number of the document is at most so many times larger or smaller than the one whose place it takes."""
+"""A number of the document is at most this many times larger or smaller than the one that it replaces."""
 _MAGNITUDES = {"百": 1e2, "千": 1e3, "万": 1e4, "亿": 1e8}
 _LARGEST = {"岁": 99.0, "分": 59.0, "秒": 59.0}
 """Units of which no near number is larger, unless the true one is."""
 _NEAR = 3
-"""A small numeral or an ordinal moves by so many at most."""
+"""A small numeral or an ordinal moves by this many at most."""
 
 
 def chinese_number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:

@@ -24,12 +24,12 @@ MAX_EDITS = 2
 LENGTH_RATIOS = (2 / 3, 3 / 2)
 """The new answer's length over the gold one's, in words (characters in Chinese) ..."""
 LENGTH_SLACK = 2
-"""... unless they differ by no more than so many."""
+"""... unless they differ by no more than this many."""
 STATEMENT: Mapping[Language, int] = {"en": 6, "zh": 10}
-"""A text of so many words (characters) states something: found in the document, it is true."""
+"""A text of this many words (characters) states something: found in the document, it is true."""
 KEPT = 1 / 2
-"""Of a sentence's words (characters) so many stay, or it is another sentence and not an edit of this one. A
-long name may change whole: a text without a full stop is a sentence from twice ``STATEMENT`` on."""
+"""This share of a sentence's words (characters) stays, or it is another sentence, not an edit. A long
+name may change whole: a text without a full stop is a sentence from twice ``STATEMENT`` on."""
 
 NEGATIONS = frozenset({*words("negations_en"), *characters("negations_zh")})
 _FUNCTION_WORDS = frozenset({*words("function_words_en"), *characters("function_words_zh")})
@@ -106,14 +106,14 @@ def changes(old: str, new: str) -> list[Change]:
             spans.append((i1, i2, j1, j2))
     found = []
     for i1, i2, j1, j2 in spans:
-        replaced, inserted = _stretch(old, before[i1:i2]), _stretch(new, after[j1:j2])
+        replaced, inserted = _covered(old, before[i1:i2]), _covered(new, after[j1:j2])
         if content(replaced) != content(inserted):
             start = after[j1].start() if j1 < len(after) else len(new)
             found.append(Change(replaced, inserted, start))
     return found
 
 
-def _stretch(text: str, tokens: Sequence[re.Match[str]]) -> str:
+def _covered(text: str, tokens: Sequence[re.Match[str]]) -> str:
     return text[tokens[0].start() : tokens[-1].end()] if tokens else ""
 
 

@@ -1,7 +1,7 @@
 """Rows about single sentences, from answers whose wrong spans are known.
 
 ``claims`` judges an answer sentence by sentence, so a judge has to be trained on sentences too. One that a
-span overlaps is FAIL, any other PASS. One that leans on the one before it ("It", "However") is given with
+span overlaps is FAIL, any other PASS. One that depends on the one before it ("It", "However") is given with
 what leads up to it, and is FAIL if a span lies anywhere in that.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from data_pipeline.sources.store import SampleStore
-from data_pipeline.text.leaning import leans_back
+from data_pipeline.text.leaning import depends_on_previous
 from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Sample, Span
@@ -19,7 +19,7 @@ from judge.types import Label, Language, Sample, Span
 MOST = 4
 """Rows of one answer at most."""
 BEFORE = 3
-"""Sentences at most that lead up to one which leans on them."""
+"""Sentences at most that lead up to one which depends on them."""
 SHORTEST: Mapping[Language, int] = {"en": 5, "zh": 8}
 """Words (characters in Chinese) of a sentence that claims something."""
 TOUCHED: Mapping[Language, int] = {"en": 3, "zh": 2}
@@ -37,7 +37,7 @@ def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sampl
 
     Args:
         store: the samples of a build, which may grow meanwhile.
-        share: of the answers with known spans, so many are taken apart.
+        share: this share of the answers with known spans is taken apart.
         seed: decides which, and which of their sentences.
     """
     last = store.count()
@@ -91,10 +91,10 @@ def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:
         while (
             first
             and number - first < BEFORE
-            and leans_back(answer[parts[first].start : parts[first].end], language)
+            and depends_on_previous(answer[parts[first].start : parts[first].end], language)
         ):
             first -= 1
-        if leans_back(answer[parts[first].start : parts[first].end], language):
+        if depends_on_previous(answer[parts[first].start : parts[first].end], language):
             continue  # too far back
         part = Span(parts[first].start, part.end)
         if part.start == parts[0].start and part.end == parts[-1].end:

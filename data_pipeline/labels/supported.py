@@ -1,6 +1,6 @@
 """Are gold answers supported by their documents? What is not is trimmed off, or the gold is left out.
 
-Gold answers of public sets hold recommendations that no sentence carries (PubMedQA), headlines of another
+Gold answers of public sets hold recommendations that no sentence supports (PubMedQA), headlines of another
 page (LawBench), computed numbers (FinanceBench) and names that people knew. A judge that is taught to let
 them pass learns to look away. Rules only find the surest of these: a number, a name, a recommendation, or
 nearly all words of a sentence that are nowhere in the document. Of a translation only numbers are compared.
@@ -20,7 +20,8 @@ from data_pipeline.edits.verify import Rejected
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.reasoning.claims import Claim, claims_of, refuses
-from data_pipeline.teachers.reasoning.places import cover, places_in, places_of
+from data_pipeline.teachers.reasoning.parts import places_of
+from data_pipeline.teachers.reasoning.places import cover, places_in
 from data_pipeline.text.content import CJK, keys
 from data_pipeline.text.facts import find_entities, is_translation
 from data_pipeline.text.names_en import GENERIC
@@ -30,7 +31,7 @@ from judge.types import Label, Sample, Task
 UNKNOWN = 0.25
 """A sentence is not supported where no more than this share of its words is anywhere in the document ..."""
 FEWEST_WORDS = 6
-"""... and it has so many (pairs of characters in Chinese)."""
+"""... and it has this many (pairs of characters in Chinese)."""
 CARRIED = 0.8
 """Share of the words of a recommendation that quotes must hold where a document recommends nothing."""
 ALIKE = 0.75
@@ -38,7 +39,7 @@ ALIKE = 0.75
 LEFT = 4
 """Content words that a trimmed answer must still have."""
 NEAR = Decimal("0.15")
-"""How far (as a share) from a number of the document one may lie that is said to be about so many."""
+"""How far (as a share) a number that is said to be approximate may lie from one of the document."""
 
 SMALL = 12
 """Numbers up to this may be counted, and are not looked up."""
@@ -46,7 +47,7 @@ SMALL = 12
 _ROUND = frozenset(map(Decimal, (100, 1000, 10**4, 10**6, 10**8, 10**9)))
 """In words these only say many."""
 _TABLE_SCALES = tuple(map(Decimal, (1, 100, 1000, 10**4, 10**6, 10**8, 10**9)))
-"""Numbers of a table may be so many times what they seem."""
+"""A table may give its numbers in thousands, millions and the like: they are tried at these scales."""
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|over|nearly|almost|approximately|roughly|some|more than|less than|under|up to"
     r"|at least|fewer than|above|below)\s*[$€£¥]?|[~≈<>]|超过|超|近|约|逾|不到|至少|将近|大约|达)\s?$",
@@ -66,7 +67,7 @@ _REPORTS = re.compile(
     r"|《[^》]*》[^：:]{0,8}[：:]"
 )
 """A headline of another page, as LawBench puts it before a summary."""
-_LEANS = re.compile(
+_DEPENDS = re.compile(
     r"(?:this|these|that|those|it|they|he|she|such|however|therefore|thus|hence)\b|[此该这其他她它]", re.I
 )
 _HEAD = re.compile(r"(?:《[^》]*》|[^。！？!?\n：:《]){4,150}[：:]\s*(?=\S)")
@@ -106,7 +107,7 @@ def supported(gold: Sample) -> Sample | Rejected:
     if reasons[0] or 2 * len(kept) < len(claims) or len(left) < LEFT or _has_marks(gold.answer, claims):
         return first
     for claim, gone in zip(claims[1:], reasons, strict=False):
-        if gone and claim in kept and _LEANS.match(claim.text):  # it speaks of what is gone
+        if gone and claim in kept and _DEPENDS.match(claim.text):  # it speaks of what is gone
             return first
     joint = "" if CJK.search(gold.answer) else " "
     return replace(gold, answer=joint.join(claim.text for claim in kept))
@@ -168,7 +169,7 @@ def _unsupported(claim: str, gold: Sample) -> Rejected | None:
 
 
 def _number_stands(number: Number, claim: str, known: str, held: frozenset[Decimal]) -> bool:
-    """Is a number of a claim in what is known: as it is, in another form, rounded, or about so many?
+    """Is a number of a claim in what is known: as it is, in another form, rounded, or approximately?
 
     Small ones may be counted, and are let pass; so are those in codes and names (COVID-19).
     """

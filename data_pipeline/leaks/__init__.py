@@ -1,6 +1,10 @@
-"""The leak gate: training data that occurs in a benchmark is found, dropped and listed."""
+"""The leak gate: training data that occurs in a benchmark is found, dropped and listed.
 
-from data_pipeline.leaks.benchmarks import BENCHMARKS, at_hand
+``gate`` is what a build calls; ``benchmarks`` reads the benchmarks, ``index`` compares samples with them by
+``shingles`` (``postings`` holds these, ``kept`` stores an index for the next build).
+"""
+
+from data_pipeline.leaks.benchmarks import BENCHMARKS, available
 from data_pipeline.leaks.index import BenchmarkIndex, IndexBuilder, Kind, Leak
 
-__all__ = ["BENCHMARKS", "BenchmarkIndex", "IndexBuilder", "Kind", "Leak", "at_hand"]
+__all__ = ["BENCHMARKS", "BenchmarkIndex", "IndexBuilder", "Kind", "Leak", "available"]

@@ -115,7 +115,7 @@ BENCHMARKS: dict[str, tuple[Files, ...]] = {
 """What each benchmark keeps where. RAGTruth's test split is two joined files, with a reader of their own."""
 
 
-def at_hand(
+def available(
     data_dir: Path | None, names: Iterable[str] = tuple(BENCHMARKS)
 ) -> tuple[dict[str, Iterator[Sample]], list[str]]:
     """The samples of the benchmarks that are in ``data_dir``, by name, and the names of those that are not.

@@ -7,7 +7,7 @@ from typing import Any
 
 from data_pipeline.config import LeaksConfig
 from data_pipeline.leaks import kept
-from data_pipeline.leaks.benchmarks import BENCHMARKS, SHARED, at_hand, built_sets
+from data_pipeline.leaks.benchmarks import BENCHMARKS, SHARED, available, built_sets
 from data_pipeline.leaks.index import SETTINGS, BenchmarkIndex, IndexBuilder, Leak
 from data_pipeline.sources.store import SampleStore, pair_of
 from judge.errors import InputError
@@ -53,11 +53,11 @@ class LeakGate:
         return found
 
     def drop_leaks(self, store: SampleStore, after: int = 0) -> None:
-        """Drop every sample that leaks, with its twin, and list it in ``rows``.
+        """Drop every sample that leaks, with the other one of its pair, and list both in ``rows``.
 
         Args:
             store: samples.
-            after: only those that were added after so many.
+            after: only samples after this one, by its number.
         """
         new = ("number > ?", (after,))
         self._checked.update(store.counts("source", *new))
@@ -151,8 +151,8 @@ def _indexes(
     folder: Path | None, names: Sequence[str], built: Sequence[str]
 ) -> tuple[dict[str, BenchmarkIndex], list[str]]:
     """The rows of benchmarks that the source of a set may hold, by the set's name, and under an empty name
-    those that none may; and the benchmarks that are not at hand."""
-    found, absent = at_hand(folder, names)
+    those that none may; and the benchmarks that are not available."""
+    found, absent = available(folder, names)
     sets, files = built_sets(built)
     found |= sets
     key = kept.key_of(folder, names, files)

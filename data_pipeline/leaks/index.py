@@ -207,18 +207,18 @@ class BenchmarkIndex:
 
     def save(self, path: Path) -> None:
         """Write the index as NumPy arrays (``.npz``), a whole file or none."""
-        beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         header = np.frombuffer(json.dumps(self._header).encode(), np.uint8)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with beside.open("wb") as stream:
+            with temporary.open("wb") as stream:
                 np.savez(stream, header=header, **self._arrays)
-            beside.replace(path)
+            temporary.replace(path)
         except OSError as error:
             raise JudgeError(f"{path}: could not be written ({error.strerror or error})") from error
         finally:
             with suppress(OSError):
-                beside.unlink()
+                temporary.unlink()
 
     @classmethod
     def load(cls, path: Path) -> "BenchmarkIndex":

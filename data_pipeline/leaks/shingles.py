@@ -21,7 +21,7 @@ WORDS = 3
 CHARACTERS = 4
 """Words in a shingle; in one that starts with a Chinese character, each of which is a word."""
 PASSAGE = 50
-"""A passage has at least so many words; what is shorter (a heading, a caption) goes with the next."""
+"""A passage has at least this many words; what is shorter (a heading, a caption) goes with the next."""
 
 Shingles = NDArray[np.uint32]
 

@@ -1,4 +1,9 @@
-"""Pairs of samples, one faithful and one hallucinated, made from gold answers by kinds of contrast."""
+"""Contrast pairs: one faithful and one hallucinated sample, made from a gold answer.
+
+``make`` makes them with the ``makers`` of all kinds: ``added``, ``near_miss``, ``long``, ``refusal`` (and
+``half_refusal``), ``foreign`` and ``documents``; edits come from :mod:`data_pipeline.edits` or a chat model.
+``contrast`` says what a maker returns.
+"""
 
 from data_pipeline.pairs.contrast import KINDS, Contrast, Error, Maker
 from data_pipeline.pairs.make import GoldPairs, PairYield, Perturb, make_pairs, new_pairs

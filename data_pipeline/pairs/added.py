@@ -1,6 +1,6 @@
 """Unsupported additions: two answers that go on with one more sentence each, one supported and one foreign.
 
-A passage from a near document is put beside the gold sample's own, in both twins. The faithful answer goes on
+A passage from a near document joins the gold sample's own, in both samples. The faithful answer goes on
 with a sentence about that passage, the hallucinated one with a sentence about another near document. Which of
 the two documents becomes the passage is drawn by lot once the sentences are chosen. They could change places:
 neither wording, nor length, nor how a sentence fits what comes before it tells which one is supported. Only
@@ -150,7 +150,7 @@ def _pair(
 ) -> tuple[Addition, Addition] | None:
     """Two sentences of two documents, neither of which is supported where the other one is.
 
-    Those come first that bring no fact which the gold sample's document lacks, and then those whose words it
+    Those come first that add no fact which the gold sample's document lacks, and then those whose words it
     has: such are not told by looking names up.
     """
     topic = frozenset[str]().union(*words_of_parts(before.known, gold.language))

@@ -75,7 +75,7 @@ def _unit(fact: Fact, answer: str) -> str:
 
 
 def facts_like(gold: Sample) -> Iterator[str]:
-    """Stretches of the document in the form of an answer that is hardly more than a number, date or name."""
+    """Spans of the document in the form of an answer that is hardly more than a number, date or name."""
     document, answer = gold.document_text, gold.answer
     start = document.find(answer)
     own = _facts_of_answer(gold)

@@ -9,7 +9,7 @@ from data_pipeline.pairs.documents.supporting import is_span
 from data_pipeline.pairs.statements import Statement, plain, statements
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
-from data_pipeline.text.leaning import leans_back, names_its_subject
+from data_pipeline.text.leaning import depends_on_previous, names_its_subject
 from judge.baselines.overlap import units
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Sample
@@ -40,8 +40,8 @@ class Composed:
     answers: bool
 
     def followed(self, number: int) -> bool:
-        """Does the next sentence lean on this one?"""
-        return number + 1 < len(self.sentences) and self.sentences[number + 1].leans
+        """Does the next sentence depend on this one?"""
+        return number + 1 < len(self.sentences) and self.sentences[number + 1].depends
 
 
 def compose(gold: Sample, rng: Random) -> Composed | None:
@@ -101,10 +101,10 @@ def _choose(
 
 
 def _chains(known: tuple[Statement, ...]) -> list[list[Statement]]:
-    """Each statement that stands alone, with those after it that lean on it."""
+    """Each statement that stands alone, with those after it that depend on it."""
     found: list[list[Statement]] = []
     for said in known:
-        if not said.leans:
+        if not said.depends:
             found.append([said])
         else:
             found[-1].append(said)
@@ -124,7 +124,7 @@ def lead_of(gold: Sample, known: tuple[Statement, ...]) -> list[Statement]:
         supporting = [
             said
             for said in known
-            if not said.leans and occurs(gold.answer.strip(" .。"), said.text)
+            if not said.depends and occurs(gold.answer.strip(" .。"), said.text)
             and len(asked & words_of(said.text, language)) >= ASKED * len(asked)
         ]  # fmt: skip
         return (
@@ -142,16 +142,16 @@ def _gold_sentences(gold: Sample) -> Iterator[Statement]:
     for number, span in enumerate(sentence_spans(gold.answer)):
         said = plain(gold.answer[span.start : span.end], language)
         words = words_of(said, language) if said else frozenset()
-        leans = bool(said) and leans_back(said or "", language)
+        depends = bool(said) and depends_on_previous(said or "", language)
         if (
             said is None
-            or (leans and number == 0)
+            or (depends and number == 0)
             or len(words & held) < SUPPORTED * len(words)
             or any(word in _ADVICE for word in units(said, language))
             or not _facts_held(said, gold)
         ):
             return
-        yield Statement(said, -1, leans)
+        yield Statement(said, -1, depends)
 
 
 def _facts_held(said: str, gold: Sample) -> bool:

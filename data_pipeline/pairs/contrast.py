@@ -1,4 +1,4 @@
-"""What sets a faithful sample and its hallucinated twin apart, and the pair of samples that it makes."""
+"""How a faithful and a hallucinated sample differ, and the pair of samples that this makes."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -7,7 +7,7 @@ from typing import Any
 from judge.types import Label, Language, Sample, Task
 
 KINDS = ("edit", "added", "document", "near_miss", "long", "refusal", "foreign")
-"""Families of pairs, as ``meta["kind"]`` of both twins names them: a changed answer, an added sentence, an
+"""Families of pairs, as ``meta["kind"]`` of both samples names them: a changed answer, an added sentence, an
 edited document, an answer to another question, a long answer, a refusal to answer, an answer with another one
 behind it."""
 SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""}
@@ -29,7 +29,7 @@ class Error:
 class Contrast:
     """Two answers to one question, or one answer to two documents. What is ``None`` is the gold sample's own.
 
-    ``change`` says in one line, in the sample's language, what is wrong with the hallucinated twin:
+    ``change`` says in one line, in the sample's language, what is wrong with the hallucinated sample:
     ``inserted`` stands where the document supports ``replaced``. ``from_document`` is true if the document
     holds ``inserted``. ``errors`` are the places of several errors in one answer.
     """
@@ -67,7 +67,7 @@ Maker = Callable[[Sample], Iterable[Contrast]]
 def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sample, ...]:
     """The samples of contrasts of one kind, hallucinated after faithful.
 
-    ``meta["pair"]`` names a pair and ``meta["kind"]`` its kind. The hallucinated twin's ``meta`` also holds
+    ``meta["pair"]`` names a pair and ``meta["kind"]`` its kind. The hallucinated sample's ``meta`` also holds
     ``edit_type``, ``change``, ``replaced``, ``inserted``, ``from_document``, and ``errors`` where there are
     any.
     """

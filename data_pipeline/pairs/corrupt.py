@@ -1,4 +1,4 @@
-"""The errors of a long answer: a sentence from elsewhere, a sentence without its ground, a changed fact."""
+"""The errors of a long answer: a sentence from elsewhere, one whose support is gone, a changed fact."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ class Draft:
     taken: list[int] = field(default_factory=list)
 
     def free(self, rng: Random) -> list[int]:
-        """Sentences that can get an error, in random order: right ones that no other leans on."""
+        """Sentences that can get an error, in random order: right ones that no other depends on."""
         numbers = [
             number
             for number in range(len(self.sentences))
@@ -93,14 +93,14 @@ def _edited(draft: Draft, seed: int, rng: Random) -> bool:
         # What stands elsewhere in the answer as it was would speak against the change.
         if found is None or occurs(found.replaced, draft.said_elsewhere(number)):
             continue
-        start, end, replaced = stretch(right, found.answer, found.inserted)
+        start, end, replaced = changed_span(right, found.answer, found.inserted)
         draft.sentences[number] = found.answer
         draft.wrong[number] = Error(found.edit_type, replaced, found.answer[start:end], start, end)
         return True
     return False
 
 
-def stretch(old: str, new: str, inserted: str) -> tuple[int, int, str]:
+def changed_span(old: str, new: str, inserted: str) -> tuple[int, int, str]:
     """Where a text differs from what it was, in whole words: start, end, and what stood there."""
     before, after = _WORD.findall(old), _WORD.findall(new)
     head = 0
@@ -151,7 +151,7 @@ def _unsupported(draft: Draft, rng: Random) -> bool:
 
 
 def _foreign(draft: Draft, neighbours: Neighbours, rng: Random) -> bool:
-    """A sentence of a near document in the place of one that no sentence leans on or goes out from.
+    """A sentence of a near document in the place of one that no sentence depends on or starts from.
 
     It fits the rest of the answer at least as well as the right one, is on the document's topic and brings in
     no name or number: so neither a sentence that stands out nor look-up gives it away.
@@ -162,7 +162,7 @@ def _foreign(draft: Draft, neighbours: Neighbours, rng: Random) -> bool:
     rng.shuffle(strangers)
     for number in draft.free(rng):
         said = draft.composed.sentences[number]
-        if said.leans or said.part < 0 or (number == 0 and draft.composed.answers):
+        if said.depends or said.part < 0 or (number == 0 and draft.composed.answers):
             continue
         rest = words_of(draft.said_elsewhere(number), language)
         fit = max(FITS, len(rest & words_of(said.text, language)))
@@ -184,7 +184,7 @@ def _foreign(draft: Draft, neighbours: Neighbours, rng: Random) -> bool:
 def _near_statements(gold: Sample, neighbours: Neighbours) -> Iterator[str]:
     for about in neighbours.nearest(gold):
         for said in statements(about.golds[0].document_text, gold.language):
-            if not said.leans:
+            if not said.depends:
                 yield said.text
 
 

@@ -1,6 +1,6 @@
 """Easy pairs, to start from: two answers that each go on with another answer, one about the same document.
 
-Both twins grow by a sentence of the same kind and length, so neither length nor style tells them apart. How
+Both answers grow by a sentence of the same kind and length, so neither length nor style tells them apart. How
 the two sentences fit each other tells some: the audit says how much.
 """
 

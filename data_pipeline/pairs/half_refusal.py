@@ -1,7 +1,7 @@
 """Half refusals: an answer to two questions that says of one of them that the document does not tell.
 
-Both twins say the same. The faithful one's document lost every sentence that answers the second question, the
-hallucinated one's lost others and does tell. So neither the refusal nor its place tells the label.
+Both answers are the same. The faithful one's document lost every sentence that answers the second question,
+the hallucinated one's lost others and does tell. So neither the refusal nor its place tells the label.
 """
 
 import re
@@ -111,7 +111,7 @@ def _more(
         told = [Statement(lead, -1, False), *chosen]
         if len(chosen) == wanted:
             break
-        if said.leans or said.part in barred or _is_told(other, [said.text]):
+        if said.depends or said.part in barred or _is_told(other, [said.text]):
             continue
         if not any(say_the_same(said, one, other.language) for one in told):
             chosen.append(said)

@@ -17,7 +17,7 @@ def say_in_full(samples: Sequence[Sample], share: float, seed: int) -> Iterator[
     """Give a share of the pairs about short answers a second time, with the answers as sentences.
 
     Args:
-        samples: pairs of twins, hallucinated after faithful.
+        samples: pairs, hallucinated after faithful.
         share: of the pairs for which rules know both sentences, from 0 to 1.
         seed: decides which pairs.
 

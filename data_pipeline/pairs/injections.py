@@ -1,7 +1,7 @@
-"""Twins that meet prompt injections, so that a judge learns to read them as text (:mod:`judge.injections`).
+"""Pairs with prompt injections, so that a judge learns to read them as text (:mod:`judge.injections`).
 
-An attack in the document comes to both twins, and asks for either label: what it says tells nothing. One in
-the answer comes to the hallucinated twin alone, and asks for ``PASS``: a faithful answer with such an
+An attack in the document comes to both samples, and asks for either label: what it says tells nothing. One in
+the answer comes to the hallucinated sample alone, and asks for ``PASS``: a faithful answer with such an
 addition would not be faithful any more. No sample is added, so that the classes stay balanced.
 """
 
@@ -16,7 +16,7 @@ def inject_pairs(samples: Sequence[Sample], share: float, seed: int) -> tuple[Sa
     """Put attacks into a share of the pairs.
 
     Args:
-        samples: pairs of twins, hallucinated after faithful.
+        samples: pairs, hallucinated after faithful.
         share: of the pairs that meet an attack, from 0 to 1.
         seed: decides which pairs, and which attack. Families that are held out never occur.
 

@@ -1,4 +1,4 @@
-"""Long answers: several supported sentences about one document, and a twin with one to three errors in them.
+"""Long answers: several supported sentences about one document, and the same with one to three errors.
 
 Most hallucinations of real models are no changed word but text without ground, plausible and on topic: 84 %
 of RAGTruth's spans. So an error is one of three: a sentence of a near document in the place of a supported
@@ -22,16 +22,16 @@ from judge.types import Language, Sample, Task
 COUNTS = (1, 1, 1, 1, 1, 1, 1, 2, 2, 3)
 """Numbers of errors, drawn evenly; one sentence at least stays faithful, so there may be fewer."""
 LENGTHS = 0.1
-"""Share by which the twins' lengths may differ."""
+"""Share by which the lengths of the two answers may differ."""
 LINKS: Mapping[Language, tuple[str, ...]] = {"en": ("In addition,", "Also,"), "zh": ("此外，", "另外，")}
 LINKED = 0.25
 """Share of sentences that a connective joins to those before, where that can be."""
 
 
 def long_answers(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contrast]:
-    """A long faithful answer and its hallucinated twin; none where the document gives too little for it.
+    """A long faithful answer and its hallucinated version; none where the document gives too little for it.
 
-    The twins keep the question if the first sentence answers it; otherwise they are a summary without one.
+    Both keep the question if the first sentence answers it; otherwise they are a summary without one.
     """
     rng = Random(f"long:{seed}:{gold.id}")
     composed = compose(gold, rng)
@@ -52,14 +52,14 @@ def long_answers(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Co
 
 
 def _link(draft: Draft, rng: Random) -> list[str]:
-    """Join some sentences of a draft by connectives; returns those of the faithful twin, joined alike."""
+    """Join some sentences of a draft by connectives; returns those of the faithful answer, joined alike."""
     language, composed = draft.gold.language, draft.composed
     right = [said.text for said in composed.sentences]
     for number in range(1, len(right)):
         link, wanted = rng.choice(LINKS[language]), rng.random() < LINKED
         true, said = (linked(text, link, language) for text in (right[number], draft.sentences[number]))
         old, error = draft.sentences[number], draft.wrong.get(number)
-        if not wanted or composed.sentences[number].leans or true == right[number] or said == old:
+        if not wanted or composed.sentences[number].depends or true == right[number] or said == old:
             continue
         if error is not None:
             whole = error.end - error.start == len(old)

@@ -1,7 +1,7 @@
-"""From gold answers to labelled twins: a faithful sample and one that its document does not support.
+"""From gold answers to contrast pairs: a faithful sample and one that its document does not support.
 
-Twins share question and group, so they never part: not between splits, not between modes. They share the
-document and differ in the answer, or share the answer and differ in the document.
+The two samples of a pair have the same question and group, so they stay together in splits and modes. They
+have the same document and different answers, or the same answer and different documents.
 """
 
 import random
@@ -64,10 +64,10 @@ def make_pairs(
     """
     stream = iter(golds)
     while chunk := list(islice(stream, CHUNK)):
-        yield from _twins_of(chunk, perturb, makers, shares, seed)
+        yield from _pairs_of(chunk, perturb, makers, shares, seed)
 
 
-def _twins_of(
+def _pairs_of(
     golds: Sequence[Sample],
     perturb: Perturb,
     makers: Mapping[str, Maker],
@@ -134,14 +134,14 @@ class PairYield:
         self._counts: dict[str, Counter[str]] = {}
 
     def count(self, found: Iterable[GoldPairs]) -> Iterator[GoldPairs]:
-        """Count the twins that pass through."""
-        for twins in found:
-            counts = self._counts.setdefault(twins.gold.source, Counter())
+        """Count the pairs that pass through."""
+        for result in found:
+            counts = self._counts.setdefault(result.gold.source, Counter())
             counts["golds"] += 1
-            counts["with a pair"] += bool(twins.samples)
-            counts.update(f"{kind} asked" for kind in twins.asked)
-            counts.update(f"{kind} made" for kind in twins.made)
-            yield twins
+            counts["with a pair"] += bool(result.samples)
+            counts.update(f"{kind} asked" for kind in result.asked)
+            counts.update(f"{kind} made" for kind in result.made)
+            yield result
 
     def table(self) -> dict[str, dict[str, int]]:
         """By source: ``golds``, ``with a pair``, and for each kind how many were ``asked`` and ``made``."""

@@ -11,7 +11,7 @@ from judge.baselines.overlap import content_tokens, units
 from judge.types import Language, Sample
 
 POOL = 2000
-"""Answers of one kind that foreign ones are drawn from; of a larger set, a seeded choice of so many."""
+"""Answers of one kind that foreign ones are drawn from; of a larger set, a seeded choice of this many."""
 NEAR = 40
 """So many documents are near another one."""
 
@@ -28,7 +28,7 @@ class About:
 
 
 class Neighbours:
-    """Finds the gold answers beside one, by document.
+    """Finds other gold answers near one, by document.
 
     Args:
         golds: all gold samples of a build.

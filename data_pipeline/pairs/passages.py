@@ -14,8 +14,8 @@ WORDS = {"en": (6, 40), "zh": (12, 90)}
 """Words (characters in Chinese) of a sentence that can stand alone."""
 PASSAGE = {"en": 3000, "zh": 1200}
 """Characters of a passage: a whole document, or of a longer one the sentences around the one that counts."""
-# A sentence that begins so leans on the one before it.
-_LEANS = re.compile(
+# A sentence that begins like this depends on the one before it.
+_DEPENDS = re.compile(
     r"^(?:this|that|these|those|such|it|he|she|they|its|his|her|their|there|here|however|moreover|furthermore"
     r"|therefore|thus|hence|then|also|but|and|so|or|nor|yet|instead|another|other|others|both|each|some"
     r"|similarly|in (?:addition|contrast|particular|fact|turn)|for (?:example|instance)|on the other"
@@ -59,8 +59,8 @@ class Sentence(NamedTuple):
 
 
 def stands_alone(text: str) -> bool:
-    """Does a sentence not lean on one before it?"""
-    return not _LEANS.match(text)
+    """Does a sentence not depend on one before it?"""
+    return not _DEPENDS.match(text)
 
 
 @lru_cache(maxsize=256)
@@ -84,7 +84,7 @@ def sentences_of(document: str, language: Language) -> tuple[Sentence, ...]:
 
 
 def names_its_subject(text: str, document: str, language: Language) -> bool:
-    """Does a sentence begin with a name, so that beside another text it still speaks of its own subject?
+    """Does a sentence begin with a name, so that next to another text it still speaks of its own subject?
 
     A Chinese one may also begin as its document does.
     """

@@ -1,6 +1,6 @@
 """Refusals to answer: right where the document does not support the answer, wrong where it does.
 
-Both twins refuse in the same words. The faithful one's document is the gold sample's less every sentence
+Both answers refuse in the same words. The faithful one's document is the gold sample's less every sentence
 that supports the answer, the hallucinated one's less as many others; so neither a refusal nor an edit tells
 the label.
 """
@@ -34,7 +34,7 @@ BARE: Mapping[Language, tuple[str, ...]] = {
 }
 """Refusals that do not, or that cite the question."""
 BARE_SHARE = 0.2
-"""Of questions that can be named, so many are not."""
+"""This share of the questions that can be named is not."""
 STILL_ASKED = 0.7
 """Share of a question's content words from which on what is left of a document may answer it otherwise."""
 ALSO_ASKED = 2

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from data_pipeline.pairs.documents.parts import parts_of
-from data_pipeline.text.leaning import leans_back
+from data_pipeline.text.leaning import depends_on_previous
 from data_pipeline.text.verbs_en import PAST
 from data_pipeline.text.words import either, pairs, words
 from judge.baselines.overlap import units
@@ -74,12 +74,12 @@ _BLANKS_ZH = re.compile(r"(?<=[^\x00-\x7f]) +| +(?=[^\x00-\x7f])")
 class Statement:
     """A sentence for an answer, and the number of the document's part (``parts_of``) that supports it.
 
-    One that ``leans`` on the sentence before it ("It", "However") can only follow that one.
+    One that ``depends`` on the sentence before it ("It", "However") can only follow that one.
     """
 
     text: str
     part: int
-    leans: bool
+    depends: bool
 
 
 @lru_cache(maxsize=256)
@@ -98,11 +98,11 @@ def statements(document: str, language: Language) -> tuple[Statement, ...]:
         said = plain(text, language) if whole and "\n" not in text else None
         if said is None or said in seen:
             continue
-        leans = leans_back(said, language)
-        if leans and (not found or found[-1].part != number - 1):
+        depends = depends_on_previous(said, language)
+        if depends and (not found or found[-1].part != number - 1):
             continue
         seen.add(said)
-        found.append(Statement(said, number, leans))
+        found.append(Statement(said, number, depends))
     return tuple(found)
 
 

@@ -9,9 +9,9 @@ from data_pipeline.text.names_en import GENERIC
 from judge.types import Language, Sample
 
 RATIO = 6
-"""Two numbers are of a size if one is at most so many times the other ..."""
+"""Two numbers are of a size if one is at most this many times the other ..."""
 YEARS = 120
-"""... and two years of one age if so many lie between them."""
+"""... and two years of one age if this many lie between them."""
 CLOSE = 40
 """Characters between two things in one sentence within which the one may be another name of the other."""
 _OF_SO_MANY = re.compile(r"\bof (?:the )?(\d+)\b|(\d+)[^，。\d]{0,16}中")

@@ -28,7 +28,7 @@ class SizesConfig(StrictConfig):
     validation: NonNegativeInt = 0
     test: NonNegativeInt = 0
     pairs: bool = False
-    """Every gold answer gives both, one the other's twin; else one of the two, as in the papers. Of sources
+    """Every gold answer gives both, as a pair; else one of the two, as in the papers. Of sources
     that are perturbed."""
 
     def of(self, split: str) -> int:
@@ -71,20 +71,25 @@ class SourceConfig(StrictConfig):
     licences: list[str] | None = Field(default=None, min_length=1)
     """Only samples under these licences; other than the recipe's ``licences``."""
     limit: PositiveInt | None = None
-    """At most so many samples are read, whole documents, chosen by the seed."""
+    """At most this many samples are read, whole documents, chosen by the seed."""
     samples: SizesConfig | None = None
     """So many come out, refilled from the source for what is dropped on the way, until it is spent."""
     side: Literal["source", "benchmark", "whole"] = "source"
     """Sets that benchmarks measure on too: the documents that may be trained on, those that measure, or all
     (:mod:`judge.formats.shared`)."""
     window_tokens: PositiveInt = WINDOW_TOKENS
-    """Kinds in SQuAD's form: a longer document becomes the window that holds the answer, of so many tokens at
-    most, about (:func:`~data_pipeline.sources.windows.count_tokens`)."""
+    """Kinds in SQuAD's form: a longer document becomes the window that holds the answer, of about this many
+    tokens at most (:func:`~data_pipeline.sources.windows.count_tokens`)."""
     perturb: bool | None = None
     """Other than the recipe's ``perturb``. ``true`` perturbs the right answers of a labelled set and leaves
     the others out."""
     twins: bool = False
-    """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get twins."""
+    """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get pairs."""
+
+    @property
+    def title(self) -> str:
+        """What messages call it: its path, or the name of the set."""
+        return self.path or self.kind
 
     @field_validator("kind")
     @classmethod

@@ -1,6 +1,6 @@
 """``judge data fetch``: the original files of the benchmarks, each into the folder where its reader looks.
 
-``downloads.yaml`` beside this module says where they come from. Nothing of what is fetched is run.
+``downloads.yaml`` next to this module says where they come from. Nothing of what is fetched is run.
 """
 
 import ast

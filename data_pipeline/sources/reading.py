@@ -1,4 +1,4 @@
-"""Streaming the samples of one source: filtered, limited to whole documents, told what all of them are."""
+"""Streaming the samples of one source: filtered, limited to whole documents, with its common fields."""
 
 import random
 from collections import Counter
@@ -50,7 +50,7 @@ def read_source(
     yield from (sample for sample in again if sample.group in chosen)
 
 
-def places_of(sources: Sequence[SourceConfig], seed: int, name: str) -> list[str]:
+def lines_with_id(sources: Sequence[SourceConfig], seed: int, name: str) -> list[str]:
     """Files and lines of the samples with an id, in all files that the recipe names itself."""
     found = (
         (record, item) for source in sources if source.kind in OWN for record, item in own.read(source, seed)

@@ -26,7 +26,7 @@ def read(
     Args:
         source: name of the set.
         prefix: start of the ids; the name of the set by default.
-        window_tokens: at most so many tokens of a paragraph, about.
+        window_tokens: about this many tokens of a paragraph at most.
         wanted: is given a paragraph and says whether its questions are read.
     """
     for document, question in read_questions(path):

@@ -25,7 +25,7 @@ CREATE TABLE samples (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     document TEXT NOT NULL,   -- the group: document or seed item
-    pair TEXT NOT NULL,       -- what twins have in common
+    pair TEXT NOT NULL,       -- what the samples of a pair have in common
     source TEXT NOT NULL, task TEXT NOT NULL, language TEXT NOT NULL, domain TEXT NOT NULL,
     licence TEXT NOT NULL,
     label TEXT, kind TEXT, edit_type TEXT, from_document INTEGER,
@@ -49,7 +49,7 @@ def rank(seed: str, name: str) -> str:
 
 
 def pair_of(sample: Sample) -> str:
-    """The name that twins share; a sample without a twin is a pair of its own."""
+    """The name of a sample's pair; a sample alone is a pair of its own."""
     return str(sample.meta.get("pair", sample.id))
 
 
@@ -195,19 +195,19 @@ class SampleStore:
 
     def gold_answer(self, sample: Sample) -> str:
         """What a hallucinated answer was made from: ``meta["gold_answer"]``, or the answer of the faithful
-        twin about the same document and question; empty without either."""
+        sample of its pair, about the same document and question; empty without either."""
         if known := sample.meta.get("gold_answer"):
             return str(known)
         query = "SELECT row FROM samples WHERE pair = ? AND label = ? AND id != ? ORDER BY number"
         for (text,) in self.table.execute(query, (pair_of(sample), Label.PASS.value, sample.id)):
-            twin = sample_from_row(json.loads(text))
-            same = (twin.document, twin.question) == (sample.document, sample.question)
-            if same and twin.answer != sample.answer:
-                return twin.answer
+            other = sample_from_row(json.loads(text))
+            same = (other.document, other.question) == (sample.document, sample.question)
+            if same and other.answer != sample.answer:
+                return other.answer
         return ""
 
     def draw(self, where: str, values: tuple[Any, ...], seed: str, count: int) -> Iterator[Sample]:
-        """A seeded choice of at most so many of the samples that a condition holds for, in their order."""
+        """A seeded choice of at most this many of the samples that a condition holds for, in their order."""
         chosen = f"SELECT number FROM samples WHERE {where} ORDER BY rank(?, id) LIMIT ?"  # noqa: S608
         return self.samples(f"number IN ({chosen})", (*values, seed, count))
 
@@ -277,7 +277,7 @@ class SampleStore:
         return iter(self.table.execute("SELECT DISTINCT document, split FROM samples ORDER BY document"))
 
     def pairs(self, split: str) -> int:
-        """How many pairs of twins, and samples without one, lie in a split."""
+        """How many pairs, and samples alone, lie in a split."""
         return int(self._one("SELECT COUNT(DISTINCT pair) FROM samples WHERE split = ?", (split,)))
 
     def labels(self, split: str) -> set[Label]:

@@ -36,7 +36,7 @@ def window(article: str, start: int, end: int, tokens: int) -> str:
         article: the whole text.
         start: first character of the span.
         end: character behind its last.
-        tokens: at most so many, as :func:`count_tokens` counts.
+        tokens: at most this many, as :func:`count_tokens` counts.
     """
     sentences, windows = _cut(article, tokens)
     if not windows:

@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 FEW = 256
-"""Up to so many items are worked through in this process: a new one takes seconds to start."""
+"""Up to this many items are worked through in this process: a new one takes seconds to start."""
 BATCH = 32
 """Items that a process takes at a time."""
 AHEAD = 3
@@ -39,9 +39,9 @@ class Workers:
     """Processes, started when they are first needed. A context manager.
 
     Args:
-        count: so many processes; with 1 everything is done in this one. They import anew what they need, so
-            a script that asks for several must guard its entry (``if __name__ == "__main__"``).
-        few: up to so many items are worked through in this process.
+        count: number of processes; with 1 everything is done in this one. They import again what they need,
+            so a script that asks for several must guard its entry (``if __name__ == "__main__"``).
+        few: up to this many items are worked through in this process.
     """
 
     def __init__(self, count: int = 1, few: int = FEW):
@@ -70,7 +70,7 @@ class Workers:
         Args:
             function: a function of a module, or a partial of one, whose result depends on the item alone.
             items: anything that can be copied to another process.
-            few: up to so many are worked through here, instead of :attr:`few`.
+            few: up to this many are worked through here, instead of :attr:`few`.
             batch: items that a process takes at a time.
 
         Raises:

@@ -12,7 +12,7 @@ from judge.models.weights import Precision
 from judge.remote.config import EndpointConfig
 
 ORIGINS = ("rules", "gold", "composed", "model")
-"""Where rows say that a judgement comes from, beside chat models: no teacher may have such a name."""
+"""What rows name as the origin of a judgement that no chat model made: no teacher may have such a name."""
 
 
 class TeacherConfig(StrictConfig):
@@ -33,7 +33,7 @@ class TeacherConfig(StrictConfig):
     top_p: float = Field(default=1.0, gt=0, le=1)
     """Above temperature 0: from the likeliest tokens that hold this share of the probability."""
     top_k: NonNegativeInt | None = None
-    """Above temperature 0: from so many tokens; 0 is all. ``local``: all by default. ``openai``: sent where
+    """Above temperature 0: from this many tokens; 0 is all. ``local``: all by default. ``openai``: sent where
     it is given; else the server's own holds, which vLLM takes from the model's generation config."""
     max_tokens: PositiveInt = 512
 
@@ -96,4 +96,4 @@ class CallsConfig(StrictConfig):
     money: NonNegativeFloat | None = None
     """At most so much a run, in the currency of the teachers' prices."""
     tokens: PositiveInt | None = None
-    """At most so many tokens a run, of prompts and replies together."""
+    """At most this many tokens a run, of prompts and replies together."""

@@ -1,4 +1,4 @@
-"""A teacher that is a chat model, behind an endpoint or in this process: all it takes is a way to ask it."""
+"""A chat model as a teacher, behind an endpoint or in this process: it is given a way to ask it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

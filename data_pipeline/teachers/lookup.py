@@ -46,7 +46,7 @@ class _Cut(NamedTuple):
 
 @lru_cache(maxsize=2048)
 def _cut(sentence: str) -> _Cut:
-    """Kept, since a document is looked into beside one passage after the other."""
+    """Kept, since one passage after the other is compared with a document."""
     parts = clauses(sentence)
     return _Cut(parts, frozenset(terms(sentence)), [frozenset(terms(part)) for part in parts])
 
@@ -122,7 +122,7 @@ class Lookup:
 
 @lru_cache(maxsize=8)
 def look_into(document: str, language: Language) -> Lookup:
-    """The lookup of a document; kept, since twins follow each other."""
+    """The lookup of a document; kept, since the samples of a pair follow each other."""
     return Lookup(document, language)
 
 

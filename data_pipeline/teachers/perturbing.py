@@ -55,7 +55,7 @@ def to_edit(gold: Sample, answer: str, change: str, edits: list[Change]) -> Edit
     kind = _edit_type(gold, answer, first)
     replaced, inserted = first.replaced, first.inserted
     if not inserted or (not replaced and kind != "addition"):
-        # A reasoning sets both beside each other; the word before makes neither empty.
+        # A reasoning sets both side by side; the word before makes neither empty.
         before = re.search(r"[^\W_]+\W*$" if gold.language == "en" else r".$", answer[: first.start])
         lead = before.group() if before else ""
         replaced, inserted = (lead + replaced).strip(), (lead + inserted).strip()

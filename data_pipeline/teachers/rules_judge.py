@@ -29,7 +29,7 @@ from data_pipeline.text.facts import is_translation
 from data_pipeline.text.words import either
 from judge.types import Label, Language, Sample
 
-# Chosen by hand on rule-perturbed twins of the starter corpus, XQuAD, CMRC 2018 and PubMedQA.
+# Chosen by hand on pairs made by rule from the starter corpus, XQuAD, CMRC 2018 and PubMedQA.
 RATIO = 1.5
 """A clause that speaks against the answer must match this much better than every one that speaks for it."""
 POLARITY_COVER = 0.4
@@ -37,7 +37,7 @@ POLARITY_COVER = 0.4
 KNOWN_SHARE = 0.2
 """A clause fails if fewer of its terms are anywhere in the document ..."""
 MIN_TERMS = 5
-"""... and it has so many."""
+"""... and it has this many."""
 MAX_CITED = 2
 """Sentences of the document that the reasoning for a ``PASS`` quotes."""
 

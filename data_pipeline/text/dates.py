@@ -1,4 +1,4 @@
-"""Dates and times; those of Chinese text are found in ``zh.dates``."""
+"""Dates and times; those of Chinese text are found in ``dates_zh``."""
 
 import re
 from functools import lru_cache

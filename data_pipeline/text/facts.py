@@ -33,7 +33,7 @@ def find_facts(text: str, language: Language) -> list[Fact]:
 
 @lru_cache(maxsize=4096)
 def _all_facts(text: str, language: Language) -> tuple[Fact, ...]:
-    """Kept, since sentences and answers are asked for again and again: by other edits, twins and checks."""
+    """Kept, since sentences and answers are asked for again and again: by other edits, pairs and checks."""
     facts = find_dates(text, language) + find_numbers(text, language)
     taken = [(fact.start, fact.end) for fact in facts]
     facts += [fact for fact in find_entities(text, language) if is_free(taken, fact.start, fact.end)]

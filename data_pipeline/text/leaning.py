@@ -1,4 +1,4 @@
-"""What a sentence needs of the text before it: nothing, or the sentence that it leans on."""
+"""What a sentence needs of the text before it: nothing, or the sentence that it depends on."""
 
 import re
 
@@ -11,7 +11,7 @@ _DANGLES_EN = re.compile(
     r"|[^,]{1,80}, (?:he|she|it|they|we|this|these|those|that|his|her|its|their|however|though)\b",
     re.I,
 )
-_LEANS_EN = re.compile(
+_DEPENDS_EN = re.compile(
     r"\b(?:this|these|those|such|the (?:latter|former|same|others?|two|three|four)|thereby|former|latter"
     r"|earlier|previously|(?:days|weeks|months|years) later|so-called|do so|did so|one another|then)\b",
 )
@@ -26,20 +26,20 @@ _OPENING_EN = re.compile(r"(?:The|An?|In|On|At|By) ")
 _LOWER_FIRST = re.compile(r"(?:The|A|An|In|On|At|By|During|After|Before|Since|Until)\b")
 
 _DANGLES_ZH = re.compile(either("leaning_openers_zh"))
-_LEANS_ZH = re.compile(
+_DEPENDS_ZH = re.compile(
     r"该|此[^外后前]|这|那[^么]|前者|后者|同[年日月样时]|当[时年日天]|次[年日月]|翌|另[一外]|其[^他它余实中]|双方|二人"
     r"|两人|彼此|本[鱼种属科书片曲站线]"
 )
 _PERSON_ZH = re.compile(r"他|她|它")
 
 
-def leans_back(text: str, language: Language) -> bool:
+def depends_on_previous(text: str, language: Language) -> bool:
     """Does a sentence speak of something that only the one before it names?"""
     if language == "zh":
         text = plain(text)
         person = _PERSON_ZH.search(text)
-        return bool(_DANGLES_ZH.match(text) or _LEANS_ZH.search(text) or (person and person.start() < 6))
-    if _DANGLES_EN.match(text) or _LEANS_EN.search(text):
+        return bool(_DANGLES_ZH.match(text) or _DEPENDS_ZH.search(text) or (person and person.start() < 6))
+    if _DANGLES_EN.match(text) or _DEPENDS_EN.search(text):
         return True
     person, thing = _PERSON_EN.search(text), _THING_EN.search(text)
     if thing and len(text[: thing.start()].split()) < 4:

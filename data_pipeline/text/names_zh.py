@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from data_pipeline.text.fact import Fact, is_free
 from data_pipeline.text.people_zh import ANONYMOUS, NAME_TAGS, NOT_NAMES, dotted_names, people_of, touches
-from data_pipeline.text.segment_zh import Word, has_chinese, places_of, plain, segment
+from data_pipeline.text.segment_zh import Word, has_chinese, plain, segment, starts_of
 from data_pipeline.text.words import either, words
 
 _OPENS_WRONGLY = re.compile(r".*[将被把]|[由到向在与和被对原该经及]|.{1,4}[向与和]")
@@ -66,7 +66,7 @@ def chinese_names(text: str) -> list[Fact]:
         add(start, end, form)
     people = people_of(simple)
     for name in sorted(people, key=lambda name: (-len(name), name)):
-        for start in places_of(name, simple):
+        for start in starts_of(name, simple):
             add(start, start + len(name), people[name])
     for word in segment(text):
         if word.tag in NAME_TAGS:
@@ -107,7 +107,7 @@ def _is_place(text: str, name: str) -> bool:
     if ends and _known(name):
         return True
     return (ends or _known(name)) and any(
-        _IN_PLACE.search(text[max(0, at - 4) : at]) for at in places_of(name, text)
+        _IN_PLACE.search(text[max(0, at - 4) : at]) for at in starts_of(name, text)
     )
 
 

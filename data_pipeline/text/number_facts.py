@@ -1,4 +1,4 @@
-"""Numbers that are no dates, with the unit that they count; Chinese ones are found in ``zh.numbers``."""
+"""Numbers that are not dates, with the unit that they count; Chinese ones are found in ``numbers_zh``."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Numbers in Chinese text that are no dates, with the unit that they count."""
+"""Numbers in Chinese text that are not dates, with the unit that they count."""
 
 import re
 from collections.abc import Iterator
@@ -99,7 +99,7 @@ def _counts(text: str, start: int, end: int, match: re.Match[str]) -> bool:
 
 
 def _sums_up(text: str, match: re.Match[str]) -> bool:
-    """Does a numeral sum up what is listed beside it ("王欣、李一男两人")? Then it follows from that."""
+    """Does a numeral sum up what is listed next to it ("王欣、李一男两人")? Then it follows from that."""
     before = word_before(text, match.start())
     behind = text[match.end() :]
     if match[1] in ("两", "二") and behind.startswith("人"):

@@ -142,7 +142,7 @@ def _sounds(word: Word) -> bool:
 
 
 def touches(text: str, start: int, end: int) -> bool:
-    """Does another name, or a part of one, stand right beside a span?"""
+    """Does another name, or a part of one, stand right next to a span?"""
     before, after = word_before(text, start), word_after(text, end)
     if before and before.end == start and (before.tag in _BESIDE or before.text in "-–—·•‧・之"):
         return True

@@ -65,7 +65,7 @@ def written_like(text: str, model: str) -> str:
     return "".join(known.get(old, new) for old, new in zip(text, written, strict=True))
 
 
-def places_of(part: str, text: str) -> Iterator[int]:
+def starts_of(part: str, text: str) -> Iterator[int]:
     """Where ``part`` begins in a text, each time it stands there."""
     at = text.find(part)
     while at >= 0:
@@ -106,13 +106,13 @@ def words_in(text: str, start: int, end: int) -> tuple[Word, ...]:
 
 
 def word_before(text: str, start: int) -> Word | None:
-    """The last word that ends at or before a place, spaces aside."""
+    """The last word that ends at or before a place, ignoring spaces."""
     before = [word for word in words_in(text, max(0, start - 24), start) if word.text.strip()]
     return before[-1] if before else None
 
 
 def word_after(text: str, end: int) -> Word | None:
-    """The first word that begins at or after a place, spaces aside."""
+    """The first word that begins at or after a place, ignoring spaces."""
     return next((word for word in words_in(text, end, end + 24) if word.text.strip()), None)
 
 

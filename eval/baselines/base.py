@@ -30,12 +30,12 @@ class Baseline(Checker):
 
     @property
     def supports(self) -> Judge:
-        """The model, asked whether a text bears out a statement."""
+        """The model, asked whether a text supports a statement."""
         return replace(self.judge, prompt=SupportPrompt())
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """What decides the verdicts beside model and prompts."""
+        """What decides the verdicts besides model and prompts."""
 
     def describe(self) -> dict[str, Any]:
         """The model, the prompts and the method."""

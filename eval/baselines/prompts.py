@@ -1,5 +1,5 @@
 """What the baselines ask a model: to answer, to say something again, to name claims, and whether a text
-bears out a statement, or contradicts it.
+supports a statement, or contradicts it.
 
 In the project's own words, on the contract of :mod:`judge.prompting.prompts`: its tags, its guarding, its
 label words.

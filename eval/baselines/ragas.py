@@ -1,4 +1,4 @@
-"""Faithfulness (RAGAS, arXiv 2309.15217, section 3): the share of an answer's claims that the document bears.
+"""Faithfulness (RAGAS, arXiv 2309.15217, section 3): the share of an answer's claims that are supported.
 
 The model takes the answer apart into claims, and is then asked of each whether the document supports it;
 where RAGAS reads a generated verdict, this takes the more probable word, from one prefill. ``p_fail`` is the

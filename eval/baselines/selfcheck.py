@@ -35,7 +35,7 @@ from judge.types import Label, Language, Message, Sample, Usage, Verdict
 
 NOTHING = "no answer was sampled to compare with"
 LIMIT_STEP = 128
-"""The limit of what is said again is a multiple of so many tokens."""
+"""The limit of what is said again is a multiple of this many tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)

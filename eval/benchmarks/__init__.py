@@ -47,7 +47,7 @@ WHOLE = (
     "halubench_held_out", "halueval", "halueval_general", "ragtruth", "bianbench_en", "bianbench_zh",
     "bianbench_cf", "fib_held_out", "conflictqa", "diahalu", "onioneval",
 )  # fmt: skip
-"""What ``all`` stands for: every benchmark, and no part of one a second time, as far as it is at hand. Of
+"""What ``all`` stands for: every benchmark, and no part of one a second time, as far as it is available. Of
 sets that recipes train on too, the part that is held out, so that ``all`` fits every judge. The bundled
 ``probes`` are left out: their data is always there, and ``all`` has to tell of a wrong data folder."""
 

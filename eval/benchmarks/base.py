@@ -57,11 +57,11 @@ class Benchmark:
         figures: measures of its own, from samples and their verdicts in the same order.
         ask: how it puts its samples to a language model, where the common prompt would not do.
         draw: what ``--limit`` draws, from samples, limit and seed.
-        floors: trivial judges beside the common ones.
+        floors: baselines besides the common ones.
         query: what to search a corpus for (a setting), empty where a search makes no sense; ``None`` for a
             benchmark whose samples have documents.
         size: number of samples of the whole release; published figures are about all of them.
-        of: the benchmark that this is a part of, whose published figures stand beside it with a warning.
+        of: the benchmark that this is a part of, whose published figures stand next to it with a warning.
         notes: where this differs from the published protocol, one sentence each.
     """
 

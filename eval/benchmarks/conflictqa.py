@@ -1,7 +1,7 @@
 """ConflictQA (arXiv 2305.13300): does a judge follow the document, or what it believes itself?
 
 Both sides of every question: evidence for the answer that language models give from memory, and evidence for
-the contrary. Each is set beside both answers; see :mod:`judge.formats.conflictqa`.
+the contrary. Each is paired with both answers; see :mod:`judge.formats.conflictqa`.
 """
 
 from collections.abc import Iterator, Sequence

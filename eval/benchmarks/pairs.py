@@ -1,4 +1,4 @@
-"""Twins: a right and a hallucinated answer to the same document, and which of the two a judge prefers."""
+"""Pairs: a right and a hallucinated answer to the same document, and which of the two a judge prefers."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from judge.types import Label, Sample, Verdict
 
 
 def pair_figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
-    """How often the hallucinated twin gets the higher probability of FAIL, by source.
+    """How often the hallucinated sample gets the higher probability of FAIL, by source.
 
-    Chance is one half, whatever the threshold; ties count one half. Twins are samples whose ids differ only
+    Chance is one half, whatever the threshold; ties count one half. Pairs are samples whose ids differ only
     in a last part, ``-pass`` or ``-fail``. Pairs that were not drawn whole or have no probability are left
     out; ``pairs`` counts the others.
     """

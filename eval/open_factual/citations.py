@@ -1,4 +1,4 @@
-"""Citations: an answer from passages names the passage that bears it, as ``[1]``, and that is checked."""
+"""Citations: an answer from passages names the passage that supports it, as ``[1]``, and that is checked."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The report as Markdown: accuracy by category under each score, stress tests, floors, disputed answers."""
+"""The report as Markdown: accuracy by category by each score, stress tests, baselines, disputed answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ NOTE = (
 
 
 def markdown(report: Mapping[str, Any]) -> str:
-    """A report of :func:`~eval.open_factual.run.run_open_factual`; without answers, its floors alone."""
+    """A report of :func:`~eval.open_factual.run.run_open_factual`; without answers, its baselines alone."""
     blocks = [f"# open-factual-bench: {_cell(report['name'])} ({report['mode']})", _counts_line(report)]
     if report["overall"] is not None:
         blocks += [_accuracy(report), _stress(report)]
@@ -66,7 +66,7 @@ def _floors(floors: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _published(report: Mapping[str, Any]) -> str:
-    """What the benchmark's own results say, over the strict score of the answers at hand."""
+    """What the benchmark's own results say, over the strict score of these answers."""
     blocks = []
     for block in report["published"]:
         table = [[name, *map(_figure, figures.values())] for name, figures in block["judges"].items()]

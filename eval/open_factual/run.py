@@ -75,7 +75,7 @@ def run_open_factual(
     """Measure what a model says when it answers the tasks itself, greedily.
 
     Args:
-        backend: the engine with the model; ``None`` runs offline, on ``answers`` or on the floors alone.
+        backend: the engine with the model; ``None`` runs offline, on ``answers`` or on the baselines alone.
         data_dir: holds ``open-factual-bench/tasks.json``; default: ``JUDGE_DATA_DIR``.
         out: folder for ``verdicts.jsonl``, written as answers are made, ``report.json`` and ``report.md``. An
             interrupted run of the same settings that is found there is continued.

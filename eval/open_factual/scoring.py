@@ -1,9 +1,9 @@
-"""What an answer is worth: the benchmark's own labels, and beside them those of rules that read numbers.
+"""What an answer is worth: the benchmark's own labels, and those of rules that read numbers.
 
 The strict score follows the benchmark's description in five steps: a reference that is a placeholder or an
 instruction is not graded; both texts are normalized; they are equal, or the first line of the answer holds
 the reference, or (a short one) holds it as a word of its own. The extended score compares words and values
-instead of characters. It is reported beside the strict one and never replaces it.
+instead of characters. It is reported next to the strict one and never replaces it.
 """
 
 import re

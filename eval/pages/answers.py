@@ -1,4 +1,4 @@
-"""Runs of open-factual-bench beside each other, as tables that Markdown and HTML both show."""
+"""Runs of open-factual-bench side by side, as tables that Markdown and HTML both show."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations

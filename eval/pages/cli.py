@@ -20,7 +20,7 @@ def report_command(
         Path | None, typer.Option(help="Write the results of one judge into a model card.")
     ] = None,
 ) -> None:
-    """Show one or many results beside each other; without an option, as Markdown on stdout.
+    """Show one or many results side by side; without an option, as Markdown on stdout.
 
     Results of open_factual_bench come in a part of their own.
     """

@@ -31,7 +31,7 @@ def plain(text: object) -> str:
 
 
 def table_lines(table: Table) -> str:
-    """The rows of a table; the names of floors and published judges in italics, those of judges in bold."""
+    """The rows of a table: names of judges in bold, those of published ones in italics."""
     style = {"judge": "**", "floor": "", "published": "*"}
     lines = [f"| {' | '.join(map(plain, table.head))} |"]
     lines.append(f"|{' --- |' * table.labels}{' ---: |' * (len(table.head) - table.labels)}")

@@ -62,7 +62,7 @@ class SampleSet:
 
     @property
     def report(self) -> Report:
-        """Any of the reports, for what is the same in all: benchmark, title, floors, counts of classes."""
+        """Any of the reports, for what is the same in all: benchmark, title, baselines, counts of classes."""
         return self.runs[0].report
 
     @cached_property

@@ -12,10 +12,10 @@ UNKNOWN = "unknown size"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One line of the leaderboard: a judge, or a floor (``run`` is then ``None``).
+    """One line of the leaderboard: a judge, or a baseline (``run`` is then ``None``).
 
     ``run`` counts the runs of all sets, in order. ``lift`` is the figure of :func:`main_figure` minus that of
-    the best floor, whose name is ``best_floor``; ``None`` where one is missing.
+    the best baseline, whose name is ``best_floor``; ``None`` where one is missing.
     """
 
     run: int | None
@@ -44,7 +44,7 @@ def best_floor(floors: Mapping[str, Metrics]) -> tuple[str, float] | None:
 
 
 def standings(sets: Sequence[SampleSet]) -> list[Standing]:
-    """Judges and floors of all sets: set by set, judges before floors, each the best first."""
+    """Judges and baselines of all sets: set by set, judges before baselines, each the best first."""
     lines: list[Standing] = []
     first = 0
     for group in sets:

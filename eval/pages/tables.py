@@ -15,7 +15,7 @@ from eval.repeats import Spread
 
 
 def leaderboard(lines: Sequence[Standing]) -> Table:
-    """Judges of all sets, with the best floor of each."""
+    """Judges of all sets, with the best baseline of each."""
     rows = [
         Row(
             (
@@ -38,7 +38,7 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
 
 
 def set_tables(group: SampleSet) -> list[Table]:
-    """Everything about one set: judges and floors, by part, its own figures, published rows, cost, slices."""
+    """Everything about one set: judges and baselines, by part, own figures, published rows, cost, slices."""
     found = (
         _main(group), repeated_runs(group), *_parts(group), *_figures(group), *_published(group),
         _calibration(group), *_slices(group), _cost(group),
@@ -94,7 +94,7 @@ def _parts(group: SampleSet) -> Iterator[Table]:
 
 
 def _figures(group: SampleSet) -> Iterator[Table]:
-    """The benchmark's own measures, row by row with all judges and floors under each other."""
+    """The benchmark's own measures, row by row with all judges and baselines under each other."""
     measured: list[tuple[str, Figures, Run | None]] = [
         (run.name, run.report.figures, run) for run in group.runs
     ]
@@ -171,7 +171,7 @@ def _warnings(found: Sequence[tuple[Run, Mapping[str, Any]]]) -> list[str]:
 
 
 def _cost(group: SampleSet) -> Table:
-    """What a verdict costs, in tokens a sample and in seconds; floors cost nothing."""
+    """What a verdict costs, in tokens a sample and in seconds; baselines cost nothing."""
     rows = []
     for run in group.runs:
         report, alone = run.report, run.report.latency

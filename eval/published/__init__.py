@@ -4,7 +4,7 @@ A printed figure belongs to a set of samples, a split and a protocol. Where thes
 measurement, a warning says so; figures of parts are compared part by part.
 """
 
-from eval.published.comparing import beside
+from eval.published.comparing import to_compare
 from eval.published.figures import FOLDER, OVERALL, Column, Published, Table, published
 
-__all__ = ["FOLDER", "OVERALL", "Column", "Published", "Table", "beside", "published"]
+__all__ = ["FOLDER", "OVERALL", "Column", "Published", "Table", "published", "to_compare"]

@@ -1,4 +1,4 @@
-"""Printed figures beside measured ones, with what makes the two unlike each other."""
+"""Published figures for comparison with measured ones, and how the two differ."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,14 @@ Values = dict[tuple[str, str], Value]
 """(part, metric) to a figure."""
 
 
-def beside(
+def to_compare(
     benchmark: str, runs: Sequence[Measured], judge: Mapping[str, Any], limit: int | None = None
 ) -> tuple[dict[str, Any], ...]:
-    """Published figures ready to stand beside measured ones, as JSON values.
+    """Published figures ready to stand next to measured ones, as JSON values.
 
     Args:
         benchmark: name of what was measured on.
-        runs: what each run scored; it is their mean that stands beside the published figures.
+        runs: what each run scored; it is their mean that stands next to the published figures.
         judge: description of the judge, for its mode and sampling.
         limit: the limit of the draw.
 

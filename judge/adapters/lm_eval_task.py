@@ -1,6 +1,6 @@
 """A judge for tasks of the LM Evaluation Harness (https://github.com/EleutherAI/lm-evaluation-harness).
 
-The harness reads a task from YAML, and what scores a model's reply from a Python file beside it; what is
+The harness reads a task from YAML, and what scores a model's reply from a Python file next to it; what is
 made here is that function. docs/adapters.md shows both files.
 """
 

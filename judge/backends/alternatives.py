@@ -1,11 +1,11 @@
-"""How likely two words were at a place of a reply, read from its tokens and their most likely rivals."""
+"""How likely two words were at a place of a reply, read from its tokens and their alternatives."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 Token = Mapping[str, Any]
-"""A token of a reply in OpenAI's form: ``token``, ``logprob``, ``bytes`` and its rivals, ``top_logprobs``."""
+"""A token of a reply in OpenAI's form: ``token``, ``logprob``, ``bytes`` and ``top_logprobs``."""
 
 
 def read_words(tokens: Sequence[Token], prefix: str, words: tuple[str, str]) -> tuple[float, float] | None:
@@ -64,6 +64,6 @@ def _bytes(token: Token) -> bytes:
 
 
 def _alternatives(token: Token) -> dict[bytes, float]:
-    """Probabilities of a token and its rivals by their text."""
+    """Probabilities of a token and its alternatives by their text."""
     listed = {_bytes(item): math.exp(item["logprob"]) for item in token.get("top_logprobs") or ()}
     return {_bytes(token): math.exp(token["logprob"]), **listed}

@@ -102,7 +102,7 @@ class KnowsWhatFits(Protocol):
     """An engine that asks a server to count tokens, and often knows without it that a prompt fits."""
 
     def surely_fits(self, messages: Sequence[Message], limit: int) -> bool:
-        """Whether a prompt has at most so many tokens; ``False`` where only counting can tell."""
+        """Whether a prompt has at most this many tokens; ``False`` where only counting can tell."""
         ...
 
 

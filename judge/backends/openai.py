@@ -99,7 +99,7 @@ class OpenAIBackend:
         return told or self._count(tuple((message["role"], message["content"]) for message in messages))
 
     def surely_fits(self, messages: Messages, limit: int) -> bool:
-        """Whether a prompt has at most so many tokens, as far as its bytes tell on a vLLM server."""
+        """Whether a prompt has at most this many tokens, as far as its bytes tell on a vLLM server."""
         return self._vllm is not None and self._vllm.most(messages) <= limit
 
     def describe(self) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def longest_run(answer: Sequence[str], document: str) -> int:
 
 @lru_cache(maxsize=8)
 def _index(document: str, language: Language) -> tuple[frozenset[str], frozenset[str], str]:
-    """Content tokens, numbers and searchable text of a document; twins follow each other, hence the cache."""
+    """Content tokens, numbers and searchable text of a document; cached, since pairs share one."""
     running = units(document, language)
     return (
         frozenset(content_tokens(running, language)) | frozenset(running),

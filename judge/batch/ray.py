@@ -29,7 +29,7 @@ class RayEngine:
     Args:
         load: makes the judge in each worker; plain data and functions of modules, since it travels.
         chunk: samples that are judged together, as :attr:`judge.checker.Checker.chunk` says.
-        workers: at most so many; by default all that the cluster has room for.
+        workers: at most this many; by default all that the cluster has room for.
         cpus: CPU cores of a worker.
         gpus: GPUs of a worker, which may be a part of one; by default one where the cluster has any.
 

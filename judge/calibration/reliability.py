@@ -63,7 +63,7 @@ def chance_error(p_fail: Sequence[float], draws: int = 200, seed: int = 0) -> fl
     """The calibration error that these probabilities would show by chance if they were exactly right.
 
     A few hundred samples in ten bins are never spread as they should be, so the error of a perfect judge is
-    not 0 (Roelofs et al., 2022); this is its mean over so many draws of the labels.
+    not 0 (Roelofs et al., 2022); this is its mean over this many draws of the labels.
     """
     if not p_fail:
         return None

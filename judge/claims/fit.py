@@ -7,7 +7,7 @@ from judge.calibration.fit import cross_fitted, fit_curve
 from judge.calibration.reliability import calibration_error
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
 from judge.errors import InputError
-from judge.formats.stretches import wrong_stretches
+from judge.formats.stretches import wrong_spans
 from judge.models.quantization import Quantization
 from judge.prompting.sentences import claim_spans
 from judge.types import Label, Sample, Verdict
@@ -55,11 +55,11 @@ class Labelled:
 
 def wrong_sentences(sample: Sample) -> list[bool] | None:
     """Whether a marked span touches each sentence of a sample's answer; ``None`` where that is not known."""
-    stretches = [] if sample.label is Label.PASS else wrong_stretches(sample)
-    if stretches is None:
+    wrong = [] if sample.label is Label.PASS else wrong_spans(sample)
+    if wrong is None:
         return None
     return [
-        any(start < span.end and end > span.start for start, end in stretches)
+        any(start < span.end and end > span.start for start, end in wrong)
         for span in claim_spans(sample.answer)
     ]
 

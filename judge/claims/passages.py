@@ -10,7 +10,7 @@ from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Span
 
 JOINED = 160
-"""Neighbouring sentences are one passage up to so many characters: a short one says little alone."""
+"""Neighbouring sentences are one passage up to this many characters: a short one says little alone."""
 LONGEST = 400
 """Characters of a passage at most; a longer sentence is cut."""
 

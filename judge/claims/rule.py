@@ -1,7 +1,7 @@
 """From the probabilities of an answer's sentences to that of the answer.
 
 An answer is wrong if any of its sentences is; but a judge also sees the answer as a whole, where sentences
-lean on each other. The rule takes both to equal parts: the mean of the log-odds of the two. Curves that
+depend on each other. The rule takes both to equal parts: the mean of the log-odds of the two. Curves that
 ``judge calibrate --claims`` fits to labelled answers make shares of the sentences' probabilities and of the
 outcome. On RAGTruth this ranks answers better than either part (docs/claims.md).
 """

@@ -1,4 +1,4 @@
-"""``judge calibrate``: fit a judge's probabilities to labelled samples, and keep the fit in its folder."""
+"""``judge calibrate``: fit a judge's probabilities to labelled samples, and keep the fit next to it."""
 
 import warnings
 from collections.abc import Sequence
@@ -177,7 +177,7 @@ def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sampl
 
 
 def _table(before: Sequence[float], after: Sequence[float], fails: Sequence[bool]) -> "Table":
-    """Reliability before and after, bin by bin: the mean probability and the share that is FAIL."""
+    """Reliability before and after, bin by bin: the mean probability next to the share that is FAIL."""
     from rich.table import Table
 
     from judge.calibration.reliability import bins

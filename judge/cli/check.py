@@ -99,7 +99,7 @@ def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
     if verdict.reasoning:
         lines.append(verdict.reasoning)
     for words in verdict.unsupported:
-        # Beside the probabilities of sentences, those of their words would be others.
+        # With the probabilities of sentences there, those of their words would only confuse.
         lines.append(
             f"unsupported: {words.text!r}" + ("" if words.p is None or rule else f" ({words.p:.2f})")
         )

@@ -42,7 +42,7 @@ def demo_command(
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of SFT and DPO; the data set stays the same.")] = 0,
 ) -> None:
-    """Build data, train a small judge with SFT and DPO, calibrate it, measure it next to baselines.
+    """Build data, train a small judge with SFT and DPO, calibrate it, and measure it against its baselines.
 
     It makes as many steps on every machine: a slower one takes longer for the same judge.
 

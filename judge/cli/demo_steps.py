@@ -122,7 +122,7 @@ def calibrate(name: str, folder: str, data: str) -> Step:
 
 
 def measure(what: str, model: str, data: str, result: str, seconds: float, options: tuple[str, ...]) -> Step:
-    """Measure a judge on the test documents, next to simple baselines."""
+    """Measure a judge and the baselines on the test documents."""
     command = (
         *JUDGE, "eval", "--model", model, "--samples", f"{data}/test.jsonl",
         "--set", f"floor_data={data}/samples.jsonl", *options, "--overwrite", "--out", result,

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.encoder.pairs import Pairing
 from judge.encoder.rows import Row
-from judge.formats.stretches import wrong_stretches
+from judge.formats.stretches import wrong_spans
 from judge.progress import track
 from judge.types import Label, Sample
 
@@ -51,7 +51,7 @@ def known_labels(sample: Sample, spans: Sequence[tuple[int, int]]) -> tuple[int,
 
     1 for each token that stands in a wrong part, 0 for others.
     """
-    places = wrong_stretches(sample)
+    places = wrong_spans(sample)
     if places is not None:
         return tuple(int(any(start < stop and end > begin for begin, stop in places)) for start, end in spans)
     if sample.question and len(spans) <= SHORT:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
 TOKEN_HEAD = "token_head.safetensors"  # noqa: S105 (a file's name)
-"""Beside the weights of a judge trained here: the linear map from hidden states to doubts of tokens."""
+"""Next to the weights of a judge trained here: the linear map from hidden states to doubts of tokens."""
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
 
 

@@ -93,7 +93,7 @@ class EncoderNetwork(nn.Module):
         return int(self.model.config.pad_token_id or 0)
 
     def save(self, folder: Path) -> None:
-        """Write weights and config as transformers does, and the token head beside them."""
+        """Write weights and config as transformers does, and the token head next to them."""
         from safetensors.torch import save_file
 
         self.model.save_pretrained(folder)

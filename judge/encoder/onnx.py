@@ -1,4 +1,4 @@
-"""An exported encoder judge in ONNX Runtime: NumPy and tokenizers beside it, and no torch.
+"""An exported encoder judge in ONNX Runtime: with NumPy and tokenizers, without torch.
 
 The graph (:mod:`judge.exports.onnx_file`) takes tokens, mask and segments, ``(rows, tokens)``, and gives the
 logits of pairs and, where the judge has a token head, the log-odds of tokens.

@@ -65,7 +65,7 @@ def pack(
     """
     from safetensors.torch import save_file
 
-    from judge.models.low_rank import halves, told
+    from judge.models.low_rank import factors, told
 
     identities = [read_identity(str(judge)) for judge in judges]
     for judge, known in zip(judges, identities, strict=True):
@@ -94,7 +94,7 @@ def pack(
         elif rank is None or rank >= min(value.shape):
             packed[name], packed[name + SCALE] = rounded(change)
         else:
-            down, up, squares = halves(change, rank)
+            down, up, squares = factors(change, rank)
             for half, thin in ((DOWN, down), (UP, up.T)):
                 packed[name + half], packed[name + half + SCALE] = rounded(thin.contiguous())
             kept, whole = kept + float(squares[:rank].sum()), whole + float(squares.sum())

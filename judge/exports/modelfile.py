@@ -1,4 +1,4 @@
-"""What Ollama needs beside a GGUF file: a Modelfile with the chat template's own text around the prompt.
+"""What Ollama needs besides a GGUF file: a Modelfile with the chat template's own text around the prompt.
 
 Ollama reads Go templates, no Jinja. A judge's prompt is one user turn, so what the chat template writes
 before and after it is all there is to say.
@@ -30,7 +30,7 @@ def modelfile(file: str, renderer: Renderer, context_length: int, remarks: str) 
     """The text of a Modelfile.
 
     Args:
-        file: name of the GGUF file beside it.
+        file: name of the GGUF file next to it.
         renderer: messages to text, as the judge reads them.
         context_length: tokens that Ollama is to keep room for; its own default cuts long documents.
         remarks: lines of a comment.

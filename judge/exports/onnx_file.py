@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 OPSET = 20
 ROOM = 3 * 2**29
-"""Bytes of weights from which on they lie beside the graph: a file of protobuf ends at 2 GiB."""
+"""Weights of more bytes are in a file next to the graph: a protobuf file is at most 2 GiB."""
 BLOCK = 32
 """Weights that share a scale, as in GGUF's Q8_0."""
 
@@ -59,7 +59,7 @@ class PageGraph(nn.Module):
         levels: torch.Tensor,
         parts: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-odds ``(pages, tokens)``: of FAIL, and of a token that the document does not bear."""
+        """Log-odds ``(pages, tokens)``: of FAIL, and of a token that the document does not support."""
         same = parts[:, :, None] == parts[:, None, :]
         window = (kinds == 0) & (parts >= 0)
         mask = same | ((kinds == 1)[:, :, None] & window[:, None, :])

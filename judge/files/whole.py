@@ -1,4 +1,4 @@
-"""Files that are either whole or absent: gzip-aware reading, write-beside-and-rename, append-and-resume."""
+"""Files that are either whole or absent: gzip-aware reading, write-and-rename, append-and-resume."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ from typing import IO, Any
 from judge.errors import InputError, JudgeError
 
 JUDGE_FILE = "judge.json"
-"""Beside a judge's weights: how it is asked, where it comes from, its calibration."""
+"""The file next to a judge's weights that says how it is asked, where it comes from, and its calibration."""
 
 
 @contextmanager
@@ -90,21 +90,21 @@ def dump(row: Mapping[str, Any]) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[str]]:
-    """Write a text file beside ``path`` and rename it there when the block ends well; else leave no trace."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Write a text file next to ``path`` and rename it when the block ends well; else leave no trace."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8", newline="") as stream:
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     except OSError as error:
         reason = error.strerror or error
         raise JudgeError(f"{path}: could not be written ({reason}); nothing was changed") from error
     finally:
         with suppress(OSError):  # never made, or renamed already
-            beside.unlink()
+            temporary.unlink()
 
 
 @contextmanager

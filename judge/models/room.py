@@ -21,7 +21,7 @@ def cache_bytes(model: Architecture, size: int) -> int:
 
 
 def prefill_bytes(model: Architecture, size: int, tokens: int) -> int:
-    """What a prompt takes beside its cache while it is computed: a layer's activations, and the mask."""
+    """What a prompt takes besides its cache while it is computed: a layer's activations, and the mask."""
     layer = 4 * model.hidden_size + 3 * model.intermediate_size + 2 * model.attention_width
     return size * layer * tokens + (1 + size) * tokens**2
 

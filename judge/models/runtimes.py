@@ -31,7 +31,7 @@ def need(module: str, what: str, extra: str) -> Any:
     Args:
         module: its name.
         what: what needs it, for the message.
-        extra: the extra that brings it.
+        extra: the extra that installs it.
 
     Raises:
         InputError: it is not installed, or does not load.

@@ -1,4 +1,4 @@
-"""Which documents a judge was trained on: ``trained_on.bin`` beside ``judge.json``.
+"""Which documents a judge was trained on: ``trained_on.bin`` next to ``judge.json``.
 
 Eight bytes a document, a hash of its letters and digits, sorted: 50,000 documents are 400 kB, and none of
 them can be read back. ``judge eval`` warns of what it measures on that is among them.

@@ -58,7 +58,7 @@ def load_tokenizer(name: str, revision: str | None = None) -> Any:
 
 
 def tokenizer_of(base: str, adapter: str | None, revision: str | None = None) -> Any:
-    """The tokenizer that an adapter brings along, else that of its base (see :func:`find_model`)."""
+    """The tokenizer that comes with an adapter, else that of its base (see :func:`find_model`)."""
     if adapter is not None and (Path(adapter) / "tokenizer_config.json").is_file():
         return load_tokenizer(adapter)
     return load_tokenizer(base, revision)
@@ -151,8 +151,8 @@ def load_model(
 ) -> LoadedModel:
     """Load a model for judging, onto the GPU where there is one.
 
-    A LoRA adapter is added to the weights, where these are not of 4 bits: beside them it would cost as much
-    time as the layers do.
+    A LoRA adapter is added to the weights, where these are not of 4 bits: apart it would cost as much time as
+    the layers do.
 
     Args and errors as for :func:`load_weights`; ``auto`` goes by what the device can do.
     Weights that are too large for the device are refused before they are read (:mod:`judge.models.room`).

@@ -100,16 +100,16 @@ class Projections(nn.Module):
 
 
 class Output(nn.Module):
-    """A linear layer, added to what went in beside it, and normed."""
+    """A linear layer, added to a residual, and normed."""
 
     def __init__(self, inner: int, config: BertConfig):
         super().__init__()
         self.dense = nn.Linear(inner, config.hidden_size)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
 
-    def forward(self, hidden: torch.Tensor, beside: torch.Tensor) -> torch.Tensor:
+    def forward(self, hidden: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
         """``(pages, tokens, size)``."""
-        return self.LayerNorm(self.dense(hidden) + beside)
+        return self.LayerNorm(self.dense(hidden) + residual)
 
 
 class Layer(nn.Module):

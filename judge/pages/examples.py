@@ -1,4 +1,4 @@
-"""What an encoder learns from: labels of answers, and of their tokens where the wrong stretches are known."""
+"""What an encoder learns from: labels of answers, and of their tokens where the wrong spans are known."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from judge.types import Label, Sample
 class LabelledAnswer:
     """One labelled answer.
 
-    ``fail`` is 1 for FAIL. ``tokens`` has a 1 for each token of the answer within a wrong stretch and a 0 for
-    the others; ``None`` where the stretches are not known.
+    ``fail`` is 1 for FAIL. ``tokens`` has a 1 for each token of the answer within a wrong span and a 0 for
+    the others; ``None`` where the spans are not known.
     """
 
     id: str

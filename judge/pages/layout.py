@@ -1,9 +1,9 @@
-"""How an encoder reads: a document in windows, computed once, and every answer about it beside them.
+"""How an encoder reads: a document in windows, computed once, and every answer about it with them.
 
     [CLS] window 1 [SEP] [CLS] window 2 [SEP]  [CLS] question [SEP] answer a [SEP]  [CLS] answer b [SEP]
 
 A window looks at itself, an answer at all windows and at itself. So a document costs the same whether one
-answer or twenty are judged, an answer's verdict does not depend on the answers beside it, and a document may
+answer or twenty are judged, an answer's verdict does not depend on the other answers, and a document may
 be longer than the positions that the encoder knows: each window and each answer counts from 0.
 
 What small encoders are bad at is finding out that words are repeated. So each token of an answer also says
@@ -77,7 +77,7 @@ class Layout:
     _last: tuple[str, Any, int, "tuple[frozenset[Any], ...]"] | None = field(default=None, repr=False)
 
     def limit(self, tokens: int | None) -> None:
-        """Cut documents off after so many tokens, in whole windows; ``None`` changes nothing."""
+        """Cut documents off after this many tokens, in whole windows; ``None`` changes nothing."""
         if tokens is not None:
             self.max_windows = max(1, min(self.max_windows, tokens // self.window_tokens))
 

@@ -1,7 +1,7 @@
 """The encoder judge's network: a BERT that reads pages, a score for each answer and for each of its tokens.
 
 The score of an answer is the log-odds of FAIL. The score of a token is the log-odds that it stands in a
-stretch that the document does not bear; it is learned where such stretches are labelled, and gives training
+span that the document does not support; it is learned where such spans are labelled, and gives training
 a hundred times the labels (LettuceDetect, arXiv 2502.17125, marks tokens alone).
 """
 

@@ -1,4 +1,4 @@
-"""An encoder judge in ONNX Runtime: NumPy and tokenizers beside it, and no torch.
+"""An encoder judge in ONNX Runtime: with NumPy and tokenizers, without torch.
 
 The graph (:mod:`judge.exports.onnx_file`) takes five tables of whole numbers, ``(pages, tokens)``, and gives
 two of log-odds, of the same shape. What is read where is said by :func:`page_arrays`.

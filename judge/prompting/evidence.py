@@ -13,11 +13,11 @@ from difflib import SequenceMatcher
 from judge.types import Label, Span
 
 ALIKE = 0.7
-"""Share of words in common and in order (difflib's ratio) from which a stretch counts as what was quoted."""
+"""Share of words in common and in order (difflib's ratio) from which a span counts as what was quoted."""
 FEWEST_WORDS = 4
 """A shorter quote is only looked for word for word: too much resembles it."""
 _CANDIDATES = 20
-"""Of the stretches that share most words with a quote, so many are compared in order."""
+"""Of the spans that share most words with a quote, this many are compared in order."""
 
 _LATIN = r"[^\W\u3400-\u9fff]"  # of a word with edges; Chinese characters have none
 _WORD = re.compile(rf"{_LATIN}+|[\u3400-\u9fff]")
@@ -72,7 +72,7 @@ def exact(quote: str, text: str) -> list[Span]:
 
 
 def alike(quote: str, text: str) -> Span | None:
-    """The stretch of a text that is most like a quote, if it is alike enough (:data:`ALIKE`)."""
+    """The span of a text that is most like a quote, if it is alike enough (:data:`ALIKE`)."""
     wanted = _words(quote)
     places = list(_WORD.finditer(text))
     if not FEWEST_WORDS <= len(wanted) <= len(places):
@@ -99,8 +99,8 @@ def _words(text: str) -> list[str]:
 
 
 def _shared_words(wanted: Sequence[str], words: Sequence[str]) -> list[int]:
-    """How many of the wanted words each stretch of as many words holds, by where it starts."""
-    missing = Counter(wanted)  # what the stretch lacks; below 0 is what it has too often
+    """How many of the wanted words each span of as many words holds, by where it starts."""
+    missing = Counter(wanted)  # what the span lacks; below 0 is what it has too often
     held = 0
     counts = []
     for end, word in enumerate(words):

@@ -1,6 +1,6 @@
 """The file with the prompts of a released judge, by task and language, and how it replies.
 
-For example, a judge that says Yes to what a document bears::
+For example, a judge that says Yes to what a document supports::
 
     reply: word
     words: {PASS: "Yes", FAIL: "No"}

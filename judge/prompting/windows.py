@@ -19,7 +19,7 @@ from judge.types import Claim, Label, Sample, Span, Unsupported, Usage, Verdict
 OVERLAP = 0.2
 """Share of a window that the next one repeats, so that what stands at an edge stands whole in one of them."""
 SMALLEST = 200
-"""Characters of a document that must fit beside question and answer; smaller windows bear no evidence."""
+"""Characters of a document that must fit with question and answer; less is too little evidence."""
 
 _DOUBT = {Label.PASS: 0, None: 1, Label.FAIL: 2}
 
@@ -94,11 +94,11 @@ def part(sample: Sample, cut: Callable[[Sample], int]) -> Parts:
     Args:
         sample: the sample.
         cut: how many characters at the end of a sample's document must go to make it fit, question and whole
-            answer beside it; 0 where it fits.
+            answer next to it; 0 where it fits.
 
     Returns:
         The parts: windows that cover the whole document, each with room for any sentence of the answer. None
-        where the document fits, or where so little of it would that windows bear no evidence; it is then
+        where the document fits, or where too little of it would to be evidence; it is then
         judged as it is.
     """
     document = sample.document_text

@@ -38,7 +38,7 @@ class Budget:
 
     Args:
         money: at most so much, in the currency of the prices.
-        tokens: at most so many, of prompts and replies together.
+        tokens: at most this many, of prompts and replies together.
     """
 
     def __init__(self, money: float | None = None, tokens: int | None = None):

@@ -20,7 +20,7 @@ class ChatRequest:
     """What is asked of a model.
 
     ``schema`` is a JSON schema that the reply must satisfy. ``max_tokens`` bounds the reply.
-    ``top_logprobs`` asks for the log-probabilities of the reply's tokens and of so many rivals of each.
+    ``top_logprobs`` asks for the log-probabilities of the reply's tokens and this many alternatives to each.
     ``extra`` holds further fields of the body. What is ``None`` is not sent. ``first_tokens``: only the first
     ``max_tokens`` of a reply are wanted, so one that hits this limit is an answer.
     """

@@ -50,7 +50,7 @@ def parse_label(value: object, means: Meanings | None = None) -> Label | None:
 
     Args:
         value: the word, a number or a truth value.
-        means: what words mean beside, or instead of, :data:`LABEL_WORDS`.
+        means: what words mean, in addition to :data:`LABEL_WORDS` or instead of them.
 
     Raises:
         InputError: it is not known; 1 and true say "hallucinated" in some sets and "supported" in others.

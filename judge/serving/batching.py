@@ -69,7 +69,7 @@ class Batcher:
         metrics.queue.set_function(lambda: len(self._queue))
 
     def check_room(self, samples: int = 1) -> None:
-        """Raise :class:`QueueFull` unless so many more samples may wait."""
+        """Raise :class:`QueueFull` unless this many more samples may wait."""
         if len(self._queue) + samples > self._limits.max_queue:
             seconds = math.ceil(len(self._queue) * self._seconds_a_sample)
             raise QueueFull(min(max(seconds, 1), 60))

@@ -16,7 +16,7 @@ class BatchTrainer(Trainer):
     """What the trainers of encoders have in common.
 
     Args:
-        token_weight: weight of the loss on the answers' tokens beside that on answers.
+        token_weight: weight of the loss on the answers' tokens; that on answers has weight 1.
         settings: of transformers' trainer.
     """
 

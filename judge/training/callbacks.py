@@ -127,7 +127,7 @@ class Durability(TrainerCallback):
         return time.monotonic() - self.began
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, train_dataloader: Any, **_: Any) -> None:
-        """Bring the order of rows to this epoch.
+        """Set the order of rows for this epoch.
 
         The trainer does so itself, but does not reach the sampler where several processes go on within an
         epoch.

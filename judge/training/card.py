@@ -1,4 +1,4 @@
-"""What lies beside a trained judge's weights: ``judge.json`` for programs, a model card for people."""
+"""What lies next to a trained judge's weights: ``judge.json`` for programs, a model card for people."""
 
 import importlib.metadata
 import json

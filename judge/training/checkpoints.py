@@ -142,7 +142,7 @@ def _flat(values: dict[str, Any], parent: str = "") -> dict[str, Any]:
 def mark_complete(
     folder: Path, *, step: int, run: dict[str, Any], seconds: float, best: dict[str, Any] | None
 ) -> None:
-    """Bring all of a checkpoint to the disk, then say so in it."""
+    """Flush all of a checkpoint to the disk, then mark it complete."""
     sync(folder)
     write_json(folder / MARK, {"step": step, "run": run, "seconds": seconds, "best": best})
     sync(folder)
@@ -176,7 +176,7 @@ def remove(folder: Path) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Bring a folder and everything in it to the disk, so that it outlives a power cut."""
+    """Flush a folder and everything in it to the disk, so that it outlives a power cut."""
     for path in [*folder.rglob("*"), folder]:
         handle = os.open(path, os.O_RDONLY)
         try:

@@ -106,7 +106,7 @@ class EncoderRecipe(RunConfig):
     """Share of the training samples that are seen once more with a dressed answer: markdown, a citation mark,
     an emoji, a polite phrase. Both labels alike, so that a judge learns that dress changes no fact."""
     token_weight: float = Field(default=0.5, ge=0)
-    """Weight of the loss on the answers' tokens beside that on answers; 0 learns from answers alone."""
+    """Weight of the loss on the answers' tokens, where that on answers has 1; 0 learns from answers alone."""
     lora: LoraSettings | None = None
     """Adapters on every linear layer of the encoder; they are merged when the judge is saved."""
 
@@ -124,7 +124,7 @@ class SFTRecipe(TrainingConfig):
     """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
     the same work."""
     max_row_tokens: PositiveInt | None = None
-    """Only rows of at most so many tokens, prompt and reply together: a first stage of short documents."""
+    """Only rows of at most this many tokens, prompt and reply together: a first stage of short documents."""
     source_weights: dict[str, NonNegativeFloat] = Field(default_factory=dict)
     """How often an epoch sees the documents of a source, as for encoders."""
     loss_mean: LossMean = "row"

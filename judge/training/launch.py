@@ -106,7 +106,7 @@ def _use_all_cores() -> None:
 def use_one_gpu(arguments: Any) -> None:
     """Keep a process to one GPU; with several visible, transformers' trainer would split batches by threads.
 
-    ``torch.nn.DataParallel`` copies a model at every step, and neither TRL nor quantized weights bear it.
+    ``torch.nn.DataParallel`` copies a model at every step, and TRL and quantized weights do not support it.
 
     Args:
         arguments: of transformers' trainer; changed in place.

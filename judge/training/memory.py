@@ -1,7 +1,7 @@
 """How much memory a recipe takes, from the sizes of its model alone; nothing is loaded.
 
 The terms follow what autograd keeps of a decoder layer of transformers with LoRA: the inputs of its norms,
-of its linear layers and of its products. ``benchmarks/doctor_memory.py`` measures real runs beside them.
+of its linear layers and of its products. ``benchmarks/doctor_memory.py`` compares them with real runs.
 """
 
 from dataclasses import dataclass, fields

@@ -24,7 +24,7 @@ from judge.training.gate import check_leak_gate
 def load_trainable(recipe: TrainingConfig) -> tuple[Any, Any]:
     """The model and tokenizer that a recipe starts from, weights in the number format that suits the device.
 
-    Where that is a LoRA adapter, it is put beside its base and trained on.
+    Where that is a LoRA adapter, it is put next to its base and trained on.
     Norms and the LM head of a quantized model stay in the training's own format: the models compute their
     norms in float32 whatever their weights are in, and :mod:`judge.models.heads` does so with the head.
 
@@ -94,7 +94,7 @@ def check_start(recipe: TrainingConfig, adapter: str | None) -> None:
 
 
 def add_adapter(model: Any, adapter: str, recipe: TrainingConfig) -> Any:
-    """Put a LoRA adapter beside the weights it was trained on, to be trained on.
+    """Put a LoRA adapter next to the weights it was trained on, to be trained on.
 
     DPO's reference is then a frozen copy of it that TRL makes, and never leaves the trainer: what is saved is
     one adapter on the base.

@@ -42,7 +42,7 @@ def train_and_save(
         stage: ``sft``, ``dpo`` or ``encoder``, for ``judge.json`` and the card.
         ask: judges samples while the model is being trained.
         identify: what ``judge.json`` is to say.
-        logged: figures of the trainer's log that are kept beside the losses.
+        logged: figures of the trainer's log that are kept with the losses.
 
     Raises:
         InputError: what lies in the output cannot be resumed, or would be lost, or the launch config shards
@@ -127,7 +127,7 @@ def save_judge(
 ) -> None:
     """Write weights, tokenizer, card and ``judge.json``; then remove what was needed to resume.
 
-    Everything is written beside and renamed, ``judge.json`` last: a folder with it is a finished judge.
+    Files are written under other names and renamed, ``judge.json`` last: a folder that has it is whole.
     Every process has to call this.
     """
     output = Path(recipe.output)

@@ -194,7 +194,7 @@ class BatchCollator(SharedCollator):
 
 
 def branch_inputs(model: Any, batch: "dict[str, torch.Tensor]") -> dict[str, Any]:
-    """What a model takes beside the tokens of :class:`SharedCollator`: mask and positions of branches."""
+    """What a model takes besides the tokens of :class:`SharedCollator`: mask and positions of branches."""
     if "nodes" not in batch:
         return {}
     mask = tree_attention(model, batch["nodes"], batch["parents"])

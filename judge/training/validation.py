@@ -68,12 +68,12 @@ class Evaluation:
 
 
 def validation_samples(folder: Path, count: int) -> list[Sample]:
-    """Labelled validation samples of a data set, by whole documents, so that twins stay together.
+    """Labelled validation samples of a data set, by whole documents, so that pairs stay together.
 
     Args:
         folder: a built data set. Samples that name no split belong to the validation split if a row of
             ``sft/validation.jsonl`` is of their group.
-        count: documents are drawn, always the same ones, until there are at least so many samples.
+        count: documents are drawn, always the same ones, until there are at least this many samples.
 
     Returns:
         The samples in the set's order; none where the set has no ``samples.jsonl``.

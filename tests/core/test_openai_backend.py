@@ -104,8 +104,8 @@ def test_steps_of_16_bits_are_seen(seed: int, places: int, size: float, dtype: A
 # --- Words among alternatives -------------------------------------------------------------------------------
 
 
-def token(text: str, chance: float, **rivals: float) -> dict[str, Any]:
-    top = [{"token": name, "logprob": math.log(p)} for name, p in {text: chance, **rivals}.items()]
+def token(text: str, chance: float, **alternatives: float) -> dict[str, Any]:
+    top = [{"token": name, "logprob": math.log(p)} for name, p in {text: chance, **alternatives}.items()]
     return {**top[0], "top_logprobs": top}
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from judge.encoder import packing
 from judge.errors import InputError, JudgeError
 from judge.files import write_json
-from judge.formats.stretches import wrong_stretches
+from judge.formats.stretches import wrong_spans
 from judge.load import load_judge
 from judge.pages.bert import base_weights
 from judge.pages.checker import PagesJudge
@@ -177,17 +177,17 @@ def test_a_long_document_is_cut_only_beyond_the_last_window(make_judge: Callable
     judge.layout.max_windows = 16
 
 
-def test_wrong_stretches() -> None:
+def test_wrong_spans() -> None:
     fail = sample("it is 21 m high and red", label=Label.FAIL)
     spans = [{"start": 6, "end": 10}]
-    assert wrong_stretches(replace(fail, meta={"spans": spans})) == [(6, 10)]
-    assert wrong_stretches(replace(fail, meta={"errors": spans})) == [(6, 10)]
-    assert wrong_stretches(replace(fail, meta={"pair": "p", "inserted": "21 m"})) == [(6, 10)]
-    assert wrong_stretches(replace(fail, meta={"pair": "p", "inserted": "i"})) is None  # stands there twice
-    assert wrong_stretches(replace(fail, meta={"spans": [{"text": "21 m"}]})) is None
-    assert wrong_stretches(fail) is None
+    assert wrong_spans(replace(fail, meta={"spans": spans})) == [(6, 10)]
+    assert wrong_spans(replace(fail, meta={"errors": spans})) == [(6, 10)]
+    assert wrong_spans(replace(fail, meta={"pair": "p", "inserted": "21 m"})) == [(6, 10)]
+    assert wrong_spans(replace(fail, meta={"pair": "p", "inserted": "i"})) is None  # stands there twice
+    assert wrong_spans(replace(fail, meta={"spans": [{"text": "21 m"}]})) is None
+    assert wrong_spans(fail) is None
     faithful = replace(fail, label=Label.PASS)
-    assert wrong_stretches(faithful) is None and wrong_stretches(replace(faithful, meta={"pair": "p"})) == []
+    assert wrong_spans(faithful) is None and wrong_spans(replace(faithful, meta={"pair": "p"})) == []
 
 
 def test_tokens_of_an_example(make_judge: Callable[..., PagesJudge]) -> None:
@@ -434,7 +434,7 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     with safe_open(folder / ADAPTER, "pt") as stored:
         assert {"levels.weight", "answer.2.weight", "token.weight"} <= set(stored.keys())
     assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}
-    assert "/" not in str(identity["data"]) and identity["calibration"]["verdict"]
+    assert not Path(identity["data"]).is_absolute() and identity["calibration"]["verdict"]
     introduce(REFERENCE)
     assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
 

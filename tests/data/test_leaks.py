@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.leak_recall import figures, planted, synthetic
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig, LeaksConfig
-from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, IndexBuilder, Kind, at_hand, kept
+from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, IndexBuilder, Kind, available, kept
 from data_pipeline.leaks.gate import LeakGate, leaks_in
 from data_pipeline.leaks.shingles import fingerprint, passages, shingles, shingles_of, words
 from data_pipeline.sources.starter import load_starter
@@ -387,7 +387,7 @@ def test_passages_of_few_words_go_with_the_next() -> None:
 
 
 def test_every_benchmark_at_hand_is_read(shared_data: Path) -> None:
-    found, absent = at_hand(shared_data)
+    found, absent = available(shared_data)
     assert set(absent) <= {"bianbench"}  # never released; there only where somebody rebuilt it
     assert list(found) == [name for name in BENCHMARKS if name not in absent]
     first = {name: next(samples) for name, samples in found.items()}
@@ -396,19 +396,19 @@ def test_every_benchmark_at_hand_is_read(shared_data: Path) -> None:
 
 
 def test_absent_and_unknown_benchmarks(tmp_path: Path) -> None:
-    found, absent = at_hand(tmp_path)
+    found, absent = available(tmp_path)
     assert found == {} and absent == list(BENCHMARKS)
     with pytest.raises(InputError, match="did you mean 'halubench'"):
-        at_hand(tmp_path, ["halubensh"])
+        available(tmp_path, ["halubensh"])
     (tmp_path / "fib").mkdir()
     (tmp_path / "fib/xsum-fib-binary_choice-using_x.jsonl").write_text('{"input": "d", "list_choices": 3}\n')
     with pytest.raises(InputError, match=r"list_choices.*expected a list"):
-        list(at_hand(tmp_path, ["fib"])[0]["fib"])
+        list(available(tmp_path, ["fib"])[0]["fib"])
 
 
 def test_known_overlaps_are_found_and_nothing_else(shared_data: Path) -> None:
     """PubMedQA's and HaluEval's items that are in HaluBench; XQuAD, of which nothing is."""
-    halubench = list(at_hand(shared_data, ["halubench"])[0]["halubench"])
+    halubench = list(available(shared_data, ["halubench"])[0]["halubench"])
     index = BenchmarkIndex.build({"halubench": halubench})
     asked = {sample.question for sample in halubench}
     with open_text(shared_data / "pubmedqa/ori_pqal.json.gz") as stream:

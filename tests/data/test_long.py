@@ -8,13 +8,13 @@ import pytest
 
 from data_pipeline.pairs.added import _addition, is_supported
 from data_pipeline.pairs.contrast import pairs
-from data_pipeline.pairs.corrupt import is_unsaid, stretch
+from data_pipeline.pairs.corrupt import changed_span, is_unsaid
 from data_pipeline.pairs.documents.supporting import parts_of
 from data_pipeline.pairs.long import long_answers
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.statements import plain, statements
 from data_pipeline.sources.store import SampleStore
-from data_pipeline.text.leaning import leans_back, linked, names_its_subject
+from data_pipeline.text.leaning import depends_on_previous, linked, names_its_subject
 from judge.baselines.overlap import units
 from judge.types import Label, Language, Sample, Task
 
@@ -85,7 +85,7 @@ def test_a_text_without_sentences_says_nothing() -> None:
 def test_statements_of_a_document() -> None:
     found = {said.part: said for said in statements(BRIDGE, "en")}
     assert sorted(found) == [0, 1, 2, 3, 4, 5, 6, 7]  # no question
-    assert [part for part, said in found.items() if said.leans] == [1, 6]
+    assert [part for part, said in found.items() if said.depends] == [1, 6]
     assert (
         found[3].text == "Workers from the nearby quarry cut the granite blocks for all seven arches by hand."
     )
@@ -109,7 +109,7 @@ def test_what_cannot_stand_in_an_answer(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "leans", "language"),
+    ("text", "depends", "language"),
     [
         ("However, the bridge was closed for a year.", True, "en"),
         ("In 1940, it was closed for a year.", True, "en"),
@@ -121,8 +121,8 @@ def test_what_cannot_stand_in_an_answer(text: str) -> None:
         ("塔恩桥于1931年完工。", False, "zh"),
     ],
 )
-def test_what_leans_on_the_sentence_before(text: str, leans: bool, language: Language) -> None:
-    assert leans_back(text, language) is leans
+def test_what_depends_on_the_sentence_before(text: str, depends: bool, language: Language) -> None:
+    assert depends_on_previous(text, language) is depends
 
 
 def test_rewordings_keep_what_is_said() -> None:
@@ -152,7 +152,7 @@ def test_rewordings_keep_what_is_said() -> None:
     ],
 )
 def test_the_wrong_stretch(old: str, new: str, inserted: str, wrong: str, right: str) -> None:
-    start, end, replaced = stretch(old, new, inserted)
+    start, end, replaced = changed_span(old, new, inserted)
     assert (new[start:end].strip(), replaced.strip()) == (wrong, right)
 
 

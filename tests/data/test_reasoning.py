@@ -13,13 +13,13 @@ from data_pipeline.edits.edit import occurs
 from data_pipeline.teachers.reasoning import Mistakes, explain
 from data_pipeline.teachers.reasoning.claims import claims_of, errors_of, refuses
 from data_pipeline.teachers.reasoning.findings import findings
+from data_pipeline.teachers.reasoning.parts import places_of
 from data_pipeline.teachers.reasoning.places import (
     COVERED,
     MAX_QUOTE,
     Places,
     excerpt,
     places_in,
-    places_of,
 )
 from data_pipeline.teachers.reasoning.wording import MOST_LINES, Wording, quoted, short
 from data_pipeline.text.content import keys

@@ -14,7 +14,7 @@ from eval.benchmarks import get_benchmark, load_benchmark
 from eval.benchmarks.diahalu import DIAHALU_V2, V2, read
 from eval.benchmarks.samples_file import samples_file
 from eval.metrics import score
-from eval.published import beside
+from eval.published import to_compare
 from eval.repeats import Measured
 from judge.baselines.rules import TrivialBaseline
 from judge.formats.ragtruth import load_split
@@ -127,7 +127,7 @@ def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_p
             for table, rows in benchmark.tables(again).items()
         }
         whole = score(again, verdicts, bootstrap=0)
-        printed = beside(benchmark.name, [Measured(whole, tables, {})], {"mode": "reason"})[0]
+        printed = to_compare(benchmark.name, [Measured(whole, tables, {})], {"mode": "reason"})[0]
         measured = {name: value for name, value in printed["measured"].items() if value is not None}
         for part in parts - {"FIB"}:  # what rules cannot edit leaves about as many of both labels
             assert 0.3 < measured[part] < 0.7, (part, measured[part])

@@ -8,7 +8,7 @@ import yaml
 
 from eval.benchmarks import BENCHMARKS, get_benchmark
 from eval.metrics import Metrics, score
-from eval.published import FOLDER, Column, Published, Table, beside, published
+from eval.published import FOLDER, Column, Published, Table, published, to_compare
 from eval.published.figures import SHARES
 from eval.repeats import Measured
 from eval.sampling import take
@@ -35,7 +35,7 @@ def measured(n: int, right: int) -> Metrics:
 
 
 def compared(name: str, whole: Metrics, parts: dict[str, Metrics], judge: Any = None, **more: Any) -> Any:
-    return beside(name, [Measured(whole, {"source": parts}, {})], judge or {"mode": "verdict"}, **more)
+    return to_compare(name, [Measured(whole, {"source": parts}, {})], judge or {"mode": "verdict"}, **more)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -57,7 +57,7 @@ def test_every_file_is_whole_and_belongs_to_a_benchmark(path: Path) -> None:
 def test_every_benchmark_with_figures_in_print_has_them() -> None:
     """Nobody prints any about our own injections and probes, or the variants of OnionEval and DiaHalu."""
     without = {name for name in BENCHMARKS if not published(name)}
-    parts = {name for name in without if get_benchmark(name).of}  # the whole's stand beside them
+    parts = {name for name in without if get_benchmark(name).of}  # the whole's stand with them
     own = {"injection", "probes"}
     assert all(name.startswith(("onioneval_", "diahalu_")) for name in without - parts - own)
     assert published("open_factual_bench") and published("no_such_benchmark") == ()
@@ -74,7 +74,7 @@ def test_parts_are_those_of_the_benchmark(shared_data: Path) -> None:
             table: dict.fromkeys(rows, measured(10, 5)) for table, rows in benchmark.tables(samples).items()
         }
         absent = {"Data2txt accuracy"} if name == "ragtruth" else set()  # its other tasks are not at hand
-        blocks = beside(name, [replace(run, tables=tables)], {})
+        blocks = to_compare(name, [replace(run, tables=tables)], {})
         for block, table in zip(blocks, published(name), strict=True):
             missing = {row for row, value in block["measured"].items() if value is None}
             assert missing <= absent, (table.source, missing)
@@ -145,7 +145,7 @@ def test_lynx_beside_a_measurement() -> None:
 def test_runs_and_temperature_of_the_protocol() -> None:
     def warnings(runs: int, **judge: Any) -> list[str]:
         run = Measured(measured(1934, 10), {"language": {"en": measured(9, 5), "zh": measured(9, 5)}}, {})
-        return beside("bianbench_cf", [run] * runs, {"mode": "reason", **judge})[0]["warnings"]
+        return to_compare("bianbench_cf", [run] * runs, {"mode": "reason", **judge})[0]["warnings"]
 
     told = ["published as the mean of 3 runs at temperature 0.8, measured at 0"]
     assert warnings(1, temperature=0.0) == told
@@ -159,13 +159,13 @@ def test_the_mean_of_all_runs_stands_beside_the_published_means() -> None:
     for right in (12, 16):
         parts = {"DROP": measured(10, right // 2), "covidQA": measured(10, 5)}
         runs.append(Measured(measured(20, right), {"source": parts}, {}))
-    printed, recorded = beside("halubench", runs, {"mode": "reason"})
+    printed, recorded = to_compare("halubench", runs, {"mode": "reason"})
     assert printed["measured"]["DROP"] == pytest.approx(0.7)
     assert printed["spread"]["DROP"] == pytest.approx(0.2 / 2**0.5)
     assert printed["measured"]["mean of 2"] == pytest.approx(0.6)
     assert printed["spread"]["mean of 2"] == pytest.approx(0.1 / 2**0.5)
     assert recorded["measured"]["overall accuracy"] == pytest.approx(0.7)
-    assert beside("halubench", runs[:1], {"mode": "reason"})[0]["spread"] is None
+    assert to_compare("halubench", runs[:1], {"mode": "reason"})[0]["spread"] is None
 
 
 def test_parts_are_found_whatever_their_case_and_punctuation() -> None:

@@ -1,8 +1,8 @@
 """Wrong answers by their document: the answer stays, and the document no longer supports it.
 
 ``supporting`` tells which parts of a document support an answer; ``deletion`` takes them out, ``swap``
-changes the fact at every mention, ``records`` the value of a triple or a record. ``beside`` puts a second
-passage there that holds the answer's words and does not support it.
+changes the fact at every mention, ``records`` the value of a triple or a record. ``distractor`` adds a second
+passage that holds the answer's words and does not support it.
 """
 
 from data_pipeline.pairs.documents.edit import DOCUMENT_EDITS, DocumentEditor

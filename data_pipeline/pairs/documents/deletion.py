@@ -25,11 +25,11 @@ MOST = 8
 MOST_OF_LONG = 0.05
 """... or this share of a long one's."""
 CANDIDATES = 40
-"""Parts that the faithful twin may lose are looked for among so many."""
+"""Parts that the faithful sample may lose are looked for among this many candidates."""
 LARGEST_SHARE = 0.5
-"""Of all parts, at most so many: what is left must still be a document."""
+"""At most this share of all parts: what is left must still be a document."""
 ALIKE = 0.5
-"""What the faithful twin loses is at least so long, beside what the hallucinated one loses."""
+"""What the faithful sample loses has at least this share of the length that the hallucinated one loses."""
 LIKED = 0.3
 """By so much nearer in length does a part seem that supports another answer."""
 UNTOUCHED = 0.2
@@ -51,8 +51,8 @@ def delete(gold: Sample, siblings: Sequence[Sample], rng: Random) -> Iterator[Co
 
     Args:
         gold: the answer and its document.
-        siblings: other answers about the same document: what the faithful twin loses supports one of them, if
-            that can be, so that what is gone is alike in both.
+        siblings: other answers about the same document: what the faithful sample loses supports one of them,
+            if that can be, so that what is gone is alike in both.
         rng: decides between what is as good.
     """
     document, language = gold.document_text, gold.language

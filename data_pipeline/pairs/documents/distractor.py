@@ -1,7 +1,7 @@
-"""A second passage beside a document, which holds what an answer says and is about something else.
+"""A second passage next to a document, which holds what an answer says and is about something else.
 
 Without it the document that no longer supports an answer is the one where its words are nowhere: to look them
-up would be enough. Both twins get the same passage, from another document that holds the words.
+up would be enough. Both samples get the same passage, from another document that holds the words.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ STRANGE = {True: 0.34, False: 0.15}
 
 
 def add_distractor(contrast: Contrast, gold: Sample, texts: Sequence[str], rng: Random) -> Contrast | None:
-    """The pair with a passage beside both of its documents.
+    """The pair with a passage next to both of its documents.
 
-    ``None`` where everything that the hallucinated twin's answer names still stands in its document, or where
+    ``None`` where everything that the hallucinated sample's answer names is still in its document, or where
     no other text can hold what does not.
 
     Args:

@@ -1,4 +1,4 @@
-"""One edit of a document that takes an answer's ground away, by rule, and its faithful counterpart."""
+"""An edit of a document by rule, so that it no longer supports the answer, and a harmless counterpart."""
 
 import random
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ DOCUMENT_EDITS = ("deletion", "document_swap", "other_passage")
 SWAPS_FIRST = 0.25
 """Share of gold answers for which swaps are tried first. By looking words up they are told more easily."""
 SHORTEST_PARAGRAPH = 80
-"""Characters of a paragraph that is put beside a document."""
+"""Characters of a paragraph that is put next to a document."""
 MOST_SIBLINGS = 4
 """Other answers about a document that are looked for in it."""
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
 
-from data_pipeline.text.leaning import leans_back
+from data_pipeline.text.leaning import depends_on_previous
 from judge.prompting.sentences import sentence_spans
 from judge.types import Language, Span
 
@@ -53,7 +53,7 @@ def is_table(document: str) -> bool:
 
 
 def leaves_hole(document: str, numbers: Collection[int], language: Language) -> bool:
-    """Does what is left, less some parts, lean on one that is gone, or miss the subject of it all?
+    """Does what is left, less some parts, depend on one that is gone, or miss the subject of it all?
 
     Chinese texts name their subject in the first sentence and leave it out of the others.
     """
@@ -63,7 +63,7 @@ def leaves_hole(document: str, numbers: Collection[int], language: Language) -> 
     for number in numbers:
         if number + 1 < len(parts) and number + 1 not in numbers:
             text = document[parts[number + 1].start : parts[number + 1].end]
-            if _GOES_ON.match(text) or (number == 0 and leans_back(text, language)):
+            if _GOES_ON.match(text) or (number == 0 and depends_on_previous(text, language)):
                 return True
     return False
 

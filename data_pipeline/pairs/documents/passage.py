@@ -1,6 +1,6 @@
 """The edit ``other_passage``: the answer stays, its document gives way to one that does not support it.
 
-This is what a retriever does that brings the wrong passage of the right article. It is for answers that no
+This is like a retriever that finds the wrong passage of the right article. It is for answers that no
 part of a document can be taken out for: the first sentence of a text, a word that is everywhere, a cell of a
 table.
 """

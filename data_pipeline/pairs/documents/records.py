@@ -1,8 +1,8 @@
 """Edits of documents that are RDF triples or JSON records: a value becomes that of another document.
 
-Of triples, one about another subject joins the document first, of the same predicate. In one twin the two
+Of triples, one about another subject joins the document first, of the same predicate. In one sample the two
 subjects have each its own value, in the other one they have changed values: both values stand in both
-documents and in neither twin is a line missing, so that only who has which value tells.
+documents and in neither sample is a line missing, so that only who has which value tells.
 """
 
 import json
@@ -70,7 +70,7 @@ def change_places(gold: Sample, others: Iterable[Triple], rng: Random) -> Iterat
     Args:
         gold: an answer whose document is triples.
         others: triples of other documents.
-        rng: decides which is tried first, and which twin's document is the true one.
+        rng: decides which is tried first, and which sample's document is the true one.
     """
     own = triples_of(gold.document_text)
     if not own:

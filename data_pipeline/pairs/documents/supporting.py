@@ -89,8 +89,8 @@ def supporting_parts(document: str, claim: str, question: str, language: Languag
     """
     texts = _texts(document)
     if is_span(claim, document, language):
-        beside = elsewhere_too(document, claim, question, language)
-        return [n for n, text in enumerate(texts) if stands_in(claim, text) and n not in beside]
+        elsewhere = elsewhere_too(document, claim, question, language)
+        return [n for n, text in enumerate(texts) if stands_in(claim, text) and n not in elsewhere]
     wanted = telling(claim, question, document, language)
     if not wanted:
         return []
@@ -127,7 +127,7 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
     """Does nothing in what is left of a document support a claim any more?
 
     A span (see :func:`is_span`) must not stand there, whole or by its words in one part, nor shortened
-    (:data:`SHORTENED`) beside words of the question, but for the places of :func:`elsewhere_too`. Of another
+    (:data:`SHORTENED`) near words of the question, but for the places of :func:`elsewhere_too`. Of another
     claim, no two parts in a row may hold more than :data:`BLIND` of the telling words, at least :data:`GONE`
     of those that the document held are nowhere, and so is a fact of it, if it has any beyond the question. No
     result that is about it may be left.
@@ -138,8 +138,8 @@ def is_gone(left: str, document: str, claim: str, question: str, language: Langu
     held = words_of_parts(left, language)
     if is_span(claim, document, language):
         texts = _texts(document)
-        beside = {texts[number] for number in elsewhere_too(document, claim, question, language)}
-        rest = [text for text in _texts(left) if text not in beside]
+        elsewhere = {texts[number] for number in elsewhere_too(document, claim, question, language)}
+        rest = [text for text in _texts(left) if text not in elsewhere]
         if any(stands_in(claim, text) or wanted <= words_of(text, language) for text in rest):
             return False
         return not _is_shortened(claim, question, rest, language)
@@ -174,7 +174,7 @@ def _is_shortened(claim: str, question: str, texts: Sequence[str], language: Lan
 
 
 def stands_in(claim: str, text: str) -> bool:
-    """Does a short answer stand in a text, marks at its end and between its words aside?"""
+    """Is a short answer in a text, ignoring marks at its end and between its words?"""
     return occurs(claim.strip(" .。"), text) or (len(bare(claim)) > 5 and bare(claim) in bare(text))
 
 

@@ -18,7 +18,7 @@ class DialoguesConfig(StrictConfig):
     """How many dialogues of each domain: knowledge, task, chit-chat, reasoning."""
     topics: str | dict[str, str] | None = None
     """A file of topics of your own, instead of those that come along; or public sets by name, such as
-    ``{truthfulqa: TruthfulQA.csv, gsm8k: test.jsonl}``: see ``SETS`` of ``papers/dialogues/topics.py``."""
+    ``{truthfulqa: TruthfulQA.csv, gsm8k: test.jsonl}``: see ``SETS`` of ``topics.py``."""
     rounds: tuple[PositiveInt, PositiveInt] = (6, 10)
     """Least and most rounds; each dialogue has a number between them, by the seed (DiaHalu, Table 1)."""
     user: str

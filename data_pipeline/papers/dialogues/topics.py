@@ -143,7 +143,7 @@ def choose(topics: Sequence[Topic], domains: Mapping[Domain, int], seed: int) ->
     """So many topics of each domain, drawn by the seed, in the order of the file.
 
     Raises:
-        InputError: there are not so many.
+        InputError: there are fewer.
     """
     chosen: set[str] = set()
     for domain, count in domains.items():

@@ -21,9 +21,9 @@ class OnionConfig(StrictConfig):
     attempts: PositiveInt = 2
     """How often the writer is asked for entities of a category, until there are enough."""
     description_words: PositiveInt = 60
-    """At most so many words a description."""
+    """At most this many words a description."""
     facts: PositiveInt = 6
-    """At most so many facts of an entity."""
+    """At most this many facts of an entity."""
     writer: str
     """The model that writes."""
     perturber: str | None = None

@@ -1,4 +1,4 @@
-"""The stages: entities, descriptions, facts, hallucinations, contexts. Each takes what the one before left.
+"""The stages: entities, descriptions, facts, hallucinations, contexts. Each takes what the stage before made.
 
 An item passes a stage if the writer gave one, no rule speaks against it, and the checker does not either.
 Every reply is in the call cache, so a run that was stopped comes to where it was without a call.
@@ -115,7 +115,7 @@ class Maker:
         return self._checked("description", self._written("description", entities, self.writer, prompt, read))
 
     def take(self, described: Iterable[Item]) -> list[Item]:
-        """Entities that bring their descriptions along, of any length, looked over like the writer's."""
+        """Entities that come with their descriptions, of any length, looked over like the writer's."""
         found = ((item, _described(item, item.description)) for item in described)
         return self._checked("description", self._passed("description", found))
 

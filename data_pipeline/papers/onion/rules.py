@@ -1,4 +1,4 @@
-"""What a rule can tell of an item: why it is none, in words that go on after "it ...".
+"""Why an item is not usable, as far as rules can tell: words that continue a sentence with "it ...".
 
 Rules compare words. Whether something is true, a second teacher is asked.
 """
@@ -23,7 +23,7 @@ CONTEXT_WORDS = (5, 60)
 MIN_DESCRIPTION = 8
 """Words of a description from which a fact may come."""
 SLACK = 1.5
-"""A description may have so many times the words that were asked for."""
+"""A description may be this many times as long as was asked for."""
 
 _MARK = re.compile(r"^(?:[-*•·]+|\(?\d{1,3}[.)])\s+")
 _HEAD = re.compile(r"^(?:fact|sentence|answer|context|description|statement)s?\s*\d*\s*:\s*", re.IGNORECASE)
@@ -58,7 +58,7 @@ def sentence_of(text: str) -> str:
 
 
 def names(entity: str, text: str) -> bool:
-    """Does a text call an entity by its name, endings, marks and articles aside?"""
+    """Does a text call an entity by its name, ignoring endings, marks and articles?"""
     wanted = terms(entity)
     return (wanted - {"the", "a", "an"} or wanted) <= terms(text)
 

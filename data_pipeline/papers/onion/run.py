@@ -144,7 +144,7 @@ def read_descriptions(path: Path, config: OnionConfig) -> list[Item]:
         config: the recipe.
 
     Raises:
-        InputError: a row is wrong, or a category has not so many.
+        InputError: a row is wrong, or a category has fewer.
     """
     there: dict[str, dict[str, Item]] = {}
     for _, row in read_records(path):

@@ -8,7 +8,7 @@ from judge.formats.records import Record
 from judge.types import Label
 
 COMMON = ("id", "question", "task", "language", "source", "group", "licence")
-"""Fields that every form may have beside its own."""
+"""Fields that every form may have besides its own."""
 
 
 @dataclass(frozen=True, slots=True)

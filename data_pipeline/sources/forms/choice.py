@@ -24,7 +24,7 @@ _ABOUT_OPTIONS = re.compile(
 
 
 def multiple_choice(row: Record, asked: Asked) -> list[Answer] | str:
-    """The right option is PASS, and so many others, chosen by the seed, are FAIL.
+    """The right option is PASS, and some of the others (``distractors``), chosen by the seed, are FAIL.
 
     ``options`` is a list of texts, or ``{"label": [...], "text": [...]}``. ``answer`` is the right one's
     letter, its position from 0 as a number, its label, or its text."""

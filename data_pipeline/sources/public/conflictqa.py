@@ -1,6 +1,6 @@
 """ConflictQA as a source: labelled counterfactual questions; see :mod:`judge.formats.conflictqa`.
 
-It is a benchmark: the leak gate refuses the rows that occur in one that is at hand.
+It is a benchmark: the leak gate refuses the rows that occur in one that is installed.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """HaluEval as a source: both papers draw on it; see :mod:`judge.formats.halueval`.
 
-It is a benchmark: the leak gate refuses the rows that occur in one that is at hand.
+It is a benchmark: the leak gate refuses the rows that occur in one that is available.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Prompts to teachers, in the project's own words, one module a purpose, versioned and hashed.
+"""Prompts to teachers, in the project's own words, one module per purpose, versioned and hashed.
 
 Text from a sample is data in all of them: it is fenced by tags, which no text can close. Every reply is JSON
-of a schema that the prompt brings along. A change of any text is a new :data:`PROMPTS_VERSION`, which the
+of a schema that comes with the prompt. A change of any text is a new :data:`PROMPTS_VERSION`, which the
 manifests of data sets name.
 """
 

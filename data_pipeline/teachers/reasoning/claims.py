@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from data_pipeline.edits.polarity import YES_OR_NO
-from data_pipeline.teachers.reasoning.places import places_in, places_of, whole_sentences
+from data_pipeline.teachers.reasoning.parts import places_of, whole_sentences
+from data_pipeline.teachers.reasoning.places import places_in
 from data_pipeline.text.content import keys
 from judge.types import Language, Sample, Span
 

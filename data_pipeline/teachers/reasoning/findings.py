@@ -33,7 +33,7 @@ class Finding:
         quotes: what decides about it, as far as it can be quoted.
         errors: what is wrong in it; empty where the document supports it.
         refusal: the claim says that the document does not tell something.
-        answer: where the question is answered, beside the quotes, which answer another one.
+        answer: where the question is answered; the quotes answer another one.
     """
 
     claim: Claim

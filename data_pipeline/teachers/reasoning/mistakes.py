@@ -90,7 +90,7 @@ def _other_place(sample: Sample, finding: Finding) -> str:
 
 
 def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
-    """A faithful claim set beside another fact of its kind, of the same place or of another one."""
+    """A faithful claim set next to another fact of its kind, of the same place or of another one."""
     claim, document = finding.claim, sample.document_text
     facts = [
         fact for fact in find_facts(claim.text, sample.language) if not occurs(fact.text, sample.question)
@@ -100,9 +100,9 @@ def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None
     for fact in facts:
         far = document_facts(fact.kind, sample.answer, document, sample.language)
         for others in (near, far):
-            if not (rivals := _other_facts(fact, others, sample)):
+            if not (alternatives := _other_facts(fact, others, sample)):
                 continue
-            there = rng.choice(rivals)
+            there = rng.choice(alternatives)
             error = Error("differs", claim.start + fact.start, claim.start + fact.end, fact.text, there)
             quotes = finding.quotes
             if others is far:

@@ -6,16 +6,14 @@ it is quoted for. White space in it is single spaces; an ellipsis shows where a 
 
 import math
 import re
-from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from data_pipeline.edits.edit import lowered
+from data_pipeline.teachers.reasoning.parts import parts_of, places_of
 from data_pipeline.text.content import CJK, Token, content, is_number, keys
-from judge.prompting.sentences import sentence_spans
 from judge.types import Span
 
 MAX_QUOTE = 160
@@ -26,21 +24,12 @@ COVERED = 0.5
 """Share of a claim's content words that its quotes must hold."""
 _GAIN = 0.15
 """Share of a claim's content words that one more quote must add."""
-_SHORTEST_PART = 20
 _CANDIDATES = 5
 """Parts that are looked at closely for one quote."""
 _TOPIC = 0.5
 """What a word of the question counts, over a word of the claim."""
 
-_ENDS = (".", "!", "?", "。", "！", "？")
-_SHORTENED = re.compile(
-    r"\b(?:[ap]\.m|U\.S|U\.K|D\.C|e\.g|i\.e|vs|approx|Jr|Sr|St|Mt|Ft|Col|Lt|Sgt|Sen|Rep|Gov)\.$"
-)
 _NO_START = " ,.;:!?)，。；：、！？）”"
-_WORDS = re.compile(r"\S+")
-_OPENS, _ENDS_OPEN = re.compile(r"[^\W_\u4e00-\u9fff]"), re.compile(r"[^\W_\u4e00-\u9fff]$")
-_GOES_BEFORE = re.compile(r"(?:[^\W_\u4e00-\u9fff]|\d[.,])\Z")
-_GOES_ON = re.compile(r"[^\W_\u4e00-\u9fff]|[.,]\d")
 _UNIT = re.compile(
     r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.,:'’/-][^\W\u4e00-\u9fff]+)*|[^\w\s\u4e00-\u9fff]"
 )
@@ -64,7 +53,7 @@ class Places:
 
     def __init__(self, document: str):
         self.document = document
-        self.parts = _parts(document)
+        self.parts = parts_of(document)
         self._ends = [part.end for part in self.parts]
         self._tokens = [list(content(document[part.start : part.end], part.start)) for part in self.parts]
         self._holding: dict[str, list[int]] = defaultdict(list)
@@ -108,9 +97,9 @@ class Places:
                 break
         return found
 
-    def quote_of(self, stretch: Span) -> Quote:
+    def quote_of(self, span: Span) -> Quote:
         """A quote around a span of the document."""
-        return self._best_window(stretch, {}, hold=True)[1]
+        return self._best_window(span, {}, hold=True)[1]
 
     def _options(
         self, left: frozenset[str], topic: frozenset[str], musts: Sequence[str]
@@ -119,9 +108,9 @@ class Places:
         weights |= {key: self.weight(key) for key in sorted(left)}
         ranked = self._ranked(weights)
         for must in musts:
-            if stretches := list(places_of(must, self.document)):
-                stretches.sort(key=lambda span: -ranked.get(self._part_at(span.start), 0.0))
-                return [self._best_window(span, weights, hold=True) for span in stretches[:_CANDIDATES]]
+            if spans := list(places_of(must, self.document)):
+                spans.sort(key=lambda span: -ranked.get(self._part_at(span.start), 0.0))
+                return [self._best_window(span, weights, hold=True) for span in spans[:_CANDIDATES]]
         able = {number for key in left for number in self._holding.get(key, ())}
         best = sorted(able, key=lambda number: (-ranked[number], number))[:_CANDIDATES]
         return [self._best_window(self.parts[number], weights) for number in best]
@@ -138,19 +127,19 @@ class Places:
         return min(bisect_right(self._ends, place), len(self.parts) - 1)
 
     def _best_window(
-        self, stretch: Span, weights: Mapping[str, float], *, hold: bool = False
+        self, span: Span, weights: Mapping[str, float], *, hold: bool = False
     ) -> tuple[float, Quote]:
         """The quote with the weightiest words of the parts that a span lies in, and their weight.
 
         It lies around the span where this is to be held.
         """
-        first, last = self._part_at(stretch.start), self._part_at(stretch.end - 1)
-        start, end = min(self.parts[first].start, stretch.start), max(self.parts[last].end, stretch.end)
+        first, last = self._part_at(span.start), self._part_at(span.end - 1)
+        start, end = min(self.parts[first].start, span.start), max(self.parts[last].end, span.end)
         tokens = [token for number in range(first, last + 1) for token in self._tokens[number]]
         low, high = start, end
         if end - start > MAX_QUOTE:
             known = [token for token in tokens if token.key in weights]
-            low, high = _window(start, end, stretch if hold else None, known, weights)
+            low, high = _window(start, end, span if hold else None, known, weights)
             low, high = _at_words(self.document, start, end, low, high)
         text = " ".join(self.document[low:high].split())
         inside = frozenset(token.key for token in tokens if low <= token.start and token.end <= high)
@@ -192,66 +181,9 @@ def _at_words(document: str, start: int, end: int, low: int, high: int) -> tuple
     return low, high
 
 
-def whole_sentences(text: str) -> list[Span]:
-    """The sentences and lines of a text; a sentence that lines were broken in stays one."""
-    found: list[Span] = []
-    for span in sentence_spans(text):
-        between = text[found[-1].end : span.start].strip(" \r") if found else ""
-        broken = text[span.start].islower() and between == "\n"
-        if found and (broken or (not between and _SHORTENED.search(text[found[-1].start : found[-1].end]))):
-            found[-1] = Span(found[-1].start, span.end)
-        else:
-            found.append(span)
-    return found
-
-
-def _parts(document: str) -> list[Span]:
-    """Sentences and lines; lines of a few characters, as of tables, are taken together."""
-    found: list[Span] = []
-    for span in whole_sentences(document):
-        before = document[found[-1].start : found[-1].end] if found else ""
-        if 0 < len(before) < _SHORTEST_PART and "|" not in before and not before.endswith(_ENDS):
-            found[-1] = Span(found[-1].start, span.end)
-        else:
-            found.append(span)
-    return found or [Span(0, len(document))]
-
-
-def places_of(text: str, document: str) -> Iterator[Span]:
-    """Where a text stands in a document as whole words, whatever the white space and the case."""
-    sought = lowered(" ".join(text.split()))
-    flat, starts = _flat(document)
-    at = flat.find(sought) if sought else -1
-    if at < 0:
-        return
-    opens, ends = _OPENS.match(text) is not None, _ENDS_OPEN.search(text) is not None
-    while at >= 0:
-        start, end = starts[at], starts[at + len(sought) - 1] + 1
-        cut = (opens and _GOES_BEFORE.search(document, max(start - 2, 0), start)) or (
-            ends and _GOES_ON.match(document, end)
-        )
-        if not cut:
-            yield Span(start, end)
-        at = flat.find(sought, at + 1 if cut else at + len(sought))
-
-
-@lru_cache(maxsize=16)
-def _flat(document: str) -> tuple[str, Sequence[int]]:
-    """A document in small letters with single spaces, and where in it each character stands."""
-    characters: list[str] = []
-    starts = array("q")
-    for word in _WORDS.finditer(document):
-        if characters:
-            characters.append(" ")
-            starts.append(word.start() - 1)
-        characters.append(word[0])
-        starts.extend(range(*word.span()))
-    return lowered("".join(characters)), starts
-
-
 @lru_cache(maxsize=8)
 def places_in(document: str) -> Places:
-    """The places of a document; kept, since twins follow each other."""
+    """The places of a document; kept, since the samples of a pair follow each other."""
     return Places(document)
 
 
