@@ -115,8 +115,9 @@ def judge_file(
         seen: is given every sample, before the first is judged.
 
     Raises:
-        InputError: a sample is wrong, ``out`` is named as another kind of file, exists and is not to be gone on
-            with, another run is writing to it, or it is of other samples, another judge or other settings. Nothing is written then.
+        InputError: a sample is wrong, ``out`` is named as another kind of file, or exists and is not to be
+            gone on with, another run is writing to it, or it is of other samples, another judge or other
+            settings. Nothing is written then.
         JudgeError: judging failed; the verdicts before that are kept.
     """
     if (kind := file_type(out)) in FILE_TYPES and not kind.endswith(("jsonl", "ndjson")):
