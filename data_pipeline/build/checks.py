@@ -13,7 +13,10 @@ def check_labels(golds: SampleStore, store: SampleStore) -> None:
         InputError: it is not so; names the first sample at fault.
     """
     for sample in golds.samples("label = 'FAIL'"):
-        raise InputError(f"sample {sample.id!r} is labelled FAIL; only gold answers can be perturbed")
+        raise InputError(
+            f"sample {sample.id!r} is labelled FAIL, and pairs are made from right answers alone; "
+            "to take a source's labels as they are, set 'perturb: false' (after the recipe: perturb=false)"
+        )
     for sample in store.samples("label IS NULL"):
         raise InputError(f"sample {sample.id!r} has no label; with 'perturb: false' every sample needs one")
 

@@ -123,7 +123,7 @@ def only_supported(
     golds, copies = tee(golds)
     for gold, found in zip(golds, (workers or Workers()).map(_unless_labelled, copies), strict=True):
         if isinstance(found, Rejected):
-            dropped.add(f"gold answer not borne: {found.reason}", gold.id)
+            dropped.add(f"gold answer not supported: {found.reason}", gold.id)
             continue
         if found.answer != gold.answer:
             trimmed.add(gold.source, gold.id)

@@ -32,7 +32,7 @@ FOLDS = 5
 SEED = 0
 MIN_DF = 2
 """An n-gram counts if it stands in this many of the answers that a rule is fitted on."""
-_REMEDY = "use labelled samples of both classes, or give some with --set floor_data=FILE"
+_REMEDY = "use labelled samples of both classes, or give judge eval some with --set floor_data=FILE"
 
 
 def _group(sample: Sample) -> str:

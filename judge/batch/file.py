@@ -15,6 +15,7 @@ from judge.checker import Checker, restart
 from judge.errors import InputError, JudgeError
 from judge.files import Appender, differences, locked, whole_rows, write_json
 from judge.models.base import with_weights
+from judge.rows import FILE_TYPES, file_type
 from judge.samples import Columns, read_samples
 from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
@@ -114,10 +115,14 @@ def judge_file(
         seen: is given every sample, before the first is judged.
 
     Raises:
-        InputError: a sample is wrong, ``out`` exists and is not to be gone on with, another run is writing to
-            it, or it is of other samples, another judge or other settings. Nothing is written then.
+        InputError: a sample is wrong, ``out`` is named as another kind of file, or exists and is not to be
+            gone on with, another run is writing to it, or it is of other samples, another judge or other
+            settings. Nothing is written then.
         JudgeError: judging failed; the verdicts before that are kept.
     """
+    if (kind := file_type(out)) in FILE_TYPES and not kind.endswith(("jsonl", "ndjson")):
+        name = f"{out.name.partition('.')[0]}.jsonl"
+        raise InputError(f"verdicts are JSON Lines; give a name such as {name}, not {kind}", file=out)
     if out.exists() and samples.exists() and out.samefile(samples):
         raise InputError("is the file of samples; give another file for the verdicts", file=out)
     with locked(out):

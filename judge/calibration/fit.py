@@ -1,6 +1,7 @@
 """Fitting a calibration curve and thresholds to labelled samples; see :mod:`judge.calibration.curve`."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from judge.calibration.curve import Calibration, Curve, Method, Target, Threshold, log_odds
 from judge.calibration.reliability import calibration_error
@@ -73,7 +74,7 @@ def cross_fitted(
     return [float(value) for value in found]
 
 
-def check_enough(fails: Sequence[bool], groups: Sequence[str]) -> None:
+def check_enough(fails: Sequence[bool], groups: Sequence[str], file: Path | None = None) -> None:
     """Raise ``InputError`` where samples are too few for thresholds that mean something elsewhere."""
     found = {
         word: [group for group, fail in zip(groups, fails, strict=True) if fail is wanted]
@@ -83,7 +84,8 @@ def check_enough(fails: Sequence[bool], groups: Sequence[str]) -> None:
         told = " and ".join(f"{len(of)} {word} about {len(set(of))}" for word, of in found.items())
         raise InputError(
             f"holds {told} documents; calibration needs {FEWEST} of each, about {DOCUMENTS} documents each: "
-            "label more answers"
+            "label more answers",
+            file=file,
         )
 
 

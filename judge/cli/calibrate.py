@@ -84,7 +84,9 @@ def calibrate_command(
         _fit_claims(model, settings, data.name, samples, digest)
         return
     check_enough(
-        [one.label is Label.FAIL for one in samples], [one.group or one.document_text for one in samples]
+        [one.label is Label.FAIL for one in samples],
+        [one.group or one.document_text for one in samples],
+        data,
     )
     judge = _load(model, settings)
     raw, loaded = replace(judge, calibrations={}), judge.describe()  # type: ignore[type-var]

@@ -6,7 +6,6 @@ are also cut to the nearest product of two thin matrices (Eckart and Young, 1936
 downloaded once for all such judges.
 """
 
-import json
 import shutil
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -245,5 +244,9 @@ def find_base(folder: Path) -> Path:
             return place
     if "name" in base and (not places or base["name"] in ENCODERS):
         return find_folder(base["name"])
-    tried = ", ".join(map(str, places)) or json.dumps(base)
-    raise InputError(f"the encoder that it was trained from is gone ({tried})", file=folder)
+    tried = ", ".join(map(str, places)) or base.get("name") or "judge.json names none"
+    raise InputError(
+        f"the encoder that it was trained from is missing ({tried}); put it back, or name it where "
+        "--base is taken (judge pack)",
+        file=folder,
+    )

@@ -1,5 +1,6 @@
 """Files that are either whole or absent: gzip-aware reading, write-and-rename, append-and-resume."""
 
+import codecs
 import gzip
 import json
 import os
@@ -39,6 +40,8 @@ def open_text(path: Path, remedy: str = "save it as UTF-8") -> Iterator[IO[str]]
         raise InputError("is a folder, expected a file", file=path) from None
     except UnicodeDecodeError as error:
         byte = f"byte {error.object[error.start]:#04x}"
+        if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            remedy = remedy.replace("cp1252", "utf-16")
         raise InputError(f"is not UTF-8 text ({byte}); {remedy}", file=path, line=_not_utf8(path)) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None

@@ -55,6 +55,8 @@ def read_rows(path: Path, document: str = "document") -> Rows:
     if is_stream(path):
         raise InputError("is a stream, which can be read but once; save it as a file", file=path)
     if kind not in FILE_TYPES:
+        if path.is_dir():
+            raise InputError("is a folder; name a file in it", file=path)
         raise InputError(unknown("file type", kind or "(none)", FILE_TYPES), file=path)
     return FILE_TYPES[kind](path, document)
 
@@ -152,7 +154,7 @@ def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str)
     names = [name.strip() for name in header]
     for name in names:
         if name and names.count(name) > 1:
-            raise InputError(f"column {name!r} stands twice in the header", file=path, line=head)
+            raise InputError(f"column {name!r} appears twice in the header", file=path, line=head)
     for line, cells in filled:
         if len(cells) != len(names):
             more = "more" if len(cells) > len(names) else "fewer"

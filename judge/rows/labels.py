@@ -21,7 +21,6 @@ LABEL_WORDS: Mapping[str, Label] = {
     ),
 }  # fmt: skip
 TRUE, FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
-HOW_TO_SAY = "--gold-labels 0=PASS,1=FAIL; in a data recipe, labels: {0: PASS, 1: FAIL}"
 
 
 def plain_label(value: object) -> str:
@@ -61,7 +60,15 @@ def parse_label(value: object, means: Meanings | None = None) -> Label | None:
     if word == "":
         return None
     if word in TRUE or word in FALSE:
-        raise InputError(f"{value!r} may mean hallucinated or supported; say which: {HOW_TO_SAY}")
+        at = (TRUE if word in TRUE else FALSE).index(word)
+        how = _how_to_say(f"{FALSE[at]}=PASS", f"{TRUE[at]}=FAIL")
+        raise InputError(f"{value!r} may mean hallucinated or supported; say which: {how}")
     if word not in LABEL_WORDS:
-        raise InputError(f"{unknown('label', value, Label)}; say what other words mean: {HOW_TO_SAY}")
+        how = _how_to_say(f"{word}=FAIL")
+        raise InputError(f"{unknown('label', value, Label)}; say what other words mean: {how}")
     return LABEL_WORDS[word]
+
+
+def _how_to_say(*meanings: str) -> str:
+    recipe = ", ".join(meanings).replace("=", ": ")
+    return f"--gold-labels {','.join(meanings)}; in a data recipe, labels: {{{recipe}}}"

@@ -510,7 +510,7 @@ def test_wrong_calls(
     for arguments, message in [
         (("--model", "owner/name", "--data", data), "owner/name is not a local folder"),
         (("--model", folder, "--data", tmp_path / "open.jsonl"), "sample '1' has no label"),
-        (("--model", folder, "--data", tmp_path / "few.jsonl"), "documents; calibration needs 20 of each"),
+        (("--model", folder, "--data", tmp_path / "few.jsonl"), "few.jsonl: holds "),
         (("--model", folder, "--data", tmp_path / "none.jsonl"), "no such file"),
     ]:
         assert call("calibrate", *arguments) == 2

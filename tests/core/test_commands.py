@@ -503,6 +503,12 @@ def test_verdicts_are_not_written_over_the_samples(
     assert call("batch", samples, "-o", labelled, "--model", PASS_FLOOR, "--resume") == 2
     assert f"{labelled}:1: is not a verdict" in one_line(capsys.readouterr().err)
     assert samples.read_bytes() == labelled.read_bytes() == given
+    for name in ("v.xlsx", "v.csv.gz", "v.json"):  # which no spreadsheet could open
+        assert call("batch", samples, "-o", tmp_path / name, "--model", PASS_FLOOR) == 2
+        assert "verdicts are JSON Lines" in (said := one_line(capsys.readouterr().err)) and "v.jsonl" in said
+        assert not (tmp_path / name).exists()
+    assert call("batch", tmp_path, "-o", tmp_path / "v.jsonl", "--model", PASS_FLOOR) == 2
+    assert "is a folder; name a file in it" in one_line(capsys.readouterr().err)
     assert call("batch", samples, "-o", tmp_path, "--model", PASS_FLOOR) == 2
     assert f"is a folder; name a file in it, such as {tmp_path}/out.jsonl" in one_line(
         capsys.readouterr().err

@@ -274,7 +274,7 @@ def gold(row: Row) -> Row:
     ("items", "changes", "message"),
     [
         ([gold(row) for row in LABELLED], {}, "has no label; with 'perturb: false' every sample needs one"),
-        (LABELLED, {"perturb": True}, "is labelled FAIL; only gold answers can be perturbed"),
+        (LABELLED, {"perturb": True}, "is labelled FAIL, .*set 'perturb: false' .*perturb=false"),
         (LABELLED[:2], {}, "the train split holds 0 samples|the validation split holds 0 samples"),
         (
             [row for row in LABELLED if row["label"] == "PASS"],

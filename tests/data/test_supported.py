@@ -163,7 +163,7 @@ def test_a_build_counts_and_lists_them(tmp_path: Path, check: bool) -> None:
         }
     )
     manifest = build(config)
-    left_out = manifest["dropped"].get("gold answer not borne: number", {"ids": []})
+    left_out = manifest["dropped"].get("gold answer not supported: number", {"ids": []})
     assert left_out["ids"] == (["g"] if check else [])
     assert manifest["trimmed"] == ({"golds": {"count": 1, "ids": ["t"]}} if check else {})
     assert json.loads((tmp_path / "out/manifest.json").read_text())["trimmed"] == manifest["trimmed"]
