@@ -1,11 +1,13 @@
 """Is a model's name that of a folder, and is there a Hub to ask? Its client would retry for minutes."""
 
 import time
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from judge.errors import InputError, unknown, warn
+from judge.shipped import JUDGES
 
 TIMEOUT = 5.0
 """Seconds that the Hub has to answer."""
@@ -55,8 +57,10 @@ def is_path(name: str) -> bool:
 
 
 def refuse_absent(name: str) -> None:
-    """Raise ``InputError`` where a model's name is a path and no folder is there."""
+    """Raise ``InputError`` where a model's name is a path and no folder is there, or nearly a judge's name."""
     folder = Path(name)
+    if name not in JUDGES and not folder.is_dir() and get_close_matches(name, JUDGES, n=1, cutoff=0.8):
+        raise InputError(unknown("model", name, JUDGES))
     if not is_path(name) or (name.strip() and folder.is_dir()):
         return
     siblings = folder.parent.iterdir() if folder.parent.is_dir() else ()

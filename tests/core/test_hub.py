@@ -88,6 +88,12 @@ def test_a_path_is_no_name_on_the_hub(name: str, monkeypatch: pytest.MonkeyPatch
         load_judge(name)
 
 
+def test_a_slip_in_a_judges_name_is_not_asked_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.models.identity.hub_answers", lambda _: pytest.fail("the Hub was asked"))
+    with pytest.raises(InputError, match="unknown model 'referense'; did you mean 'reference'"):
+        load_judge("referense")
+
+
 def test_a_hub_out_of_reach_is_told_once_and_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its client then asks nothing either, until the Hub answers again."""
     from huggingface_hub import constants
