@@ -33,6 +33,7 @@ def test_the_wheel_is_the_packages(wheel: Path) -> None:
     # The toolkit's judges alone: a run's weights, put into a package by mistake, would be shipped too.
     assert {n for n in shipped if n.endswith(WEIGHTS)} == {
         "judge/reference/adapter.safetensors",
+        "judge/reference/trained_on.bin",  # hashes of documents
         "judge/reference_lm/adapter_model.safetensors",
     }
     assert wheel.stat().st_size < 24e6
