@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from judge.judge import Judge
     from judge.load import load_judge
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "Checker",
     "InputError",
