@@ -57,7 +57,7 @@ def is_path(name: str) -> bool:
 
 
 def refuse_absent(name: str) -> None:
-    """Raise ``InputError`` where a model's name is a path and no folder is there, or nearly a judge's name."""
+    """Raise ``InputError`` for a path where no folder is, and for what is nearly the name of a judge here."""
     folder = Path(name)
     if name not in JUDGES and not folder.is_dir() and get_close_matches(name, JUDGES, n=1, cutoff=0.8):
         raise InputError(unknown("model", name, JUDGES))
