@@ -97,7 +97,7 @@ class Checker(ABC):
 
 
 FEWEST, QUICK, SLOW = 16, 3.0, 10.0
-"""Samples of a chunk at least, and the seconds from which on chunks stop growing, and shrink."""
+"""Samples of the smallest chunk; seconds below which the next is twice as large, above which half."""
 
 
 def judgeable(samples: Iterable[Sample]) -> Iterator[Sample]:
@@ -161,7 +161,7 @@ def in_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def in_growing_chunks(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
     """The items in chunks of :data:`FEWEST` at first, larger after a quick chunk, smaller after a slow one.
 
-    A slow judge so has something to show after seconds, and a quick one gets ``most`` at a time.
+    So a slow judge has verdicts to show after seconds, and a quick one gets ``most`` samples at a time.
     """
     stream, size, begun = iter(items), min(FEWEST, most), monotonic()
     while chunk := list(islice(stream, size)):

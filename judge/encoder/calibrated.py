@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from judge.checker import Checker
+from judge.models.batching import CPU_PADDING
 from judge.types import Mode
 
 if TYPE_CHECKING:
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 
 
 class CalibratedEncoder(Checker):
-    """A judge that answers in verdict mode, with the fields ``model``, ``calibrations`` and ``threshold``."""
+    """A judge that answers in verdict mode, with the fields that stand here."""
 
+    network: Any
     model: str
     calibrations: "Mapping[Mode, Calibration]"
     threshold: float | None
@@ -50,6 +52,10 @@ class CalibratedEncoder(Checker):
         """The curve of :meth:`calibration`."""
         calibration = self.calibration()
         return None if calibration is None else calibration.curve
+
+    def _most_padding(self) -> int | None:
+        """By how many tokens a row may be shorter than the longest one of its batch."""
+        return CPU_PADDING if self.network.device.type == "cpu" else None
 
     @abstractmethod
     def _model(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.pairs import Pairing, Pairs
 from judge.encoder.rows import Row
 from judge.encoder.spans import unsupported_words
-from judge.models.batching import CPU_PADDING, by_length
+from judge.models.batching import by_length
 from judge.models.identity import ENCODER
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong
@@ -174,9 +174,6 @@ class EncoderJudge(CalibratedEncoder):
             "head": {"kind": head.kind, "fail": [head.names[at] for at in head.fail]},
             **self.pairing.describe(),
         }
-
-    def _most_padding(self) -> int | None:
-        return CPU_PADDING if self.network.device.type == "cpu" else None
 
     def _scores(self, rows: Sequence[Row]) -> Scores:
         return self.network.probabilities(rows, self.precision)

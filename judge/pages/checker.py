@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.spans import unsupported_words
-from judge.models.batching import CPU_PADDING, by_length
+from judge.models.batching import by_length
 from judge.models.identity import ENCODER
 from judge.pages.layout import QUESTION_TOKENS, RUNS, Layout, Page, pages
 from judge.prompting.finishing import finish
@@ -162,9 +162,6 @@ class PagesJudge(CalibratedEncoder):
             "device": str(self.network.device),
             **describe_layout(self.layout),
         }
-
-    def _most_padding(self) -> int | None:
-        return CPU_PADDING if self.network.device.type == "cpu" else None
 
     def _scores(self, batch: Sequence[Page]) -> tuple[list[float], list[float]]:
         """Probability of FAIL of each answer of some pages, and of each of their tokens."""
