@@ -2,6 +2,7 @@
 README."""
 
 import importlib
+import os
 import re
 import shlex
 import subprocess
@@ -26,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RECIPES = sorted((ROOT / "recipes").glob("*/*.yaml"))
 LAUNCH = sorted((ROOT / "accelerate_configs").glob("*.yaml"))
 LAUNCH_FILES = [path.relative_to(ROOT) for path in LAUNCH]
+# Under `make -j2 test` an inner make would print its job server's warning and the folder it is in.
+MAKE_ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
 READMES = sorted((ROOT / "recipes").glob("*/README.md"))
 DOCS = [ROOT / "README.md", ROOT / "AGENTS.md", *sorted((ROOT / "docs").glob("*.md"))]
 TRAINED = ("demo", "t4", "bian-7b", "bian-14b", "lynx-8b", "lynx-70b", "own-domain")
@@ -316,6 +319,7 @@ def test_an_ablation_is_one_command(name: str, size: str) -> None:
             f"SIZE={size}",
             "EVAL=--limit 200",
         ],
+        env=MAKE_ENVIRONMENT,
         capture_output=True,
         text=True,
         check=True,
@@ -353,6 +357,7 @@ def test_a_judge_in_two_stages_is_one_command(name: str, first: str, last: str) 
     makefile = f"recipes/reference/{name}"
     planned = subprocess.run(
         ["make", "--no-print-directory", "-n", "-B", "-f", makefile],
+        env=MAKE_ENVIRONMENT,
         capture_output=True,
         text=True,
         check=True,
