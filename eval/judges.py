@@ -1,5 +1,6 @@
 """What ``--model`` of ``judge eval`` names: a model, a baseline, a published method, recorded verdicts."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,12 @@ def load_judges(
     if prefix == "replay":
         from eval.replay import Replay
 
+        known_options = inspect.signature(load_judge).parameters
+        for name, value in options.items():
+            if name != "floor_data" and value != known_options[name].default:
+                raise InputError(
+                    "says how a judge is loaded, and recorded verdicts need none; omit it", field=name
+                )
         return [Replay(model)]
     if prefix not in METHODS:
         judge = load_judge(model, mode=mode, template=template, **options)

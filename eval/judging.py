@@ -7,7 +7,7 @@ from typing import Any
 from eval import processes
 from eval.benchmarks.base import Benchmark
 from eval.verdicts import VerdictFile, data_hash
-from judge.checker import Checker, restart
+from judge.checker import Checker
 from judge.errors import JudgeError
 from judge.models.base import with_weights
 from judge.types import Sample, Verdict
@@ -67,7 +67,7 @@ def run_judge(
     verdicts = processes.from_first([] if file is None else file.made(benchmark, run, samples))
     resumed = len(verdicts)
     progress(resumed, len(samples))
-    start = restart(judge, resumed)
+    start = judge.restart(resumed)
     made: Iterator[Verdict] = iter(())
     if resumed < len(samples):
         made = islice(processes.iter_check(judge, samples[start:]), resumed - start, None)

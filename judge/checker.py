@@ -74,6 +74,13 @@ class Checker(ABC):
         for verdicts in ahead(lambda chunk: list(self.check_chunk(chunk)), chunks, threads):
             yield from verdicts
 
+    def restart(self, done: int) -> int:
+        """Where judging goes on after this many verdicts.
+
+        A chunk that was cut off is judged from its start, so that each verdict keeps its neighbours.
+        """
+        return done - done % self.chunk if self.chunk else 0
+
     def check_sentences(
         self, samples: Sequence[Sample], sentences: Sequence[Sequence[Span]]
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
@@ -117,11 +124,6 @@ def _alone(sample: Sample, sentences: Sequence[Span]) -> list[Sample]:
         replace(sample, answer=sample.answer[span.start : span.end], label=None)  # the label is the answer's
         for span in sentences
     ]
-
-
-def restart(judge: Checker, done: int) -> int:
-    """Where judging goes on after this many verdicts: a chunk that was cut off is judged from its start."""
-    return done - done % judge.chunk if judge.chunk else 0
 
 
 def ahead(make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1) -> Iterator[Result]:

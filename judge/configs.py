@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from judge.errors import InputError, unknown
+from judge.errors import InputError, counted, unknown
 from judge.files import open_text
 
 
@@ -142,7 +142,7 @@ def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None
         known = {name for owner in owners for name in owner.model_fields}
         message = unknown("key", first["loc"][-1], known)
     if others:
-        message += f" (and {len(others)} more problems)"
+        message += f" (and {counted(len(others), 'more problem')})"
     return InputError(message, file=path, field=field or None)
 
 

@@ -124,6 +124,10 @@ class Judge(Checker):
             return self._check(samples)
         return super().iter_check(samples)
 
+    def restart(self, done: int) -> int:
+        """See :class:`Checker`; where chunks grow with the speed no verdict has the same neighbours again."""
+        return done if self._chunks_grow else super().restart(done)
+
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Judge some samples together, each document whole, shortened, or in windows."""
         if not self.windows:
@@ -132,11 +136,17 @@ class Judge(Checker):
 
     def _check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """Judge a stream of samples, their documents made to fit."""
-        # The replies of a chunk are decoded together, so that fewer of them take as long; and an engine that
-        # makes its own batches is kept busy by whole chunks alone.
-        split = in_growing_chunks if self.mode == "verdict" and self.at_once == 1 else in_chunks
+        split = in_growing_chunks if self._chunks_grow else in_chunks
         for fitted in ahead(self._prepare, split(samples, self.chunk)):
             yield from self._judge(fitted)
+
+    @property
+    def _chunks_grow(self) -> bool:
+        """Not in reason mode: replies of a chunk are decoded together, so that fewer of them take as long.
+
+        Nor on an engine that makes its own batches, which whole chunks alone keep busy.
+        """
+        return self.mode == "verdict" and self.at_once == 1
 
     def _prepare(self, samples: Sequence[Sample]) -> list[Fitted]:
         """The prompts of some samples, tokenized together; the engine keeps their tokens."""

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from judge.errors import InputError, unknown
+from judge.rows import FILE_TYPES, file_type
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -48,8 +49,14 @@ def find_recipe(given: Path, stage: str) -> Path:
             ``encoder``, ``dialogues`` or ``onion``.
 
     Raises:
-        InputError: there is no such file, or the recipe has none for the stage.
+        InputError: there is no such file, it holds rows, or the recipe has none for the stage.
     """
+    if file_type(given) in FILE_TYPES and file_type(given) != ".json":
+        raise InputError(
+            f"holds rows, and a recipe is wanted, a YAML file. judge teach {given} trains on rows; in a "
+            f"recipe they are a source of kind: file: judge data build own-domain sources.0.path={given}",
+            file=given,
+        )
     name, *file = given.parts or ("",)
     if given.is_file() or len(file) > 1 or given.suffix == ".yaml" or given.is_absolute():
         return given  # whoever reads it tells what is wrong with it

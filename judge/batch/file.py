@@ -11,8 +11,8 @@ from itertools import islice, tee
 from pathlib import Path
 from typing import Any, Protocol
 
-from judge.checker import Checker, restart
-from judge.errors import InputError, JudgeError
+from judge.checker import Checker
+from judge.errors import InputError, JudgeError, counted
 from judge.files import Appender, differences, locked, whole_rows, write_json
 from judge.models.base import with_weights
 from judge.rows import FILE_TYPES, file_type
@@ -53,7 +53,7 @@ class LocalEngine:
     ) -> tuple[Row, Iterator[Row]]:
         """See :class:`Engine`."""
         judge = self.load()
-        start = restart(judge, done)
+        start = judge.restart(done)
         stream = islice(unlabelled(samples, columns), start, None)
         return judge.describe(), islice(judge_rows(judge, stream), done - start, None)
 
@@ -144,8 +144,7 @@ def judge_file(
         )
         if begun is not None and (found := differences(begun, run)):
             raise InputError(
-                f"was begun with another judge, other settings or other samples: {'; '.join(found[:SHOWN])}. "
-                "Give another file",
+                f"was begun in another way: {'; '.join(found[:SHOWN])}. Undo that, or give another file",
                 file=out,
             )
         write_json(identity, run)
@@ -157,7 +156,8 @@ def judge_file(
                 unparsed += row["label"] is None
                 progress(done, total)
     if done != total:
-        raise JudgeError(f"{samples}: changed while it was judged; {out} holds {done} of {total} verdicts")
+        held = f"{done} of {counted(total, 'verdict')}"
+        raise JudgeError(f"{samples}: changed while it was judged; {out} holds {held}")
     return Counts(total, unparsed, earlier)
 
 

@@ -17,7 +17,7 @@ from judge.cli.options import (
     watch_languages,
 )
 from judge.cli.settings import WithSettings, setting
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, counted
 from judge.progress import say, stage
 from judge.rows import FILE_TYPES, as_file
 from judge.shipped import REFERENCE
@@ -83,7 +83,7 @@ def batch_command(
         counts = judge_file(file, out, where, columns=named, resume=resume, progress=update, seen=watch.see)
     watch.tell()
     typer.echo(
-        f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
+        f"{out}: {counted(counts.verdicts, 'verdict')}, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"
     )
     found = summarize(out)
@@ -91,6 +91,6 @@ def batch_command(
         say(line)
     if fail_on == "any" and found.first_bad is not None:
         raise JudgeError(
-            f"{out}: {counts.verdicts - found.passed} of {counts.verdicts} answers are not faithful; "
+            f"{out}: not faithful: {counted(counts.verdicts - found.passed, 'answer')} of {counts.verdicts}; "
             f"the first is {shown(found.first_bad)}"
         )

@@ -13,7 +13,7 @@ from judge.batch.file import verdict_row
 from judge.cli.options import MODEL, Settings, introduce, loads_judge, watch_languages
 from judge.cli.settings import WithSettings, setting
 from judge.cli.texts import HELP, read_texts
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, counted
 from judge.files import dump
 from judge.shipped import REFERENCE
 from judge.types import LANGUAGES, Label, Sample, Task, Usage, Verdict
@@ -114,7 +114,8 @@ def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
         lines.append(f"note: the document was judged in {len(verdict.windows)} windows")
     if verdict.cut_chars:
         lines.append(
-            f"note: the document's last {verdict.cut_chars} characters did not fit into the context and were "
-            "not read; another --model reads more, or --windows with a language model"
+            f"note: not read, since it did not fit into the context: the document's end, "
+            f"{counted(verdict.cut_chars, 'character')}; another --model reads more, or --windows with a "
+            "language model"
         )
     return "\n".join(lines)

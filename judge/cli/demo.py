@@ -1,26 +1,23 @@
 """``judge demo``: the whole way on one machine, by the very commands that a user would type."""
 
 import json
-import multiprocessing
 import shlex
-import shutil
 import time
 from collections.abc import Mapping, Sequence
-from multiprocessing import forkserver
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, Step, adapting_steps, steps
+from judge.cli.demo_steps import ADAPTED, REPORT, TRAINED, adapting_steps, steps
+from judge.cli.running import PROCESSES, run, say, start_server
 from judge.cli.train import TRL
-from judge.errors import DATA, InputError, JudgeError, require
+from judge.errors import DATA, InputError, require
 from judge.files import JUDGE_FILE
 from judge.shipped import REFERENCE
 
 app = typer.Typer(add_completion=False)
 
-PROCESSES = multiprocessing.get_context("forkserver")
 IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # between them, all that takes long
 GOAL = 5.0
 """Points of AUROC above the best baseline that the judge is to reach."""
@@ -65,7 +62,7 @@ def demo_command(
     if this_device().kind == "cpu":  # on a GPU an import may start CUDA, which survives no fork
         # What the commands import is imported once, while the model is brought, and not a dozen times.
         PROCESSES.set_forkserver_preload(IMPORTED)
-        forkserver.ensure_running()
+        start_server()
     say("step 0: download the model")
     if from_reference:
         bring_encoder()
@@ -91,41 +88,6 @@ def demo_command(
         print(SEEN)
     else:
         print(f"\n{what_was_shown(out)}")
-
-
-def say(text: str) -> None:
-    """One message of the demo itself, set off from the output of its commands."""
-    print(f"\n=== {text}", flush=True)
-
-
-def run(step: Step) -> float:
-    """Run one command with its output passed through; returns its seconds. A needed one's failure ends it."""
-    begin = time.monotonic()
-    if step.fresh is not None:
-        clear(step.fresh)
-    process = PROCESSES.Process(target=execute, args=(step.command,))
-    process.start()
-    process.join()
-    code = process.exitcode
-    if code != 0:
-        failure = f"{step.title} ended with exit code {code}"
-        if step.needed:
-            raise JudgeError(f"stopped: {failure}")
-        say(f"{failure}; continuing without it")
-    return time.monotonic() - begin
-
-
-def execute(command: Sequence[str]) -> None:
-    """Run ``python -m judge ...`` in this process."""
-    from judge.cli.main import main
-
-    main(command[3:])
-
-
-def clear(folder: Path) -> None:
-    """Remove what an earlier demo left in one of its own folders."""
-    if folder.is_dir():
-        shutil.rmtree(folder)
 
 
 def show(

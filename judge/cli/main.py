@@ -68,11 +68,15 @@ def _one_line(message: Any, category: type[Warning], filename: str, lineno: int,
     return f"warning: {place}{message}\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> None:
     """Run the command line.
 
     Errors that a user can act on are printed as one line. Exit codes: 0 done, 1 the work failed, 2 the call,
     a config or an input file is wrong.
+
+    Args:
+        arguments: those of the process by default.
+        a_step: of another command, such as ``judge teach``, which says itself how to resume after a signal.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or given[0] in ("-h", "--help"):
@@ -99,19 +103,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
             command_of(app)(args=rest, prog_name=f"judge {name}")
     except JudgeError as error:
-        on = f": {going_on(given)}" if error.exit_code in STOPPED and going_on(given) else ""
-        print(f"error: {error}{on}", file=sys.stderr)
+        stopped = error.exit_code in STOPPED
+        print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except (KeyboardInterrupt, SystemExit) as end:
         if isinstance(end, SystemExit) and end.code != INTERRUPTED:  # typer's, after Ctrl-C
             raise
-        on = going_on(given)
-        print(f"\nstopped{f'; to resume: {on}' if on else ''}", file=sys.stderr)
+        print(f"\nstopped{'' if a_step else going_on(given)}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
 
 
 def going_on(given: Sequence[str]) -> str:
-    """The command that goes on with what a signal stopped; empty where nothing is kept."""
+    """Names the command that goes on with what a signal stopped; empty where nothing is kept."""
     name, *rest = given
     named = any(word.partition("=")[0] == "--out" for word in rest)
     if name not in GOES_ON or (name == "eval" and not named):
@@ -119,4 +122,4 @@ def going_on(given: Sequence[str]) -> str:
     if name != "data":  # a data set that is there stays until the new one is whole
         rest = [word for word in rest if word not in ("--overwrite", "overwrite=true")]
     more = [] if "resume=true" in rest else [word for word in GOES_ON[name] if word not in rest]
-    return shlex.join(["judge", name, *rest, *more])
+    return f"; to resume: {shlex.join(['judge', name, *rest, *more])}"

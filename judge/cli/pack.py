@@ -37,6 +37,9 @@ def pack_command(
     from judge.pages.load import reads_pages
     from judge.training.card import model_card
 
+    for judge in judges:
+        if not judge.is_dir():
+            raise InputError("no folder of that name here; name the folder of a trained judge", file=judge)
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
         from judge.encoder.packing import base_weights, pack

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -68,16 +69,28 @@ def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
         os.close(handle)
 
 
+CONTENTS = {
+    "samples": "documents, questions or answers of the samples",
+    "weights": "weights of the model",
+    "prompt_hash": "wording of the prompt",
+    "calibration": "calibration of the judge",
+}
+"""What is named in words, where a description of a run holds a hash or a curve of it."""
+_HASH = re.compile("[0-9a-f]{12,64}")
+
+
 def differences(old: Any, new: Any, path: str = "") -> list[str]:
-    """Where two JSON values differ, as ``key.key: old there, new now``."""
+    """Where two JSON values differ: ``key.key was 1, is 2``; of contents that have a hash, that they do."""
     if old == new:
         return []
+    name = path.rpartition(".")[2]
+    if name == "calibration" or any(isinstance(one, str) and _HASH.fullmatch(one) for one in (old, new)):
+        return [f"{CONTENTS.get(name, path)} changed"]
     if isinstance(old, dict) and isinstance(new, dict):
-        keys = dict.fromkeys([*old, *new])
         return [
             line
-            for key in keys
+            for key in dict.fromkeys([*old, *new])
             for line in differences(old.get(key), new.get(key), f"{path}.{key}" if path else str(key))
         ]
-    one, two = (json.dumps(value, ensure_ascii=False) for value in (old, new))
-    return [f"{path or 'run.json'}: {one:.80} there, {two:.80} now"]
+    was, now = ("not set" if one is None else json.dumps(one, ensure_ascii=False) for one in (old, new))
+    return [f"{path or 'run.json'} was {was:.80}, is {now:.80}"]

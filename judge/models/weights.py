@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from judge.errors import JudgeError
+from judge.errors import JudgeError, counted
 from judge.models import attention, hardware
 from judge.models.base import find_model, unknown_model
 from judge.models.quantization import Quantization, keep_4_bit_layout, parameter_count, quantized_loading
@@ -137,7 +137,7 @@ def refuse_missing(name: str, told: Mapping[str, Any]) -> None:
     if missing:
         more = ", ..." if len(missing) > 3 else ""
         raise JudgeError(
-            f"{name}: {len(missing)} weights are not in the checkpoint "
+            f"{name}: {counted(len(missing), 'weight')} not in the checkpoint "
             f"({', '.join(sorted(missing)[:3])}{more}), so its verdicts would be random"
         )
 

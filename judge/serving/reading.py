@@ -11,7 +11,7 @@ from fastapi import HTTPException, Request
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from judge.errors import InputError
+from judge.errors import InputError, counted
 from judge.prompting.sentences import claim_spans
 from judge.samples import sample_from_row
 from judge.serving.limits import Limits
@@ -94,7 +94,7 @@ def _explain(error: ValidationError) -> HTTPException:
     if first["type"] == "json_invalid":
         return HTTPException(400, f"the body is not valid JSON: {first['msg']}"[:300])
     place = ".".join(str(part)[:40] for part in first["loc"]) or "the body"
-    more = f" (and {len(others)} more problems)" if others else ""
+    more = f" (and {counted(len(others), 'more problem')})" if others else ""
     return HTTPException(422, f"{place}: {first['msg']}{more}")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import JUDGE_FILE, sha256_file, write_json
+from judge.files import JUDGE_FILE, differences, sha256_file, write_json
 from judge.training.config import RunConfig
 
 MARK = "complete.json"
@@ -118,25 +118,10 @@ def finished_run(recipe: RunConfig, run: dict[str, Any]) -> dict[str, Any] | Non
 
 
 def _refuse_changes(before: dict[str, Any], now: dict[str, Any], file: Path) -> None:
-    old, new = _flat(before), _flat(now)
-    changes = [
-        f"{key} was {old.get(key, 'not set')!r:.40}, is {new.get(key, 'not set')!r:.40}"
-        for key in sorted(old.keys() | new.keys())
-        if old.get(key) != new.get(key)
-    ]
-    if changes:
+    if found := differences(before, now):
         raise InputError(
-            f"comes from another run: {'; '.join(changes)}. Undo the change, or give another output",
-            file=file,
+            f"comes from another run: {'; '.join(found)}. Undo the change, or give another output", file=file
         )
-
-
-def _flat(values: dict[str, Any], parent: str = "") -> dict[str, Any]:
-    """Nested keys as ``recipe.lora.rank``."""
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        flat |= _flat(value, f"{parent}{key}.") if isinstance(value, dict) else {f"{parent}{key}": value}
-    return flat
 
 
 def mark_complete(

@@ -93,7 +93,7 @@ def train_and_save(
         if durability.stopped:
             raise Interrupted(
                 f"stopped after step {trainer.state.global_step} of {trainer.state.max_steps}; "
-                f"resume=true continues from {output}/checkpoint-{trainer.state.global_step}",
+                f"{output}/checkpoint-{trainer.state.global_step} keeps the state",
                 signals.received or SIGTERM,
             )
 

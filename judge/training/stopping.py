@@ -3,12 +3,16 @@
 import os
 import signal
 import threading
+import time
 from types import FrameType, TracebackType
 from typing import Any
 
 from judge.errors import JudgeError
 
 NOTICE = b"\nstopping: the state is saved at the end of this step (once more: stop at once)\n"
+
+AGAIN = 1.0
+"""Seconds within which a second signal is the first one once more: launchers and ``timeout`` send two."""
 
 
 class Interrupted(JudgeError):
@@ -20,7 +24,7 @@ class Interrupted(JudgeError):
 
 
 class StopSignals:
-    """Within the block, the first SIGTERM or SIGINT is only noted in ``received``; the second one acts.
+    """Within the block, the first SIGTERM or SIGINT is only noted in ``received``; a later one acts.
 
     Outside of the main thread, which alone gets signals, nothing is changed. Loader workers are forked with
     the handler and leave the signal to the run, which ends them.
@@ -29,6 +33,7 @@ class StopSignals:
     def __init__(self) -> None:
         self.received: int | None = None
         self._process = os.getpid()
+        self._noted = 0.0
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "StopSignals":
@@ -45,9 +50,12 @@ class StopSignals:
     def _note(self, number: int, _: FrameType | None) -> None:
         if os.getpid() != self._process:
             return
-        self.received = number
-        self._restore()
-        os.write(2, NOTICE)  # print could be what the signal interrupted
+        if self.received is None:
+            self.received, self._noted = number, time.monotonic()
+            os.write(2, NOTICE)  # print could be what the signal interrupted
+        elif time.monotonic() - self._noted > AGAIN:
+            self._restore()
+            signal.raise_signal(number)
 
     def _restore(self) -> None:
         for number, handler in self._before.items():

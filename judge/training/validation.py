@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.backends.transformers import BATCH_TOKENS, TransformersBackend
+from judge.errors import counted
 from judge.files import read_jsonl
 from judge.judge import Judge
 from judge.models.prefix_tree import PrefixTree
@@ -57,7 +58,7 @@ class Evaluation:
     def __str__(self) -> str:
         parts = [] if self.loss is None else [f"validation loss {self.loss:.4f}"]
         if self.samples:
-            parts.append(f"{self.samples} samples judged")
+            parts.append(f"{counted(self.samples, 'sample')} judged")
         if self.balanced_accuracy is not None:
             parts.append(f"balanced accuracy {100 * self.balanced_accuracy:.1f} %")
         if self.auroc is not None:

@@ -107,7 +107,7 @@ def test_a_stopped_run_goes_on(
 
     handlers = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     with pytest.raises(
-        Interrupted, match=rf"stopped after step 3 of {STEPS}; resume=true continues"
+        Interrupted, match=rf"stopped after step 3 of {STEPS}; .*/checkpoint-3 keeps the state"
     ) as stopped:
         train_sft(recipe(folder, tmp_path / "out", lora=lora), callbacks=[at_step(3)])
     assert stopped.value.exit_code == 143
@@ -141,7 +141,7 @@ def test_the_command_ends_with_the_code_of_the_signal(
     file.write_text(recipe(folder, output, max_steps=2, checkpoints=0).model_dump_json())
     interrupt = at_step(1, lambda _: os.kill(os.getpid(), signal.SIGINT))
     train = partial(train_sft, callbacks=[interrupt])
-    with pytest.raises(JudgeError, match="stopped after step 1 of 2; resume=true continues from") as stopped:
+    with pytest.raises(JudgeError, match=r"stopped after step 1 of 2; .*checkpoint-1 keeps") as stopped:
         run_recipe(SFTRecipe, train, [str(file)])
     assert stopped.value.exit_code == 130
     with pytest.raises(InputError, match="holds checkpoint-1 of a run that is not finished"):
@@ -165,12 +165,17 @@ def test_a_signal_after_the_last_step_is_too_late(folder: Path, tmp_path: Path) 
     assert summary["steps"] == 1 and (tmp_path / "out" / "judge.json").is_file()
 
 
-def test_the_second_signal_acts() -> None:
+def test_a_later_signal_acts_and_the_first_one_sent_twice_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("judge.training.stopping.time.monotonic", lambda: clock[0])
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in background
     with pytest.raises(KeyboardInterrupt), StopSignals() as signals:
         signal.raise_signal(signal.SIGINT)
-        assert signals.received == signal.SIGINT
         signal.raise_signal(signal.SIGINT)
+        assert signals.received == signal.SIGINT
+        clock[0] = 2.0
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("the later signal was only noted")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     signal.signal(signal.SIGINT, before)
 
@@ -304,7 +309,7 @@ def test_only_what_is_complete_counts(folder: Path, tmp_path: Path) -> None:
     [
         ({"learning_rate": 1e-4}, "recipe.learning_rate was 0.001, is 0.0001"),
         ({"lora": {"rank": 8, "alpha": 8, "dropout": 0.1}}, "recipe.lora.rank was 4, is 8"),
-        ({"lora": None}, "recipe.lora.rank was 4, is 'not set'"),
+        ({"lora": None}, "recipe.lora was .*, is not set"),
         ({"max_steps": 7}, "recipe.max_steps was 6, is 7"),
     ],
 )
@@ -339,10 +344,10 @@ def test_other_data_stages_or_processes_are_refused(
     with (changed / "sft" / "train.jsonl").open("a") as stream:
         stream.write("\n")
     asked = recipe(folder, tmp_path, resume=True, data=str(changed))
-    with pytest.raises(InputError, match=r"data\.sft/train\.jsonl was '\w+"):
+    with pytest.raises(InputError, match=r"another run: data\.sft/train\.jsonl changed\. Undo"):
         resume_point(asked, describe_run(asked, "sft"))
     asked = recipe(folder, tmp_path, resume=True)
-    with pytest.raises(InputError, match="stage was 'sft', is 'dpo'"):
+    with pytest.raises(InputError, match='stage was "sft", is "dpo"'):
         resume_point(asked, describe_run(asked, "dpo"))
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(InputError, match="processes was 1, is 4"):

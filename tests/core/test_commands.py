@@ -329,7 +329,7 @@ def test_batch_for_continuous_integration(
         out = tmp_path / f"{floor}.jsonl"
         assert call("batch", samples, "-o", out, "--model", f"floor:{floor}", "--fail-on", "any") == code
         assert len(out.read_text().splitlines()) == 12
-    assert "12 of 12 answers are not faithful; the first is s0" in capsys.readouterr().err
+    assert "not faithful: 12 answers of 12; the first is s0" in capsys.readouterr().err
 
 
 def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -409,15 +409,33 @@ def test_resume_after_truncation_anywhere(model: str, samples: Path, tmp_path: P
         assert out.read_bytes() == whole, place
 
 
-def test_resume_by_a_model(samples: Path, tmp_path: Path, model_folder: ModelFolder) -> None:
+def test_resume_by_a_model(
+    samples: Path, tmp_path: Path, model_folder: ModelFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written stays as it is, and nothing of it is judged again."""
+    from judge.backends.transformers import TransformersBackend
+
+    asked: list[int] = []
+    score = TransformersBackend.label_logprobs
+    monkeypatch.setattr(
+        TransformersBackend,
+        "label_logprobs",
+        lambda engine, requests: asked.append(len(requests)) or score(engine, requests),
+    )
     out = tmp_path / "out.jsonl"
     command = ("batch", samples, "-o", out, "--model", model_folder("chatml"))
     assert call(*command) == 0
-    whole = out.read_bytes()
+    whole, rows = out.read_bytes(), lines(out)
     for place in (whole.index(b"s1") + 40, len(whole) // 2, len(whole) - 3):
         out.write_bytes(whole[:place])
+        asked.clear()
         assert call(*command, "--resume") == 0
-        assert out.read_bytes() == whole
+        kept = whole[:place].count(b"\n")
+        assert out.read_bytes().splitlines()[:kept] == whole.splitlines()[:kept]
+        assert sum(asked) == len(rows) - kept
+        for row, before in zip(lines(out), rows, strict=True):
+            assert row["label"] == before["label"]
+            assert row["p_fail"] == pytest.approx(before["p_fail"], abs=1e-5)
 
 
 @pytest.fixture
@@ -430,7 +448,7 @@ def interrupted(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
         def __init__(self) -> None:
             self.floor = TrivialBaseline(PASS_FLOOR, None)
-            self.describe = self.floor.describe
+            self.describe, self.restart = self.floor.describe, self.floor.restart
 
         def iter_check(self, items: Sequence[Sample]) -> Iterator[Verdict]:
             yield from islice(self.floor.iter_check(items), 5)
@@ -452,10 +470,14 @@ def test_an_interrupted_batch_goes_on_with_its_own_judge_and_samples_alone(
     changed = tmp_path / "c.jsonl"
     changed.write_text(samples.read_text().replace("Tower 9", "Tower IX"))  # the same ids
     for file, model, message in (
-        (samples, "floor:always-fail", "another judge"),
+        (samples, "floor:always-fail", 'model was "floor:always-pass", is "floor:always-fail"'),
         (write_samples(tmp_path / "b.jsonl", 12, first=1), PASS_FLOOR, "verdicts of other samples"),
-        (write_samples(tmp_path / "d.jsonl", 13), PASS_FLOOR, "other samples"),  # more at the end
-        (changed, PASS_FLOOR, ""),
+        (write_samples(tmp_path / "d.jsonl", 13), PASS_FLOOR, "count was 12, is 13"),  # more at the end
+        (
+            changed,
+            PASS_FLOOR,
+            "another way: documents, questions or answers of the samples changed. Undo",
+        ),
     ):
         assert call("batch", file, "-o", interrupted, "--model", model, "--resume") == 2
         assert message in one_line(capsys.readouterr().err)
@@ -474,13 +496,13 @@ def test_resume_of_a_finished_file(
     changed = tmp_path / "changed.jsonl"
     changed.write_text(samples.read_text().replace("Tower 9", "Tower IX"))  # the same ids
     for file, options, found in (
-        (changed, ("--model", model), "samples:"),
-        (samples, ("--model", PASS_FLOOR), "judge.model:"),
-        (samples, ("--model", model, "--threshold", 0.1), "judge.threshold: null there, 0.1 now"),
+        (changed, ("--model", model), "answers of the samples changed"),
+        (samples, ("--model", PASS_FLOOR), "judge.model was "),
+        (samples, ("--model", model, "--threshold", 0.1), "judge.threshold was not set, is 0.1"),
     ):
         capsys.readouterr()
         assert call("batch", file, "-o", out, *options, "--resume") == 2
-        assert found in (said := one_line(capsys.readouterr().err)) and "another judge" in said
+        assert found in one_line(capsys.readouterr().err)
     assert call("batch", samples, "-o", out, "--model", model, "--resume") == 0
     assert "12 of an earlier run" in capsys.readouterr().out
     out.with_name("out.jsonl.run.json").unlink()

@@ -1,9 +1,12 @@
 """The demo runs commands that exist, with options and keys that exist; its model is the known one."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,12 @@ from data_pipeline.sources.starter import load_starter
 from eval.cli import app as eval_app
 from eval.pages.cli import app as report_app
 from judge import shipped
-from judge.cli import demo
+from judge.cli import demo, running, teach
 from judge.cli.calibrate import app as calibrate_app
-from judge.cli.demo_steps import ADAPTED, TRAINED, adapting_steps
+from judge.cli.demo_steps import ADAPTED, TRAINED, Step, adapting_steps
 from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
+from judge.cli.teach import FEWEST
 from judge.configs import load_config
 from judge.errors import JudgeError
 from judge.files import whole_rows, write_json, write_jsonl
@@ -51,9 +55,9 @@ def parsed(app: Any, arguments: tuple[str, ...]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("plan", "step"),
     [(plan, step) for plan in (PLAN, ADAPTING) for step in plan],
-    ids=lambda value: value.title.replace(" ", "-") if isinstance(value, demo.Step) else f"of-{len(value)}",
+    ids=lambda value: value.title.replace(" ", "-") if isinstance(value, Step) else f"of-{len(value)}",
 )
-def test_every_command_parses(plan: list[demo.Step], step: demo.Step) -> None:
+def test_every_command_parses(plan: list[Step], step: Step) -> None:
     python, minus_m, judge, name, *arguments = step.command
     assert (python, minus_m, judge) == (sys.executable, "-m", "judge") and step.seconds > 0
     if name in KINDS:
@@ -111,14 +115,45 @@ def test_a_step_runs_its_command_on_a_fresh_folder_and_tells_its_failure(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(JudgeError, match="a step ended with exit code 2"):
-        demo.run(demo.Step("a step", FAILING, 1.0))
-    demo.run(demo.Step("a step", FAILING, 1.0, needed=False))
+        running.run(Step("a step", FAILING, 1.0))
+    running.run(Step("a step", FAILING, 1.0, needed=False))
     assert "a step ended with exit code 2; continuing without it" in capfd.readouterr().out
     folder = tmp_path / "sft"
     (folder / "checkpoint-1").mkdir(parents=True)
-    demo.run(demo.Step("train", (sys.executable, "-m", "judge", "--version"), 1.0, fresh=folder))
+    running.run(Step("train", (sys.executable, "-m", "judge", "--version"), 1.0, fresh=folder))
     assert not folder.exists()
     assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "dpo"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_step_and_then_what_runs_it(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The step waits for a pipe that nobody writes to; ``judge teach`` names its own command alone."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in background
+    answers, pipe = tmp_path / "answers.jsonl", tmp_path / "pipe"
+    write_jsonl(answers, [{"document": f"Box {at} is red.", "answer": "It is red."} for at in range(FEWEST)])
+    os.mkfifo(pipe)
+    waits = Step("wait", (sys.executable, "-m", "judge", "batch", str(pipe), "-o", str(tmp_path / "o")), 1.0)
+    monkeypatch.setattr(teach, "adapting_steps", lambda *_: [waits])
+    running.start_server()
+    # A terminal sends Ctrl-C to both, and so does timeout(1) SIGTERM.
+    to_both = threading.Timer(3.0, lambda: [os.kill(pid, number) for pid in processes()])
+    to_both.start()
+    try:
+        assert call("teach", answers, "--out", tmp_path / "out") == 128 + number
+    finally:
+        to_both.join()
+        signal.signal(signal.SIGINT, before)
+    resume = f"; to resume: judge teach {answers} --out {tmp_path / 'out'}"
+    assert capfd.readouterr().err.endswith(f"error: stopped while this ran: wait{resume}\n")
+
+
+def processes() -> list[int]:
+    """This process, the server of its steps, and what runs in that."""
+    server = running.forkserver._forkserver._forkserver_pid
+    children = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="utf-8").split()
+    return [os.getpid(), server, *map(int, children)]
 
 
 # --- The table ----------------------------------------------------------------------------------------------
@@ -213,8 +248,8 @@ def test_the_command_runs_the_plan_that_was_asked_for(
 ) -> None:
     """Steps and table alone are left out here; with the reference judge its encoder is brought first."""
     ran: list[Any] = []
-    monkeypatch.setattr(demo.forkserver, "ensure_running", lambda: None)
-    monkeypatch.setattr(demo.PROCESSES, "set_forkserver_preload", lambda modules: None)
+    monkeypatch.setattr(demo, "start_server", lambda: None)
+    monkeypatch.setattr(running.PROCESSES, "set_forkserver_preload", lambda modules: None)
     monkeypatch.setattr(bundled, "bring_encoder", lambda: ran.append("encoder"))
     monkeypatch.setattr(demo, "run", lambda step: ran.append(step) or 1.0)
     monkeypatch.setattr(demo, "show", lambda out, rows: ran.append((out, rows)))
@@ -307,14 +342,14 @@ def answers(documents: int, *, labels: bool = False) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def taught(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[demo.Step]:
+def taught(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Step]:
     """A working folder with a tiny reference judge; its steps run in this process, and are listed."""
     from judge.cli import teach
 
-    ran: list[demo.Step] = []
+    ran: list[Step] = []
     shorter = {"encoder": ("max_pairs=1000", "max_steps=2", "max_cut_share=1")}
 
-    def run(step: demo.Step) -> float:
+    def run(step: Step) -> float:
         ran.append(step)
         code = call(*step.command[3:], *shorter.get(step.command[3], ()))
         assert code == 0 or not step.needed  # so few documents calibrate nothing
@@ -328,7 +363,7 @@ def taught(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[
 
 @pytest.mark.parametrize("labels", [False, True], ids=["gold", "labelled"])
 def test_teach_measures_before_and_after(
-    labels: bool, taught: list[demo.Step], capsys: pytest.CaptureFixture[str]
+    labels: bool, taught: list[Step], capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_jsonl(Path("mine.jsonl"), answers(40, labels=labels))
     assert call("teach", "mine.jsonl") == 0
@@ -371,7 +406,7 @@ def test_what_cannot_be_taught(
     rows: list[dict[str, Any]],
     words: tuple[str, ...],
     message: str,
-    taught: list[demo.Step],
+    taught: list[Step],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_jsonl(Path("mine.jsonl"), rows)

@@ -94,6 +94,8 @@ def test_what_has_no_mean(
     assert "has another base than" in capsys.readouterr().err
     assert call("pack", model_folder("chatml"), other, "-o", tmp_path / "out") == 2
     assert "--rank 16" in capsys.readouterr().err
+    assert call("pack", tmp_path / "nowhere", "--out", tmp_path / "out") == 2
+    assert "nowhere: no folder of that name here" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -115,6 +117,8 @@ def test_what_cannot_be_made_smaller(
     assert not (tmp_path / "out").exists()
     assert call("pack", odd, "--out", tmp_path / "out") == 2
     assert "--rank 16" in capsys.readouterr().err
+    assert call("pack", tmp_path / "nowhere", "--out", tmp_path / "out") == 2
+    assert "nowhere: no folder of that name here" in capsys.readouterr().err
 
 
 def test_a_base_from_a_wheel_is_brought_again(

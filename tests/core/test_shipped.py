@@ -47,6 +47,8 @@ def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("reference-encoder", "encoder", "did you mean 'reference'"),
         ("bian-qwen2.5-14b", "dpo", "did you mean 'bian-14b'"),
         ("lynx-llama3-8b/sft", "sft", "did you mean 'lynx-8b'"),
+        ("mine.jsonl", "data", r"mine\.jsonl: holds rows.* judge teach mine\.jsonl .* sources\.0\.path=mine"),
+        ("mine.xlsx", "sft", "holds rows, and a recipe is wanted"),
         (".", "encoder", r"is a folder; name a file in it, such as encoder\.yaml"),
     ],
 )

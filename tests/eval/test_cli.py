@@ -299,6 +299,8 @@ def test_methods(
         (["ragas:org/m", "--temperature", "0.8"], "ragas: samples nothing"),
         (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
         (["replay:x.jsonl", "--set", "template=DATA"], "judges in a way of its own"),
+        (["replay:x.jsonl", "--set", "precision=float32"], "'precision': says how a judge is loaded"),
+        (["replay:x.jsonl", "--backend", "openai"], "'backend': says how a judge is loaded"),
         (["ragas:org/m", "--claims"], "omit --claims"),
         (["replay:x.jsonl", "--cascade", "reference"], "omit --cascade"),
         (["ragas:org/m", "--set", "encoder=m"], "--set encoder.*is for --model selfcheck-nli:MODEL"),

@@ -44,6 +44,9 @@ class Scripted:
             self.asked.append(sample.id)
             yield self.verdicts[sample.id]
 
+    def restart(self, done: int) -> int:
+        return done - done % self.chunk
+
     def describe(self) -> dict[str, Any]:
         return {"model": self.name, "words": ("PASS", "FAIL"), "seed": self.seed, "temperature": 0.8}
 
@@ -333,16 +336,16 @@ def test_repeated_runs_go_on_where_they_were(tmp_path: Path) -> None:
 def test_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
     interrupted(Scripted(RIGHT, survives=1), out=tmp_path)
     before = (tmp_path / "verdicts.jsonl").read_bytes()
-    with pytest.raises(InputError, match=r'name: "scripted" there, "other" now.*--overwrite'):
+    with pytest.raises(InputError, match=r'name was "scripted", is "other".*--overwrite'):
         run(Scripted(RIGHT, name="other"), out=tmp_path)
-    with pytest.raises(InputError, match=r"benchmarks\.bench\.judge\.seed: 0 there, 4 now"):
+    with pytest.raises(InputError, match=r"benchmarks\.bench\.judge\.seed was 0, is 4"):
         run(Scripted(RIGHT, seed=4), out=tmp_path)
-    with pytest.raises(InputError, match="runs: 1 there, 2 now"):
+    with pytest.raises(InputError, match="runs was 1, is 2"):
         run(Scripted(RIGHT), Scripted(RIGHT, seed=1), out=tmp_path)
     changed = [replace(SAMPLES[0], document="new"), *SAMPLES[1:]]
-    with pytest.raises(InputError, match=r"bench\.data: .* there, .* now"):
+    with pytest.raises(InputError, match=r"bench\.data changed"):
         run(samples=changed, out=tmp_path)
-    with pytest.raises(InputError, match=r"bench\.samples: 20 there, 12 now"):
+    with pytest.raises(InputError, match=r"bench\.samples was 20, is 12"):
         run(samples=SAMPLES[:12], out=tmp_path)
     assert (tmp_path / "verdicts.jsonl").read_bytes() == before
 

@@ -1,0 +1,85 @@
+"""The steps of ``judge demo`` and ``judge teach``: each a command of the toolkit, in a process of its own."""
+
+import multiprocessing
+import shutil
+import signal
+import time
+from collections.abc import Sequence
+from multiprocessing import forkserver, resource_tracker
+from types import FrameType
+
+from judge.cli.demo_steps import Step
+from judge.errors import JudgeError
+from judge.training.stopping import Interrupted
+
+PROCESSES = multiprocessing.get_context("forkserver")
+
+
+def say(text: str) -> None:
+    """One message between the steps, set off from the output of their commands."""
+    print(f"\n=== {text}", flush=True)
+
+
+def start_server() -> None:
+    """Start the process that steps are forked from, if there is none yet.
+
+    SIGTERM is blocked in it, and :func:`execute` takes it again: what is sent to the whole group, as
+    ``timeout`` does, would end the server before the command that saves its state.
+    """
+    resource_tracker.ensure_running()  # which unblocks the signal when it is started later
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def run(step: Step) -> float:
+    """Run one command with its output passed through; returns its seconds.
+
+    Ctrl-C and SIGTERM are the command's to answer: a training saves its state. A terminal sends the first to
+    both processes, the second is passed on.
+
+    Raises:
+        Interrupted: a signal came.
+        JudgeError: the command failed, and what follows needs it.
+    """
+    begin = time.monotonic()
+    if step.fresh is not None and step.fresh.is_dir():
+        shutil.rmtree(step.fresh)
+    start_server()
+    process = PROCESSES.Process(target=execute, args=(step.command,))
+    received: list[int] = []
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        if number == signal.SIGTERM:
+            process.terminate()
+
+    process.start()
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        process.join()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    code = process.exitcode or 0
+    for number in (signal.SIGINT, signal.SIGTERM):  # the command alone may have got one
+        if code in (128 + number, -number):
+            received.append(number)
+    if received:
+        raise Interrupted(f"stopped while this ran: {step.title}", received[0])
+    if code != 0:
+        failure = f"{step.title} ended with exit code {code}"
+        if step.needed:
+            raise JudgeError(f"stopped: {failure}")
+        say(f"{failure}; continuing without it")
+    return time.monotonic() - begin
+
+
+def execute(command: Sequence[str]) -> None:
+    """Run ``python -m judge ...`` in this process."""
+    from judge.cli.main import main
+
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    main(command[3:], a_step=True)
