@@ -15,7 +15,6 @@ from judge.models.hardware import GIB, KNOWN_DEVICES, Device, this_device
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import Memory, estimate, sequences_of
-from judge.training.sharded import NOT_SHARDED, Sharding, read_sharding
 
 app = typer.Typer(add_completion=False)
 
@@ -44,9 +43,6 @@ def doctor_command(
     config: Annotated[
         Path | None, typer.Option(help="The model's config.json, if the model is not on this machine.")
     ] = None,
-    launch: Annotated[
-        Path | None, typer.Option(help="Config of accelerate launch, for training on several GPUs.")
-    ] = None,
 ) -> None:
     """Check whether a training recipe fits the device (exit code 1: no); without one, show the device."""
     if device is not None and device.lower() not in KNOWN_DEVICES:
@@ -55,15 +51,13 @@ def doctor_command(
     if memory is not None:
         target = replace(target, memory_bytes=parse_memory(memory))
     if recipe is None:
-        if overrides or launch:
-            given = f"{overrides[0]!r} changes" if overrides else "--launch is for"
-            raise InputError(f"{given} a recipe; name it with --recipe FILE")
+        if overrides:
+            raise InputError(f"{overrides[0]!r} changes a recipe; name it with --recipe FILE")
         show_device(target)
         return
     recipe = find_recipe(recipe, "sft")
     kind: type[TrainingConfig] = DPORecipe if "dpo" in recipe.stem else SFTRecipe
-    sharding = NOT_SHARDED if launch is None else read_sharding(launch)
-    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config, sharding):
+    if not examine(load_config(kind, recipe, overrides or []), recipe.name, target, config):
         raise typer.Exit(1)
 
 
@@ -97,9 +91,7 @@ def show_device(device: Device) -> None:
         typer.echo(f"{name:<16}  {value}")
 
 
-def examine(
-    recipe: TrainingConfig, name: str, device: Device, config: Path | None, sharding: Sharding = NOT_SHARDED
-) -> bool:
+def examine(recipe: TrainingConfig, name: str, device: Device, config: Path | None) -> bool:
     """Print the estimate of a recipe, and whether it fits and by how much; returns whether it does.
 
     Raises:
@@ -111,7 +103,7 @@ def examine(
     check_quantization(recipe)
     device.check_precision(recipe.precision)
     model = read_architecture(recipe.model, config)
-    memory = estimate(recipe, model, device, sharding)
+    memory = estimate(recipe, model, device)
     rows, tokens = sequences_of(recipe)
     parameters = (model.linear_parameters + model.other_parameters) / 1e9
     precision = device.precision(training=True) if recipe.precision == "auto" else recipe.precision
@@ -124,9 +116,7 @@ def examine(
     typer.echo(f"{name}: {recipe.model}, {parameters:.2f} billion parameters; GiB")
     for title, amount in amounts.items():
         typer.echo(f"  {title:<36} {amount / GIB:8.2f}")
-    typer.echo(
-        f"for one process ({sharding}); {rows} x {tokens} tokens in a micro-batch, the most there can be"
-    )
+    typer.echo(f"for one process; {rows} x {tokens} tokens in a micro-batch, the most there can be")
     if left >= 0:
         typer.echo(f"yes: it fits, and leaves {left / GIB:.2f} GiB")
         return True

@@ -10,7 +10,6 @@ from judge.models.architecture import Architecture
 from judge.models.hardware import GIB, Device
 from judge.models.room import weight_bytes
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
-from judge.training.sharded import NOT_SHARDED, Sharding
 
 LABEL_SHARE = 1 / 8
 """Share of a sequence's tokens that are replies, and so have a loss; this supposes long reasonings."""
@@ -20,9 +19,6 @@ OPTIMIZER_BYTES = {"adamw": 8, "adamw_8bit": 2, "paged_adamw_8bit": 2, "lion": 4
 
 TILE = 32_768
 """Columns of the vocabulary that TRL's DPO head computes at once."""
-
-BUCKET = 500_000_000
-"""Numbers that DeepSpeed sends at once."""
 
 OVERHEAD = {"cpu": 0.2 * GIB, "cuda": 0.6 * GIB}
 """Tokenizer, data set and libraries; on a GPU its context."""
@@ -35,8 +31,7 @@ GAPS = {"cpu": 1.2, "cuda": 1.1}
 class Memory:
     """Bytes at the peak of a training run, by what they hold.
 
-    ``casts`` are autocast's of trained weights or, of a model that is cut into shards, what is put together
-    of it at once. ``masks`` are those of prefix trees.
+    ``casts`` are autocast's of trained weights, ``masks`` those of prefix trees.
     """
 
     weights: float
@@ -55,10 +50,8 @@ class Memory:
         return sum(getattr(self, field.name) for field in fields(self))
 
 
-def estimate(
-    recipe: TrainingConfig, model: Architecture, device: Device, sharding: Sharding = NOT_SHARDED
-) -> Memory:
-    """The peak memory of one process, which holds all of the model unless ``sharding`` cuts it.
+def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Memory:
+    """The peak memory of one process, which holds all of the model.
 
     Every micro-batch is taken to hold the longest sequences that the recipe allows.
     """
@@ -69,10 +62,7 @@ def estimate(
         trained = model.linear_parameters + model.other_parameters
         precomputed = recipe.trainer.get("precompute_ref_log_probs")
         references = 2 if isinstance(recipe, DPORecipe) and not precomputed else 1
-        # DeepSpeed keeps weights of 16 bits, and their float32 copies with the optimizer's states.
-        deepspeed = sharding.kind.startswith("zero") and size == 2
-        weights, adapter = (2.0 if deepspeed else 4.0) * trained * references, 0.0
-        states += 4 if deepspeed else 0
+        weights, adapter = 4.0 * trained * references, 0.0
     else:
         trained = model.adapter_parameters(recipe.lora.rank)
         weights, adapter = weight_bytes(model, precision, recipe.quantization), 4.0 * trained
@@ -92,11 +82,11 @@ def estimate(
     shared = getattr(recipe, "prefix_sharing", False)
     logits = head_bytes(recipe, model, device, size)
     return Memory(
-        weights=weights / sharding.parts("weights"),
-        adapter=adapter / sharding.parts("weights"),
-        casts=cast_bytes(model, trained, size, sharding),
-        gradients=4.0 * trained / sharding.parts("gradients"),
-        optimizer=float(states * trained) / sharding.parts("optimizer"),
+        weights=weights,
+        adapter=adapter,
+        casts=2.0 * trained if size == 2 else 0.0,
+        gradients=4.0 * trained,
+        optimizer=float(states * trained),
         # The logits are gone when the layers go backward.
         activations=GAPS[device.kind] * (kept + max(working - logits, 0)),
         # A tree's mask of tokens by tokens; on a GPU once more as numbers, for all layers together.
@@ -104,21 +94,6 @@ def estimate(
         logits=logits,
         overhead=OVERHEAD[device.kind],
     )
-
-
-def cast_bytes(model: Architecture, trained: int, size: int, sharding: Sharding) -> float:
-    """What autocast keeps of trained weights, or what is put together of weights that are cut into shards.
-
-    Of shards these are the layer at work and the next one, embeddings and head, and the gradients of the
-    largest of them before they are cut in turn; of DeepSpeed's other stages the two buckets that it sends.
-    """
-    if sharding.parts("weights") > 1:
-        layer = model.linear_parameters / model.num_hidden_layers
-        whole = size * (2 * layer + model.other_parameters)
-        return float(whole + 4 * min(max(layer, model.other_parameters), trained))
-    if sharding.kind:
-        return float(2 * size * min(BUCKET, trained))
-    return 2.0 * trained if size == 2 else 0.0
 
 
 def sequences_of(recipe: TrainingConfig) -> tuple[int, int]:

@@ -22,7 +22,6 @@ from judge.models.architecture import Architecture, read_architecture
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
-from judge.training.sharded import Sharding, read_sharding
 
 ModelFolder = Callable[[str], Path]
 QWEN_7B = {
@@ -33,7 +32,6 @@ QLORA = {
     "quantization": "nf4", "batch_size": 1, "gradient_accumulation": 16, "gradient_checkpointing": True,
     "max_length": 2048, "sequence_tokens": 2048,
 }  # fmt: skip
-LAUNCH = Path(__file__).resolve().parents[2] / "accelerate_configs"
 BASE = {"model": "m", "data": "d", "output": "o"}
 
 
@@ -165,7 +163,6 @@ def test_amounts_of_memory(text: str, value: float) -> None:
         (["--memory", "16XB"], "'16XB' is not an amount of memory"),
         (["--device", "t5"], "unknown device 't5'; did you mean 't4'"),
         (["--device", "t4", "batch_size=1"], "name it with --recipe"),
-        (["--launch", "zero3.yaml"], "--launch is for a recipe; name it with --recipe"),
         (["--device", "t4", "--recipe", "/no/such.yaml"], "no such file"),
     ],
 )
@@ -347,25 +344,6 @@ def test_what_saves_memory() -> None:
     assert both - one == 4 * (MIDDLE.linear_parameters + MIDDLE.other_parameters)
 
 
-@pytest.mark.parametrize("kind", ["fsdp", "zero2", "zero3"])
-def test_shards_take_less_the_more_there_are(kind: str) -> None:
-    """Of full fine-tuning: never less than its share, and never less than what one step puts together."""
-    recipe = SFTRecipe.model_validate({**BASE, "lora": None, "precision": "bfloat16"})
-    model, device = read_architecture_of(QWEN_7B), KNOWN_DEVICES["h100"]
-    alone = estimate(recipe, model, device)
-    estimates = [estimate(recipe, model, device, Sharding(kind, count)) for count in (2, 8, 64)]
-    totals = [memory.total for memory in estimates]
-    assert totals == sorted(totals, reverse=True) and alone.total > totals[1]
-    parameters = model.linear_parameters + model.other_parameters
-    for memory, count in zip(estimates, (2, 8, 64), strict=True):
-        assert memory.gradients == 4 * parameters / count
-        kept = memory.weights + memory.optimizer
-        share = {"fsdp": 12 / count, "zero2": 2 + 12 / count, "zero3": 14 / count}[kind]
-        assert kept == pytest.approx(share * parameters)
-        assert memory.activations == alone.activations and memory.logits == alone.logits
-        assert memory.casts > 0
-
-
 def test_masks_of_trees_are_counted() -> None:
     memory = {
         sharing: estimate(
@@ -376,38 +354,6 @@ def test_masks_of_trees_are_counted() -> None:
         for sharing in (True, False)
     }
     assert memory[True].masks == 2048**2 * 3 and memory[False].masks == 0
-
-
-@pytest.mark.parametrize(
-    ("config", "sharding"),
-    [
-        ("fsdp2", Sharding("fsdp", 8)),
-        ("zero2", Sharding("zero2", 8)),
-        ("zero3", Sharding("zero3", 8)),
-        ("multinode_fsdp2", Sharding("fsdp", 32)),
-        ("ddp", Sharding("", 8)),
-        ("single_gpu", Sharding("", 1)),
-    ],
-)
-def test_launch_configs_are_understood(config: str, sharding: Sharding) -> None:
-    assert read_sharding(LAUNCH / f"{config}.yaml") == sharding
-
-
-def test_launch_configs_that_cannot_be_planned(tmp_path: Path, ask: Any) -> None:
-    with pytest.raises(InputError, match="moves a part of the model to the host"):
-        read_sharding(LAUNCH / "zero3_offload.yaml")
-    for text, message in (
-        ("[", "is not valid YAML"),
-        ("a: 1", "distributed_type"),
-        ("- a", "distributed_type"),
-    ):
-        (tmp_path / "launch.yaml").write_text(text)
-        with pytest.raises(InputError, match=message):
-            read_sharding(tmp_path / "launch.yaml")
-    whole = {"lora": None, "precision": "bfloat16", "gradient_checkpointing": True, "batch_size": 1}
-    assert ask(whole, "--device", "h100")[0] == 1
-    code, text = ask(whole, "--device", "h100", "--launch", str(LAUNCH / "zero3.yaml"))
-    assert code == 0 and "for one process (zero3, 8 processes)" in text
 
 
 def test_the_parts_of_a_known_case() -> None:
