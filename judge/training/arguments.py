@@ -134,16 +134,13 @@ def common_arguments(recipe: TrainingConfig, sequences: int) -> dict[str, Any]:
 
     Args:
         recipe: what to train.
-        sequences: rows of the training set, as the trainer counts them: sequences, or whole micro-batches
-            where the recipe's batches count rows.
+        sequences: rows of the training set, as the trainer counts them.
 
     Raises:
         InputError: the device cannot train in the recipe's number format, or the optimizer is not installed.
     """
-    batch_size = 1 if getattr(recipe, "batch_of", "sequences") == "rows" else recipe.batch_size
     return {
-        **run_arguments(recipe, sequences, batch_size),
-        "per_device_eval_batch_size": recipe.batch_size,
+        **run_arguments(recipe, sequences, recipe.batch_size),
         "gradient_checkpointing": recipe.gradient_checkpointing,
         "max_length": None,  # rows were fitted already, by their document
     }

@@ -118,8 +118,6 @@ class SFTRecipe(TrainingConfig):
     """Rows about one document train in one sequence, their common prefix computed once."""
     sequence_tokens: PositiveInt = 2048
     """Longest such sequence."""
-    batch_of: Literal["sequences", "rows"] = "sequences"
-    """What ``batch_size`` counts where several rows train in one sequence; papers count rows."""
     max_tokens: PositiveInt | None = None
     """Computed tokens of an epoch at most: whole documents, drawn by the seed. Trains several data sets for
     the same work."""

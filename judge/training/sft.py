@@ -11,7 +11,7 @@ from judge.training.config import SFTRecipe
 from judge.training.data import IGNORED, Example, check_cut_share, choose_rows, load_examples
 from judge.training.models import data_file, load_trainable, lora_config, shares_prefixes
 from judge.training.run import train_and_save
-from judge.training.sharing import BatchCollator, SharedCollator, draw_documents, share, share_in_batches
+from judge.training.sharing import SharedCollator, draw_documents, share
 from judge.training.validation import judge_live
 
 
@@ -46,19 +46,12 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
     limit = recipe.sequence_tokens if sharing else 0  # no two rows fit into 0 tokens
     if recipe.max_tokens is not None:
         train = draw_documents(train, limit, recipe.max_tokens, recipe.seed)
-    by_rows = recipe.batch_of == "rows"
-    if by_rows:
-        items = share_in_batches(train, limit, recipe.batch_size, recipe.seed, recipe.loss_mean)
-        sequences = [sequence for batch in items for sequence in batch["sequences"]]
-    else:
-        items = sequences = share(train, limit, recipe.loss_mean)
+    sequences = share(train, limit, recipe.loss_mean)
     held_out: list[dict[str, Any]] = []
     if recipe.evaluations:
         validation_file = data_file(recipe, "sft/validation.jsonl")
         rows = load_examples(validation_file, ("completion",), renderer, recipe.max_length)
         held_out = share(rows, limit, recipe.loss_mean)
-        if by_rows:  # an item a sequence, as its losses are counted
-            held_out = [{"sequences": [sequence], "length": sequence["length"]} for sequence in held_out]
     summary = summarize(train, sequences)
     print(show_row(train[0], tokenizer), flush=True)
 
@@ -67,12 +60,12 @@ def train_sft(recipe: SFTRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any
         args=make_arguments(
             SFTConfig,
             recipe,
-            **common_arguments(recipe, len(items)),
+            **common_arguments(recipe, len(sequences)),
             dataset_kwargs={"skip_prepare_dataset": True},
         ),
-        train_dataset=Dataset.from_list(items),
+        train_dataset=Dataset.from_list(sequences),
         eval_dataset=Dataset.from_list(held_out) if held_out else None,
-        data_collator=(BatchCollator if by_rows else SharedCollator)(tokenizer.pad_token_id),
+        data_collator=SharedCollator(tokenizer.pad_token_id),
         processing_class=tokenizer,
         peft_config=lora_config(recipe),
         callbacks=list(callbacks),

@@ -20,9 +20,6 @@ LossMean = Literal["row", "token"]
 """What a loss is the mean of. ``token``: all label tokens, as TRL has it. ``row``: the rows' own means, so
 that a verdict of two tokens counts as much as a reasoning of sixty."""
 
-NEAR = 64
-"""Sequences among which a micro-batch looks for one that fits."""
-
 
 def share(
     examples: Sequence[Example], sequence_tokens: int, loss_mean: LossMean = "row"
@@ -40,45 +37,6 @@ def share(
         token), ``parents`` (of each branch) and ``length``.
     """
     return [_pack(members, loss_mean) for members in _together(examples, sequence_tokens)]
-
-
-def share_in_batches(
-    examples: Sequence[Example], sequence_tokens: int, rows: int, seed: int, loss_mean: LossMean = "row"
-) -> list[dict[str, Any]]:
-    """Pack SFT examples into micro-batches of a number of rows, however many sequences these take.
-
-    Papers count rows, and groups have one, two or more of them. The last micro-batch holds what is left;
-    every other one is full: where no whole group fills it, one is split between two.
-
-    Args:
-        examples: rows with one completion each.
-        sequence_tokens: longest sequence, as in :func:`share`.
-        rows: of a micro-batch.
-        seed: decides which sequences meet, of those of like length.
-        loss_mean: as in :func:`share`.
-
-    Returns:
-        Micro-batches: ``sequences``, as :func:`share` gives them, and ``length``, that of the longest.
-    """
-    waiting = _together(examples, sequence_tokens)
-    random.Random(f"batches:{seed}").shuffle(waiting)
-    for start in range(0, len(waiting), NEAR * rows):
-        near = sorted(waiting[start : start + NEAR * rows], key=lambda members: -len(members[0].prompt))
-        waiting[start : start + NEAR * rows] = near
-    batches = []
-    while waiting:
-        batch, room = [], rows
-        while room and waiting:
-            fits = (at for at, members in enumerate(waiting[:NEAR]) if len(members) <= room)
-            at = next(fits, 0)
-            members = waiting.pop(at)
-            if len(members) > room:
-                waiting.insert(0, members[room:])
-                members = members[:room]
-            batch.append(_pack(members, loss_mean))
-            room -= len(members)
-        batches.append({"sequences": batch, "length": max(sequence["length"] for sequence in batch)})
-    return batches
 
 
 def _together(examples: Sequence[Example], sequence_tokens: int) -> list[list[Example]]:
@@ -183,14 +141,6 @@ class SharedCollator:
         if branches:
             batch["parents"] = pad_parents(parents)
         return batch
-
-
-class BatchCollator(SharedCollator):
-    """Pads the sequences of whole micro-batches, as :func:`share_in_batches` makes them."""
-
-    def __call__(self, rows: Sequence[dict[str, Any]]) -> "dict[str, torch.Tensor]":
-        """Collate one batch."""
-        return super().__call__([sequence for row in rows for sequence in row["sequences"]])
 
 
 def branch_inputs(model: Any, batch: "dict[str, torch.Tensor]") -> dict[str, Any]:

@@ -17,7 +17,7 @@ from judge.errors import InputError
 from judge.models.prefix_tree import added_tokens, make_tree, pad_parents, tree_mask
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example, choose_rows
-from judge.training.sharing import BatchCollator, SharedCollator, draw_documents, share, share_in_batches
+from judge.training.sharing import SharedCollator, draw_documents, share
 
 VOCABULARY = 256  # the tiny model has a few more
 
@@ -304,30 +304,6 @@ def test_sequences_hold_every_row_once_and_keep_the_limit(rows: list[Example], l
             unpacked.append((tokens, labels))
     wanted = [([*row.prompt, *row.completions[0]], list(row.completions[0])) for row in rows]
     assert sorted(unpacked) == sorted(wanted)
-
-
-@settings(max_examples=40)
-@given(rows=rows_of_any_kind, count=st.integers(1, 5), limit=st.sampled_from([0, 20, 1000]))
-def test_micro_batches_of_so_many_rows(rows: list[Example], count: int, limit: int) -> None:
-    """Each but the last is full, whatever shares a sequence, and together they hold every row once."""
-    batches = share_in_batches(rows, limit, count, seed=0)
-    sizes = [sum(round(sum(one["weights"])) for one in batch["sequences"]) for batch in batches]
-    assert sum(sizes) == len(rows) and set(sizes[:-1]) <= {count} and 0 < sizes[-1] <= count
-    together = BatchCollator(0)(batches)
-    alone = SharedCollator(0)(share(rows, 0))
-    assert sorted(together["labels"][together["labels"] >= 0]) == sorted(
-        alone["labels"][alone["labels"] >= 0]
-    )
-    assert together["weights"].sum().item() == pytest.approx(len(rows))
-    for batch in batches:
-        assert batch["length"] == max(len(one["input_ids"]) for one in batch["sequences"])
-
-
-def test_twins_stay_together_in_micro_batches_of_rows() -> None:
-    rows = [example([group] * 30, [100 + part], f"g{group}") for group in range(6) for part in range(2)]
-    batches = share_in_batches(rows, 1000, 4, seed=1)
-    assert [len(batch["sequences"]) for batch in batches] == [2, 2, 2]
-    assert batches == share_in_batches(rows, 1000, 4, seed=1) != share_in_batches(rows, 1000, 4, seed=2)
 
 
 @given(rows=rows_of_any_kind)

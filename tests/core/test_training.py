@@ -224,19 +224,6 @@ def test_prefix_sharing_changes_no_loss(
     assert found[0] == pytest.approx(found[1], abs=1e-5)
 
 
-def test_batches_that_count_rows(data: Path, model_folder: ModelFolder, tmp_path: Path) -> None:
-    """As many steps as without prefix sharing: an epoch is all rows, so many a step."""
-    rows = len((data / "sft" / "train.jsonl").read_text().splitlines())
-    batches = {"batch_size": 4, "gradient_accumulation": 2, "max_steps": -1}
-    counts = {"batch_of": "rows", "evaluations": 1, "judged_samples": 0}
-    changes = training(model_folder("chatml"), data, tmp_path / "out", **batches, **counts)
-    summary = train_sft(SFTRecipe.model_validate(changes))
-    steps = math.ceil(math.ceil(rows / 4) / 2)
-    assert (summary["rows"], summary["steps"]) == (rows, steps)
-    assert summary["sequences"] < 0.6 * rows  # which the trainer would have counted
-    assert any("eval_loss" in entry for entry in summary["losses"])
-
-
 # --- Refusals -----------------------------------------------------------------------------------------------
 
 
