@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--max-chars", type=int, default=1500, help="of document and answer together")
-    parser.add_argument("--types", default="F16,Q8_0,float32,int8")
+    parser.add_argument("--types", default="F16,Q8_0,float32")
     parser.add_argument("--out", type=Path, help="keep the exports here; those that are there are used")
     parser.add_argument(
         "--server", help="a server of llama.cpp with the judge in Q8_0: http://localhost:8080/v1"

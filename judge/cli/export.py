@@ -22,7 +22,7 @@ def export_command(
     model: Annotated[str, typer.Argument(help="A judge: folder, LoRA adapter or Hub id.")] = REFERENCE,
     kind: Annotated[
         str | None,
-        typer.Option("--type", help="Number format: F16 or Q8_0 for gguf, float32 or int8 for onnx."),
+        typer.Option("--type", help="Number format: F16 or Q8_0 for gguf, float32 for onnx."),
     ] = None,
     samples: Annotated[
         Path | None, typer.Option(help="Samples on which the export must agree with the original.")

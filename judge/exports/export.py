@@ -33,7 +33,7 @@ from judge.types import Sample
 if TYPE_CHECKING:
     from judge.encoder.network import EncoderNetwork
 
-TYPES = {"gguf": ("F16", "Q8_0"), "onnx": ("float32", "int8")}
+TYPES = {"gguf": ("F16", "Q8_0"), "onnx": ("float32",)}
 """Number formats of each kind of export, the first one by default."""
 WEIGHTS = (".gguf", ".onnx", ".data")
 """Endings of the files that hold an export's weights."""
@@ -125,7 +125,7 @@ def _identity(identity: dict[str, Any], model: str, encoder: bool) -> dict[str, 
     return found
 
 
-def _write_encoder(model: str, folder: Path, kind: str) -> dict[str, Any]:
+def _write_encoder(model: str, folder: Path, _kind: str) -> dict[str, Any]:
     from judge.encoder.folder import TOKENIZER
     from judge.encoder.heads import CONFIG
     from judge.exports.onnx_file import write_encoder
@@ -135,12 +135,12 @@ def _write_encoder(model: str, folder: Path, kind: str) -> dict[str, Any]:
         from judge.exports.onnx_file import write_pages
 
         judge.layout.tokenizer.save(str(folder / TOKENIZER))
-        write_pages(judge.network.cpu(), folder / "model.onnx", kind)
+        write_pages(judge.network.cpu(), folder / "model.onnx")
         return {"file": "model.onnx", "parameters": judge.describe()["parameters"]}
     network: EncoderNetwork = judge.network
     judge.pairing.tokenizer.save(str(folder / TOKENIZER))
     write_json(folder / CONFIG, network.model.config.to_dict())
-    write_encoder(network.cpu(), folder / "model.onnx", kind)
+    write_encoder(network.cpu(), folder / "model.onnx")
     read = {"stage": ENCODER, "languages": list(judge.languages), **judge.pairing.describe()}
     return {"file": "model.onnx", "parameters": network.size, "pad_id": network.pad_id, "read": read}
 

@@ -1,11 +1,10 @@
-"""ONNX files of encoder judges: the graphs, and their weights in 8 bits.
+"""ONNX files of encoder judges.
 
 A graph reads pairs (:func:`judge.encoder.rows.padded`) or pages and gives their logits, and the log-odds of
 each token being unsupported where the judge has a token head.
 """
 
 import logging
-import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 OPSET = 20
 ROOM = 3 * 2**29
 """Weights of more bytes are in a file next to the graph: a protobuf file is at most 2 GiB."""
-BLOCK = 32
-"""Weights that share a scale, as in GGUF's Q8_0."""
 
 
 class PairGraph(nn.Module):
@@ -68,38 +65,8 @@ class PageGraph(nn.Module):
         return self.network.answer(hidden).squeeze(-1), self.network.token(hidden).squeeze(-1)
 
 
-class Product(nn.Module):
-    """A linear layer whose matrix is stored as the product reads it, so that it can be quantized."""
-
-    def __init__(self, layer: nn.Linear):
-        super().__init__()
-        self.register_buffer("matrix", layer.weight.detach().T.contiguous())
-        self.bias = layer.bias
-
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """As the layer."""
-        product = hidden @ self.get_buffer("matrix")
-        return product if self.bias is None else product + self.bias
-
-
-class ByteEmbedding(nn.Module):
-    """Embeddings in whole numbers from -127 to 127, with a scale for each row."""
-
-    def __init__(self, layer: nn.Embedding):
-        super().__init__()
-        weight = layer.weight.detach()
-        scale = weight.abs().amax(1, keepdim=True) / 127
-        self.register_buffer("rows", (weight / scale.clamp(min=1e-12)).round().to(torch.int8))
-        self.register_buffer("scale", scale)
-
-    def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        """As the layer, but for the rounding."""
-        rows = nn.functional.embedding(ids, self.get_buffer("rows")).float()
-        return rows * nn.functional.embedding(ids, self.get_buffer("scale"))
-
-
-def write_encoder(network: "EncoderNetwork", file: Path, kind: str) -> None:
-    """Write an encoder judge's graph; ``kind`` is float32 or int8."""
+def write_encoder(network: "EncoderNetwork", file: Path) -> None:
+    """Write an encoder judge's graph."""
     tokens = 16
     example = {name: torch.ones(2, tokens, dtype=torch.long) for name in INPUTS}
     example["types"][:, : tokens // 2] = 0
@@ -107,11 +74,11 @@ def write_encoder(network: "EncoderNetwork", file: Path, kind: str) -> None:
     axes = {name: {0: rows, 1: width} for name in INPUTS}
     network.model.set_attn_implementation("eager")  # the exporter traces plain products
     outputs = ("logits", "tokens") if network.token_head is not None else ("logits",)
-    _write(PairGraph(network), example, axes, outputs, file, kind)
+    _write(PairGraph(network), example, axes, outputs, file)
 
 
-def write_pages(network: "PagesNetwork", file: Path, kind: str) -> None:
-    """Write the graph of an encoder judge that reads pages; ``kind`` is float32 or int8."""
+def write_pages(network: "PagesNetwork", file: Path) -> None:
+    """Write the graph of an encoder judge that reads pages."""
     tokens = 16
     example = {name: torch.zeros(2, tokens, dtype=torch.long) for name in PAGE_INPUTS}
     example["positions"] = torch.arange(tokens).repeat(2, 1)
@@ -119,7 +86,7 @@ def write_pages(network: "PagesNetwork", file: Path, kind: str) -> None:
     example["parts"] = example["kinds"].clone()
     pages, width = torch.export.Dim("pages", min=1), torch.export.Dim("tokens", min=2)
     axes = {name: {0: pages, 1: width} for name in PAGE_INPUTS}
-    _write(PageGraph(network), example, axes, ("answers", "tokens"), file, kind)
+    _write(PageGraph(network), example, axes, ("answers", "tokens"), file)
 
 
 def _write(
@@ -128,16 +95,11 @@ def _write(
     axes: Mapping[str, Mapping[int, Any]],
     outputs: tuple[str, ...],
     file: Path,
-    kind: str,
 ) -> None:
     for library in ("onnx", "onnxscript", "onnxruntime"):
         need(library, "an ONNX export", "export")
     graph = graph.eval().requires_grad_(False)
-    if kind == "int8":
-        _prepare(graph)
     size = sum(value.nbytes for value in (*graph.parameters(), *graph.buffers()))
-    plain = file if kind == "float32" else file.parent / "float32" / file.name
-    plain.parent.mkdir(exist_ok=True)
     with _quietly():
         program = torch.onnx.export(
             graph,
@@ -151,36 +113,12 @@ def _write(
         )
         if program is None:  # with dynamo there always is one
             raise InputError("nothing was exported", file=file)
-        program.save(str(plain), external_data=size > ROOM)
-        if kind == "int8":
-            _quantize(plain, file, size)
-            shutil.rmtree(plain.parent)
-
-
-def _prepare(graph: nn.Module) -> None:
-    """Put linear layers and large tables of embeddings into the form that becomes 8 bits."""
-    for name, layer in list(graph.named_modules()):
-        if isinstance(layer, nn.Linear) and layer.out_features > 1:
-            graph.set_submodule(name, Product(layer))
-        elif isinstance(layer, nn.Embedding) and layer.num_embeddings > 1000:
-            graph.set_submodule(name, ByteEmbedding(layer))
-
-
-def _quantize(plain: Path, file: Path, size: int) -> None:
-    """Put the matrices of all products into 8 bits, with a scale for each block."""
-    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
-
-    # The products themselves are of whole numbers too (accuracy level 4), which is what makes them fast.
-    quantizer = MatMulNBitsQuantizer(
-        str(plain), bits=8, block_size=BLOCK, is_symmetric=True, accuracy_level=4
-    )
-    quantizer.process()
-    quantizer.model.save_model_to_file(str(file), use_external_data_format=size // 3 > ROOM)
+        program.save(str(file), external_data=size > ROOM)
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without what the exporter and the quantizer tell of themselves."""
+    """Without what the exporter tells of itself."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

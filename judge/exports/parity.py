@@ -21,7 +21,6 @@ LIMITS = {
     "float32": Limits(changed=0, mean=0.0005, largest=0.005),
     "F16": Limits(changed=1, mean=0.005, largest=0.05),
     "Q8_0": Limits(changed=3, mean=0.02, largest=0.15),
-    "int8": Limits(changed=3, mean=0.02, largest=0.15),
 }
 """By number format. float32 differs by the order of its sums, F16 by rounding of activations too."""
 
