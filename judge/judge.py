@@ -18,7 +18,8 @@ from judge.backends.base import (
     ReadsAhead,
     WritesTogether,
 )
-from judge.checker import Checker, ahead, in_chunks, in_growing_chunks, judgeable
+from judge.calibrated import CalibratedChecker
+from judge.checker import ahead, in_chunks, in_growing_chunks, judgeable
 from judge.prompting.finishing import finish
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.prompts import BuiltinPrompt, Prompt
@@ -36,7 +37,7 @@ CHUNK = {"verdict": 256, "reason": 32}
 
 
 @dataclass(frozen=True)
-class Judge(Checker):
+class Judge(CalibratedChecker):
     """Says whether answers are faithful to their documents.
 
     Args:
@@ -125,7 +126,7 @@ class Judge(Checker):
         return super().iter_check(samples)
 
     def restart(self, done: int) -> int:
-        """See :class:`Checker`; where chunks grow with the speed no verdict has the same neighbours again."""
+        """See :class:`judge.checker.Checker`; where chunks grow with the speed no verdict has the same neighbours again."""
         return done if self._chunks_grow else super().restart(done)
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
@@ -157,8 +158,7 @@ class Judge(Checker):
 
     def _judge(self, fitted: Sequence[Fitted]) -> Iterator[Verdict]:
         """The verdicts on some samples, computed together."""
-        calibration = self.calibration()
-        curve = None if calibration is None else calibration.curve
+        curve = self.curve()
         able = [item for item in fitted if item.error is None]
         if self.mode == "verdict":
             verdicts = read_verdicts(self.backend, self.prompt, able)
@@ -171,15 +171,6 @@ class Judge(Checker):
             else:
                 yield finish(next(verdicts), item.sample, self.mode, curve, self.threshold)
 
-    def calibration(self) -> "Calibration | None":
-        """The calibration that holds for this mode, prompt and number format, if there is one."""
-        found = self.calibrations.get(self.mode)
-        return found if found and self.misfit(found) is None else None
-
-    def misfit(self, calibration: "Calibration") -> str | None:
-        """Why a calibration does not hold for this judge; ``None`` where it does."""
-        return calibration.misfit({**self.backend.describe(), **self.prompt.describe()})
-
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the judge: model, prompt, mode, decoding."""
         decoding: dict[str, Any] = {}
@@ -187,11 +178,11 @@ class Judge(Checker):
             decoding = {**self.decoding(self.max_new_tokens).describe(), "guided": self.guide is not None}
         if self.windows:
             decoding["windows"] = True
-        if self.threshold is not None:
-            decoding["threshold"] = self.threshold
-        if calibration := self.calibration():
-            decoding["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
-        return {**self.backend.describe(), **self.prompt.describe(), "mode": self.mode, **decoding}
+        return {**super().describe(), **decoding}
+
+    def reads_with(self) -> dict[str, Any]:
+        """The engine with its model, and the prompt."""
+        return {**self.backend.describe(), **self.prompt.describe()}
 
     def decoding(self, max_new_tokens: int, guide: Guide | None = None) -> Decoding:
         """How replies of this judge are decoded."""

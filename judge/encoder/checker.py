@@ -163,7 +163,8 @@ class EncoderJudge(CalibratedEncoder):
         except TooLong as error:
             return str(error)
 
-    def _model(self) -> dict[str, Any]:
+    def reads_with(self) -> dict[str, Any]:
+        """The network, its number format and how samples are read."""
         head = self.network.head
         return {
             "backend": ENCODER,

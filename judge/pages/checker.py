@@ -153,7 +153,8 @@ class PagesJudge(CalibratedEncoder):
             verdict = replace(verdict, unsupported=unsupported_words(sample.answer, doubts.items()))
         return _Read(verdict, tuple(doubts.items()))
 
-    def _model(self) -> dict[str, Any]:
+    def reads_with(self) -> dict[str, Any]:
+        """The network, its number format and how samples are read."""
         return {
             "backend": ENCODER,
             "model": self.model,

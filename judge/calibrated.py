@@ -1,0 +1,45 @@
+"""What judges with a calibration have in common: whether it holds for them, and how they describe it."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from judge.checker import Checker
+from judge.types import Mode
+
+if TYPE_CHECKING:
+    from judge.calibration.curve import Calibration, Curve
+
+
+class CalibratedChecker(Checker):
+    """A judge with the fields that stand here."""
+
+    calibrations: "Mapping[Mode, Calibration]"
+    threshold: float | None
+
+    @abstractmethod
+    def reads_with(self) -> dict[str, Any]:
+        """The model, its number format and how samples are put to it: what a calibration is fitted for."""
+
+    def misfit(self, calibration: "Calibration") -> str | None:
+        """Why a calibration does not hold for this judge; ``None`` where it does."""
+        return calibration.misfit(self.reads_with())
+
+    def calibration(self) -> "Calibration | None":
+        """The calibration that holds for this mode, prompt and number format, if there is one."""
+        found = self.calibrations.get(self.mode)
+        return found if found and self.misfit(found) is None else None
+
+    def curve(self) -> "Curve | None":
+        """The curve of :meth:`calibration`."""
+        calibration = self.calibration()
+        return None if calibration is None else calibration.curve
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that identifies the judge: what it reads with, its mode, threshold and calibration."""
+        found: dict[str, Any] = {**self.reads_with(), "mode": self.mode}
+        if self.threshold is not None:
+            found["threshold"] = self.threshold
+        if calibration := self.calibration():
+            found["calibration"] = calibration.model_dump(include={"curve", "data_sha256"})
+        return found
