@@ -126,7 +126,7 @@ class Judge(CalibratedChecker):
         return super().iter_check(samples)
 
     def restart(self, done: int) -> int:
-        """See :class:`judge.checker.Checker`; where chunks grow with the speed no verdict has the same neighbours again."""
+        """See :class:`judge.checker.Checker`; where chunks grow no verdict has the same neighbours again."""
         return done if self._chunks_grow else super().restart(done)
 
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
