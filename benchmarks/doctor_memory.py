@@ -96,7 +96,7 @@ def settings(stage: str, model: str, folder: Path, tokens: int, changes: dict[st
         "precision": "bfloat16",
         "batch_size": 1,
         "max_steps": 2,
-        "logging_steps": 1,
+        "trainer": {"logging_steps": 1},
         "evaluations": 0,
         **changes,
     }

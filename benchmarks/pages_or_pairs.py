@@ -17,7 +17,7 @@ from judge.models.bundled import MINILM
 
 RECIPE = Path(__file__).parents[1] / "recipes" / "reference" / "encoder.yaml"
 SETTINGS = (
-    "learning_rate=5e-5", "warmup_steps=200", "evaluations=0", "max_cut_share=1", "source_weights={}",
+    "learning_rate=5e-5", "trainer.warmup_steps=200", "evaluations=0", "max_cut_share=1", "source_weights={}",
     "dressings=0",
 )  # fmt: skip
 

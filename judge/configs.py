@@ -1,11 +1,11 @@
 """Strict YAML configs: typed, every key known, every error naming the key and the nearest right one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -21,6 +21,9 @@ class StrictConfig(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+    moved: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions, and what is written now."""
 
     @model_validator(mode="before")
     @classmethod
@@ -140,7 +143,8 @@ def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None
             ]
             owners = [model for models in inner for model in models] or owners
         known = {name for owner in owners for name in owner.model_fields}
-        message = unknown("key", first["loc"][-1], known)
+        key = str(first["loc"][-1])
+        message = f"write {kind.moved[key]}" if key in kind.moved else unknown("key", key, known)
     if others:
         message += f" (and {counted(len(others), 'more problem')})"
     return InputError(message, file=path, field=field or None)

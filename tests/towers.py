@@ -69,9 +69,9 @@ def training(model: Path, data: Path, output: Path, /, **changes: Any) -> dict[s
         "batch_size": 2,
         "max_steps": 2,
         "learning_rate": 1e-3,
-        "logging_steps": 1,
         "evaluations": 0,
         **changes,
+        "trainer": {"logging_steps": 1, **changes.get("trainer", {})},
     }
 
 
@@ -82,7 +82,7 @@ def encoder_recipe(model: Path, data: Path, output: Path, /, **changes: Any) -> 
     values = {
         "model": str(model), "data": str(data), "output": str(output), "without_leak_gate": True,
         "precision": "float32", "window_tokens": 64, "batch_tokens": 200, "learning_rate": 1e-2, "epochs": 2,
-        "logging_steps": 1, "evaluations": 0,
+        "trainer": {"logging_steps": 1}, "evaluations": 0,
     }  # fmt: skip
     return EncoderRecipe.model_validate({**values, **changes})
 

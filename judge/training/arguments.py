@@ -14,19 +14,12 @@ from judge.models.quantization import require_bitsandbytes
 from judge.training.config import RunConfig, TrainingConfig
 from judge.training.launch import check_gpu
 
-# The recipe's name of an optimizer: the trainer's name of it, and the decay rates of its running means.
-# lion_32bit is bitsandbytes' to transformers; judge.training.trainer takes judge.training.lion in its place.
-OPTIMIZERS: dict[str, tuple[str, tuple[float, float]]] = {
-    "adamw": ("adamw_torch_fused", (0.9, 0.999)),
-    "adamw_8bit": ("adamw_8bit", (0.9, 0.999)),
-    "paged_adamw_8bit": ("paged_adamw_8bit", (0.9, 0.999)),
-    "lion": ("lion_32bit", (0.9, 0.99)),
-    "paged_lion_8bit": ("paged_lion_8bit", (0.9, 0.99)),
-}
-
-
-# Arguments of the trainer that may differ from what suits the device: a recipe sets them under `trainer`.
-FREE = {"report_to", "dataloader_pin_memory", "dataloader_num_workers"}
+FREE = {
+    "optim", "adam_beta2", "warmup_steps", "logging_steps", "report_to", "dataloader_pin_memory",
+    "dataloader_num_workers",
+}  # fmt: skip
+"""Arguments that have a default here, and which a recipe may set under ``trainer``."""
+ADAMW = "adamw_torch_fused"
 
 
 def make_arguments(kind: type, recipe: RunConfig, **arguments: Any) -> Any:
@@ -100,11 +93,12 @@ def check_optimizer(recipe: RunConfig) -> None:
     Raises:
         InputError: names the ones that can.
     """
-    if sharding() == "fsdp" and "8bit" in recipe.optimizer:
+    name = optimizer_of(recipe)
+    if sharding() == "fsdp" and "8bit" in name:
         raise InputError(
-            f"{recipe.optimizer} cannot run under FSDP: bitsandbytes takes no sharded tensors; set adamw or "
-            "lion, or launch with accelerate_configs/zero2.yaml or zero3.yaml",
-            field="optimizer",
+            f"{name} cannot run under FSDP: bitsandbytes takes no sharded tensors; set {ADAMW} or "
+            "lion_32bit, or launch with accelerate_configs/zero2.yaml or zero3.yaml",
+            field="trainer.optim",
         )
 
 
@@ -160,7 +154,6 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     per_step = batch_size * recipe.gradient_accumulation * processes
     steps = recipe.max_steps if recipe.max_steps > 0 else max(1, round(recipe.epochs * rows / per_step))
-    warmup = int(recipe.warmup_ratio * steps) if recipe.warmup_steps is None else recipe.warmup_steps
     gpu = hardware.this_device().kind == "cuda"
     precision = precision_of(recipe)
     return {
@@ -175,13 +168,13 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
         "lr_scheduler_kwargs": (
             {"num_decay_steps": max(1, steps // 5)} if recipe.scheduler == "warmup_stable_decay" else {}
         ),
-        "warmup_steps": warmup,
+        "warmup_steps": int(recipe.warmup_ratio * steps),
         "bf16": precision == "bfloat16",
         "fp16": precision == "float16",
         "use_cpu": not gpu,
         "eval_strategy": "steps" if recipe.evaluations else "no",
         "eval_steps": max(1, steps // recipe.evaluations) if recipe.evaluations else None,
-        "logging_steps": recipe.logging_steps,
+        "logging_steps": 10,
         "logging_nan_inf_filter": False,  # else the log would hide the loss at which training must stop
         "save_strategy": "no",  # callbacks.Durability saves, and marks what is complete
         "report_to": "none",
@@ -212,16 +205,16 @@ def sharded_loading(recipe: TrainingConfig) -> Iterator[None]:
     del alive
 
 
+def optimizer_of(recipe: RunConfig) -> str:
+    """The optimizer, by transformers' name of it."""
+    return str(recipe.trainer.get("optim", ADAMW))
+
+
 def optimizer_arguments(recipe: RunConfig) -> dict[str, Any]:
-    """The optimizer, its rates and its decay. Raises ``InputError`` where it is not installed."""
-    name, betas = OPTIMIZERS[recipe.optimizer]
-    if "8bit" in recipe.optimizer:
-        require_bitsandbytes(f"optimizer {recipe.optimizer}")
-    beta1, beta2 = recipe.betas or betas
-    return {
-        "optim": name,
-        "adam_beta1": beta1,
-        "adam_beta2": beta2,
-        "learning_rate": recipe.learning_rate,
-        "weight_decay": recipe.weight_decay,
-    }
+    """The optimizer and its rates. Raises ``InputError`` where it is not installed."""
+    name = optimizer_of(recipe)
+    if "8bit" in name:
+        require_bitsandbytes(f"optimizer {name}")
+    # lion_32bit is bitsandbytes' to transformers; judge.training.trainer takes judge.training.lion instead.
+    rates = {"adam_beta2": 0.99} if "lion" in name else {}
+    return {"optim": name, "learning_rate": recipe.learning_rate, **rates}

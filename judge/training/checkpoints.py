@@ -25,9 +25,11 @@ KEPT = 2
 """Complete checkpoints that are kept."""
 # Keys of a recipe that change no weight; data is compared by its content, not its place.
 NEUTRAL = {
-    "resume", "overwrite", "checkpoints", "logging_steps", "max_minutes", "output", "data",
-    "without_leak_gate", "max_cut_share",
+    "resume", "overwrite", "checkpoints", "max_minutes", "output", "data", "without_leak_gate",
+    "max_cut_share",
 }  # fmt: skip
+SHOWING = {"logging_steps", "report_to", "dataloader_pin_memory", "dataloader_num_workers"}
+"""Arguments of the trainer that change no weight either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ def describe_run(recipe: RunConfig, stage: str) -> dict[str, Any]:
 
 
 def _deciding(recipe: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in recipe.items() if name not in NEUTRAL}
+    trainer = {name: value for name, value in recipe.get("trainer", {}).items() if name not in SHOWING}
+    return {name: value for name, value in {**recipe, "trainer": trainer}.items() if name not in NEUTRAL}
 
 
 def complete_checkpoints(output: Path) -> list[Checkpoint]:

@@ -1,6 +1,7 @@
 """The keys of a training recipe. A recipe is a YAML file; every key here is read, and no other is allowed."""
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
@@ -20,6 +21,19 @@ class LoraSettings(StrictConfig):
 class RunConfig(StrictConfig):
     """What every training has in common."""
 
+    moved: ClassVar[Mapping[str, str]] = {
+        "optimizer": "trainer: {optim: paged_adamw_8bit}, by transformers' names; Lion is lion_32bit",
+        "betas": "trainer: {adam_beta1: 0.9, adam_beta2: 0.95}",
+        "weight_decay": "trainer: {weight_decay: 0.01}",
+        "warmup_steps": "trainer: {warmup_steps: 100}",
+        "logging_steps": "trainer: {logging_steps: 10}",
+        "beta": "trainer: {beta: 0.1}",
+        "loss_type": "trainer: {loss_type: [sigmoid]}",
+        "max_grad_norm": "trainer: {max_grad_norm: 1.0}",
+        "report_to": "trainer: {report_to: [trackio]}",
+        "batch_of": "prefix_sharing: false, with which batch_size counts rows",
+    }
+
     model: str
     """Hub id or local folder of the model to start from; a LoRA adapter's folder trains that adapter on."""
     data: str
@@ -37,20 +51,12 @@ class RunConfig(StrictConfig):
     max_minutes: PositiveFloat | None = None
     """Train for at most so long; the learning rate falls by then as if all steps had been made."""
     gradient_accumulation: PositiveInt = 1
-    optimizer: Literal["adamw", "adamw_8bit", "paged_adamw_8bit", "lion", "paged_lion_8bit"] = "adamw"
-    """The 8-bit ones need less memory; paged ones move their state to the host when the GPU is full; neither
-    runs under FSDP."""
-    betas: tuple[float, float] | None = None
-    """Decay rates of the optimizer's running means; its own by default (Adam 0.9, 0.999; Lion 0.9, 0.99)."""
     learning_rate: PositiveFloat = 2e-4
     scheduler: Literal["linear", "cosine", "constant", "constant_with_warmup", "warmup_stable_decay"] = (
         "cosine"
     )
     """``warmup_stable_decay`` holds the rate and lowers it in the last fifth of the run."""
     warmup_ratio: float = Field(default=0.1, ge=0, lt=1)
-    warmup_steps: NonNegativeInt | None = None
-    """Steps of warm-up, in place of ``warmup_ratio``."""
-    weight_decay: float = Field(default=0.0, ge=0)
     evaluations: int = Field(default=1, ge=0)
     """How often the validation split is measured, spread over the run: its loss, and as a judge verdict-mode
     balanced accuracy, AUROC and coverage; 0 is never."""
@@ -64,11 +70,10 @@ class RunConfig(StrictConfig):
     """Go on from the last complete checkpoint in ``output``, if there is one."""
     overwrite: bool = False
     """Replace the judge in ``output``, and remove the checkpoints of a run that is not finished."""
-    logging_steps: PositiveInt = 10
     seed: int = 0
     trainer: dict[str, Any] = Field(default_factory=dict)
-    """Any other argument of the trainer by its own name, ``{max_grad_norm: 0.5, report_to: [trackio]}``:
-    those of ``SFTConfig``, ``DPOConfig``, or for an encoder of transformers' ``TrainingArguments``."""
+    """Any other argument of the trainer by its own name, ``{optim: lion_32bit, weight_decay: 0.01}``: those
+    of ``SFTConfig``, ``DPOConfig``, or for an encoder of transformers' ``TrainingArguments``."""
 
 
 class TrainingConfig(RunConfig):
@@ -136,6 +141,3 @@ class DPORecipe(TrainingConfig):
     learning_rate: PositiveFloat = 5e-6
     prefix_sharing: bool = True
     """A pair trains as one sequence, its prompt computed once; ``false`` is TRL's own path."""
-    beta: PositiveFloat = 0.1
-    loss_type: tuple[str, ...] = ("sigmoid",)
-    """One or more of TRL's DPO losses."""

@@ -89,8 +89,6 @@ def train_dpo(recipe: DPORecipe) -> dict[str, Any]:
             DPOConfig,
             recipe,
             **common_arguments(recipe, len(train)),
-            beta=recipe.beta,
-            loss_type=list(recipe.loss_type),
         ),
         data_collator=SharedPairCollator(tokenizer.pad_token_id) if sharing else None,
         train_dataset=_dataset(train),

@@ -9,13 +9,11 @@ from dataclasses import dataclass, fields
 from judge.models.architecture import Architecture
 from judge.models.hardware import GIB, Device
 from judge.models.room import weight_bytes
+from judge.training.arguments import optimizer_of
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 
 LABEL_SHARE = 1 / 8
 """Share of a sequence's tokens that are replies, and so have a loss; this supposes long reasonings."""
-
-OPTIMIZER_BYTES = {"adamw": 8, "adamw_8bit": 2, "paged_adamw_8bit": 2, "lion": 4, "paged_lion_8bit": 1}
-"""State of one trained parameter."""
 
 TILE = 32_768
 """Columns of the vocabulary that TRL's DPO head computes at once."""
@@ -57,7 +55,8 @@ def estimate(recipe: TrainingConfig, model: Architecture, device: Device) -> Mem
     """
     precision = device.precision(training=True) if recipe.precision == "auto" else recipe.precision
     size = 4 if precision == "float32" else 2
-    states = OPTIMIZER_BYTES[recipe.optimizer]
+    optimizer = optimizer_of(recipe)  # Lion keeps one number of a parameter, Adam two
+    states = (1 if "lion" in optimizer else 2) * (1 if "8bit" in optimizer else 4)
     if recipe.lora is None:
         trained = model.linear_parameters + model.other_parameters
         precomputed = recipe.trainer.get("precompute_ref_log_probs")

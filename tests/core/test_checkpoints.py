@@ -260,7 +260,7 @@ def test_a_broken_loss_ends_the_run_at_its_step(
     output = tmp_path / "out"
     told = "checkpoint-2 keeps the last" if kept else "nothing was saved"
     with pytest.raises(JudgeError, match=rf"the loss became {value} at step {step}; .*{told}"):
-        train_sft(recipe(folder, output, logging_steps=100))
+        train_sft(recipe(folder, output, trainer={"logging_steps": 100}))
     assert len(calls) == step and {path.name for path in output.glob("*")} == kept
 
 
@@ -331,7 +331,7 @@ def test_what_changes_no_weight_may_change(folder: Path, tmp_path: Path) -> None
         resume=True,
         data=str(moved),
         checkpoints=9,
-        logging_steps=3,
+        trainer={"logging_steps": 3},
     )
     assert resume_point(asked, describe_run(asked, "sft")) is not None
 

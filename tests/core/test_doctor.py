@@ -331,12 +331,12 @@ def test_more_takes_more(
     assert total(device, kind, **{**keys, "batch_size": batch + 1}) > here
     assert total(device, kind, **keys, lora={"rank": 64}) > here
     assert total(device, kind, **keys, lora={"dropout": 0.1}) > here
-    assert total(device, kind, **keys, optimizer="adamw_8bit") < here
+    assert total(device, kind, **keys, trainer={"optim": "adamw_8bit"}) < here
 
 
 def test_what_saves_memory() -> None:
     whole = total(lora=None)
-    assert total(lora=None, optimizer="lion") < whole and total() < whole
+    assert total(lora=None, trainer={"optim": "lion_32bit"}) < whole and total() < whole
     assert total(gradient_checkpointing=True) < total()
     assert total(kind=DPORecipe) < total(kind=DPORecipe, prefix_sharing=False)
     once = {"precompute_ref_log_probs": True}

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import pytest
 
 from judge import errors
+from judge.configs import make_config
 from judge.errors import InputError
 from judge.models import hardware
 from judge.models.hardware import KNOWN_DEVICES
 from judge.models.weights import load_model, load_weights
-from judge.training.arguments import OPTIMIZERS, common_arguments, make_arguments, weight_precision_of
+from judge.training.arguments import ADAMW, common_arguments, make_arguments, weight_precision_of
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge
@@ -207,14 +209,16 @@ def test_training_goes_on_after_an_evaluation(recipe: Callable[..., SFTRecipe]) 
         torch.testing.assert_close(grad, other)
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize(
+    "optimizer", [ADAMW, "adamw_8bit", "paged_adamw_8bit", "lion_32bit", "paged_lion_8bit"]
+)
 def test_every_optimizer_trains_on_a_cpu(optimizer: str, recipe: Callable[..., SFTRecipe]) -> None:
     import torch
     from transformers import TrainingArguments
 
     from judge.training.trainer import JudgeSFTTrainer
 
-    arguments = common_arguments(recipe(optimizer=optimizer, precision="float32"), 6)
+    arguments = common_arguments(recipe(trainer={"optim": optimizer}, precision="float32"), 6)
     arguments.pop("max_length")  # TRL's own
     kind, options = JudgeSFTTrainer.get_optimizer_cls_and_kwargs(TrainingArguments(**arguments))
     weight = torch.nn.Parameter(torch.linspace(-1, 1, 8192).reshape(64, 128))  # enough for a state of 8 bits
@@ -236,17 +240,38 @@ def test_every_optimizer_trains_on_a_cpu(optimizer: str, recipe: Callable[..., S
 
 
 def test_optimizer_settings(recipe: Callable[..., SFTRecipe]) -> None:
-    def betas(**changes: Any) -> tuple[float, float]:
-        arguments = common_arguments(recipe(precision="float32", **changes), 6)
-        return arguments["adam_beta1"], arguments["adam_beta2"]
+    from trl import SFTConfig
+
+    def made(**trainer: Any) -> Any:
+        asked = recipe(precision="float32", warmup_ratio=0.5, max_steps=8)
+        asked = asked.model_copy(update={"trainer": trainer})
+        return make_arguments(SFTConfig, asked, **common_arguments(asked, 6))
+
+    def betas(**trainer: Any) -> tuple[float, float]:
+        arguments = made(**trainer)
+        return arguments.adam_beta1, arguments.adam_beta2
 
     assert betas() == (0.9, 0.999)
-    assert betas(optimizer="lion") == (0.9, 0.99)
-    assert betas(optimizer="lion", betas=[0.9, 0.95]) == (0.9, 0.95)
-    warm = recipe(precision="float32", warmup_ratio=0.5, max_steps=8)
-    assert common_arguments(warm, 6)["warmup_steps"] == 4
-    fixed = recipe(precision="float32", warmup_ratio=0.5, warmup_steps=3, max_steps=8)
-    assert common_arguments(fixed, 6)["warmup_steps"] == 3
+    assert betas(optim="lion_32bit") == (0.9, 0.99)
+    assert betas(optim="lion_32bit", adam_beta2=0.95) == (0.9, 0.95)
+    assert (made().warmup_steps, made().logging_steps, made().weight_decay) == (4, 10, 0.0)
+    assert (made(warmup_steps=3).warmup_steps, made(logging_steps=7).logging_steps) == (3, 7)
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("optimizer", r"write trainer: {optim: paged_adamw_8bit}"),
+        ("betas", r"write trainer: {adam_beta1: 0.9, adam_beta2: 0.95}"),
+        ("weight_decay", r"write trainer: {weight_decay: 0.01}"),
+        ("batch_of", r"write prefix_sharing: false"),
+    ],
+)
+def test_a_key_of_an_earlier_version_is_told_as_it_is_written_now(key: str, told: str) -> None:
+    given: tuple[tuple[list[str], dict[str, int]], ...] = (([f"{key}=1"], {}), ([], {key: 1}))
+    for words, values in given:
+        with pytest.raises(InputError, match=f"field '{key}': {re.escape(told)}"):
+            make_config(SFTRecipe, {"model": "m", "data": "d", "output": "o", **values}, words)
 
 
 def test_trained_weights_stay_in_float32(
@@ -306,8 +331,8 @@ def test_bitsandbytes_is_not_installed(
     with pytest.raises(InputError, match="quantization nf4 needs bitsandbytes; pip install"):
         load_trainable(recipe())
     with pytest.raises(InputError, match="optimizer paged_lion_8bit needs bitsandbytes"):
-        common_arguments(recipe(optimizer="paged_lion_8bit", precision="float32"), 6)
-    common_arguments(recipe(optimizer="lion", precision="float32"), 6)  # is the toolkit's own
+        common_arguments(recipe(trainer={"optim": "paged_lion_8bit"}, precision="float32"), 6)
+    common_arguments(recipe(trainer={"optim": "lion_32bit"}, precision="float32"), 6)  # is the toolkit's own
 
 
 # --- Judging and merging ------------------------------------------------------------------------------------

@@ -218,9 +218,10 @@ def test_every_recipe_fits_what_its_readme_says(readme: Path, capsys: pytest.Cap
 
 # --- As printed ---------------------------------------------------------------------------------------------
 
-LYNX = {"learning_rate": 5e-7, "epochs": 3, "optimizer": "lion", "betas": (0.9, 0.95), "warmup_steps": 100,
-        "scheduler": "cosine", "trainer": {"max_grad_norm": 1.0}, "lora": None}  # fmt: skip
-BIAN = {"epochs": 3, "scheduler": "cosine", "warmup_ratio": 0.1, "warmup_steps": None}
+LYNX = {"learning_rate": 5e-7, "epochs": 3, "scheduler": "cosine", "lora": None,
+        "trainer": {"optim": "lion_32bit", "adam_beta2": 0.95, "warmup_steps": 100, "max_grad_norm": 1.0}
+}  # fmt: skip
+BIAN = {"epochs": 3, "scheduler": "cosine", "warmup_ratio": 0.1, "trainer": {}}
 PRINTED: dict[str, tuple[int, dict[str, Any]]] = {
     "lynx-8b/sft": (256, LYNX),
     "lynx-70b/sft": (256, LYNX),

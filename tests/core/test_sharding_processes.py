@@ -132,8 +132,12 @@ def test_fsdp_refuses_what_it_cannot_shard(
 ) -> None:
     monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
     for optimizer in ("adamw_8bit", "paged_adamw_8bit", "paged_lion_8bit"):
-        asked = SFTRecipe.model_validate(recipe(folder, tmp_path, optimizer=optimizer, model="not/loaded"))
-        with pytest.raises(InputError, match=f"{optimizer} cannot run under FSDP: .* set adamw or lion"):
+        asked = SFTRecipe.model_validate(
+            recipe(folder, tmp_path, trainer={"optim": optimizer}, model="not/loaded")
+        )
+        with pytest.raises(
+            InputError, match=f"{optimizer} cannot run under FSDP: .* set adamw_torch_fused or lion_32bit"
+        ):
             load_trainable(asked)
 
 

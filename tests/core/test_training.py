@@ -354,7 +354,7 @@ def test_the_demo_builds_its_data_set(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(start.subprocess, "run", build)
-    short = ("max_steps=1", "logging_steps=1", "precision=float32", "max_length=4096")
+    short = ("max_steps=1", "trainer.logging_steps=1", "precision=float32", "max_length=4096")
     assert call("sft", f"model={model_folder('chatml')}", *short) == 0
     assert re.search(r"^step 1 of 1: loss \d\S*, learning rate 0\.0005$", capsys.readouterr().err, re.M)
     assert call("dpo", *short) == 0

@@ -52,10 +52,10 @@ def data(tmp_path_factory: pytest.TempPathFactory, model_of) -> Path:
 def test_the_t4_recipe_trains_in_15_gb(stage, record, model_of, data: Path):
     start = model_of(size("7B", "0.5B")) if stage == "sft" else str(data / "sft")  # DPO goes on from the SFT
     overrides = [f"model={start}", f"data={data / 'data'}", f"output={data / stage}", f"max_steps={STEPS}"]
-    overrides += ["without_leak_gate=true", "evaluations=0", "checkpoints=0", "logging_steps=1"]
+    overrides += ["without_leak_gate=true", "evaluations=0", "checkpoints=0", "trainer.logging_steps=1"]
     overrides += ["gradient_accumulation=2"]  # more takes longer, and no more memory
     if REHEARSAL:
-        overrides += ["precision=float32", "optimizer=adamw", "max_length=256"]
+        overrides += ["precision=float32", "trainer.optim=adamw_torch_fused", "max_length=256"]
         overrides += ["sequence_tokens=256"] if stage == "sft" else []
     else:
         overrides += ["precision=float16"]
