@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from threading import local
 from typing import Any
 
 from judge.backends.alternatives import read_words
-from judge.backends.base import WORD_TOKENS, Decoding, Generation, Guide, LabelRequest
+from judge.backends.base import WORD_TOKENS, Decoding, Generation, LabelRequest
+from judge.backends.openai_requests import chat_request, conversation_key, generation, own_seed
 from judge.backends.vllm_server import (
     COARSE,
     Step,
@@ -25,7 +25,6 @@ from judge.backends.vllm_server import (
     looks_coarse,
     step_request,
     step_scores,
-    turn,
 )
 from judge.errors import InputError, warn
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
@@ -34,10 +33,6 @@ from judge.types import Message
 
 CONTEXT_LENGTH = 32_768
 """Tokens that a model is taken to have room for where its server does not say."""
-TOP = 20
-"""Alternatives to each token that are asked for: the most that OpenAI and, unless told, vLLM give."""
-TOP_LONG = 5
-"""The same of a long reply, which would else be a megabyte."""
 BYTES_PER_TOKEN = 3
 """For the estimate where a server counts no tokens; English has over 4 and Chinese about 3, so it is high."""
 
@@ -95,7 +90,7 @@ class OpenAIBackend:
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of a prompt: as vLLM counts them, else an estimate that is rather too high."""
-        told = self._lengths.get(_key(messages))
+        told = self._lengths.get(conversation_key(messages))
         return told or self._count(tuple((message["role"], message["content"]) for message in messages))
 
     def surely_fits(self, messages: Messages, limit: int) -> bool:
@@ -132,11 +127,12 @@ class OpenAIBackend:
                 found[place] = read_words(said.logprobs, request.prefix, request.words)
         for place, pair in self._score({place: requests[place] for place in exact}, exact):
             found[place] = pair
+        vllm = self._vllm is not None
         alone = 1 if self._lists is None else 0  # the first one tells whether it is worth while to ask
         for places in (short[:alone], short[alone:]):
             if self._lists is False:
                 break
-            asked = [self._request(requests[place].messages, WORD_TOKENS) for place in places]
+            asked = [chat_request(requests[place].messages, WORD_TOKENS, vllm=vllm) for place in places]
             for place, reply in zip(places, self._ask(asked), strict=True):
                 found[place] = read_words(reply.logprobs, "", requests[place].words)
         return found
@@ -146,27 +142,27 @@ class OpenAIBackend:
 
         A JSON schema guides replies on servers that take one, a regular expression on vLLM only.
         """
+        vllm = self._vllm is not None
         before: Counter[tuple[str, ...]] = Counter()
         asked = []
         for messages in conversations:
-            request = self._request(messages, decoding.max_new_tokens, decoding.guide)
+            request = chat_request(messages, decoding.max_new_tokens, decoding.guide, vllm=vllm)
             if decoding.temperature > 0:
-                own_seed = _seed(decoding.seed, before[_key(messages)])
                 request = replace(
                     request,
                     temperature=decoding.temperature,
-                    seed=own_seed,
+                    seed=own_seed(decoding.seed, before[conversation_key(messages)]),
                     extra={**request.extra, **self._sampling(decoding)},
                 )
-            before[_key(messages)] += 1
+            before[conversation_key(messages)] += 1
             asked.append(request)
         replies = self._ask(asked)
         said: dict[tuple[str, ...], list[Reply]] = {}
         for messages, reply in zip(conversations, replies, strict=True):
-            said.setdefault(_key(messages), []).append(reply)
+            said.setdefault(conversation_key(messages), []).append(reply)
             self._learn(messages, reply)
         self._last.said = said
-        return [_generation(reply) for reply in replies]
+        return [generation(reply) for reply in replies]
 
     def _sampling(self, decoding: Decoding) -> dict[str, Any]:
         """Fields that say which tokens are sampled from; what vLLM is not told, it takes from the model."""
@@ -178,19 +174,6 @@ class OpenAIBackend:
             self._told = True
             warn(OWN_TOP_K.format(url=self.endpoint.base_url))
         return {"top_p": decoding.top_p}
-
-    def _request(self, messages: Messages, max_tokens: int, guide: Guide | None = None) -> ChatRequest:
-        extra: dict[str, Any] = {}
-        if self._vllm is not None:
-            # A model's own defaults apply there unless told, and a penalty would punish quoting the document.
-            extra = {"repetition_penalty": 1.0, "top_p": 1.0, "top_k": 0, **turn(messages)}
-            if isinstance(guide, str):
-                extra["structured_outputs"] = {"regex": guide}
-        schema = guide if isinstance(guide, Mapping) else None
-        top = TOP if max_tokens <= WORD_TOKENS else TOP_LONG
-        return ChatRequest(
-            messages, schema, max_tokens, first_tokens=schema is None, top_logprobs=top, extra=extra
-        )
 
     def _ask(self, requests: Sequence[ChatRequest]) -> list[Reply]:
         """The replies in order. The first one ever tells whether the server lists alternatives."""
@@ -243,34 +226,14 @@ class OpenAIBackend:
         if self._vllm is not None and reply.usage.prompt_tokens:
             if len(self._lengths) >= LENGTHS:
                 self._lengths = {}
-            self._lengths[_key(messages)] = reply.usage.prompt_tokens
+            self._lengths[conversation_key(messages)] = reply.usage.prompt_tokens
 
     def _reply_with(self, request: LabelRequest) -> Reply | None:
         said: dict[tuple[str, ...], list[Reply]] = getattr(self._last, "said", {})
-        replies = said.get(_key(request.messages), ())
+        replies = said.get(conversation_key(request.messages), ())
         return next((reply for reply in replies if reply.text.startswith(request.prefix)), None)
 
     def _count_tokens(self, turns: tuple[tuple[str, str], ...]) -> int:
         if self._vllm is not None:
             return self._vllm.count([{"role": role, "content": content} for role, content in turns])
         return sum(16 + -(-len(content.encode()) // BYTES_PER_TOKEN) for _, content in turns)
-
-
-def _key(messages: Messages) -> tuple[str, ...]:
-    return tuple(part for message in messages for part in (message["role"], message["content"]))
-
-
-def _seed(seed: int, before: int) -> int:
-    """The seed of a conversation that came so often before; that of no other one with a seed near by."""
-    return int.from_bytes(sha256(repr((seed, before)).encode()).digest()[:4]) >> 1
-
-
-def _generation(reply: Reply) -> Generation:
-    """A reply as engines give it; one that the server withheld has its reason."""
-    withheld = reply.problem in ("refused", "too_long")
-    return Generation(
-        text="" if withheld else reply.text,
-        truncated=reply.finish_reason == "length",
-        completion_tokens=reply.usage.completion_tokens,
-        error=f"{reply.problem.replace('_', ' ')}: {reply.detail}" if withheld and reply.problem else None,
-    )

@@ -42,7 +42,8 @@ def pack_command(
             raise InputError("no folder of that name here; name the folder of a trained judge", file=judge)
     of_lora = [(judge / "adapter_config.json").is_file() for judge in judges]
     if not any(of_lora):
-        from judge.encoder.packing import base_weights, pack
+        from judge.encoder.packed import base_weights
+        from judge.encoder.packing import pack
         from judge.pages import bert as pages
 
         known = read_identity(str(judges[0]))

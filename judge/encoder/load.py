@@ -144,7 +144,7 @@ def stored_network(folder: Path, head: Head, **settings: Any) -> "tuple[EncoderN
     """
     from judge.encoder.folder import WEIGHTS
     from judge.encoder.network import load_network
-    from judge.encoder.packing import ADAPTER, find_base, load_packed
+    from judge.encoder.packed import ADAPTER, find_base, load_packed
 
     if (folder / ADAPTER).is_file():
         base = find_base(folder)

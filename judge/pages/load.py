@@ -58,7 +58,7 @@ def load_pages(
     else:
         import torch
 
-        from judge.encoder.packing import ADAPTER
+        from judge.encoder.packed import ADAPTER
         from judge.pages.model import load_network
 
         if not (folder / WEIGHTS).is_file() and not (folder / ADAPTER).is_file():

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from judge.encoder.folder import WEIGHTS, find_folder
-from judge.encoder.packing import ADAPTER, find_base, merged
+from judge.encoder.packed import ADAPTER, find_base, merged
 from judge.errors import JudgeError
 from judge.pages.attention import Blocks
 from judge.pages.bert import Bert, BertConfig, base_weights, read_bert

@@ -1,41 +1,32 @@
 """Training an encoder judge: a cross-encoder with one logit for a pair, and doubts of the answer's tokens."""
 
-import copy
-import random
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import TrainingArguments, set_seed
 
 from judge.encoder.checker import EncoderJudge
-from judge.encoder.examples import UNKNOWN, Item, counts, items, token_labels
+from judge.encoder.examples import counts, items
 from judge.encoder.folder import find_folder, longest_pair, read_tokenizer
 from judge.encoder.heads import read_config, read_head
 from judge.encoder.network import EncoderNetwork, start_network, training_settings
 from judge.encoder.pairs import Form, Pairing
-from judge.encoder.rows import padded
 from judge.errors import InputError
 from judge.models.identity import ENCODER, read_identity
 from judge.pages.load import reads_pages
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
-from judge.training.batches import BatchTrainer, judge_live, read_splits
+from judge.training.batches import judge_live, read_splits
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
 from judge.training.dressings import with_dressed
+from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches
 from judge.training.models import data_file
 from judge.training.run import train_and_save
-from judge.types import Label, Sample
-
-POOL = 600
-"""Documents that are sorted by length together, so that batches need little padding and still are mixed."""
-STATE = "state.safetensors"
-"""All weights of a run with LoRA, in its checkpoints."""
 
 
 def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
@@ -148,120 +139,6 @@ def with_lora(model: Any, settings: LoraSettings) -> Any:
         modules_to_save=heads,
     )
     return get_peft_model(model, config)
-
-
-def mixed_batches(train: Sequence[Item], recipe: EncoderRecipe) -> list[list[Sample]]:
-    """Batches of samples of like length, in a random order; the same for the same seed.
-
-    Samples about one document stay together as far as they fit: a right and a wrong answer in one batch show
-    what the difference is.
-    """
-    draw = random.Random(recipe.seed)
-    by_document: dict[str, list[Item]] = {}
-    for item in train:
-        by_document.setdefault(item.sample.document_text, []).append(item)
-    documents = draw.sample([*by_document.values()], len(by_document))
-    batches: list[list[Sample]] = []
-    for start in range(0, len(documents), POOL):
-        pool = documents[start : start + POOL]
-        batch: list[Sample] = []
-        pairs = longest = 0
-        for about in sorted(pool, key=lambda about: max(item.longest for item in about)):
-            for item in about:
-                longest = max(longest, item.longest)
-                if batch and (pairs + item.pairs) * longest > recipe.batch_tokens:
-                    batches.append(batch)
-                    batch, pairs, longest = [], 0, item.longest
-                batch.append(item.sample)
-                pairs += item.pairs
-        batches.append(batch)
-    draw.shuffle(batches)
-    return batches
-
-
-def collate(rows: Sequence[Sequence[Sample]], pairing: Pairing, pad_id: int) -> dict[str, Any]:
-    """One batch as tensors.
-
-    ``part`` has for each row the part of an answer that it is about, ``owner`` for each part its sample;
-    ``fail`` has a label for each sample. ``wrong`` has one for each token, -1 where it is unknown.
-    """
-    [batch] = rows
-    pairs = [pairing.pairs(sample) for sample in batch]
-    flat = [row for found in pairs for row in found.rows]
-    arrays = padded(flat, pad_id)
-    wrong = torch.full(arrays["ids"].shape, float(UNKNOWN))
-    part: list[int] = []
-    owner: list[int] = []
-    for number, (sample, found) in enumerate(zip(batch, pairs, strict=True)):
-        for _ in found.owners:
-            part += [len(owner)] * len(found.windows)
-            owner.append(number)
-        if len(found.rows) == 1:  # with several windows nobody knows which one a word is missing from
-            [row] = found.rows
-            wrong[len(part) - 1, row.start : row.own.stop] = torch.tensor(
-                token_labels(sample, row), dtype=torch.float32
-            )
-    return {
-        **{name: torch.from_numpy(table) for name, table in arrays.items()},
-        "part": torch.tensor(part),
-        "owner": torch.tensor(owner),
-        "fail": torch.tensor([float(sample.label is Label.FAIL) for sample in batch]),
-        "wrong": wrong,
-    }
-
-
-class EncoderTrainer(BatchTrainer):
-    """transformers' trainer with the loss of an encoder judge; each row of its data is a batch of samples."""
-
-    def __init__(self, *, tokenizer_folder: Path, **settings: Any):
-        super().__init__(**settings)
-        self.tokenizer_folder = tokenizer_folder
-
-    def compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
-        """Mean loss over samples, and over the tokens whose labels are known.
-
-        A sample's logit is the one that judging takes: of each part of the answer the lowest over the
-        windows of the document, of the parts the highest.
-        """
-        logits, by_token = model(inputs["ids"], inputs["mask"], inputs["types"])
-        part, owner, fail = inputs["part"], inputs["owner"], inputs["fail"]
-        by_part = logits.new_zeros(len(owner)).scatter_reduce(
-            0, part, logits[:, 0], "amin", include_self=False
-        )
-        scores = logits.new_zeros(len(fail)).scatter_reduce(0, owner, by_part, "amax", include_self=False)
-        loss = binary_cross_entropy_with_logits(scores, fail)
-        wrong = inputs["wrong"]
-        known = wrong != UNKNOWN
-        if self.token_weight and by_token is not None and known.any():
-            loss = loss + self.token_weight * binary_cross_entropy_with_logits(by_token[known], wrong[known])
-        return (loss, scores) if return_outputs else loss
-
-    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
-        from safetensors.torch import save_file
-        from transformers import AutoTokenizer
-
-        folder = Path(output_dir or str(self.args.output_dir))
-        folder.mkdir(parents=True, exist_ok=True)
-        network = self.accelerator.unwrap_model(self.model)
-        if hasattr(network.model, "merge_and_unload"):
-            if folder.name.startswith("checkpoint-"):
-                weights = {name: value.contiguous() for name, value in network.state_dict().items()}
-                save_file(weights, folder / STATE)
-                return
-            merged = copy.deepcopy(network.model).merge_and_unload()
-            network = EncoderNetwork(merged, network.head, network.token_head)
-        network.save(folder)
-        AutoTokenizer.from_pretrained(self.tokenizer_folder).save_pretrained(folder)
-
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        from safetensors.torch import load_file
-
-        network = self.accelerator.unwrap_model(self.model if model is None else model)
-        folder = Path(resume_from_checkpoint)
-        if (folder / STATE).is_file():
-            network.load_state_dict(load_file(folder / STATE))
-            return
-        network.restore(folder)
 
 
 def encoder_identity(

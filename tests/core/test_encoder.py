@@ -465,7 +465,7 @@ def test_a_stopped_run_resumes_to_the_same_weights(
 def test_long_documents_train_by_their_best_window(bert: Path) -> None:
     """The loss of a sample is that of the logit that judging takes."""
     from judge.encoder.network import start_network
-    from judge.training.encoder import EncoderTrainer, collate
+    from judge.training.encoder_trainer import EncoderTrainer, collate
 
     network, _ = start_network(str(bert), token_head=False)
     pairing = pairing_of(bert, window_tokens=64)
@@ -532,7 +532,8 @@ def trained(bert: Path, towers: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
-    from judge.encoder.packing import ADAPTER, pack
+    from judge.encoder.packed import ADAPTER
+    from judge.encoder.packing import pack
 
     assert call("pack", trained, "--out", tmp_path / "small", "--base", bert) == 0
     assert (tmp_path / "small" / ADAPTER).stat().st_size < 0.5 * (
@@ -576,7 +577,7 @@ def test_sentences_of_an_answer(trained: Path) -> None:
 def test_batches_hold_every_sample_once(lengths: list[list[int]], seed: int) -> None:
     """No batch is larger than it may be, unless one sample alone is; a pair that fits stays together."""
     from judge.encoder.examples import Item
-    from judge.training.encoder import mixed_batches
+    from judge.training.encoder_trainer import mixed_batches
 
     train = [
         Item(Sample(f"{number}-{at}", f"document {number}", "a"), longest, 1, longest)

@@ -304,7 +304,7 @@ def test_an_adapter_of_a_lower_rank(
     """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
     from safetensors.torch import load_file
 
-    from judge.encoder.packing import ADAPTER, changed
+    from judge.encoder.packed import ADAPTER, changed
     from judge.models.identity import read_identity
 
     asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
@@ -423,7 +423,7 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     from safetensors import safe_open
 
     from judge.cli.options import introduce
-    from judge.encoder.packing import ADAPTER
+    from judge.encoder.packed import ADAPTER
     from judge.models.identity import read_identity
     from judge.shipped import REFERENCE, model_path
 
