@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from judge.encoder.calibrated import CalibratedEncoder
 from judge.encoder.pairs import Pairing, Pairs
 from judge.encoder.rows import Row
-from judge.encoder.spans import unsupported_words
+from judge.encoder.spans import labelled, sentence_verdict, unsupported_words
 from judge.models.batching import by_length
 from judge.models.identity import ENCODER
 from judge.prompting.finishing import finish
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 4096
 CHUNK = 64
-DOUBT = 0.5
-WORST = 3
-"""Tokens of a sentence whose mean doubt is the sentence's: one alone may be a slip."""
 
 Scores = tuple[list[float], list[list[float]] | None]
 """p(FAIL) of rows, and of the answer's tokens of each where the network tells."""
@@ -91,19 +88,25 @@ class EncoderJudge(CalibratedEncoder):
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
         """Judge answers and each of their sentences.
 
-        Where the network marks tokens, a sentence's probability is the mean of those of its :data:`WORST`
-        most doubted tokens, read among the sentences around it; else the sentence is judged by itself.
+        Where the network marks tokens, a sentence's probability is that of its most doubted ones
+        (:func:`~judge.encoder.spans.sentence_verdict`), read among the sentences around it; else the sentence
+        is judged by itself.
         """
         curve, scored = self.curve(), self._scored(samples)
         if self.network.marks_tokens:
             parts = [
-                tuple(_by_tokens(found, span) for span in spans)
+                tuple(
+                    Verdict(None, error=found)
+                    if isinstance(found, str)
+                    else sentence_verdict((found.tokens or {}).items(), span)
+                    for span in spans
+                )
                 for found, spans in zip(scored, sentences, strict=True)
             ]
         else:
             alone = self._scored(samples, sentences)
             parts = [
-                tuple(_labelled(p if curve is None else curve(p)) for p in found.by_unit)
+                tuple(labelled(p if curve is None else curve(p)) for p in found.by_unit)
                 if isinstance(found, _Scored)
                 else tuple(Verdict(None, error=found) for _ in spans)
                 for found, spans in zip(alone, sentences, strict=True)
@@ -202,18 +205,3 @@ def _combined(pairs: Pairs, scores: Sequence[float], tokens: Sequence[list[float
         tuple(windows),
         doubts if any(marked is not None for marked in tokens) else None,
     )
-
-
-def _by_tokens(found: _Scored | str, span: Span) -> Verdict:
-    """What the tokens of a sentence say."""
-    if isinstance(found, str):
-        return Verdict(None, error=found)
-    known = found.tokens or {}
-    own = sorted(doubt for (start, end), doubt in known.items() if start < span.end and end > span.start)
-    if not own:
-        return Verdict(None, error="this sentence holds nothing that the judge can read")
-    return _labelled(sum(own[-WORST:]) / len(own[-WORST:]))
-
-
-def _labelled(p_fail: float) -> Verdict:
-    return Verdict(Label.FAIL if p_fail >= DOUBT else Label.PASS, p_fail)

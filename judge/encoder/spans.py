@@ -3,17 +3,37 @@
 import re
 from collections.abc import Iterable
 
-from judge.types import Unsupported
+from judge.types import Label, Span, Unsupported, Verdict
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.,:/][^\W_]+)*[%°]?|[$€£¥]")
 _BETWEEN = re.compile(r"[\s\-–—,'’\"()*_]*")
 """What may stand between two doubted words of one span."""
 DOUBT = 0.5
-"""Words at or above this probability are unsupported."""
+"""Words and sentences at or above this probability are unsupported."""
+WORST = 3
+"""Tokens of a sentence whose mean doubt is the sentence's: one alone may be a slip."""
+
+
+def sentence_verdict(doubts: Iterable[tuple[tuple[int, int], float]], span: Span) -> Verdict:
+    """What the tokens of a sentence say: the mean of its :data:`WORST` most doubted ones.
+
+    Args:
+        doubts: place and probability of each token of the answer that was read.
+        span: the sentence's place in the answer.
+    """
+    own = sorted(doubt for (start, end), doubt in doubts if start < span.end and end > span.start)
+    if not own:
+        return Verdict(None, error="this sentence holds nothing that the judge can read")
+    return labelled(sum(own[-WORST:]) / len(own[-WORST:]))
+
+
+def labelled(p_fail: float) -> Verdict:
+    """The verdict on a part of an answer with this probability of FAIL."""
+    return Verdict(Label.FAIL if p_fail >= DOUBT else Label.PASS, p_fail)
 
 
 def unsupported_words(
-    answer: str, doubts: Iterable[tuple[tuple[int, int], float]], threshold: float = DOUBT
+    answer: str, doubts: Iterable[tuple[tuple[int, int], float]]
 ) -> tuple[Unsupported, ...]:
     """The words of an answer that the document does not support.
 
@@ -24,7 +44,6 @@ def unsupported_words(
     Args:
         answer: its text.
         doubts: place and probability of each token that was read.
-        threshold: from which probability a word is unsupported.
     """
     known = sorted(doubts)
     found: list[Unsupported] = []
@@ -35,7 +54,7 @@ def unsupported_words(
         p, place = 0.0, at
         while place < len(known) and known[place][0][0] < end:
             p, place = max(p, known[place][1]), place + 1
-        if p < threshold:
+        if p < DOUBT:
             continue
         last = found[-1] if found else None
         if last is not None and _BETWEEN.fullmatch(answer, last.end, start):

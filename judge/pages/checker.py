@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from judge.encoder.calibrated import CalibratedEncoder
-from judge.encoder.spans import unsupported_words
+from judge.encoder.spans import sentence_verdict, unsupported_words
 from judge.models.batching import by_length
 from judge.models.identity import ENCODER
 from judge.pages.layout import QUESTION_TOKENS, RUNS, Layout, Page, pages
@@ -21,8 +21,6 @@ LAYOUT_VERSION = 1
 BATCH_TOKENS = 4096
 PAGE_TOKENS = 1024
 CHUNK = 256
-DOUBT = 0.5
-"""From which probability on a token counts as unsupported."""
 
 
 def describe_layout(layout: Layout) -> dict[str, Any]:
@@ -36,24 +34,12 @@ def describe_layout(layout: Layout) -> dict[str, Any]:
     }
 
 
-WORST = 3
-"""Tokens of a sentence whose mean doubt is the sentence's: one alone may be a slip."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Read:
     """A verdict, and the place in the answer and the doubt of each of its tokens."""
 
     verdict: Verdict
     doubts: tuple[tuple[tuple[int, int], float], ...] = ()
-
-    def sentence(self, span: Span) -> Verdict:
-        """What the tokens of a sentence say."""
-        own = sorted(doubt for (start, end), doubt in self.doubts if start < span.end and end > span.start)
-        if not own:
-            return Verdict(None, error="this sentence holds nothing that the judge can read")
-        p_fail = sum(own[-WORST:]) / len(own[-WORST:])
-        return Verdict(Label.FAIL if p_fail >= DOUBT else Label.PASS, p_fail)
 
 
 @dataclass(frozen=True)
@@ -98,11 +84,11 @@ class PagesJudge(CalibratedEncoder):
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
         """Judge answers and each of their sentences, from one reading of the answer.
 
-        A sentence's probability is the mean of those of its :data:`WORST` most doubted tokens, read among
-        the sentences around it.
+        A sentence's probability is that of its most doubted tokens
+        (:func:`~judge.encoder.spans.sentence_verdict`), read among the sentences around it.
         """
         for found, spans in zip(self._read(samples), sentences, strict=True):
-            yield found.verdict, tuple(map(found.sentence, spans))
+            yield found.verdict, tuple(sentence_verdict(found.doubts, span) for span in spans)
 
     def _read(self, samples: Sequence[Sample]) -> "list[_Read]":
         """Every sample's verdict, and what its tokens say."""
