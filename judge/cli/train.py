@@ -1,8 +1,6 @@
 """``judge sft``, ``judge dpo`` and ``judge encoder``: read a recipe, train, print where the judge lies."""
 
-import atexit
 import os
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,12 +10,12 @@ import typer
 
 from judge.cli.start import DEMO, prepare
 from judge.configs import load_config
-from judge.errors import JudgeError, require
+from judge.errors import require
 from judge.files import locked
 from judge.shipped import find_recipe
 from judge.training.checkpoints import describe_run, finished_run, resume_point
 from judge.training.config import DPORecipe, EncoderRecipe, RunConfig, SFTRecipe
-from judge.training.launch import launch_note, obey_launcher
+from judge.training.launch import obey_launcher
 
 WORDS = Annotated[
     list[str] | None,
@@ -94,21 +92,16 @@ def run_recipe(
         recipe, *overrides = Path(words[0]), *words[1:]
     overrides += [f"{key}=true" for key, given in (("resume", resume), ("overwrite", overwrite)) if given]
     first = os.environ.get("RANK", "0") == "0"
-    try:
-        obey_launcher()  # before anything asks what GPUs there are
-        file = find_recipe(recipe, stage)
-        config = load_config(kind, file, overrides)
-        with locked(Path(config.output), folder=True) if first else nullcontext():
-            finished = finished_run(config, describe_run(config, stage)) if config.resume else None
-            if finished is None:
-                prepare(config, stage, recipe, file)
-                # What is wrong with the output is told before anything is loaded.
-                resume_point(config, describe_run(config, stage))
-            summary = finished["training"] if finished else train(config)
-    except JudgeError:
-        if note := launch_note():
-            atexit.register(print, note, file=sys.stderr)  # below the error, which is printed next
-        raise
+    obey_launcher()  # before anything asks what GPUs there are
+    file = find_recipe(recipe, stage)
+    config = load_config(kind, file, overrides)
+    with locked(Path(config.output), folder=True) if first else nullcontext():
+        finished = finished_run(config, describe_run(config, stage)) if config.resume else None
+        if finished is None:
+            prepare(config, stage, recipe, file)
+            # What is wrong with the output is told before anything is loaded.
+            resume_point(config, describe_run(config, stage))
+        summary = finished["training"] if finished else train(config)
     if first:
         numbers = ", ".join(
             f"{name} {value}" for name, value in summary.items() if not isinstance(value, list | dict)

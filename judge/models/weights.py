@@ -45,9 +45,9 @@ class LoadedModel:
         }
 
 
-def default_precision(training: bool = False, trained: str | None = None) -> str:
+def default_precision(trained: str | None = None) -> str:
     """The number format of this device, by what it can do; see :meth:`hardware.Device.precision`."""
-    return hardware.this_device().precision(training, trained)
+    return hardware.this_device().precision(trained=trained)
 
 
 def load_tokenizer(name: str, revision: str | None = None) -> Any:

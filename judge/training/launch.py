@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
@@ -10,9 +9,6 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.models import hardware
-
-DRIVERS = {"11": "450.80", "12": "525.60", "13": "580"}
-"""The oldest Linux driver for each major version of CUDA (NVIDIA, CUDA Compatibility, minor versions)."""
 
 
 def launched() -> bool:
@@ -30,7 +26,7 @@ def obey_launcher() -> None:
     """
     import torch
 
-    if _no_device_asked() and _driver() is None and not torch.cuda.is_available():
+    if _no_device_asked() and shutil.which("nvidia-smi") is None and not torch.cuda.is_available():
         print("no GPU on this machine, and no launch config: training on the CPU", flush=True)
         os.environ["ACCELERATE_USE_CPU"] = "true"
         _use_all_cores()
@@ -54,14 +50,6 @@ def check_gpu() -> None:
         f"the launch config is for GPUs, and torch has none: {_why_no_gpu()}. To train on the CPU, launch "
         "with accelerate_configs/cpu.yaml, or without a launcher"
     )
-
-
-def launch_note() -> str | None:
-    """What to say below an error if ``accelerate launch`` will add its own traceback; ``None`` if not."""
-    options = _accelerate_options()
-    if options is None or options & {"-q", "--quiet"}:
-        return None
-    return "note: accelerate adds a traceback of its own; accelerate launch --quiet leaves it out"
 
 
 def _accelerate_options() -> set[str] | None:
@@ -123,37 +111,16 @@ def use_one_gpu(arguments: Any) -> None:
 
 
 def _why_no_gpu() -> str:
-    """Torch's build, the driver, and what to install, in one sentence."""
+    """What torch says, in one sentence."""
     import torch
 
-    driver, cuda = _driver(), torch.version.cuda
-    found = f"the driver is {driver}" if driver else "nvidia-smi finds no driver"
-    if cuda is None:
+    if torch.version.cuda is None:
         return (
-            f"torch {torch.__version__} is a build without CUDA ({found}); "
-            "install one with CUDA: pip install -r requirements/gpu.txt"
+            f"torch {torch.__version__} is a build without CUDA; install one with CUDA: "
+            "pip install -r requirements/gpu.txt"
         )
     try:
         torch.cuda.init()
-        reason = "no reason given"
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-    oldest = DRIVERS.get(cuda.split(".")[0], DRIVERS["13"])
-    return (
-        f"torch {torch.__version__} is built for CUDA {cuda}, {found} ({reason}); install NVIDIA's "
-        f"driver {oldest} or newer, or a torch that is built for the CUDA of this driver"
-    )
-
-
-def _driver() -> str | None:
-    """The driver's version by ``nvidia-smi``, or ``None``."""
-    command = shutil.which("nvidia-smi")
-    if command is None:
-        return None
-    query = [command, "--query-gpu=driver_version", "--format=csv,noheader"]
-    try:
-        run = subprocess.run(query, capture_output=True, text=True, timeout=30)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = run.stdout.split("\n")
-    return lines[0].strip() or None if run.returncode == 0 else None
+        return str(error).splitlines()[0].rstrip(".")
+    return f"torch {torch.__version__} is built for CUDA {torch.version.cuda}, and finds no GPU"

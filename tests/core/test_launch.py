@@ -72,18 +72,18 @@ def fake_torch(monkeypatch: pytest.MonkeyPatch, cuda: str | None, says: str, dri
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.cuda, "init", init)
     monkeypatch.setattr(torch.version, "cuda", cuda)
-    monkeypatch.setattr(launch, "_driver", lambda: driver)
+    monkeypatch.setattr(launch.shutil, "which", lambda _: driver)
 
 
 def test_an_old_driver_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     says = "The NVIDIA driver on your system is too old (found version 12040).\nPlease update"
-    fake_torch(monkeypatch, "13.0", says, "550.54.15")
+    fake_torch(monkeypatch, "13.0", says, "nvidia-smi")
     monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "fp16")
     monkeypatch.setenv("ACCELERATE_USE_CPU", "False")
     for ask in (precision_of, weight_precision_of, lambda recipe: common_arguments(recipe, 8)):
         with pytest.raises(InputError) as caught:
             ask(recipe(lora=None))
-    for part in ("CUDA 13.0", "550.54.15", "system is too old", "driver 580 or newer", "cpu.yaml"):
+    for part in ("driver on your system is too old (found version 12040)", "cpu.yaml"):
         assert part in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -91,8 +91,8 @@ def test_an_old_driver_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("cuda", "driver", "parts"),
     [
-        (None, "580.65.06", ("a build without CUDA", "580.65.06", "requirements/gpu.txt")),
-        ("12.6", None, ("CUDA 12.6", "nvidia-smi finds no driver", "driver 525.60 or newer")),
+        (None, "nvidia-smi", ("a build without CUDA", "requirements/gpu.txt")),
+        ("12.6", None, ("no NVIDIA driver", "cpu.yaml")),
     ],
 )
 def test_a_build_without_cuda_and_a_machine_without_a_driver(
@@ -109,7 +109,7 @@ def test_a_build_without_cuda_and_a_machine_without_a_driver(
 def test_the_command_refuses_before_it_reads_anything(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    fake_torch(monkeypatch, "13.0", "too old", "550.54.15")
+    fake_torch(monkeypatch, "13.0", "too old", "nvidia-smi")
     monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "no")
     with pytest.raises(SystemExit) as caught:
         main(["sft", "nowhere.yaml"])
@@ -127,7 +127,7 @@ def test_the_command_refuses_before_it_reads_anything(
     ],
 )
 def test_the_cpu_can_be_chosen(chosen: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_torch(monkeypatch, "13.0", "too old", "550.54.15")
+    fake_torch(monkeypatch, "13.0", "too old", "nvidia-smi")
     for name, value in chosen.items():
         monkeypatch.setenv(name, value)
     check_gpu()
@@ -190,7 +190,9 @@ def test_a_launch_without_a_config_takes_the_cpu_of_a_machine_without_a_gpu(
             obey_launcher()
     parent.typed("recipes/sft.py")
     with monkeypatch.context() as patch:
-        patch.setattr(launch, "_driver", lambda: "550.54.15")  # there is a GPU, and this torch cannot use it
+        patch.setattr(
+            launch.shutil, "which", lambda _: "nvidia-smi"
+        )  # there is a GPU, and this torch cannot use it
         with pytest.raises(InputError, match="the launch config is for GPUs"):
             obey_launcher()
     capsys.readouterr()
@@ -198,18 +200,6 @@ def test_a_launch_without_a_config_takes_the_cpu_of_a_machine_without_a_gpu(
     assert capsys.readouterr().out.startswith("no GPU on this machine, and no launch config: training on")
     check_gpu()
     assert common_arguments(recipe(), 8)["use_cpu"] and precision_of(recipe()) != "float16"
-
-
-def test_an_error_says_whose_the_traceback_below_it_is(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    parent = Parent(monkeypatch, tmp_path)
-    parent.typed("recipes/sft.py", "--quiet")
-    assert "accelerate launch --quiet" in str(launch.launch_note())
-    parent.typed("--quiet", "recipes/sft.py")
-    assert launch.launch_note() is None
-    parent.words = ["bash"]
-    assert launch.launch_note() is None
 
 
 # --- Several GPUs, one process ------------------------------------------------------------------------------
