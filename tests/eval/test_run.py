@@ -352,7 +352,7 @@ def test_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
 
 def test_a_finished_result_of_another_run_shows_the_difference(tmp_path: Path) -> None:
     write_reports(tmp_path, [run(out=tmp_path)])
-    with pytest.raises(InputError, match="holds a result of another run; name:"):
+    with pytest.raises(InputError, match="holds a result of another run; name was"):
         run(Scripted(RIGHT, name="other"), out=tmp_path)
 
 
