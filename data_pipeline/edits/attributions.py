@@ -20,7 +20,6 @@ from data_pipeline.edits.triples import Triple, place_of, triples
 from data_pipeline.text.content import keys
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import document_facts, find_facts, is_translation
-from judge.types import Language
 
 _LIST = re.compile(
     r"(?<![\w.-])(?P<one>[~≈∼]?\d+(?:[.,]\d+)*(?: ?%)?),? and "
@@ -61,7 +60,7 @@ _IN_A_NAME = re.compile(r"[A-Z]\w+, $")
 """What stands before a place that is part of a longer one: "Manchester, England"."""
 
 
-def attribution(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+def attribution(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Exchange two facts of one kind that belong to different things, or say a thing of another name.
 
     The document must not hold of a thing what the new answer says of it: the two facts are of different

@@ -8,7 +8,6 @@ from data_pipeline.edits.edit import Edit, Swap, listed_together
 from data_pipeline.edits.edit_zh import ASKS_WHY, chinese_edit
 from data_pipeline.edits.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.text.segment_zh import plain, sentence_of, word_after
-from judge.types import Language
 
 _NUMBER = r"(?:约|近|大约|超过|了)*\s?(?:\d|[一二三四五六七八九十百两半]|百分之)"
 _CHANGES = frozenset(
@@ -31,9 +30,7 @@ _STATED = frozenset(
 )
 
 
-def chinese_comparative(
-    answer: str, document: str, question: str, language: Language, rng: Random
-) -> Edit | None:
+def chinese_comparative(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Turn one direction word (高于, 南部, 增加) into its opposite, where the question does not name it."""
     if ASKS_WHY.search(plain(question)):
         return None

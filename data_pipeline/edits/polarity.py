@@ -10,7 +10,6 @@ from data_pipeline.edits.support import sentence_at
 from data_pipeline.text.content import keys
 from data_pipeline.text.facts import is_translation
 from judge.prompting.sentences import sentence_spans
-from judge.types import Language
 
 _FINDING = re.compile(
     r"\b(?:stud(?:y|ies)|results|findings?|data|patients|hypothes[ie]s|effects?|significant\w*|predict\w*|clinical\w*"
@@ -33,7 +32,7 @@ OTHER_ANSWER = {
 }  # fmt: skip
 
 
-def negation(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+def negation(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Turn one statement, by a negation put in or taken out; an opening "Yes" or "No" turns with it.
 
     A negation is taken out only of findings, which other edits deny as often, and where one could be put in
@@ -51,15 +50,15 @@ def negation(answer: str, document: str, question: str, language: Language, rng:
     rng.shuffle(spots)
     spots.sort(key=lambda spot: not spot.removes)
     yes = [(head.start(), head.end(), OTHER_ANSWER[head.group()])] if head else []
-    if head and len(answer[head.end() :].strip(" ,.;，。；")) <= 3:
-        return make_edit("negation", answer, document, language, list(yes))
+    if head and len(answer[head.end() :].strip(" ,.;")) <= 3:
+        return make_edit("negation", answer, document, list(yes))
     for start, end, text, removes in spots:
         if head and removes == (head.group() in _YES):
             continue
         if head and re.search(r"\w[.!?]\s", answer[head.end() : start]):
             continue  # "Yes" and "No" speak of their own sentence
         swaps: list[Swap] = [(start, end, text), *yes]
-        if edit := make_edit("negation", answer, document, language, swaps):
+        if edit := make_edit("negation", answer, document, swaps):
             return edit
     return None
 

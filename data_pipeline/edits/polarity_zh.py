@@ -9,15 +9,12 @@ from data_pipeline.edits.negation_zh import chinese_negations
 from data_pipeline.edits.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.text.facts_zh import is_translated
 from data_pipeline.text.segment_zh import plain
-from judge.types import Language
 
 _YES = frozenset(("是的", "对的", "是", "会的"))
 _DENIES = re.compile(r"[不没未无非]|难")
 
 
-def chinese_negation(
-    answer: str, document: str, question: str, language: Language, rng: Random
-) -> Edit | None:
+def chinese_negation(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Turn one statement, by a negation taken out (first) or put in; an opening 是的 or 不 turns with it.
 
     Questions that deny something themselves, or ask why, would tell a turned answer. Translations are left

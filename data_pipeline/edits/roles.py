@@ -20,7 +20,6 @@ from data_pipeline.edits.triples import triples
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import document_facts, is_translation
 from data_pipeline.text.words import either
-from judge.types import Language
 
 # A side of a comparison: a few words without a verb, a mark or another clause.
 _WORD = (
@@ -110,7 +109,7 @@ _CAN_STAND_BEFORE = re.compile(
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|him|himself|herself|its|their|they)\b", re.I)
 
 
-def role(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+def role(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Let two persons, bodies, places or groups of a relation or comparison change places.
 
     A relation counts only if it cannot hold both ways ("beat", "succeeded", "is higher in"); what the answer

@@ -75,7 +75,7 @@ def first_made(
     found: list[Candidate] = sorted({item for item in candidates if item is not None})
     rng.shuffle(found)
     for candidate in found:
-        if edit := make_edit(kind, answer, document, "en", [candidate]):
+        if edit := make_edit(kind, answer, document, [candidate]):
             return edit
     return None
 

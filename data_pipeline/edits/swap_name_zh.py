@@ -16,7 +16,6 @@ from data_pipeline.text.facts_zh import chinese_facts, is_translated
 from data_pipeline.text.people_zh import form_of_person
 from data_pipeline.text.segment_zh import Word, is_whole, plain, segment, starts_of, words_in
 from data_pipeline.text.words import words
-from judge.types import Language
 
 _LONGEST_TERM = 14
 _TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "b", "j", "l", "eng", "ng")
@@ -29,7 +28,7 @@ _PEOPLE = ("person", "foreign", "anonymous")
 _LISTED = re.compile(r"[、和与及或,，]")
 
 
-def chinese_entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+def chinese_entity(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Another name of the same form for every mention of one, or another term for an answer that is one."""
     if is_translated(document):
         return None
