@@ -1,7 +1,7 @@
 """The keys of a data recipe (``data.yaml``). Every key here is read, and no other is allowed."""
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
@@ -53,11 +53,12 @@ class PreferenceConfig(StrictConfig):
     """Pairs in the training split, half about faithful answers and half about hallucinated ones."""
     model: str | None = None
     """Its own wrong judgements become the rejected ones first; composed ones fill up. Without, all are."""
-    candidates: PositiveInt = 128
-    """How many samples the model judges in search of its mistakes."""
     reason_share: Share = Field(default=0.25, ge=0, le=1)
     """Share of the pairs in reason mode."""
-    max_new_tokens: PositiveInt = 96
+    gone: ClassVar[Mapping[str, str]] = {
+        "candidates": "omit it; the model judges 128 samples of a mode in search of its mistakes",
+        "max_new_tokens": "omit it; a judgement of the model has 96 tokens",
+    }
 
 
 class MixConfig(StrictConfig):
@@ -121,16 +122,17 @@ class LeaksConfig(StrictConfig):
     """The leak gate: what occurs in a benchmark, by passage or by question and answer, is dropped before
     anything is made of it."""
 
-    benchmarks: tuple[str, ...] = ()
-    """Names of benchmarks; empty means all that are available."""
     built: tuple[str, ...] = ()
     """Folders of data sets that were built to measure with, such as ``runs/bianbench/data``: what
     is in one of them is dropped too."""
     data_dir: str | None = None
-    """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default."""
+    """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default. All that are there are compared."""
     max_dropped: Share = Field(default=0.2, ge=0, le=1)
     """A build stops if the gate drops more than this share of a source: what is left is another set than the
     one that was asked for."""
+    gone: ClassVar[Mapping[str, str]] = {
+        "benchmarks": "omit it; the gate compares with every benchmark that is in the folder"
+    }
 
 
 class DataConfig(StrictConfig):

@@ -1,11 +1,11 @@
 """Strict YAML configs: typed, every key known, every error naming the key and the nearest right one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -21,6 +21,8 @@ class StrictConfig(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    gone: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions, and what to do instead."""
 
     @model_validator(mode="before")
     @classmethod
@@ -139,8 +141,10 @@ def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None
                 _models(owner.model_fields[part].annotation) for owner in owners if part in owner.model_fields
             ]
             owners = [model for models in inner for model in models] or owners
+        key = str(first["loc"][-1])
+        gone = {name: text for owner in owners for name, text in getattr(owner, "gone", {}).items()}
         known = {name for owner in owners for name in owner.model_fields}
-        message = unknown("key", first["loc"][-1], known)
+        message = f"is gone: {gone[key]}" if key in gone else unknown("key", key, known)
     if others:
         message += f" (and {len(others)} more problems)"
     return InputError(message, file=path, field=field or None)
