@@ -3,10 +3,9 @@
 import re
 from random import Random
 
-from data_pipeline.edits.clauses import is_tied
+from data_pipeline.edits.clauses import is_tied, sentence_at
 from data_pipeline.edits.edit import Edit, Swap, Turn, make_edit, same_case
 from data_pipeline.edits.negation_en import english_negations
-from data_pipeline.edits.support import sentence_at
 from data_pipeline.text.content import keys
 from data_pipeline.text.facts import is_translation
 from judge.prompting.sentences import sentence_spans
