@@ -1,7 +1,7 @@
 """Edits by rule that make a faithful answer wrong: one changed fact, without a model.
 
 ``types`` lists the edits, one module each (``swap_date``, ``swap_name``, ``swap_number``, ``polarity``,
-``comparatives``, ``attributions``; ``_zh`` for Chinese). ``perturber`` chooses one, ``edit`` has
+``comparatives``, ``roles``, ``attributions``; ``_zh`` for Chinese). ``perturber`` chooses one, ``edit`` has
 what all share, ``verify`` checks the edits of chat models.
 """
 

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from data_pipeline.edits.edit import Edit, Swap, make_edit, occurs
+from data_pipeline.edits.edit import Edit, Swap, occurs
+from data_pipeline.edits.exchange import exchanged, first_made
 from data_pipeline.text.triples import Triple, triples_of
 
-LONGEST = 220
-"""Characters of the span of an answer that one edit may cover: a change is told in one line."""
 # Relations whose objects are of one kind, so that a sentence stays sensible when they change places.
 _ALIKE: tuple[tuple[str, ...], ...] = (
     ("birthPlace", "deathPlace", "residence", "placeOfBirth", "placeOfDeath"),
@@ -40,13 +39,10 @@ _IN_A_NAME = re.compile(r"[A-Z]\w+, $")
 def attribution(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Exchange the objects of two triples; none says of either subject what the new answer does."""
     stated = [triple._replace(value=triple.value.strip('"')) for triple in triples_of(document)]
-    found = sorted(set(_objects(answer, stated)))
-    rng.shuffle(found)
-    edits = (make_edit("attribution", answer, document, [swap]) for swap in found)
-    return next((edit for edit in edits if edit is not None), None)
+    return first_made("attribution", answer, document, rng, _objects(answer, stated))
 
 
-def _objects(answer: str, stated: Sequence[Triple]) -> Iterator[Swap]:
+def _objects(answer: str, stated: Sequence[Triple]) -> Iterator[Swap | None]:
     """Objects of two triples, of the same relation of two things or of two relations of like objects."""
     for number, (subject, relation, target) in enumerate(stated):
         for other_subject, other_relation, other in stated[number + 1 :]:
@@ -67,7 +63,7 @@ def _objects(answer: str, stated: Sequence[Triple]) -> Iterator[Swap]:
                 for start, end in (one, two)
             ]
             if not any(parts) and not _side_by_side(answer, one, two):
-                yield from exchanged(answer, one, two)
+                yield exchanged(answer, one, two)
 
 
 def _interchangeable(one: tuple[str, str], other: tuple[str, str]) -> bool:
@@ -92,11 +88,3 @@ def place_of(name: str, answer: str) -> tuple[int, int] | None:
         if spots:
             return spots[0] if len(spots) == 1 else None
     return None
-
-
-def exchanged(answer: str, one: tuple[int, int], other: tuple[int, int]) -> Iterator[Swap]:
-    """Two spans of an answer change places; nothing where they overlap, lie far apart or say the same."""
-    (start, stop), (again, end) = sorted((one, other))
-    first, second = answer[start:stop], answer[again:end]
-    if stop <= again and end - start <= LONGEST and first.casefold() != second.casefold():
-        yield start, end, second + answer[stop:again] + first

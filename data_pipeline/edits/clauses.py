@@ -49,10 +49,11 @@ def is_tied(answer: str, start: int) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _sentences(text: str) -> tuple[Span, ...]:
+def sentences(text: str) -> tuple[Span, ...]:
+    """The sentences of a text, in order."""
     return sentence_spans(text)
 
 
 def sentence_at(text: str, place: int) -> Span:
     """The sentence of a text that holds a place."""
-    return next((part for part in _sentences(text) if part.start <= place < part.end), Span(0, len(text)))
+    return next((part for part in sentences(text) if part.start <= place < part.end), Span(0, len(text)))

@@ -9,6 +9,7 @@ from data_pipeline.edits.comparatives_zh import chinese_comparative
 from data_pipeline.edits.edit import Edit, EditFunction, OwnEdit
 from data_pipeline.edits.polarity import negation
 from data_pipeline.edits.polarity_zh import chinese_negation
+from data_pipeline.edits.roles import role
 from data_pipeline.edits.swap_date import DATE
 from data_pipeline.edits.swap_date_zh import CHINESE_DATE
 from data_pipeline.edits.swap_name import entity
@@ -34,6 +35,7 @@ EDITS: Mapping[str, EditFunction] = {
     "entity": _either(entity, chinese_entity),
     "negation": _either(negation, chinese_negation),
     "comparative": _either(comparative, chinese_comparative),
+    "role": _either(role),
     "attribution": _either(attribution),
 }
 FOREIGN_EDITS: Mapping[str, EditFunction] = {
