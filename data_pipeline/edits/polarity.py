@@ -21,7 +21,6 @@ _CONCEDES = re.compile(
 """What another sentence of an answer has that depends on a finding, or speaks against its contrary."""
 SAME = 0.2
 """Share of content words up to which another sentence of an answer speaks of something else."""
-_YES = ("Yes", "是的", "对的", "是", "会的")
 YES_OR_NO = re.compile(r"(Yes|No)(?=[,.;]| [-–—] |$)|(是的|对的|不是的|不|没有|是|会的|不会)(?=[，。；]|$)")
 """A plain answer to a yes/no question, at the start of a longer one."""
 _DENIES = re.compile(r"\b(?:not|never|no|without|cannot)\b|n[’']t\b", re.I)
@@ -52,7 +51,7 @@ def negation(answer: str, document: str, question: str, rng: Random) -> Edit | N
     if head and len(answer[head.end() :].strip(" ,.;")) <= 3:
         return make_edit("negation", answer, document, list(yes))
     for start, end, text, removes in spots:
-        if head and removes == (head.group() in _YES):
+        if head and removes == (head.group() == "Yes"):
             continue
         if head and re.search(r"\w[.!?]\s", answer[head.end() : start]):
             continue  # "Yes" and "No" speak of their own sentence
@@ -87,7 +86,5 @@ def _goes_both_ways(spot: Turn, answer: str, question: str) -> bool:
 
 def removes_negation(edit: Edit) -> bool:
     """Does a negation edit take a negation out (rather than put one in)?"""
-    pattern = re.compile(
-        r"\bnot\b|n[’']t\b|\bnever\b|\bno\b|\bno longer\b|\bnobody\b|\bcannot\b|[不没未无从]", re.I
-    )
+    pattern = re.compile(r"\bnot\b|n[’']t\b|\bnever\b|\bno\b|\bno longer\b|\bnobody\b|\bcannot\b", re.I)
     return bool(pattern.search(edit.replaced)) and not pattern.search(edit.inserted)

@@ -8,7 +8,6 @@ from data_pipeline.edits.comparatives import comparative
 from data_pipeline.edits.comparatives_zh import chinese_comparative
 from data_pipeline.edits.edit import Edit, EditFunction, OwnEdit
 from data_pipeline.edits.polarity import negation
-from data_pipeline.edits.polarity_zh import chinese_negation
 from data_pipeline.edits.roles import role
 from data_pipeline.edits.swap_date import DATE
 from data_pipeline.edits.swap_date_zh import CHINESE_DATE
@@ -33,7 +32,7 @@ EDITS: Mapping[str, EditFunction] = {
     "number": _either(NUMBER.edit, CHINESE_NUMBER.edit),
     "date": _either(DATE.edit, CHINESE_DATE.edit),
     "entity": _either(entity, chinese_entity),
-    "negation": _either(negation, chinese_negation),
+    "negation": _either(negation),
     "comparative": _either(comparative, chinese_comparative),
     "role": _either(role),
     "attribution": _either(attribution),
