@@ -50,7 +50,7 @@ def wrong(answer: str, kind: str, replaced: str, inserted: str, question: str = 
 
 
 def quotes_of(item: Sample) -> list[str]:
-    return [text for finding in findings(item) for text in (*finding.quotes, *filter(None, [finding.answer]))]
+    return [text for finding in findings(item) for text in finding.quotes]
 
 
 # --- What is said -------------------------------------------------------------------------------------------
