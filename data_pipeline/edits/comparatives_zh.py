@@ -26,7 +26,7 @@ _EXTREMES = frozenset(["最大", "最小", "最高", "最低", "最多", "最少
 _AIMS = re.compile(r"为了|确保|面临|问题|挑战|危机|威胁|希望|目标|力度|努力|可能|限度|程度|其次")
 _PARTS_OF_DAY = frozenset(("上午", "下午", "早上", "晚上"))
 _STATED = frozenset(
-    ("高于 低于 多于 少于 大于 小于 长于 短于 快于 慢于 好于 差于 优于 劣于 ").split()  # noqa: SIM905 (a list of words)
+    ("高于 低于 多于 少于 大于 小于 优于 劣于 ").split()  # noqa: SIM905 (a list of words)
 )
 
 
