@@ -16,7 +16,7 @@ _GENDERED = re.compile(
     re.I,
 )
 _STOP = frozenset(words("stop_words_en"))
-_SURE = ("person-long", "person-short", "country", "city", "state", "demonym", "virus", "drug")
+_SURE = ("person-long", "person-short", "country", "city", "state", "demonym", "virus")
 """Kinds of English names that may be exchanged as they are; others by their head word."""
 _BY_HEAD = ("place", "organisation", "thing")
 

@@ -126,11 +126,6 @@ def test_names_have_kinds_and_are_whole() -> None:
     assert people == {"李x1": "anonymous", "张某": "anonymous", "艾萨克·牛顿": "foreign"}
 
 
-def test_a_term_gives_way_to_one_with_its_last_word() -> None:
-    document = "公式含有与法向力有关的压力项，以及与切向力有关的剪切项。"
-    assert outcomes("entity", "压力项", document, "什么与法向力有关？") == {"剪切项"}
-
-
 def test_traditional_characters_stay_traditional() -> None:
     assert outcomes("date", "1873年", FAR, "何時抵達廈門？") == {"1881年"}
     for new in outcomes("entity", "《閩海行記》", FAR, ""):
