@@ -64,8 +64,8 @@ def make_manifest(
         "documents": store.documents(),
         "samples": store.count(),
         "counts": {column: store.counts(column) for column in columns},
-        "licences": store.counts_by("source", "licence"),
-        "edits": store.counts_by("source", "edit_type"),
+        "licences": _by_source(store, "licence"),
+        "edits": _by_source(store, "edit_type"),
         "rows": {
             name.removesuffix(".jsonl"): count_rows(folder / name)
             for name in FILES
@@ -75,6 +75,12 @@ def make_manifest(
         **stages,
         "dropped": dropped.table(),
     }
+
+
+def _by_source(store: SampleStore, column: str) -> dict[str, dict[str, int]]:
+    """How many samples of each source have each value of a column that has one."""
+    sources = store.counts("source", f"{column} IS NOT NULL")
+    return {source: store.counts(column, "source = ?", (source,)) for source in sources}
 
 
 def _from_document(store: SampleStore) -> dict[str, Any]:
@@ -157,7 +163,7 @@ def data_card(manifest: Mapping[str, Any]) -> str:
     lines += ["", "## what gold answers gave", "", *yields(manifest)]
     for title, what, noted in (
         ("left out", "reason", manifest["dropped"]),
-        ("gold answers without sentences that nothing bears", "source", manifest["trimmed"]),
+        ("gold answers without sentences that nothing supports", "source", manifest["trimmed"]),
     ):
         if noted or what == "reason":
             rows = ((name, items["count"]) for name, items in noted.items())

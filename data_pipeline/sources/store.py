@@ -16,7 +16,7 @@ from data_pipeline.sources.licences import licence_of
 from judge.errors import InputError, JudgeError
 from judge.files import dump
 from judge.samples import row_from_sample, sample_from_row
-from judge.types import Label, Mode, Sample
+from judge.types import Mode, Sample
 
 LABELLED = "labelled"
 """Counts as the kind of samples that were taken as they are."""
@@ -226,15 +226,6 @@ class SampleStore:
         """The number of the sample that was added last; 0 where there is none."""
         return int(self._one("SELECT COALESCE(MAX(number), 0) FROM samples"))
 
-    def counts_by(self, first: str, second: str) -> dict[str, dict[str, int]]:
-        """How many samples have each value of a column that has one, by the values of another."""
-        known = f"FROM samples WHERE {second} IS NOT NULL"
-        query = f"SELECT {first}, {second}, COUNT(*) {known} GROUP BY 1, 2 ORDER BY 1, 2"
-        found: dict[str, dict[str, int]] = {}
-        for one, two, count in self.table.execute(query):
-            found.setdefault(one, {})[two] = count
-        return found
-
     def documents(self) -> int:
         """How many documents the samples are about."""
         return int(self._one("SELECT COUNT(DISTINCT document) FROM samples"))
@@ -246,11 +237,6 @@ class SampleStore:
     def pairs(self, split: str) -> int:
         """How many pairs, and samples alone, lie in a split."""
         return int(self._one("SELECT COUNT(DISTINCT pair) FROM samples WHERE split = ?", (split,)))
-
-    def labels(self, split: str) -> set[Label]:
-        """The labels that occur in a split."""
-        query = "SELECT DISTINCT label FROM samples WHERE split = ? AND label IS NOT NULL"
-        return {Label(label) for (label,) in self.table.execute(query, (split,))}
 
     def drop(self, where: str, values: tuple[Any, ...] = ()) -> None:
         """Remove samples."""
