@@ -22,8 +22,8 @@ class StrictConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
-    moved: ClassVar[Mapping[str, str]] = {}
-    """Keys of earlier versions, and what is written now."""
+    gone: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions, and what to do instead."""
 
     @model_validator(mode="before")
     @classmethod
@@ -142,9 +142,10 @@ def _explain(kind: type[StrictConfig], error: ValidationError, path: Path | None
                 _models(owner.model_fields[part].annotation) for owner in owners if part in owner.model_fields
             ]
             owners = [model for models in inner for model in models] or owners
-        known = {name for owner in owners for name in owner.model_fields}
         key = str(first["loc"][-1])
-        message = f"write {kind.moved[key]}" if key in kind.moved else unknown("key", key, known)
+        gone = {name: text for owner in owners for name, text in getattr(owner, "gone", {}).items()}
+        known = {name for owner in owners for name in owner.model_fields}
+        message = f"is gone: {gone[key]}" if key in gone else unknown("key", key, known)
     if others:
         message += f" (and {counted(len(others), 'more problem')})"
     return InputError(message, file=path, field=field or None)

@@ -21,7 +21,7 @@ FORBIDDEN = {
     "eval": {"data_pipeline", "recipes"},
 }
 LEVELS = (
-    {"errors", "types", "lazy", "progress"},
+    {"errors", "types", "lazy", "markdown", "progress"},
     {"files"},
     {"rows"},
     {"configs", "samples", "checker", "shipped"},

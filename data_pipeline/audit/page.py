@@ -1,16 +1,14 @@
 """The audit as a page: Markdown, and HTML that needs nothing else. Text of the data is always escaped."""
 
-import html
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from data_pipeline.audit.limits import FIGURES, LIMITS, MIN_DOCUMENTS, MIN_PAIRS, OF_KIND, TEXTS
 from judge.files import write_json, write_text
+from judge.markdown import plain, table
 
 TEMPLATE = Path(__file__).parent / "page.html.jinja"
-_MARKS = re.compile(r"([\\`*_\[\]|])")
 
 
 def write_audit(found: Mapping[str, Any], out: Path, *, page: bool = True) -> list[Path]:
@@ -82,11 +80,6 @@ def legend() -> list[tuple[str, str]]:
         others = [f"{limit:.2f} for {kind}" for (figure, kind), limit in OF_KIND.items() if figure == key]
         found.append((name, f"{TEXTS[key]} Limit {', '.join([f'{LIMITS[key]:.2f}', *others])}."))
     return found
-
-
-def plain(text: object) -> str:
-    """A text as one line of Markdown that shows it and nothing else."""
-    return _MARKS.sub(r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -187,5 +180,4 @@ def _repeats(found: Mapping[str, Any]) -> list[str]:
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-    lines = [f"| {' | '.join(names)} |", "|" + " --- |" * len(names)]
-    return [*lines, *(f"| {' | '.join(plain(cell) for cell in row)} |" for row in rows)]
+    return table(names, ([plain(cell) for cell in row] for row in rows), len(names))

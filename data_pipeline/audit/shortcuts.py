@@ -13,7 +13,7 @@ from data_pipeline.audit.cells import OTHERS, Cell, sample_pairs
 from data_pipeline.audit.coherence import coherence, parts_of
 from data_pipeline.audit.figures import Figure, auroc, balanced_accuracy, share
 from data_pipeline.audit.limits import MIN_PAIRS, limit_of, verdict
-from data_pipeline.teachers.rules_judge import label_by_rules
+from data_pipeline.teachers.rules_checks import label_by_rules
 from judge.baselines.rules import TrivialBaseline
 from judge.errors import InputError
 from judge.types import Label, Sample

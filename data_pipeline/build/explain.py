@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from data_pipeline.pairs.contrast import KINDS
+from judge.markdown import table
 
 
 def yields(manifest: Mapping[str, Any]) -> list[str]:
@@ -17,17 +18,18 @@ def yields(manifest: Mapping[str, Any]) -> list[str]:
     if not yields:
         return ["No gold answers were perturbed."]
     kinds = [kind for kind in KINDS if any(f"{kind} asked" in row for row in yields.values())]
-    lines = [f"| source | gold answers | with a pair | {' | '.join(kinds)} |"]
-    lines.append("| --- | ---: | ---: |" + " ---: |" * len(kinds))
+    rows = []
     for source, row in yields.items():
         share = row["with a pair"] / row["golds"]
         made = (_of(row.get(f"{kind} made", 0), row.get(f"{kind} asked", 0)) for kind in kinds)
-        lines.append(f"| {source} | {row['golds']:,} | {share:.0%} | {' | '.join(made)} |")
-    lines += ["", "| source | edit | samples |", "| --- | --- | ---: |"]
-    for source, edits in manifest["edits"].items():
-        by_count = sorted(edits.items(), key=lambda item: (-item[1], item[0]))
-        lines += [f"| {source} | {name} | {count:,} |" for name, count in by_count]
-    return lines
+        rows.append([source, f"{row['golds']:,}", f"{share:.0%}", *made])
+    edits = [
+        (source, name, f"{count:,}")
+        for source, counts in manifest["edits"].items()
+        for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    by_kind = table(("source", "gold answers", "with a pair", *kinds), rows)
+    return [*by_kind, "", *table(("source", "edit", "samples"), edits, 2)]
 
 
 def _of(made: int, asked: int) -> str:

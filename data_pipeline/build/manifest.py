@@ -15,6 +15,7 @@ from data_pipeline.labels.ensemble import yield_markdown
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
 from judge.files import read_jsonl, sha256_file
+from judge.markdown import table
 from judge.prompting.prompts import BuiltinPrompt
 
 FILES = (
@@ -63,16 +64,38 @@ def make_manifest(
         "documents": store.documents(),
         "samples": store.count(),
         "counts": {column: store.counts(column) for column in columns},
-        "licences": store.counts_by("source", "licence"),
-        "edits": store.counts_by("source", "edit_type"),
+        "licences": _by_source(store, "licence"),
+        "edits": _by_source(store, "edit_type"),
         "rows": {
             name.removesuffix(".jsonl"): count_rows(folder / name)
             for name in FILES
             if name.startswith(("sft", "dpo"))
         },
-        "from_document": {"asked": config.from_document, **store.from_document()},
+        "from_document": {"asked": config.from_document, **_from_document(store)},
         **stages,
         "dropped": dropped.table(),
+    }
+
+
+def _by_source(store: SampleStore, column: str) -> dict[str, dict[str, int]]:
+    """How many samples of each source have each value of a column that has one."""
+    sources = store.counts("source", f"{column} IS NOT NULL")
+    return {source: store.counts(column, "source = ?", (source,)) for source in sources}
+
+
+def _from_document(store: SampleStore) -> dict[str, Any]:
+    """The share of edits that bring in nothing new to their document: in all (``got``), and by source."""
+    query = """
+        SELECT source, COUNT(*), SUM(from_document) FROM samples
+        WHERE kind = 'edit' AND from_document IS NOT NULL GROUP BY source ORDER BY source
+    """
+    rows = store.table.execute(query).fetchall()
+    edits = sum(count for _, count, _ in rows)
+    return {
+        "got": round(sum(held for *_, held in rows) / edits, 4) if edits else None,
+        "sources": {
+            source: {"edits": count, "share": round(held / count, 4)} for source, count, held in rows
+        },
     }
 
 
@@ -85,28 +108,32 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         f"{manifest['prompt_version']} (hash `{manifest['prompt_hash']}`). "
         "Splits are by document; a gold answer and its perturbed twin never part.",
     ]
-    for name, table in {**manifest["counts"], **manifest["rows"]}.items():
-        if table:
-            lines += ["", f"## {name}", "", "| what | number |", "| --- | --- |"]
-            lines += [f"| {key} | {value} |" for key, value in table.items()]
+    for name, counts in {**manifest["counts"], **manifest["rows"]}.items():
+        if counts:
+            lines += ["", f"## {name}", "", *table(("what", "number"), counts.items(), 2)]
     if manifest["mix"] is not None:
         lines += ["", "## mix", "", *_mix(manifest["mix"])]
     if manifest["sizes"]:
-        lines += ["", "## sizes", "", "| source | split | asked | samples | PASS | FAIL |"]
-        lines.append("| --- | --- | ---: | ---: | ---: | ---: |")
-        for row in manifest["sizes"]:
-            numbers = (f"{row[name]:,}" for name in ("asked", "samples", "PASS", "FAIL"))
-            lines.append(f"| {row['source']} | {row['split']} | {' | '.join(numbers)} |")
+        names = ("asked", "samples", "PASS", "FAIL")
+        sizes = (
+            [row["source"], row["split"], *(f"{row[name]:,}" for name in names)] for row in manifest["sizes"]
+        )
+        lines += ["", "## sizes", "", *table(("source", "split", *names), sizes, 2)]
         lines += ["", *(f"- {line}" for line in shortages(manifest["sizes"]))]
     if manifest["from_document"]["sources"]:
         lines += ["", "## edits that bring in nothing new to the document", ""]
-        lines += ["| source | edits | share | asked |", "| --- | ---: | ---: | ---: |"]
-        for source, row in manifest["from_document"]["sources"].items():
-            asked = manifest["from_document"]["asked"]
-            lines.append(f"| {source} | {row['edits']:,} | {row['share']:.0%} | {asked:.0%} |")
-    lines += ["", "## licences by source", "", "| source | licence | number |", "| --- | --- | --- |"]
-    for source, licences in manifest["licences"].items():
-        lines += [f"| {source} | {licence} | {number} |" for licence, number in licences.items()]
+        asked = f"{manifest['from_document']['asked']:.0%}"
+        shares = (
+            (source, f"{row['edits']:,}", f"{row['share']:.0%}", asked)
+            for source, row in manifest["from_document"]["sources"].items()
+        )
+        lines += table(("source", "edits", "share", "asked"), shares)
+    licences = (
+        (source, licence, number)
+        for source, counts in manifest["licences"].items()
+        for licence, number in counts.items()
+    )
+    lines += ["", "## licences by source", "", *table(("source", "licence", "number"), licences, 3)]
     lines += ["", "## judgements in reason mode", "", yield_markdown(manifest["yield"]).rstrip()]
     if manifest["teachers"]:
         names = ("calls", "prompt_tokens", "completion_tokens", "cost")
@@ -128,16 +155,19 @@ def data_card(manifest: Mapping[str, Any]) -> str:
         lines.append(
             f"Compared with {compared}; {manifest['leaks']['dropped']} samples dropped (leaks.jsonl)."
         )
-        lines += ["", "| source | compared | dropped | share |", "| --- | ---: | ---: | ---: |"]
-        for source, row in manifest["leaks"]["by_source"].items():
-            lines.append(f"| {source} | {row['checked']:,} | {row['dropped']:,} | {row['share']:.1%} |")
+        dropped = (
+            (source, f"{row['checked']:,}", f"{row['dropped']:,}", f"{row['share']:.1%}")
+            for source, row in manifest["leaks"]["by_source"].items()
+        )
+        lines += ["", *table(("source", "compared", "dropped", "share"), dropped)]
     lines += ["", "## what gold answers gave", "", *yields(manifest)]
-    lines += ["", "## left out", "", "| reason | number |", "| --- | --- |"]
-    lines += [f"| {reason} | {items['count']} |" for reason, items in manifest["dropped"].items()]
-    if manifest["trimmed"]:
-        lines += ["", "## gold answers without sentences that nothing bears", "", "| source | number |"]
-        lines += ["| --- | --- |"]
-        lines += [f"| {source} | {items['count']} |" for source, items in manifest["trimmed"].items()]
+    for title, what, noted in (
+        ("left out", "reason", manifest["dropped"]),
+        ("gold answers without sentences that nothing supports", "source", manifest["trimmed"]),
+    ):
+        if noted or what == "reason":
+            rows = ((name, items["count"]) for name, items in noted.items())
+            lines += ["", f"## {title}", "", *table((what, "number"), rows, 2)]
     return "\n".join(lines) + "\n"
 
 
@@ -153,8 +183,8 @@ def _audit(record: Mapping[str, Any] | None) -> list[str]:
 def _mix(record: Mapping[str, Any]) -> list[str]:
     lines = [f"{record['samples']:,} samples drawn of {record['asked']:,} asked for."]
     lines += [f"- {note}" for note in record["notes"]]
-    lines += ["", "| | there | drawn | share | asked |", "| --- | ---: | ---: | ---: | ---: |"]
+    rows = []
     for name, row in {**record["kinds"], **record["sources"]}.items():
         asked = f"{row['asked']:.1%}" if "asked" in row else ""
-        lines.append(f"| {name} | {row['there']:,} | {row['samples']:,} | {row['share']:.1%} | {asked} |")
-    return lines
+        rows.append((name, f"{row['there']:,}", f"{row['samples']:,}", f"{row['share']:.1%}", asked))
+    return [*lines, "", *table(("", "there", "drawn", "share", "asked"), rows)]

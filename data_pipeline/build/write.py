@@ -16,6 +16,9 @@ from judge.progress import track
 from judge.samples import write_samples
 from judge.types import DPORow, Mode, Sample, SFTRow, Verdict
 
+JUDGEMENT_TOKENS = 96
+"""Of a judgement of the base model."""
+
 
 def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Callable[[str], None]) -> None:
     """Write held-out samples, SFT rows and preference pairs, each file whole or not at all."""
@@ -77,7 +80,7 @@ def base_model(config: DataConfig) -> Judging | None:
 
     def judging(samples: Sequence[Sample], mode: Mode) -> list[Verdict]:
         if mode not in judges:
-            judges[mode] = load_judge(settings.model or "", mode=mode, max_new_tokens=settings.max_new_tokens)
+            judges[mode] = load_judge(settings.model or "", mode=mode, max_new_tokens=JUDGEMENT_TOKENS)
         verdicts = judges[mode].iter_check(samples)
         return list(track(verdicts, f"judgements of {settings.model}, {mode} mode", len(samples)))
 

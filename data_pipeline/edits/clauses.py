@@ -1,6 +1,10 @@
 """Where an English statement begins and ends, as far as turning it or adding to it needs to know."""
 
 import re
+from functools import lru_cache
+
+from judge.prompting.sentences import sentence_spans
+from judge.types import Span
 
 _SUBORDINATE = re.compile(
     r"\b(?:before|after|because|since|while|until|when|as|although|though|if|unless|that|so|than|once)\b",
@@ -42,3 +46,14 @@ def is_tied(answer: str, start: int) -> bool:
     )
     goes_on = len(right) > 1 and _GOES_ON.match(right[1]) is not None
     return goes_on or _TIES.search(left + right[0]) is not None
+
+
+@lru_cache(maxsize=64)
+def sentences(text: str) -> tuple[Span, ...]:
+    """The sentences of a text, in order."""
+    return sentence_spans(text)
+
+
+def sentence_at(text: str, place: int) -> Span:
+    """The sentence of a text that holds a place."""
+    return next((part for part in sentences(text) if part.start <= place < part.end), Span(0, len(text)))

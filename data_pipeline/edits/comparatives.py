@@ -11,44 +11,42 @@ from data_pipeline.edits.negation_en import ASKS_YES_OR_NO
 from data_pipeline.edits.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.text.fact import Fact
 from judge.prompting.sentences import sentence_spans
-from judge.types import Language
 
 _CHANGES = re.compile(r"incr|decr|impr|wors|rose|fell|ris|fall|reduc|rais|grow|decl|gain|lost", re.I)
 _FROM_TO = re.compile(r"\bfrom (?:about |around )?[$€£]?\d[^.]*? to (?:about |around )?[$€£]?\d")
 
 
-def comparative(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Turn one direction word (more, before, increased; 高于, 之前) into its opposite."""
+def comparative(answer: str, document: str, question: str, rng: Random) -> Edit | None:
+    """Turn one direction word (more, before, increased) into its opposite."""
     head = YES_OR_NO.match(answer)
     said = answer[head.end() :].lstrip(" .,;") if head else answer
-    if language == "en" and len(sentence_spans(said)) > 1:
+    if len(sentence_spans(said)) > 1:
         return None  # another sentence may say the same in other words
-    spots = list(direction_spots(answer, language))
+    spots = list(direction_spots(answer, "en"))
     rng.shuffle(spots)
-    asked = question if language == "en" and not ASKS_YES_OR_NO.search(question) else ""
+    asked = question if not ASKS_YES_OR_NO.search(question) else ""
     for start, word, opposites in spots:
         if re.search(rf"\b{_base(word)}", asked, re.I):
             continue  # who asks which is the largest is not told which is the smallest
         after = answer[start + len(word) :]
         options = [text for text in opposites if _number_agrees(word.lower(), text, after)]
-        if language == "en":
-            sentence = re.split(r"[.!?]\s", answer[:start])[-1] + re.split(r"[.!?]\s", after)[0]
-            told = bool(_CHANGES.match(word) and _FROM_TO.search(sentence))  # the figures would tell
-            told = told or len(re.findall(r"(?<![\w.,])\d[\d.,]*", sentence)) > 1 or is_tied(answer, start)
-            options = [text for text in options if not told and not occurs(text, sentence)]
+        sentence = re.split(r"[.!?]\s", answer[:start])[-1] + re.split(r"[.!?]\s", after)[0]
+        told = bool(_CHANGES.match(word) and _FROM_TO.search(sentence))  # the figures would tell
+        told = told or len(re.findall(r"(?<![\w.,])\d[\d.,]*", sentence)) > 1 or is_tied(answer, start)
+        options = [text for text in options if not told and not occurs(text, sentence)]
         if not options:
             continue
         text = same_case(word, rng.choice(options))
         if listed_together(word.lower(), text.lower(), document) or listed_together(word, text, document):
             continue
-        if language == "en" and occurs(text, document):
+        if occurs(text, document):
             spot = Fact("direction", word, start, start + len(word))
             if may_also_hold(spot, text, answer, question, document):
                 continue
         swaps: list[Swap] = [(start, start + len(word), text)]
         if head and re.search(rf"{_base(word)}|{_base(text)}", question, re.I):
             swaps.append((head.start(), head.end(), OTHER_ANSWER[head.group()]))
-        if edit := make_edit("comparative", answer, document, language, swaps):
+        if edit := make_edit("comparative", answer, document, swaps):
             return edit
     return None
 

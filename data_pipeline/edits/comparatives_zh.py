@@ -8,7 +8,6 @@ from data_pipeline.edits.edit import Edit, Swap, listed_together
 from data_pipeline.edits.edit_zh import ASKS_WHY, chinese_edit
 from data_pipeline.edits.polarity import OTHER_ANSWER, YES_OR_NO
 from data_pipeline.text.segment_zh import plain, sentence_of, word_after
-from judge.types import Language
 
 _NUMBER = r"(?:约|近|大约|超过|了)*\s?(?:\d|[一二三四五六七八九十百两半]|百分之)"
 _CHANGES = frozenset(
@@ -27,13 +26,11 @@ _EXTREMES = frozenset(["最大", "最小", "最高", "最低", "最多", "最少
 _AIMS = re.compile(r"为了|确保|面临|问题|挑战|危机|威胁|希望|目标|力度|努力|可能|限度|程度|其次")
 _PARTS_OF_DAY = frozenset(("上午", "下午", "早上", "晚上"))
 _STATED = frozenset(
-    ("高于 低于 多于 少于 大于 小于 长于 短于 快于 慢于 好于 差于 优于 劣于 ").split()  # noqa: SIM905 (a list of words)
+    ("高于 低于 多于 少于 大于 小于 优于 劣于 ").split()  # noqa: SIM905 (a list of words)
 )
 
 
-def chinese_comparative(
-    answer: str, document: str, question: str, language: Language, rng: Random
-) -> Edit | None:
+def chinese_comparative(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Turn one direction word (高于, 南部, 增加) into its opposite, where the question does not name it."""
     if ASKS_WHY.search(plain(question)):
         return None

@@ -99,7 +99,6 @@ _NEEDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("fell", "rose", "falls", "rises"), ("", r" (?:by|to|from|slightly|sharply|again)\b|[.,]")
     ),
-    **dict.fromkeys(("rise", "fall"), (r"\b(?:a|the) (?:\w+ )?$", r" (?:in|of)\b")),
     **dict.fromkeys(("growth", "decline"), ("", r" (?:in|of)\b")),
     "similar": (r"(?<!or )$", r"(?! and\b)"),
     "different": (r"\b(?:is|are|was|were|significantly|very|quite|markedly|not) $", r"(?! types?| ways?)"),
@@ -114,7 +113,7 @@ _NEEDS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(("advantage", "disadvantage"), (r"\b(?:an?|the|no|main|major) $", "")),
     **dict.fromkeys(("preoperative", "postoperative"), (r"(?<!/)$", "")),
-    **dict.fromkeys("早晚多少高低快慢长短重轻", (r"比.{2,}[^\d最更较多不]$", r"了?约?\d")),
+    **dict.fromkeys("多少高低", (r"比.{2,}[^\d最更较多不]$", r"了?约?\d")),
     **dict.fromkeys("南北东西", (r"[向往朝偏]$", "")),
     **dict.fromkeys(("东南", "东北", "西南", "西北"), ("", r"(?!亚|大学)")),
     **dict.fromkeys(("超过", "不足"), ("", r"\d|[一二三四五六七八九十百千万]")),
@@ -127,7 +126,6 @@ _NEEDS: dict[str, tuple[str, str]] = {
         ("支持", "反对"),
         (r"(?<!的)(?<!提供)(?<!得到)(?<!获得)(?<!给予)(?<!技术)$", r"(?!者|率|[，。的下和与]|$)"),
     ),
-    **dict.fromkeys(("上游", "下游"), (r"[河江流溪水域的在于]$", "")),
     **dict.fromkeys(("前者", "后者"), ("", r"(?!和|与|或)")),
     "每周": ("", r"(?![一二三四五六日天])"),
 }

@@ -1,10 +1,10 @@
 """One edit of an answer, and the rules that all edits share.
 
-Every edit function has the signature ``(answer, document, question, language, rng) -> Edit | None`` and goes
-through :func:`make_edit`: the new answer differs, is no sentence of the document (another of its spans may be
-wrong), keeps its length, and does not say a thing twice. ``from_document`` is true
-exactly if the text that was put in occurs in the document, so that word overlap with it cannot tell the two
-apart.
+Every edit function takes answer, document, question and a source of chance, and goes through
+:func:`make_edit` (in Chinese through ``chinese_edit``): the new answer differs, is no sentence of the
+document (another of its spans may be wrong), keeps its length, and does not say a thing twice.
+``from_document`` is true exactly if the text that was put in occurs in the document, so that word overlap
+with it cannot tell the two apart.
 """
 
 import re
@@ -31,6 +31,9 @@ class Edit:
 
 
 EditFunction = Callable[[str, str, str, Language, Random], Edit | None]
+"""Edits an answer, given its document, question and language."""
+OwnEdit = Callable[[str, str, str, Random], Edit | None]
+"""The same for answers of one language."""
 Swap = tuple[int, int, str]
 """Start, end and the text to put there."""
 Option = tuple[float, Fact, str]
@@ -61,64 +64,50 @@ _MARKS = re.compile(r"[\W_]+")
 _REACH = 400
 """Characters in which a list goes on from one part to another."""
 
-_WHAT: dict[str, tuple[str, str]] = {
-    "number": ("the number", "数字"),
-    "date": ("the date or time", "时间"),
-    "year": ("the year", "年份"),
-    "entity": ("the name", "名称"),
-    "negation": ("the polarity of the statement:", "肯定与否定："),
-    "comparative": ("the direction word", "方向词"),
-    "role": ("who does what to whom:", "双方的关系："),
-    "attribution": ("what belongs to whom:", "归属："),
+_WHAT = {
+    "number": "the number",
+    "date": "the date or time",
+    "year": "the year",
+    "entity": "the name",
+    "negation": "the polarity of the statement:",
+    "comparative": "the direction word",
+    "role": "who does what to whom:",
+    "attribution": "what belongs to whom:",
 }
 
 
-def make_edit(
-    kind: str, answer: str, document: str, language: Language, swaps: list[Swap], what: str = ""
-) -> Edit | None:
-    """Apply ``swaps`` (start, end, text) from the right, and refuse what is not a clean wrong answer."""
+def make_edit(kind: str, answer: str, document: str, swaps: list[Swap], what: str = "") -> Edit | None:
+    """Apply ``swaps`` (start, end, text) to an English answer, and refuse what is no clean wrong answer."""
     new = answer
     for start, end, text in sorted(swaps, reverse=True):
         before = new[:start]
         if text[:1].islower() and answer[start : start + 1].isupper() and at_start(before):
             text = text[0].upper() + text[1:]
-        if language == "en":
-            article = re.search(r"\b([Aa])n? $", before)
-            if article and article[0].strip() in ("a", "an", "A", "An"):
-                before = before[: article.start()] + article[1] + ("n " if _vowel(text) else " ")
+        article = re.search(r"\b([Aa])n? $", before)
+        if article and article[0].strip() in ("a", "an", "A", "An"):
+            before = before[: article.start()] + article[1] + ("n " if _vowel(text) else " ")
         new = before + text + new[end:]
     start, end, inserted = swaps[0]
     replaced = answer[start:end]
     if bare(new) == bare(answer) or not _length_ok(answer, new):
         return None
-    if (language == "zh" or len(new.split()) >= STATEMENT) and bare(new) in _bare_document(document):
+    if len(new.split()) >= STATEMENT and bare(new) in _bare_document(document):
         return None
     if lowered(new).count(inserted.lower()) > 1 and re.search(
-        rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to|和|与|至|到)\W*)?\1(?!\w)", new, re.I
+        rf"(?<!\w)({re.escape(inserted)})\W+(?:(?:and|or|to)\W*)?\1(?!\w)", new, re.I
     ):
         return None
-    label = _WHAT[what or kind]
-    if language == "zh":
-        change = f"{label[1]}“{replaced}”被改成“{inserted}”"
-    else:
-        change = f"{label[0]} '{replaced}' was changed to '{inserted}'"
+    change = f"{_WHAT[what or kind]} '{replaced}' was changed to '{inserted}'"
     return Edit(new, kind, change, replaced, inserted, occurs(inserted, document))
 
 
-def first_clean(
-    kind: str,
-    answer: str,
-    document: str,
-    language: Language,
-    rng: Random,
-    options: Iterable[Option],
-) -> Edit | None:
+def first_clean(kind: str, answer: str, document: str, rng: Random, options: Iterable[Option]) -> Edit | None:
     """Try swaps, better-ranked first and random within a rank, until one makes a clean edit."""
     ranked = sorted(options, key=lambda item: (item[1].start, item[2]))
     rng.shuffle(ranked)
     for _, fact, text in sorted(ranked, key=lambda item: item[0]):
         what = "year" if fact.form == "year" else kind
-        if edit := make_edit(kind, answer, document, language, [(fact.start, fact.end, text)], what):
+        if edit := make_edit(kind, answer, document, [(fact.start, fact.end, text)], what):
             return edit
     return None
 

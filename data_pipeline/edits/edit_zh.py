@@ -16,7 +16,6 @@ _WHAT = {
     "date": "时间",
     "year": "年份",
     "entity": "名称",
-    "negation": "肯定与否定",
     "comparative": "方向词",
 }
 _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")

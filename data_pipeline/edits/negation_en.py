@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from data_pipeline.edits.clauses import clause, dependent
 from data_pipeline.edits.edit import Turn, same_case
-from data_pipeline.text.verbs_en import PAST, past, third
-from data_pipeline.text.words import either, words
+from data_pipeline.text.verbs_en import past, third
+from data_pipeline.text.words import words
 
 _AUX = r"(?:is|are|was|were|has|have|had|can|could|will|would|should|does|do|did)"
 # Words that mean something else, or sound odd, once the polarity of their clause is turned.
@@ -23,7 +23,6 @@ _SUBJECT_END = re.compile(
     r"|some|more|most|other)\b)[\w’'-]+) $",
     re.I,
 )
-_FINDING = either("findings_en")
 _DEGREE = (
     r"(?:significantly|strongly|closely|directly|always|generally|independently|very|highly|particularly)"
 )
@@ -31,16 +30,7 @@ _STATED = re.compile(
     rf"\b(?P<aux>is|are|was|were|has been|have been|had been|can|could|should|will|would)"
     rf"(?= (?:{_DEGREE} )?(?P<next>[a-z]+))"
 )
-_NO = re.compile(
-    rf"\b(?P<no>no|No) (?P<rest>(?:[a-z]+ ){{0,2}}(?P<noun>{_FINDING}))\b(?! (?:longer|doubt|matter))"
-)
-_SOME = re.compile(
-    rf"\b(?:was|were|is|are|found|showed|shows|revealed|demonstrated|had|has|have) "
-    rf"(?P<spot>(?:an? )?(?P<rest>(?:(?:statistically|clinically) )?(?:significant|clear|strong)"
-    rf" (?:{_FINDING})))\b"
-)
 _NO_VERBS = ("have", "be", "so", "and", "or", "but", "in", "on", "at", "to", "for", "with", "when", "if")
-_UNCOUNTED = ("evidence", "support")
 
 
 ASKS_YES_OR_NO = re.compile(
@@ -56,15 +46,12 @@ def english_negations(answer: str, question: str) -> Iterator[Turn]:
     asked; without a question, after a modal verb.
     """
     yield from _without_not(answer)
-    yield from _without_never(answer)
     asked = ASKS_YES_OR_NO.search(question) is not None
-    for turn in (*_no_finding(answer), *_not_after_auxiliary(answer), *_not_before_verb(answer)):
-        if not turn.removes and _GOES_ON_ABOUT_IT.search(_sentence(answer, turn.start)):
+    for turn in (*_not_after_auxiliary(answer), *_not_before_verb(answer)):
+        if _GOES_ON_ABOUT_IT.search(_sentence(answer, turn.start)):
             continue
-        if (
-            turn.removes
-            or (asked and _speaks_of(answer, turn.start, question))
-            or (not question and answer[turn.start : turn.end].lower() in ("will", "would"))
+        if (asked and _speaks_of(answer, turn.start, question)) or (
+            not question and answer[turn.start : turn.end].lower() in ("will", "would")
         ):
             yield turn
 
@@ -114,34 +101,6 @@ def _without_not(answer: str) -> Iterator[Turn]:
         base = verb[1]
         new = past(base) if aux.lower() == "did" else third(base) if aux.lower() == "does" else base
         yield Turn(m.start(), m.end() + verb.end(), same_case(m.group(), new), True)
-
-
-def _without_never(answer: str) -> Iterator[Turn]:
-    """ "never" becomes "always" or goes; "no longer" becomes "still"."""
-    for m in re.finditer(
-        r"\b(is|are|was|were|has|have|had|can|could|will|would) (never|no longer) (\w+)", answer
-    ):
-        if not _polar_after(answer, m.end()):
-            word = {"never": "always" if m[1] in ("is", "are", "can") else "", "no longer": "still"}[m[2]]
-            yield Turn(m.start(), m.end(), " ".join(filter(None, (m[1], word, m[3]))), True)
-    for m in re.finditer(rf"\bnever ({'|'.join(PAST)})\b", answer):
-        if not _polar_after(answer, m.end()):
-            yield Turn(m.start(), m.end(), m[1], True)
-    for m in re.finditer(r"\bno longer (\w+s)\b", answer):
-        yield Turn(m.start(), m.end(), f"still {m[1]}", True)
-
-
-def _no_finding(answer: str) -> Iterator[Turn]:
-    """ "no significant difference" becomes "a significant difference", and the other way round."""
-    for m in _NO.finditer(answer):
-        if _polar_after(answer, m.end()) or _POLAR.search(clause(answer, m.start())[0]):
-            continue
-        many = m["noun"].endswith("s") or m["noun"] in _UNCOUNTED
-        text = m["rest"] if many else f"{'an' if m['rest'][0] in 'aeiou' else 'a'} {m['rest']}"
-        yield Turn(m.start(), m.end(), same_case(m.group(), text), True)
-    for m in _SOME.finditer(answer):
-        if not _polar_after(answer, m.end()) and not _POLAR.search(clause(answer, m.start())[0]):
-            yield Turn(m.start("spot"), m.end("spot"), f"no {m['rest']}", False)
 
 
 _REPORTED = re.compile(

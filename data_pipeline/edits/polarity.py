@@ -3,14 +3,12 @@
 import re
 from random import Random
 
-from data_pipeline.edits.clauses import is_tied
+from data_pipeline.edits.clauses import is_tied, sentence_at
 from data_pipeline.edits.edit import Edit, Swap, Turn, make_edit, same_case
 from data_pipeline.edits.negation_en import english_negations
-from data_pipeline.edits.support import sentence_at
 from data_pipeline.text.content import keys
 from data_pipeline.text.facts import is_translation
 from judge.prompting.sentences import sentence_spans
-from judge.types import Language
 
 _FINDING = re.compile(
     r"\b(?:stud(?:y|ies)|results|findings?|data|patients|hypothes[ie]s|effects?|significant\w*|predict\w*|clinical\w*"
@@ -23,7 +21,6 @@ _CONCEDES = re.compile(
 """What another sentence of an answer has that depends on a finding, or speaks against its contrary."""
 SAME = 0.2
 """Share of content words up to which another sentence of an answer speaks of something else."""
-_YES = ("Yes", "是的", "对的", "是", "会的")
 YES_OR_NO = re.compile(r"(Yes|No)(?=[,.;]| [-–—] |$)|(是的|对的|不是的|不|没有|是|会的|不会)(?=[，。；]|$)")
 """A plain answer to a yes/no question, at the start of a longer one."""
 _DENIES = re.compile(r"\b(?:not|never|no|without|cannot)\b|n[’']t\b", re.I)
@@ -33,7 +30,7 @@ OTHER_ANSWER = {
 }  # fmt: skip
 
 
-def negation(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+def negation(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Turn one statement, by a negation put in or taken out; an opening "Yes" or "No" turns with it.
 
     A negation is taken out only of findings, which other edits deny as often, and where one could be put in
@@ -51,15 +48,15 @@ def negation(answer: str, document: str, question: str, language: Language, rng:
     rng.shuffle(spots)
     spots.sort(key=lambda spot: not spot.removes)
     yes = [(head.start(), head.end(), OTHER_ANSWER[head.group()])] if head else []
-    if head and len(answer[head.end() :].strip(" ,.;，。；")) <= 3:
-        return make_edit("negation", answer, document, language, list(yes))
+    if head and len(answer[head.end() :].strip(" ,.;")) <= 3:
+        return make_edit("negation", answer, document, list(yes))
     for start, end, text, removes in spots:
-        if head and removes == (head.group() in _YES):
+        if head and removes == (head.group() == "Yes"):
             continue
         if head and re.search(r"\w[.!?]\s", answer[head.end() : start]):
             continue  # "Yes" and "No" speak of their own sentence
         swaps: list[Swap] = [(start, end, text), *yes]
-        if edit := make_edit("negation", answer, document, language, swaps):
+        if edit := make_edit("negation", answer, document, swaps):
             return edit
     return None
 
@@ -89,7 +86,5 @@ def _goes_both_ways(spot: Turn, answer: str, question: str) -> bool:
 
 def removes_negation(edit: Edit) -> bool:
     """Does a negation edit take a negation out (rather than put one in)?"""
-    pattern = re.compile(
-        r"\bnot\b|n[’']t\b|\bnever\b|\bno\b|\bno longer\b|\bnobody\b|\bcannot\b|[不没未无从]", re.I
-    )
+    pattern = re.compile(r"\bnot\b|n[’']t\b|\bnever\b|\bno\b|\bno longer\b|\bnobody\b|\bcannot\b", re.I)
     return bool(pattern.search(edit.replaced)) and not pattern.search(edit.inserted)

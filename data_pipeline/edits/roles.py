@@ -1,26 +1,15 @@
-"""The edit type ``role``: the two sides of a relation change places ("A bought B" becomes "B bought A")."""
+"""The edit type ``role``: the two sides of a comparison change places ("A is safer than B")."""
 
-import itertools
 import re
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.edits.edit import Edit, listed_together
-from data_pipeline.edits.support import (
-    Candidate,
-    exchanged,
-    first_made,
-    known,
-    lowered,
-    plural,
-    sentence_at,
-    sentences,
-)
-from data_pipeline.edits.triples import triples
-from data_pipeline.text.fact import Fact
-from data_pipeline.text.facts import document_facts, is_translation
-from data_pipeline.text.words import either
-from judge.types import Language
+from data_pipeline.edits.clauses import sentences
+from data_pipeline.edits.edit import Edit, Swap
+from data_pipeline.edits.exchange import exchanged, first_made
+from data_pipeline.text.content import keys
+from data_pipeline.text.facts import is_translation
+from data_pipeline.text.triples import triples_of
 
 # A side of a comparison: a few words without a verb, a mark or another clause.
 _WORD = (
@@ -87,44 +76,21 @@ _GROUPS = frozenset(
         "controls",
     )
 )  # fmt: skip
-# What stands between two names of which the one does something to the other.
-_VERBS = either("relation_verbs_en")
-_BETWEEN = re.compile(
-    rf" (?:(?:has|have|had|was|were|is|are|later|also|once|first|then|been|being|will) )*(?:{_VERBS})"
-    r"(?: (?:by|over|from))? (?:the |an? )?"
-    r"|(?: (?:is|was|lies|lay|are|were))?,? (?:located )?(?:just )?(?:to the )?(?:north|south"
-    r"|east|west|north-?east|north-?west|south-?east"
-    r"|south-?west) of (?:the )?"
-    r"|[’']s (?:coach|manager|boss|teacher|mentor|tutor|lawyer|agent|deputy|predecessor"
-    r"|successor|assistant|adviser"
-    r"|advisor|parent company|owner|publisher|supplier|rival’s|subsidiary),? "
-    r"|,? (?:(?:is|was) )?(?:the|an?) (?:coach|manager|boss|teacher|mentor|tutor|lawyer|agent"
-    r"|deputy|predecessor"
-    r"|successor|assistant|adviser|advisor|parent company|owner|subsidiary|suburb|part|student"
-    r"|pupil|follower) (?:of|to) (?:the )?"
-    r"| (?:is|was|are|were) (?:\w+er|more \w+|less \w+) than "
-)
-_CAN_STAND_BEFORE = re.compile(
-    r"(?:^|[.!?:;,(]\s|\b(?:that|when|while|and|but|after|before|because|as|by|of|to|in|the|where)\s|\n)$"
-)
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|him|himself|herself|its|their|they)\b", re.I)
 
 
-def role(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Let two persons, bodies, places or groups of a relation or comparison change places.
+def role(answer: str, document: str, question: str, rng: Random) -> Edit | None:
+    """Let two things or groups of a comparison change places ("higher in A than in B").
 
-    A relation counts only if it cannot hold both ways ("beat", "succeeded", "is higher in"); what the answer
-    says of it is faithful, so that the reverse contradicts the document. Both sides must be known to it.
+    What the answer says of it is faithful, so that the reverse contradicts the document. Both sides must be
+    known to it.
     """
-    if triples(document):
+    if triples_of(document):
         return None
-    found = list(_comparisons(answer, document))
-    if not is_translation(answer, document):  # the kinds of names are told by the document
-        found += _names(answer, document)
-    return first_made("role", answer, document, rng, found)
+    return first_made("role", answer, document, rng, _comparisons(answer, document))
 
 
-def _comparisons(answer: str, document: str) -> Iterator[Candidate | None]:
+def _comparisons(answer: str, document: str) -> Iterator[Swap | None]:
     """ "higher in A than in B", "A is safer than B"."""
     for part in sentences(answer):
         text = answer[part.start : part.end]
@@ -158,7 +124,7 @@ def _akin(one: str, two: str) -> bool:
     return bool(first & second) or (one.split()[-1].lower() in _GROUPS and two.split()[-1].lower() in _GROUPS)
 
 
-def _shifted(text: str, match: re.Match[str], offset: int) -> Candidate | None:
+def _shifted(text: str, match: re.Match[str], offset: int) -> Swap | None:
     found = exchanged(text, match.span("one"), match.span("two"))
     return (found[0] + offset, found[1] + offset, found[2]) if found else None
 
@@ -175,29 +141,39 @@ def _sides(one: str, two: str, document: str) -> bool:
     )
 
 
-def _names(answer: str, document: str) -> Iterator[Candidate | None]:
-    """ "A beat B", "A is north of B"; names of one kind only."""
-    kinds: dict[str, Fact] = {fact.text: fact for fact in document_facts("entity", answer, document, "en")}
-    spots = sorted(
-        (match.start(), match.end(), name)
-        for name in kinds
-        if name in answer
-        for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-]| [A-Z\d])", answer)
+def known(text: str, document: str, least: float = 1.0) -> bool:
+    """Does the document hold such a share of the content words of a phrase?
+
+    A document in another language knows every phrase: only a translation of it can say them.
+    """
+    wanted = keys(text)
+    return is_translation(text, document) or len(wanted & keys(document)) >= least * len(wanted)
+
+
+def lowered(phrase: str, document: str) -> str | None:
+    """A phrase from the start of a sentence as it stands inside one; ``None`` where that cannot be told."""
+    head = re.match(r"\w+", phrase)
+    if head is None or not phrase[0].isupper() or not head[0][1:].islower():
+        return phrase
+    word = head[0].lower()
+    if word in ("the", "a", "an", "most", "some", "all", "many", "this", "these") or occurs_lower(
+        word, document
+    ):
+        return phrase[0].lower() + phrase[1:]
+    return phrase if re.search(rf"[a-z,] {re.escape(head[0])}\b", document) else None
+
+
+def occurs_lower(word: str, document: str) -> bool:
+    """Does the word stand in the document without a capital?"""
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", document) is not None
+
+
+def plural(phrase: str) -> bool:
+    """Does a noun phrase look like a plural, or like two things?"""
+    head = re.split(r" (?:of|with|without|in|for|from|who|aged|at|on|to)\b", phrase)[0]
+    last = head.split()[-1].lower() if head.split() else ""
+    if re.search(r"\band\b", head):
+        return True
+    return last in ("men", "women", "children", "people", "mice", "patients") or bool(
+        re.search(r"[^su’']s$", last) and not re.search(r"(?:is|ics|itis|osis|ness)$", last)
     )
-    for first, second in itertools.pairwise(spots):
-        (start, stop, one), (again, end, two) = first, second
-        if stop > again or not _same_kind(kinds[one], kinds[two]) or one in two or two in one:
-            continue
-        if not _BETWEEN.fullmatch(answer, stop, again) or not _CAN_STAND_BEFORE.search(answer[:start]):
-            continue
-        whole = sentence_at(answer, start)
-        if _PRONOUN.search(answer[start : whole.end]) or re.match(r"[’']s\b", answer[end:]):
-            continue
-        if listed_together(one, two, document):
-            continue
-        yield exchanged(answer, (start, stop), (again, end))
-
-
-def _same_kind(one: Fact, two: Fact) -> bool:
-    kinds = {one.form.split("-")[0], two.form.split("-")[0]}
-    return len(kinds) == 1 and not kinds & {"demonym", "code"}

@@ -2,15 +2,15 @@
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
 
 from data_pipeline.edits.distractors import may_also_hold
-from data_pipeline.edits.edit import Edit, Option, bare, digits_of, first_clean, fits, occurs
+from data_pipeline.edits.edit import Option, bare, digits_of, first_clean, fits, occurs
+from data_pipeline.edits.swap import FactSwap, asked
 from data_pipeline.text.dates import MONTHS, WEEKDAYS
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import answer_facts, document_facts, is_translation
-from judge.types import Language
 
 FURTHEST = 15
 """Years from a true year to a wrong one at most: others tell themselves without their document."""
@@ -30,33 +30,13 @@ _DAY = re.compile(r"\d+(?:st|nd|rd|th)?")
 _LEAP_YEAR = 2024
 
 
-def date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Another date of the document of the same sub-kind; else a near one."""
-    options: list[Option] = []
-    for fact in answer_facts("date", answer, document, question, language):
-        options += _from_document(fact, answer, document, question, language)
-        options += _foreign(fact, answer, document, question, rng)
-    return first_clean("date", answer, document, language, rng, options)
+def _swappable(answer: str, document: str, question: str) -> Iterable[Fact]:
+    return answer_facts("date", answer, document, question, "en")
 
 
-def foreign_date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """A near date that the document does not hold."""
-    options: list[Option] = []
-    for fact in answer_facts("date", answer, document, question, language):
-        options += _foreign(fact, answer, document, question, rng)
-    return first_clean("date", answer, document, language, rng, options)
-
-
-def _asked(fact: Fact, question: str) -> float:
-    """Facts that the question names are exchanged last."""
-    return 1.5 if occurs(fact.text, question) else 0.0
-
-
-def _from_document(
-    fact: Fact, answer: str, document: str, question: str, language: Language
-) -> Iterator[Option]:
+def _from_document(fact: Fact, answer: str, document: str, question: str) -> Iterator[Option]:
     translated = is_translation(answer, document)
-    for other in document_facts("date", answer, document, language):
+    for other in document_facts("date", answer, document, "en"):
         text = other.text
         if other.form != fact.form or (translated and fact.form != "year"):
             continue  # the document of a translation writes its months and weekdays in another language
@@ -66,11 +46,11 @@ def _from_document(
             continue
         if not _plausible(fact, text, f"{answer}\n{question}", FURTHEST_IN_DOCUMENT):
             continue
-        if language == "en" and not translated and may_also_hold(fact, text, answer, question, document):
+        if not translated and may_also_hold(fact, text, answer, question, document):
             continue
         if translated and fact.form == "year" and text not in document:
             text = digits_of(text) + fact.text[4:]
-        yield _asked(fact, question), fact, text
+        yield asked(fact, question), fact, text
 
 
 def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
@@ -78,7 +58,7 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
         if text in document or occurs(text, answer + question) or bare(text) == bare(fact.text):
             continue
         if _plausible(fact, text, f"{answer}\n{question}", FURTHEST):
-            yield _asked(fact, question) + 8, fact, text
+            yield asked(fact, question) + 8, fact, text
 
 
 def _plausible(fact: Fact, text: str, told: str, furthest: int) -> bool:
@@ -165,3 +145,6 @@ def ordinal(value: int) -> str:
     if value % 100 in (11, 12, 13):
         return f"{value}th"
     return f"{value}{({1: 'st', 2: 'nd', 3: 'rd'}).get(value % 10, 'th')}"
+
+
+DATE = FactSwap("date", _swappable, _from_document, _foreign, first_clean)

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
 
-from data_pipeline.edits.edit import Edit, Option, digits_of, listed_together
+from data_pipeline.edits.edit import Option, digits_of, listed_together
 from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
+from data_pipeline.edits.swap import FactSwap
 from data_pipeline.edits.swap_date import FURTHEST, LATEST
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated, years_of
-from data_pipeline.text.numbers import numeral_of, value_of
 from data_pipeline.text.segment_zh import plain, sentence_of
-from judge.types import Language
 
 _STEPS = (-12, -9, -7, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 7, 9, 12)
 _AHEAD = re.compile(r"预计|将于|将在|计划|未来|有望|直至|直到")
@@ -27,27 +26,7 @@ _OTHER_DAYS = {
     "日": "六",
     "天": "六",
 }
-_YEAR_DIGITS = "〇一二三四五六七八九"
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-
-
-def chinese_date(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Another date of the document of the same form; else a near one."""
-    options: list[Option] = []
-    for fact in _swappable(answer, document, question):
-        options += _from_document(fact, answer, document, question)
-        options += _foreign(fact, answer, document, question, rng)
-    return first_chinese("date", answer, document, rng, options)
-
-
-def foreign_chinese_date(
-    answer: str, document: str, question: str, language: Language, rng: Random
-) -> Edit | None:
-    """A near date that the document does not hold."""
-    options: list[Option] = []
-    for fact in _swappable(answer, document, question):
-        options += _foreign(fact, answer, document, question, rng)
-    return first_chinese("date", answer, document, rng, options)
 
 
 def _swappable(answer: str, document: str, question: str) -> list[Fact]:
@@ -100,18 +79,8 @@ def _near(fact: Fact, rng: Random) -> Iterator[str]:
     if form == "weekday":
         yield from (text[:-1] + day for day in rng.sample(_OTHER_DAYS[text[-1]], len(_OTHER_DAYS[text[-1]])))
         return
-    if form == "year-numeral":
-        ones = _YEAR_DIGITS[1:].replace(text[3], "")
-        yield from (text[:3] + digit + text[4:] for digit in rng.sample(ones, 3))
-        return
-    if form == "century" and not re.search(r"\d", text):
-        numeral = re.sub(r"[^一二三四五六七八九十]", "", plain(text).removesuffix("世纪"))
-        steps = rng.sample((-2, -1, 1, 2), 4)
-        values = [int(value_of(numeral)) + step for step in steps]
-        yield from (text.replace(numeral, numeral_of(value, False)) for value in values if 0 < value < 22)
-        return
     spots = list(re.finditer(r"\d+", text))
-    for _ in range(8):
+    for _ in range(8 if spots else 0):  # a year or a century in Chinese numerals has no near one
         spot = _spot(form, spots, rng)
         value = int(spot.group())
         new = _near_value(form, value, spot is spots[0], [int(match.group()) for match in spots], rng)
@@ -176,3 +145,6 @@ def _fits(fact: Fact, text: str, answer: str, question: str) -> bool:
     years = [int(digits_of(other.text)) for other in shown if other.start != fact.start]
     years += [int(year) for year in re.findall(r"(?<!\d)(?:1\d|20)\d\d(?= ?年)", plain(question))]
     return all((old_year > year) == (new_year > year) for year in years if year != old_year)
+
+
+CHINESE_DATE = FactSwap("date", _swappable, _from_document, _foreign, first_chinese)

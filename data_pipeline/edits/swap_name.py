@@ -9,7 +9,6 @@ from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import document_facts, is_translation
 from data_pipeline.text.names_en import GENERIC, is_title
 from data_pipeline.text.words import words
-from judge.types import Language
 
 _GENDERED = re.compile(
     r"\b(?:he|she|his|her|him|hers|himself|herself|widow|wife|husband|actress|mother"
@@ -17,16 +16,16 @@ _GENDERED = re.compile(
     re.I,
 )
 _STOP = frozenset(words("stop_words_en"))
-_SURE = ("person-long", "person-short", "country", "city", "state", "demonym", "virus", "drug")
+_SURE = ("person-long", "person-short", "country", "city", "state", "demonym", "virus")
 """Kinds of English names that may be exchanged as they are; others by their head word."""
 _BY_HEAD = ("place", "organisation", "thing")
 
 
-def entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
+def entity(answer: str, document: str, question: str, rng: Random) -> Edit | None:
     """Another name of the same kind from the same document, put in for every mention of one in the answer."""
     if is_translation(answer, document):
         return None
-    names = document_facts("entity", answer, document, language)
+    names = document_facts("entity", answer, document, "en")
     kinds = {name.text: name for name in names}
     options: list[tuple[float, str, str]] = []
     for old, fact in kinds.items():
@@ -59,7 +58,7 @@ def entity(answer: str, document: str, question: str, language: Language, rng: R
     rng.shuffle(options)
     for _, old, new in sorted(options, key=lambda item: item[0]):
         swaps: list[Swap] = [(spot, spot + len(old), new) for spot in _mentions(old, answer)]
-        edit = make_edit("entity", answer, document, language, swaps)
+        edit = make_edit("entity", answer, document, swaps)
         if edit and not any(occurs(part, edit.answer) for part in _parts(old) - _parts(new)):
             return edit
     return None

@@ -1,8 +1,4 @@
-"""The edit type ``entity`` in Chinese: another name of the kind, or another term with the same last word.
-
-Both always come from the document. An answer that is nothing but a term (压力项)
-is exchanged for another one of the document with its last word (剪切项).
-"""
+"""The edit type ``entity`` in Chinese: another name of the same kind, always one of the document."""
 
 import re
 from collections.abc import Iterator
@@ -14,27 +10,19 @@ from data_pipeline.edits.edit_zh import also_holds, chinese_edit, joined, names,
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts, is_translated
 from data_pipeline.text.people_zh import form_of_person
-from data_pipeline.text.segment_zh import Word, is_whole, plain, segment, starts_of, words_in
-from data_pipeline.text.words import words
-from judge.types import Language
+from data_pipeline.text.segment_zh import is_whole, plain, segment, starts_of, words_in
 
-_LONGEST_TERM = 14
-_TERM_TAGS = ("n", "nz", "ns", "nt", "nr", "nrt", "vn", "b", "j", "l", "eng", "ng")
-_NAMES = frozenset(("ns", "nr", "nrt", "nt", "nz"))
-_NO_HEAD = frozenset(words("loose_heads_zh"))
 _WHO = re.compile(r"谁|哪位|哪一位|何人|哪个人|什么人")
 _PLACE_BEHIND = re.compile(r"的?[\u4e00-\u9fff]{2,5}(?:省|州|市|县|区|部|境内|湖|河|山)")
 _OFFICE_BEHIND = re.compile(r"前?(?:总统|总理|首相|国王|女王|皇帝|主席|外长|大陆|本土)")
 _PEOPLE = ("person", "foreign", "anonymous")
-_LISTED = re.compile(r"[、和与及或,，]")
 
 
-def chinese_entity(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Another name of the same form for every mention of one, or another term for an answer that is one."""
+def chinese_entity(answer: str, document: str, question: str, rng: Random) -> Edit | None:
+    """Another name of the same form for every mention of one."""
     if is_translated(document):
         return None
-    options = [*_names(answer, document, question), *_terms(answer, document, question)]
-    options.sort(key=lambda option: option[:2])
+    options = sorted(_names(answer, document, question), key=lambda option: option[:2])
     rng.shuffle(options)
     for old, new, spots in options:
         swaps: list[Swap] = [(spot, spot + len(old), new) for spot in spots]
@@ -152,67 +140,3 @@ def _in_longer_name(text: str, start: int, end: int) -> bool:
         word.tag in ("nr", "nrt", "ns", "nt", "nz", "eng", "ng") or word.text in "·•‧・-—"
         for word in touching
     )
-
-
-def _terms(answer: str, document: str, question: str) -> Iterator[tuple[str, str, list[int]]]:
-    """Terms of the document with the last word of an answer that is a term itself."""
-    term = answer.strip(" 。")
-    if len(term) > _LONGEST_TERM or _LISTED.search(term) or chinese_facts("entity", term):
-        return
-    own = segment(term)
-    if (
-        not own
-        or len(own) > 5
-        or (own[0].tag == "vn" and len(own) > 2)
-        or not all(word.tag in _TERM_TAGS for word in own)
-    ):
-        return
-    head = own[-1].text
-    if head in _NO_HEAD or (len(own) == 1 and len(head) < 3):
-        return
-    head = head if len(own) > 1 else head[-1]
-    start = answer.index(term)
-    named = own[0].tag in _NAMES
-    for other in sorted(_terms_ending(head, document, len(own) == 1)):
-        one, two = plain(term), plain(other)
-        if len(own) > 1 and (segment(other)[0].tag in _NAMES) != named:
-            continue
-        if one in two or two in one or two in plain(question) or not 0.5 <= len(two) / len(one) <= 2:
-            continue
-        if any(
-            word.tag in ("ns", "nr", "nt", "nz") and word.text in plain(question) for word in segment(other)
-        ):
-            continue
-        if joined(term, other, document) or same_thing(term, other, document):
-            continue
-        if question and not also_holds(term, other, question, document):
-            yield term, other, [start]
-
-
-def _terms_ending(head: str, document: str, single: bool) -> set[str]:
-    """The longest runs of nouns that end in a word; single words by their last character."""
-    found: set[str] = set()
-    run: list[Word] = []
-    for word in (*segment(document), Word("。", "x", len(document), len(document))):
-        if word.tag in _TERM_TAGS and (not run or run[-1].end == word.start):
-            run.append(word)
-            continue
-        if (
-            run
-            and (run[0].tag != "vn" or len(run) == 2)
-            and 1 < len(run) <= 4
-            and run[-1].text == head
-            and not single
-        ):
-            found.add(document[run[0].start : run[-1].end])
-        elif (
-            single
-            and len(run) == 1
-            and len(run[0].text) > 2
-            and run[0].text.endswith(head)
-            and run[0].tag[0] == "n"
-        ):
-            found.add(document[run[0].start : run[0].end])
-        joined_on = document[max(0, word.start - 1) : word.start] in tuple("-－·•‧")
-        run = [word] if word.tag in _TERM_TAGS and not joined_on else []
-    return found

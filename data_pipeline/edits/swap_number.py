@@ -7,12 +7,12 @@ from itertools import combinations
 from random import Random
 
 from data_pipeline.edits.distractors import may_also_hold
-from data_pipeline.edits.edit import Edit, Option, digits_of, first_clean, fits, occurs
+from data_pipeline.edits.edit import Option, digits_of, first_clean, fits, occurs
+from data_pipeline.edits.swap import FactSwap, asked
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import answer_facts, document_facts
 from data_pipeline.text.number_facts import find_numbers, is_label
 from data_pipeline.text.numbers import ORDINAL_WORDS, SMALL_WORDS, value_of
-from judge.types import Language
 
 _SPREAD = 1.7
 """A near number is at most this many times larger or smaller."""
@@ -33,28 +33,9 @@ _AT_MOST = re.compile(
 )
 
 
-def number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Another number of the document of the same form, best with the same unit; else a near one."""
-    options: list[Option] = []
-    for fact in _swappable(answer, document, question, language):
-        options += _from_document(fact, answer, document, question, language)
-        options += _foreign(fact, answer, document, question, rng)
-    return first_clean("number", answer, document, language, rng, options)
-
-
-def foreign_number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """A near number that the document does not hold."""
-    options: list[Option] = []
-    for fact in _swappable(answer, document, question, language):
-        options += _foreign(fact, answer, document, question, rng)
-    return first_clean("number", answer, document, language, rng, options)
-
-
-def _swappable(answer: str, document: str, question: str, language: Language) -> list[Fact]:
-    """The numbers of an answer; an English 1 stays, since its noun is in the singular."""
-    facts = answer_facts("number", answer, document, question, language)
-    if language != "en":
-        return list(facts)
+def _swappable(answer: str, document: str, question: str) -> list[Fact]:
+    """The numbers of an answer; a 1 stays, since its noun is in the singular."""
+    facts = answer_facts("number", answer, document, question, "en")
     values = [value_of(fact.text) for fact in facts]
     return [
         fact
@@ -75,34 +56,23 @@ def _adds_up(value: float, values: list[float]) -> bool:
     )
 
 
-def _asked(fact: Fact, question: str) -> float:
-    """Facts that the question names are exchanged last."""
-    return 1.5 if occurs(fact.text, question) else 0.0
-
-
-def _from_document(
-    fact: Fact, answer: str, document: str, question: str, language: Language
-) -> Iterator[Option]:
-    for other in document_facts("number", answer, document, language):
+def _from_document(fact: Fact, answer: str, document: str, question: str) -> Iterator[Option]:
+    for other in document_facts("number", answer, document, "en"):
         if other.form != fact.form or not fits(fact.text, other.text, answer, question, document):
             continue
         gap = abs(len(digits_of(fact.text)) - len(digits_of(other.text)))
         same = fact.unit != "" and other.unit == fact.unit
-        if language == "zh":
-            plausible = _near_enough(fact, other.text, 20 if same else 5)
-        else:
-            plausible = (
-                fact.unit == other.unit
-                and digits_of(other.text) != "1"
-                and _near_enough(fact, other.text, _SAME_UNIT if same else _NO_UNIT)
-                and not is_label(other, document)
-                and _fits_around(fact, other.text, answer)
-            )
-        if not plausible or _overflows(answer, fact, other.text):
+        if (
+            fact.unit != other.unit
+            or digits_of(other.text) == "1"
+            or not _near_enough(fact, other.text, _SAME_UNIT if same else _NO_UNIT)
+            or is_label(other, document)
+            or not _fits_around(fact, other.text, answer)
+            or _overflows(answer, fact, other.text)
+            or may_also_hold(fact, other.text, answer, question, document)
+        ):
             continue
-        if language == "en" and may_also_hold(fact, other.text, answer, question, document):
-            continue
-        yield _asked(fact, question) + (0 if same else 1 + gap), fact, other.text
+        yield asked(fact, question) + (0 if same else 1 + gap), fact, other.text
 
 
 def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random) -> Iterator[Option]:
@@ -110,7 +80,7 @@ def _foreign(fact: Fact, answer: str, document: str, question: str, rng: Random)
         if text.casefold() in _folded(document) or occurs(text, answer + question):
             continue
         if not _overflows(answer, fact, text) and _fits_around(fact, text, answer):
-            yield _asked(fact, question) + 8, fact, text
+            yield asked(fact, question) + 8, fact, text
 
 
 @lru_cache(maxsize=16)
@@ -211,3 +181,6 @@ def _overflows(answer: str, fact: Fact, text: str) -> bool:
     if part:
         return value_of(text) <= value_of(part[1])
     return bool(whole and value_of(text) >= value_of(whole[1]))
+
+
+NUMBER = FactSwap("number", _swappable, _from_document, _foreign, first_clean)

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from data_pipeline.edits.edit import Edit, Option, bare, listed_together, occurs
+from data_pipeline.edits.edit import Option, bare, listed_together, occurs
 from data_pipeline.edits.edit_zh import also_holds, first_chinese, names, told_of
+from data_pipeline.edits.swap import FactSwap
 from data_pipeline.edits.swap_number import near_digits
 from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts_zh import chinese_facts, facts_of_answer, is_translated
 from data_pipeline.text.numbers import numeral_of, value_of
 from data_pipeline.text.segment_zh import plain
-from judge.types import Language
 
 _RATIO = 10.0
 """A number of the document is at most this many times larger or smaller than the one that it replaces."""
@@ -20,25 +20,6 @@ _LARGEST = {"岁": 99.0, "分": 59.0, "秒": 59.0}
 """Units of which no near number is larger, unless the true one is."""
 _NEAR = 3
 """A small numeral or an ordinal moves by this many at most."""
-
-
-def chinese_number(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
-    """Another number of the document of the same form and unit; else a near one."""
-    options: list[Option] = []
-    for fact in _swappable(answer, document, question):
-        options += _from_document(fact, answer, document, question)
-        options += _foreign(fact, answer, document, question, rng)
-    return first_chinese("number", answer, document, rng, options)
-
-
-def foreign_chinese_number(
-    answer: str, document: str, question: str, language: Language, rng: Random
-) -> Edit | None:
-    """A near number that the document does not hold."""
-    options: list[Option] = []
-    for fact in _swappable(answer, document, question):
-        options += _foreign(fact, answer, document, question, rng)
-    return first_chinese("number", answer, document, rng, options)
 
 
 def _swappable(answer: str, document: str, question: str) -> list[Fact]:
@@ -142,3 +123,6 @@ def _fits(fact: Fact, text: str, answer: str) -> bool:
     ]
     old = _value(fact)
     return all((old > value) == (new > value) and new != value for value in others if value != old)
+
+
+CHINESE_NUMBER = FactSwap("number", _swappable, _from_document, _foreign, first_chinese)

@@ -1,57 +1,45 @@
 """The edit types: each makes one small wrong change to an answer, or says that it cannot (``None``)."""
 
+from collections.abc import Mapping
 from random import Random
 
 from data_pipeline.edits.attributions import attribution
 from data_pipeline.edits.comparatives import comparative
 from data_pipeline.edits.comparatives_zh import chinese_comparative
-from data_pipeline.edits.edit import Edit, EditFunction
+from data_pipeline.edits.edit import Edit, EditFunction, OwnEdit
 from data_pipeline.edits.polarity import negation
-from data_pipeline.edits.polarity_zh import chinese_negation
 from data_pipeline.edits.roles import role
-from data_pipeline.edits.swap_date import date, foreign_date
-from data_pipeline.edits.swap_date_zh import chinese_date, foreign_chinese_date
+from data_pipeline.edits.swap_date import DATE
+from data_pipeline.edits.swap_date_zh import CHINESE_DATE
 from data_pipeline.edits.swap_name import entity
 from data_pipeline.edits.swap_name_zh import chinese_entity
-from data_pipeline.edits.swap_number import foreign_number, number
-from data_pipeline.edits.swap_number_zh import chinese_number, foreign_chinese_number
+from data_pipeline.edits.swap_number import NUMBER
+from data_pipeline.edits.swap_number_zh import CHINESE_NUMBER
 from judge.types import Language
 
-_CHINESE: dict[str, EditFunction] = {
-    "number": chinese_number,
-    "date": chinese_date,
-    "entity": chinese_entity,
-    "negation": chinese_negation,
-    "comparative": chinese_comparative,
-}
-"""The other types make nothing of Chinese answers."""
 
-
-def _by_language(english: EditFunction, chinese: EditFunction | None) -> EditFunction:
-    """One edit function of two: the Chinese one for Chinese answers, where there is one."""
+def _either(english: OwnEdit, chinese: OwnEdit | None = None) -> EditFunction:
+    """One edit function of two; without a Chinese one it makes nothing of Chinese answers."""
 
     def edit(answer: str, document: str, question: str, language: Language, rng: Random) -> Edit | None:
         function = chinese if language == "zh" else english
-        return function(answer, document, question, language, rng) if function else None
+        return function(answer, document, question, rng) if function else None
 
     return edit
 
 
-_ENGLISH: dict[str, EditFunction] = {
-    "number": number,
-    "date": date,
-    "entity": entity,
-    "negation": negation,
-    "comparative": comparative,
-    "role": role,
-    "attribution": attribution,
+EDITS: Mapping[str, EditFunction] = {
+    "number": _either(NUMBER.edit, CHINESE_NUMBER.edit),
+    "date": _either(DATE.edit, CHINESE_DATE.edit),
+    "entity": _either(entity, chinese_entity),
+    "negation": _either(negation),
+    "comparative": _either(comparative, chinese_comparative),
+    "role": _either(role),
+    "attribution": _either(attribution),
 }
-EDITS: dict[str, EditFunction] = {
-    name: _by_language(edit, _CHINESE.get(name)) for name, edit in _ENGLISH.items()
-}
-FOREIGN_EDITS: dict[str, EditFunction] = {
-    "number": _by_language(foreign_number, foreign_chinese_number),
-    "date": _by_language(foreign_date, foreign_chinese_date),
+FOREIGN_EDITS: Mapping[str, EditFunction] = {
+    "number": _either(NUMBER.foreign, CHINESE_NUMBER.foreign),
+    "date": _either(DATE.foreign, CHINESE_DATE.foreign),
 }
 """For the types that take from the document where they can: the same edit with what is not in it."""
 EDIT_TYPES: tuple[str, ...] = tuple(EDITS)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from data_pipeline.labels.rows import gold_label
 from data_pipeline.teachers.base import Judgement, Teacher
+from judge import markdown
 from judge.samples import row_from_sample
 from judge.types import Sample
 
@@ -128,12 +129,10 @@ class Yield:
 def yield_markdown(table: Mapping[str, Any]) -> str:
     """A yield table for people."""
     names = ("correct", "wrong", "unparsed", "chosen", "rejected")
-    lines = [f"| teacher | {' | '.join(names)} |", f"| --- |{' ---: |' * len(names)}"]
-    for name, counts in table["teachers"].items():
-        lines.append(f"| {name} | {' | '.join(str(counts.get(key, 0)) for key in names)} |")
+    rows: list[list[object]] = [
+        [name, *(counts.get(key, 0) for key in names)] for name, counts in table["teachers"].items()
+    ]
     total = table["ensemble"]
-    lines.append(
-        f"| all of {total['samples']} | {total['kept']} | {total['unanimous error']} | {total['no verdict']} "
-        f"| {total['kept']} | {total['pairs']} |"
-    )
-    return "\n".join(lines) + "\n"
+    last = (total[key] for key in ("kept", "unanimous error", "no verdict", "kept", "pairs"))
+    rows.append([f"all of {total['samples']}", *last])
+    return "\n".join(markdown.table(("teacher", *names), rows)) + "\n"

@@ -2,6 +2,7 @@
 ones."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import tee
 from pathlib import Path
 from typing import IO, Any
@@ -11,7 +12,7 @@ from data_pipeline.labels.ensemble import Decision, Yield, decide, judge_togethe
 from data_pipeline.labels.known_label import reason_for_label
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.sources.dropped import Dropped
-from data_pipeline.sources.store import SampleStore
+from data_pipeline.sources.store import SampleStore, pair_of
 from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.reasoning import explain
@@ -88,12 +89,24 @@ def _decisions(
     if config.way == "rules":
         judged = workers.map(_by_rule, copies)
         return (decide(sample, [found]) for sample, found in zip(samples, judged, strict=True))
-    gold_answer = None
+    told = None
     if config.way == "known_label":
         store.index("pair")
-        gold_answer = store.gold_answer
-    known = reason_for_label(first, teachers.ask(first), copies, gold_answer)
+        told = partial(gold_answer, store)
+    known = reason_for_label(first, teachers.ask(first), copies, told)
     return (decide(sample, [found]) for sample, found in zip(samples, known, strict=True))
+
+
+def gold_answer(store: SampleStore, sample: Sample) -> str:
+    """What a hallucinated answer was made from: ``meta["gold_answer"]``, or the answer of the faithful sample
+    of its pair, about the same document and question; empty without either."""
+    if known := sample.meta.get("gold_answer"):
+        return str(known)
+    for other in store.samples("pair = ? AND label = 'PASS' AND id != ?", (pair_of(sample), sample.id)):
+        same = (other.document, other.question) == (sample.document, sample.question)
+        if same and other.answer != sample.answer:
+            return other.answer
+    return ""
 
 
 def _by_rule(sample: Sample) -> Judgement:

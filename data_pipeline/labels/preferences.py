@@ -13,6 +13,8 @@ from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.reasoning import Mistakes, explain
 from judge.types import DPORow, Label, Mode, Sample, Verdict
 
+CANDIDATES = 128
+"""So many samples of a mode the base model judges at most, in search of its mistakes."""
 Judging = Callable[[Sequence[Sample], Mode], Sequence[Verdict]]
 """Judges samples with the base model in a mode."""
 
@@ -26,7 +28,7 @@ def preference_rows(
         store: labelled samples.
         split: where the samples are drawn from.
         count: how many pairs.
-        config: share in reason mode, candidates per mode.
+        config: share in reason mode.
         seed: decides which samples.
         judging: the base model; without one every rejected judgement is composed.
     """
@@ -60,7 +62,7 @@ def _mode_rows(
         return (sample for sample in drawn if sample.id not in used)
 
     # As many candidates of each label, so that the search for mistakes is not one-sided either.
-    each = max(min(config.candidates, 4 * count) // 2, 1)
+    each = max(min(CANDIDATES, 4 * count) // 2, 1)
     mistakes: dict[str, tuple[Sample, str]] = {}
     if judging is not None:
         judged = [sample for label in Label for sample in islice(pool(label), each)]

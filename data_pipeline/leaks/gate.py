@@ -24,7 +24,7 @@ class LeakGate:
     the samples of all other sources.
 
     Raises:
-        InputError: there is no folder of benchmarks, a name is not known, or a file is missing or wrong.
+        InputError: there is no folder of benchmarks, or a file is missing or wrong.
     """
 
     def __init__(self, config: LeaksConfig):
@@ -35,8 +35,7 @@ class LeakGate:
                 f"{DATA_DIR_ENV}; for documents that are in no benchmark omit it (leaks: null)"
             )
         self._most = config.max_dropped
-        names = config.benchmarks or tuple(BENCHMARKS)
-        indexes, self.absent = _indexes(folder, names, config.built)
+        indexes, self.absent = _indexes(folder, tuple(BENCHMARKS), config.built)
         self._index = indexes.pop("")
         self._shared = {name: index for name, index in indexes.items() if _rows(index.benchmarks)}
         self.rows: list[dict[str, Any]] = []
@@ -61,13 +60,13 @@ class LeakGate:
         """
         new = ("number > ?", (after,))
         self._checked.update(store.counts("source", *new))
-        self._entries.update(store.entries(*new))
+        self._entries.update(store.counts("entry", *new))
         count = store.count(*new)
         leaks = leaks_in(track(store.samples(*new), "leak gate", count), self.check)
         store.index("pair")
         for pair, leak in leaks.items():
             self.rows += [leak_row(sample, leak) for sample in store.samples("pair = ?", (pair,))]
-            self._lost.update(store.entries("pair = ?", (pair,)))
+            self._lost.update(store.counts("entry", "pair = ?", (pair,)))
             store.drop("pair = ?", (pair,))
 
     def by_source(self) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ from data_pipeline.pairs.documents.supporting import BLIND, in_pairs, words_of_p
 from data_pipeline.pairs.neighbours import About, Neighbours
 from data_pipeline.pairs.passages import names_its_subject, passage, sentences_of, stands_alone
 from data_pipeline.pairs.verbalise import statement_of
-from data_pipeline.teachers.rules_judge import label_by_rules
+from data_pipeline.teachers.rules_checks import label_by_rules
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts, is_translation
 from judge.types import Label, Language, Sample, Task

@@ -1,7 +1,7 @@
-"""The errors of a long answer: a sentence from elsewhere, one whose support is gone, a changed fact."""
+"""The errors of a long answer: a sentence whose support is gone, or a changed fact."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
@@ -12,25 +12,17 @@ from data_pipeline.pairs.contrast import Error
 from data_pipeline.pairs.documents.deletion import LARGEST_SHARE, MOST
 from data_pipeline.pairs.documents.parts import is_table, leaves_hole, parts_of, without
 from data_pipeline.pairs.documents.supporting import in_pairs, supporting_parts, words_of_parts
-from data_pipeline.pairs.neighbours import Neighbours
-from data_pipeline.pairs.statements import statements
 from data_pipeline.text.content import words_of
 from data_pipeline.text.facts import find_facts
 from judge.types import Language, Sample
 
-WEIGHTS: Mapping[str, float] = {"added_sentence": 4.0, "deletion": 4.0, "edit": 2.0}
+WEIGHTS: Mapping[str, float] = {"deletion": 4.0, "edit": 2.0}
 """How much each kind of error is wanted."""
 EDITED = tuple(name for name in EDIT_TYPES if name not in ("date", "entity", "comparative", "negation"))
 """Kinds of edits. Against another date, name, direction or denial, the rest of a long answer often speaks."""
-LENGTHS = 0.25
-"""Share by which a foreign sentence may be longer or shorter than the one whose place it takes."""
 NEW_WORDS: Mapping[Language, int] = {"en": 4, "zh": 10}
-"""Content words (pairs of characters in Chinese) of a foreign sentence that its new document lacks, at
+"""Content words (pairs of characters in Chinese) of an unsupported sentence that the document lacks, at
 least."""
-ON_TOPIC = 0.5
-"""Share of a foreign sentence's content words that its new document has to hold."""
-FITS = 3
-"""Content words at least that a foreign sentence shares with the rest of the answer."""
 ALIKE = 0.5
 """Share of its content words that two sentences of the document in a row may hold."""
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[.,'’-][A-Za-z0-9]+)*|.", re.S)
@@ -66,19 +58,13 @@ class Draft:
         return " ".join(text for place, text in enumerate(self.sentences) if place != number)
 
 
-def go_wrong(draft: Draft, used: set[str], neighbours: Neighbours, seed: int, rng: Random) -> str | None:
+def go_wrong(draft: Draft, used: set[str], seed: int, rng: Random) -> str | None:
     """Put one error of an unused kind into a draft; returns its kind, ``None`` where no kind can."""
     kinds = sorted(WEIGHTS, key=lambda kind: rng.random() ** (1 / WEIGHTS[kind]), reverse=True)
     for kind in kinds:
         if kind in used:
             continue
-        if kind == "added_sentence":
-            done = _foreign(draft, neighbours, rng)
-        elif kind == "deletion":
-            done = _unsupported(draft, rng)
-        else:
-            done = _edited(draft, seed, rng)
-        if done:
+        if _unsupported(draft, rng) if kind == "deletion" else _edited(draft, seed, rng):
             return kind
     return None
 
@@ -148,44 +134,6 @@ def _unsupported(draft: Draft, rng: Random) -> bool:
     _, number, draft.taken, draft.document = min(found, key=lambda item: item[0])
     draft.wrong[number] = Error("deletion", "", said_by[number].text, 0, len(said_by[number].text))
     return True
-
-
-def _foreign(draft: Draft, neighbours: Neighbours, rng: Random) -> bool:
-    """A sentence of a near document in the place of one that no sentence depends on or starts from.
-
-    It fits the rest of the answer at least as well as the right one, is on the document's topic and brings in
-    no name or number: so neither a sentence that stands out nor look-up gives it away.
-    """
-    gold, language = draft.gold, draft.gold.language
-    known = words_of(gold.document_text, language)
-    strangers = list(_near_statements(gold, neighbours))
-    rng.shuffle(strangers)
-    for number in draft.free(rng):
-        said = draft.composed.sentences[number]
-        if said.depends or said.part < 0 or (number == 0 and draft.composed.answers):
-            continue
-        rest = words_of(draft.said_elsewhere(number), language)
-        fit = max(FITS, len(rest & words_of(said.text, language)))
-        for text in strangers:
-            words = words_of(text, language)
-            if (
-                abs(len(text) - len(said.text)) <= LENGTHS * len(said.text)
-                and len(rest & words) >= fit
-                and len(known & words) >= ON_TOPIC * len(words)
-                and not _news(text, gold.document_text, language)
-                and is_unsaid(text, gold.document_text, language)
-            ):
-                draft.sentences[number] = text
-                draft.wrong[number] = Error("added_sentence", said.text, text, 0, len(text))
-                return True
-    return False
-
-
-def _near_statements(gold: Sample, neighbours: Neighbours) -> Iterator[str]:
-    for about in neighbours.nearest(gold):
-        for said in statements(about.golds[0].document_text, gold.language):
-            if not said.depends:
-                yield said.text
 
 
 def _news(text: str, document: str, language: Language) -> int:

@@ -1,8 +1,8 @@
-"""Long answers: several supported sentences about one document, and the same with one to three errors.
+"""Long answers: several supported sentences about one document, and the same with one or two errors.
 
 Most hallucinations of real models are no changed word but text without ground, plausible and on topic: 84 %
-of RAGTruth's spans. So an error is one of three: a sentence of a near document in the place of a supported
-one; a sentence that the document no longer supports, since what supported it was taken out; one changed fact.
+of RAGTruth's spans. So most errors are sentences that the document no longer supports, since what supported
+them was taken out of it; the others are changed facts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,10 @@ from data_pipeline.pairs.contrast import Contrast, Error, not_mentioned
 from data_pipeline.pairs.corrupt import Draft, go_wrong
 from data_pipeline.pairs.documents.deletion import elsewhere
 from data_pipeline.pairs.documents.parts import without
-from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.text.leaning import linked
 from judge.types import Language, Sample, Task
 
-COUNTS = (1, 1, 1, 1, 1, 1, 1, 2, 2, 3)
+COUNTS = (1, 1, 1, 1, 1, 1, 1, 2, 2, 2)
 """Numbers of errors, drawn evenly; one sentence at least stays faithful, so there may be fewer."""
 LENGTHS = 0.1
 """Share by which the lengths of the two answers may differ."""
@@ -28,7 +27,7 @@ LINKED = 0.25
 """Share of sentences that a connective joins to those before, where that can be."""
 
 
-def long_answers(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Contrast]:
+def long_answers(gold: Sample, seed: int) -> Iterator[Contrast]:
     """A long faithful answer and its hallucinated version; none where the document gives too little for it.
 
     Both keep the question if the first sentence answers it; otherwise they are a summary without one.
@@ -40,7 +39,7 @@ def long_answers(gold: Sample, neighbours: Neighbours, seed: int) -> Iterator[Co
     draft = Draft(gold, composed, [said.text for said in composed.sentences], gold.document_text)
     used: set[str] = set()
     for _ in range(min(rng.choice(COUNTS), len(draft.sentences) - 1)):
-        kind = go_wrong(draft, used, neighbours, seed, rng)
+        kind = go_wrong(draft, used, seed, rng)
         if kind is None:
             break
         used.add(kind)
@@ -104,7 +103,7 @@ def _contrast(draft: Draft, right: list[str], rng: Random) -> Contrast:
 
 def _told(error: Error, language: Language) -> str:
     """What is wrong, in one line."""
-    if error.edit_type in ("added_sentence", "deletion"):
+    if error.edit_type == "deletion":
         return not_mentioned(error.inserted, language)
     zh = f"“{error.replaced}”被改成“{error.inserted}”"
     return zh if language == "zh" else f"'{error.replaced}' was changed to '{error.inserted}'"

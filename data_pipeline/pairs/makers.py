@@ -27,7 +27,7 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
         "added": lambda gold: add_sentences(gold, neighbours, seed),
         "document": DocumentEditor(neighbours, seed),
         "near_miss": lambda gold: near_miss(gold, neighbours, seed),
-        "long": lambda gold: long_answers(gold, neighbours, seed),
+        "long": lambda gold: long_answers(gold, seed),
         "refusal": lambda gold: chain(
             refuse(gold, seed), half_refusal(gold, neighbours.siblings(gold), seed)
         ),

@@ -15,7 +15,7 @@ from data_pipeline.pairs.answer_forms import facts_like, form_of
 from data_pipeline.pairs.contrast import Contrast, other_answer
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.wrong_answers import YES_NO, is_other
-from data_pipeline.teachers.rules_judge import label_by_rules
+from data_pipeline.teachers.rules_checks import label_by_rules
 from data_pipeline.text.content import words_of
 from data_pipeline.text.questions import OPEN, asks_for, several_answers
 from judge.baselines.overlap import units

@@ -1,6 +1,7 @@
 """The keys of one source in a data recipe."""
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
@@ -56,8 +57,6 @@ class SourceConfig(StrictConfig):
     form: str | None = None
     """``file``, ``hub``: the form that rows come in, if they are no samples yet
     (:data:`~data_pipeline.sources.forms.FORMS`). ``squad``: ``unanswerable``."""
-    distractors: PositiveInt = 1
-    """``multiple_choice``: how many wrong options of a question are taken, chosen by the seed."""
     labels: dict[str, Label | None] | None = None
     """Samples of ``file`` and ``hub``, forms ``nli`` and ``claims``: what other words and numbers mean;
     ``null`` leaves such rows out."""
@@ -85,6 +84,7 @@ class SourceConfig(StrictConfig):
     the others out."""
     twins: bool = False
     """With ``perturb: false``: the right ones of the labelled samples are gold answers too, and get pairs."""
+    gone: ClassVar[Mapping[str, str]] = {"distractors": "omit it; one wrong option of a question is taken"}
 
     @property
     def title(self) -> str:
@@ -109,8 +109,6 @@ class SourceConfig(StrictConfig):
     @model_validator(mode="after")
     def _form_fits(self) -> Self:
         if self.form is None:
-            if self.distractors != 1:
-                raise ValueError("distractors are for the form multiple_choice")
             if self.labels is not None and self.kind not in ("file", "hub"):
                 raise ValueError(f"kind {self.kind} takes no labels without a form")
             return self
@@ -119,8 +117,6 @@ class SourceConfig(StrictConfig):
         forms = {"file": tuple(FORMS), "hub": tuple(FORMS), "squad": ("unanswerable",)}.get(self.kind, ())
         if self.form not in forms:
             raise ValueError(f"kind {self.kind} takes no form{f' but {forms[0]}' if forms else ''}")
-        if self.distractors != 1 and self.form != "multiple_choice":
-            raise ValueError(f"form {self.form} takes no distractors")
         if self.labels is not None and self.form not in LABELLED:
             raise ValueError(f"form {self.form} takes no labels")
         form = FORMS[self.form]

@@ -37,7 +37,7 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
             yield Record({}, path), sample
         return
     labels = {**meanings_of((source.columns or {}).get("label", "")), **(source.labels or {})}
-    asked = Asked(source.distractors, labels, seed)
+    asked = Asked(labels, seed)
     for record in _records(source):
         word = plain_label(record.values.get("label"))
         if source.form is None and word in labels and labels[word] is None:

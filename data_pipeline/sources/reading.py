@@ -33,7 +33,7 @@ def read_source(
 
     Args:
         source: where they come from.
-        seed: decides which documents and distractors are taken.
+        seed: decides which documents and wrong options are taken.
         licences: only samples under these, unless the source names others.
         note: is told, once each, of rows that a form or the licences leave out.
 

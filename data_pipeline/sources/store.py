@@ -16,7 +16,7 @@ from data_pipeline.sources.licences import licence_of
 from judge.errors import InputError, JudgeError
 from judge.files import dump
 from judge.samples import row_from_sample, sample_from_row
-from judge.types import Label, Mode, Sample
+from judge.types import Mode, Sample
 
 LABELLED = "labelled"
 """Counts as the kind of samples that were taken as they are."""
@@ -193,19 +193,6 @@ class SampleStore:
         query = "SELECT teacher, reasoning FROM reasonings WHERE sample = ? AND right = ? ORDER BY rowid"
         return self.table.execute(query, (sample.id, right)).fetchall()
 
-    def gold_answer(self, sample: Sample) -> str:
-        """What a hallucinated answer was made from: ``meta["gold_answer"]``, or the answer of the faithful
-        sample of its pair, about the same document and question; empty without either."""
-        if known := sample.meta.get("gold_answer"):
-            return str(known)
-        query = "SELECT row FROM samples WHERE pair = ? AND label = ? AND id != ? ORDER BY number"
-        for (text,) in self.table.execute(query, (pair_of(sample), Label.PASS.value, sample.id)):
-            other = sample_from_row(json.loads(text))
-            same = (other.document, other.question) == (sample.document, sample.question)
-            if same and other.answer != sample.answer:
-                return other.answer
-        return ""
-
     def draw(self, where: str, values: tuple[Any, ...], seed: str, count: int) -> Iterator[Sample]:
         """A seeded choice of at most this many of the samples that a condition holds for, in their order."""
         chosen = f"SELECT number FROM samples WHERE {where} ORDER BY rank(?, id) LIMIT ?"  # noqa: S608
@@ -229,44 +216,15 @@ class SampleStore:
         """How many samples a condition holds for."""
         return int(self._one(f"SELECT COUNT(*) FROM samples WHERE {where}", values))  # noqa: S608
 
-    def counts(self, column: str, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[str, int]:
+    def counts(self, column: str, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[Any, int]:
         """How many samples that a condition holds for have each value of a column that has one."""
         known = f"FROM samples WHERE {column} IS NOT NULL AND {where}"
         query = f"SELECT {column}, COUNT(*) {known} GROUP BY {column} ORDER BY {column}"
         return dict(self.table.execute(query, values))
 
-    def entries(self, where: str = "TRUE", values: tuple[Any, ...] = ()) -> dict[int, int]:
-        """How many samples that a condition holds for come from each source of the recipe, by its place."""
-        query = f"SELECT entry, COUNT(*) FROM samples WHERE entry IS NOT NULL AND {where} GROUP BY entry"  # noqa: S608
-        return dict(self.table.execute(query, values))
-
     def last(self) -> int:
         """The number of the sample that was added last; 0 where there is none."""
         return int(self._one("SELECT COALESCE(MAX(number), 0) FROM samples"))
-
-    def counts_by(self, first: str, second: str) -> dict[str, dict[str, int]]:
-        """How many samples have each value of a column that has one, by the values of another."""
-        known = f"FROM samples WHERE {second} IS NOT NULL"
-        query = f"SELECT {first}, {second}, COUNT(*) {known} GROUP BY 1, 2 ORDER BY 1, 2"
-        found: dict[str, dict[str, int]] = {}
-        for one, two, count in self.table.execute(query):
-            found.setdefault(one, {})[two] = count
-        return found
-
-    def from_document(self) -> dict[str, Any]:
-        """The share of edits that bring in nothing new to their document: in all (``got``), and by source."""
-        query = """
-            SELECT source, COUNT(*), SUM(from_document) FROM samples
-            WHERE kind = 'edit' AND from_document IS NOT NULL GROUP BY source ORDER BY source
-        """
-        rows = self.table.execute(query).fetchall()
-        edits = sum(count for _, count, _ in rows)
-        return {
-            "got": round(sum(held for *_, held in rows) / edits, 4) if edits else None,
-            "sources": {
-                source: {"edits": count, "share": round(held / count, 4)} for source, count, held in rows
-            },
-        }
 
     def documents(self) -> int:
         """How many documents the samples are about."""
@@ -279,11 +237,6 @@ class SampleStore:
     def pairs(self, split: str) -> int:
         """How many pairs, and samples alone, lie in a split."""
         return int(self._one("SELECT COUNT(DISTINCT pair) FROM samples WHERE split = ?", (split,)))
-
-    def labels(self, split: str) -> set[Label]:
-        """The labels that occur in a split."""
-        query = "SELECT DISTINCT label FROM samples WHERE split = ? AND label IS NOT NULL"
-        return {Label(label) for (label,) in self.table.execute(query, (split,))}
 
     def drop(self, where: str, values: tuple[Any, ...] = ()) -> None:
         """Remove samples."""

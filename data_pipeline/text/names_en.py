@@ -148,8 +148,6 @@ def _kind(run: str, vote: Counter[str]) -> tuple[str, str]:
         return "place", tail if tail in _PLACE else head
     if run.isupper():
         return ("acronym" if run.isalpha() else "code"), ""
-    if run.lower().endswith(words("drug_endings_en")) and len(own) == 1 and len(run) > 6:
-        return "drug", ""
     if len(own) > 1 and (tail in _THING or tail.rstrip("s") in _THING or head in _OPENERS | _FIRST_HEADS):
         return _thing(run)
     if len(own) > 1 and (own[0] == own[-1] or any(word.isupper() and len(word) > 1 for word in own)):

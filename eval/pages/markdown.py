@@ -1,7 +1,5 @@
 """A report as Markdown: the tables, and the commands that make the results again."""
 
-import html
-import re
 from collections.abc import Iterator, Sequence
 
 from eval.open_factual.results import Answered
@@ -12,8 +10,9 @@ from eval.pages.runs import Run, SampleSet
 from eval.pages.standings import standings
 from eval.pages.tables import leaderboard, pair_table, set_tables
 from eval.report import decoding_text
+from judge.markdown import plain
+from judge.markdown import table as in_markdown
 
-_MARKS = re.compile(r"([\\`*_\[\]|#~])")
 NOTE = (
     "Percent, with 95 % intervals by bootstrap over documents; precision, recall and F1 are those of FAIL, "
     "the hallucinated class. An unparsed verdict counts as wrong."
@@ -25,21 +24,15 @@ def markdown(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str
     return "\n\n".join([*(_blocks(sets) if sets else ()), *_answers(answers, bool(sets))]) + "\n"
 
 
-def plain(text: object) -> str:
-    """A text as one line of Markdown that shows it and nothing else."""
-    return _MARKS.sub(r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
-
-
 def table_lines(table: Table) -> str:
     """The rows of a table: names of judges in bold, those of published ones in italics."""
     style = {"judge": "**", "floor": "", "published": "*"}
-    lines = [f"| {' | '.join(map(plain, table.head))} |"]
-    lines.append(f"|{' --- |' * table.labels}{' ---: |' * (len(table.head) - table.labels)}")
+    rows = []
     for row in table.rows:
         mark = style[row.kind]
         first, *others = (plain(shown(cell)) for cell in row.cells)
-        lines.append(f"| {' | '.join([f'{mark}{first}{mark}' if first else '', *others])} |")
-    return "\n".join(lines)
+        rows.append([f"{mark}{first}{mark}" if first else "", *others])
+    return "\n".join(in_markdown([plain(name) for name in table.head], rows, table.labels))
 
 
 def rerun(run: Run) -> dict[str, str]:

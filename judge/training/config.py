@@ -21,17 +21,17 @@ class LoraSettings(StrictConfig):
 class RunConfig(StrictConfig):
     """What every training has in common."""
 
-    moved: ClassVar[Mapping[str, str]] = {
-        "optimizer": "trainer: {optim: paged_adamw_8bit}, by transformers' names; Lion is lion_32bit",
-        "betas": "trainer: {adam_beta1: 0.9, adam_beta2: 0.95}",
-        "weight_decay": "trainer: {weight_decay: 0.01}",
-        "warmup_steps": "trainer: {warmup_steps: 100}",
-        "logging_steps": "trainer: {logging_steps: 10}",
-        "beta": "trainer: {beta: 0.1}",
-        "loss_type": "trainer: {loss_type: [sigmoid]}",
-        "max_grad_norm": "trainer: {max_grad_norm: 1.0}",
-        "report_to": "trainer: {report_to: [trackio]}",
-        "batch_of": "prefix_sharing: false, with which batch_size counts rows",
+    gone: ClassVar[Mapping[str, str]] = {
+        "optimizer": "write trainer: {optim: paged_adamw_8bit}, by transformers' names; Lion is lion_32bit",
+        "betas": "write trainer: {adam_beta1: 0.9, adam_beta2: 0.95}",
+        "weight_decay": "write trainer: {weight_decay: 0.01}",
+        "warmup_steps": "write trainer: {warmup_steps: 100}",
+        "logging_steps": "write trainer: {logging_steps: 10}",
+        "beta": "write trainer: {beta: 0.1}",
+        "loss_type": "write trainer: {loss_type: [sigmoid]}",
+        "max_grad_norm": "write trainer: {max_grad_norm: 1.0}",
+        "report_to": "write trainer: {report_to: [trackio]}",
+        "batch_of": "write prefix_sharing: false, with which batch_size counts rows",
     }
 
     model: str

@@ -429,6 +429,8 @@ def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
         ("edit: 1", r"unknown key 'edit'; did you mean 'edits'"),
         ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
         ("preferences: {pair: 3}", r"unknown key 'pair'; did you mean 'pairs'"),
+        ("preferences: {candidates: 3}", r"'preferences.candidates': is gone: omit it; the model judges 128"),
+        ("leaks: {benchmarks: [fib]}", r"'leaks.benchmarks': is gone: omit it; the gate compares"),
         ("splits: {test: 1.5}", r"'splits.test'"),
         ("sources: []", r"'sources'"),
         ("sources: [{kind: starter, path: x}]", "kind starter takes no path"),

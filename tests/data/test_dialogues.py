@@ -106,7 +106,7 @@ def test_talk_and_repair() -> None:
 
     machine = scripted(lambda prompt: f"Answer {len(prompt.messages) // 2 + 1}")
     rewritten = {(three.id, 1): "Well, hello."}
-    talk([one, two, three], scripted(person), machine, scripted(repair), rewritten=rewritten, attempts=2)
+    talk([one, two, three], scripted(person), machine, scripted(repair), rewritten=rewritten)
     assert one.text == "A1: Question 1\nB1: Answer 1\nA2: What is it made of?\nB2: Answer 2"
     [repaired] = one.repairs
     assert (repaired.by, repaired.number, repaired.text) == ("model", 2, "How can I help you?")

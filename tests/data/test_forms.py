@@ -215,16 +215,16 @@ def test_negated_questions_are_left_out(question: str, reason: str | None) -> No
     assert (found == LeftOut("x", f"form multiple_choice: {reason}")) == (reason is not None)
 
 
-@given(size=st.integers(2, 6), right=st.integers(0, 5), wanted=st.integers(1, 6), seed=st.integers(0, 9))
-def test_one_right_option_and_so_many_distractors(size: int, right: int, wanted: int, seed: int) -> None:
+@given(size=st.integers(2, 6), right=st.integers(0, 5), seed=st.integers(0, 9))
+def test_one_right_option_and_one_wrong_one(size: int, right: int, seed: int) -> None:
     right %= size
     options = [f"option {n}" for n in range(size)]
     values = {"id": "x", "document": TEXT, "question": "Who?", "options": options, "answer": right}
-    samples = read_row("multiple_choice", Record(values, "f"), Asked(wanted, seed=seed))
-    assert isinstance(samples, list) and len(samples) == 1 + min(wanted, size - 1)
+    samples = read_row("multiple_choice", Record(values, "f"), Asked(seed=seed))
+    assert isinstance(samples, list) and len(samples) == 2
     assert [s.answer for s in samples if s.label is PASS] == [options[right]]
     assert len({s.id for s in samples}) == len(samples)
-    assert samples == read_row("multiple_choice", Record(values, "f"), Asked(wanted, seed=seed))
+    assert samples == read_row("multiple_choice", Record(values, "f"), Asked(seed=seed))
 
 
 @pytest.mark.parametrize("answer", ["B", "two", 1])
@@ -299,9 +299,8 @@ def test_whatever_a_row_holds_there_are_samples_a_reason_or_one_error(form: str)
         ("{kind: file, path: x, form: multiplechoice}", r"unknown form.*did you mean 'multiple_choice'"),
         ("{kind: drop, form: nli}", "kind drop takes no form"),
         ("{kind: squad, path: x, form: nli}", "kind squad takes no form but unanswerable"),
-        ("{kind: file, path: x, distractors: 2}", "are for the form multiple_choice"),
+        ("{kind: file, path: x, distractors: 2}", "is gone: omit it; one wrong option"),
         ("{kind: drop, labels: {0: PASS}}", "kind drop takes no labels"),
-        ("{kind: file, path: x, form: nli, distractors: 2}", "form nli takes no distractors"),
         ("{kind: file, path: x, form: spans, labels: {a: PASS}}", "form spans takes no labels"),
         ("{kind: file, path: x, form: nli, labels: {a: MAYBE}}", r"labels\.a"),
         ("{kind: file, path: x, form: nli, columns: {premise: p}}", "unknown field of form nli 'premise'"),

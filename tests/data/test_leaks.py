@@ -203,7 +203,7 @@ def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path
         for sentences in articles.values():
             row = {"passage": " ".join(sentences), "question": "What?", "answer": "It."}
             stream.write(json.dumps({**row, "source_ds": "covidQA"}) + "\n")
-    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path), benchmarks=("halubench",)))
+    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path)))
     sides = set()
     for name, sentences in articles.items():
         side = side_of("covid_qa", " ".join(sentences))
@@ -235,7 +235,7 @@ def test_a_set_built_to_measure_with_is_a_benchmark_too(
 
 def test_rows_of_the_test_split_of_ragtruth_are_compared(tmp_path: Path) -> None:
     """They name their set as a source of its own split does, which once hid them."""
-    gate = LeakGate(LeaksConfig(data_dir=str(ragtruth_folder(tmp_path)), benchmarks=("ragtruth",)))
+    gate = LeakGate(LeaksConfig(data_dir=str(ragtruth_folder(tmp_path))))
     tower = Sample("s", "Tower 0 is 20 m high.", "It is 20 m high.", "How high is it?", source="towers")
     assert gate.check(tower) is not None
     assert gate.check(replace(tower, source="ragtruth_qa")) is not None
@@ -252,7 +252,7 @@ def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
     recipe = {
         "sources": [{"kind": "file", "path": str(tmp_path / "mine.jsonl")}],
         "output": str(tmp_path / "out"), "audit": "off", "preferences": {"pairs": 0},
-        "leaks": {"data_dir": str(tmp_path / "data"), "benchmarks": ["halubench"]},
+        "leaks": {"data_dir": str(tmp_path / "data")},
     }  # fmt: skip
     write_samples(tmp_path / "mine.jsonl", (replace(gold, source="mine") for gold in golds))
     with pytest.raises(
@@ -292,7 +292,7 @@ def test_a_wrong_index_is_refused(tmp_path: Path) -> None:
 
 def test_indexes_are_kept_until_a_benchmark_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    config = LeaksConfig(data_dir=str(tmp_path / "data"), benchmarks=("halueval", "fib"))
+    config = LeaksConfig(data_dir=str(tmp_path / "data"))
     folder = tmp_path / "data/halueval"
     folder.mkdir(parents=True)
     fields = ("knowledge", "right_answer", "hallucinated_answer", "question")

@@ -1,6 +1,6 @@
 """Long answers: supported sentences about one document, and errors at places that are known."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,14 +11,11 @@ from data_pipeline.pairs.contrast import pairs
 from data_pipeline.pairs.corrupt import changed_span, is_unsaid
 from data_pipeline.pairs.documents.supporting import parts_of
 from data_pipeline.pairs.long import long_answers
-from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.statements import plain, statements
-from data_pipeline.sources.store import SampleStore
 from data_pipeline.text.leaning import depends_on_previous, linked, names_its_subject
 from judge.baselines.overlap import units
 from judge.types import Label, Language, Sample, Task
 
-StoreOf = Callable[..., SampleStore]
 BRIDGE = (
     "The Tarn Bridge spans the river Lind at the old market of Lindmoor and carries two lanes of traffic. "
     "It was designed by the engineer Ada Holst, who had won a contest of the town council. "
@@ -61,14 +58,13 @@ GOLDS = [
 
 
 @pytest.fixture(scope="module")
-def made(store_of: StoreOf) -> list[tuple[Sample, Sample, Sample]]:
+def made() -> list[tuple[Sample, Sample, Sample]]:
     """Gold, faithful and hallucinated sample, for many seeds."""
-    neighbours = Neighbours(store_of(GOLDS), 0)
     return [
         (item, *pair)
         for seed in range(40)
         for item in GOLDS
-        for pair in [pairs(item, "long", long_answers(item, neighbours, seed))]
+        for pair in [pairs(item, "long", long_answers(item, seed))]
         if pair
     ]
 
@@ -178,7 +174,6 @@ def test_errors_stand_where_they_are_said_to(made: list[tuple[Sample, Sample, Sa
             assert wrong.answer[error["start"] : error["end"]] == error["inserted"] != ""
             if error["edit_type"] != "deletion":
                 assert error["replaced"] in right.answer
-                assert error["edit_type"] != "added_sentence" or error["inserted"] not in right.answer
         assert wrong.meta["inserted"] == wrong.meta["errors"][0]["inserted"]
         assert "errors" not in right.meta
 
@@ -228,29 +223,27 @@ def test_the_question_stays_where_the_first_sentence_answers_it(
     assert {bool(right.question) for _, right, _ in made} == {True, False}
 
 
-def test_the_same_seed_makes_the_same(store_of: StoreOf) -> None:
+def test_the_same_seed_makes_the_same() -> None:
     def make(seed: int) -> list[object]:
-        neighbours = Neighbours(store_of(GOLDS), seed)
-        return [list(long_answers(item, neighbours, seed)) for item in GOLDS]
+        return [list(long_answers(item, seed)) for item in GOLDS]
 
     assert make(3) == make(3) != make(4)
 
 
-def test_a_short_document_gives_no_long_answer(store_of: StoreOf) -> None:
+def test_a_short_document_gives_no_long_answer() -> None:
     item = gold("short", "The bridge is old. It is gray. A fair is held there.", "gray", "What color is it?")
-    assert not list(long_answers(item, Neighbours(store_of([item]), 0), 0))
+    assert not list(long_answers(item, 0))
 
 
-def test_chinese(shared_data: Path, store_of: StoreOf) -> None:
+def test_chinese(shared_data: Path) -> None:
     from data_pipeline.sources import SourceConfig, read_source
 
     source = SourceConfig(kind="xquad", path=str(shared_data), languages=["zh"], limit=300)
     golds = list(read_source(source, 0))
-    neighbours = Neighbours(store_of(golds), 0)
 
     def found() -> Iterator[tuple[Sample, ...]]:
         for item in golds:
-            if pair := pairs(item, "long", long_answers(item, neighbours, 0)):
+            if pair := pairs(item, "long", long_answers(item, 0)):
                 yield pair
 
     made = list(found())

@@ -38,9 +38,6 @@ def outcomes(kind: str, answer: str, document: str, question: str = "") -> set[s
         ("date", "他于1961年进入公司。", LAKE, "", {"他于1948年进入公司。"}),
         ("entity", "师兄是贺松涛。", LAKE, "谁是师兄?", {"师兄是林嘉禾。"}),
         ("entity", "林嘉禾", LAKE, "谁在2009年退休?", {"贺松涛"}),
-        ("negation", "他从不使用机器。", LAKE, "", {"他总是使用机器。"}),
-        ("negation", "他没有使用机器。", LAKE, "", {"他使用了机器。"}),
-        ("negation", "不，他不会用机器。", LAKE, "他用机器吗?", {"是的，他会用机器。"}),
         ("comparative", "销量上升到480把。", LAKE, "", {"销量下降到480把。"}),
         ("comparative", "价格低于620元。", LAKE, "", {"价格高于620元。"}),
         ("comparative", "博物馆在湖的北岸。", LAKE, "", {"博物馆在湖的南岸。"}),
@@ -55,9 +52,7 @@ def test_golden(kind: str, answer: str, document: str, question: str, expected: 
     [
         ("comparative", "他去过西班牙和东京。"), ("comparative", "最高法院作出判决。"),
         ("comparative", "因漏水增加了3元。"), ("comparative", "乙组花费1,900元，低于甲组的3,250元。"),
-        ("comparative", "从北往南走。"), ("negation", "未成年人的转会费已付。"),
-        ("negation", "由于没有使用机器，他做得很慢。"), ("negation", "他还未公布任何计划。"),
-        ("negation", "这已经不是原来的国家了。"), ("number", "他与贺松涛两人合作。"),
+        ("comparative", "从北往南走。"), ("number", "他与贺松涛两人合作。"),
         ("number", "这十分普遍。"), ("number", "本州、四国及九州。"), ("number", "那是第二次世界大战。"),
     ],
 )  # fmt: skip
@@ -131,16 +126,10 @@ def test_names_have_kinds_and_are_whole() -> None:
     assert people == {"李x1": "anonymous", "张某": "anonymous", "艾萨克·牛顿": "foreign"}
 
 
-def test_a_term_gives_way_to_one_with_its_last_word() -> None:
-    document = "公式含有与法向力有关的压力项，以及与切向力有关的剪切项。"
-    assert outcomes("entity", "压力项", document, "什么与法向力有关？") == {"剪切项"}
-
-
 def test_traditional_characters_stay_traditional() -> None:
     assert outcomes("date", "1873年", FAR, "何時抵達廈門？") == {"1881年"}
-    for kind, answer in (("negation", "費拉羅沒有寫《臺灣紀程》。"), ("entity", "《閩海行記》")):
-        for new in outcomes(kind, answer, FAR, ""):
-            assert new is None or plain(new) != new
+    for new in outcomes("entity", "《閩海行記》", FAR, ""):
+        assert new is None or plain(new) != new
     turned = EDITS["comparative"]("銷量增加到480冊。", "銷量增加到480冊，為數不多。", "", "zh", Random(0))
     assert turned is not None and turned.answer == "銷量減少到480冊。"
 

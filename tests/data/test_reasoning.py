@@ -50,7 +50,7 @@ def wrong(answer: str, kind: str, replaced: str, inserted: str, question: str = 
 
 
 def quotes_of(item: Sample) -> list[str]:
-    return [text for finding in findings(item) for text in (*finding.quotes, *filter(None, [finding.answer]))]
+    return [text for finding in findings(item) for text in finding.quotes]
 
 
 # --- What is said -------------------------------------------------------------------------------------------
@@ -86,8 +86,8 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
     ),
     (
         "another question's answer",
-        wrong("Ruth Calder", "near_miss", "Jon Abel", "Ruth Calder", "Who designed the bridge?"),
-        ["Ruth Calder paid", "question", "Jon Abel designed it"],
+        wrong("Ruth Calder", "other_answer", "Jon Abel", "Ruth Calder", "Who designed the bridge?"),
+        ['"Ruth Calder"', "Jon Abel designed it"],
     ),
     (
         "marked spans",
@@ -255,7 +255,7 @@ def test_every_quote_is_a_stretch_of_the_document(document: str, wanted: str, mu
     document=texts,
     answer=texts,
     label=st.sampled_from(Label),
-    kind=st.sampled_from(["number", "addition", "near_miss", "deletion", "omission"]),
+    kind=st.sampled_from(["number", "added_sentence", "other_answer", "deletion", "omission"]),
     replaced=texts,
     inserted=texts,
 )

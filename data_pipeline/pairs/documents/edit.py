@@ -7,9 +7,10 @@ from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.deletion import delete
 from data_pipeline.pairs.documents.distractor import add_distractor
 from data_pipeline.pairs.documents.passage import other_passage
-from data_pipeline.pairs.documents.records import Triple, alter_record, change_places, triples_of, values_of
+from data_pipeline.pairs.documents.records import alter_record, change_places, values_of
 from data_pipeline.pairs.documents.swap import swap
 from data_pipeline.pairs.neighbours import Neighbours, kind_of
+from data_pipeline.text.triples import Triple, triples_of
 from judge.types import Sample
 
 DOCUMENT_EDITS = ("deletion", "document_swap", "other_passage")

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from data_pipeline.edits.edit import bare, occurs
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.swap import either_way, replace_words
 from data_pipeline.text.content import words_of
+from data_pipeline.text.triples import Triple, triples_of
 from judge.types import Sample
 
 MOST_DONORS = 8
@@ -23,23 +24,6 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NAMES = ("alternativeName", "fullName", "birthName", "title", "alias")
 """Predicates whose values are names of their subject."""
 _PLAIN = re.compile(r"[^\W_][\w .,'’&-]*[\w.]")
-
-
-class Triple(NamedTuple):
-    """One line of RDF as text."""
-
-    subject: str
-    predicate: str
-    value: str
-
-    def __str__(self) -> str:
-        return " | ".join(self)
-
-
-def triples_of(document: str) -> list[Triple]:
-    """The triples of a document; none where one of its lines is not a triple."""
-    lines = [line.split(" | ") for line in document.strip().split("\n")]
-    return [Triple(*line) for line in lines] if all(len(line) == 3 for line in lines) else []
 
 
 def values_of(document: str) -> list[tuple[str, str]]:

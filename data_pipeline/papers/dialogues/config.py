@@ -1,6 +1,7 @@
 """The keys of a recipe for self-dialogues. Every key here is read, and no other is allowed."""
 
-from typing import Self
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
@@ -27,17 +28,17 @@ class DialoguesConfig(StrictConfig):
     """The model that plays B, and is looked at for hallucinations."""
     repair: str | None = None
     """The model that says again what A should not have said (knowledge and task); without, people do it."""
-    attempts: PositiveInt = 2
-    """How often it may try one turn."""
     repairs: str | None = None
     """A file with turns of A that a person rewrote, in the form of ``to_repair.jsonl``; what follows a
     rewritten turn is talked anew."""
-    user_words: PositiveInt = 60
-    """A longer turn of A is none that a person would type."""
     teachers: tuple[TeacherConfig, ...] = Field(min_length=1)
     """The chat models that ``user``, ``assistant`` and ``repair`` name."""
     calls: CallsConfig = CallsConfig()
     seed: NonNegativeInt = 0
+    gone: ClassVar[Mapping[str, str]] = {
+        "attempts": "omit it; a turn is repaired twice at most",
+        "user_words": "omit it; a turn of A has 60 words at most",
+    }
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -100,8 +100,6 @@ def converse(
         models.ask(config.assistant),
         None if config.repair is None else models.ask(config.repair),
         rewritten=rewritten,
-        words=config.user_words,
-        attempts=config.attempts,
     )
 
 

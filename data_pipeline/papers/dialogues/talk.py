@@ -15,6 +15,11 @@ from judge.progress import track
 Rewritten = Mapping[tuple[str, int], str]
 """What a person put in place of a turn of A: dialogue and number of the turn, from 1, to the text."""
 
+USER_WORDS = 60
+"""A longer turn of A is none that a person would type."""
+ATTEMPTS = 2
+"""How often a turn of A may be said again."""
+
 
 def talk(
     dialogues: Sequence[Dialogue],
@@ -23,8 +28,6 @@ def talk(
     repair: Ask | None = None,
     *,
     rewritten: Rewritten | None = None,
-    words: int = 60,
-    attempts: int = 2,
 ) -> None:
     """Fill dialogues with their turns. One whose model gives no answer ends there, with its problem; so does
     one in which both sides only repeat themselves.
@@ -35,13 +38,11 @@ def talk(
         assistant: asks the model that plays B.
         repair: asks the model that says A's turns again which no person would say; they stay without it.
         rewritten: turns of A by people, which are taken as they are.
-        words: the most that A's turns should have.
-        attempts: how often a turn may be said again.
     """
     rounds = max((dialogue.rounds for dialogue in dialogues), default=0)
     for number in track(range(1, rounds + 1), "rounds of all dialogues", rounds):
         open_ = [item for item in dialogues if item.rounds >= number and item.problem is None]
-        _user_turns(open_, number, user, repair, rewritten or {}, words, attempts)
+        _user_turns(open_, number, user, repair, rewritten or {})
         open_ = [item for item in open_ if item.problem is None]
         replies = _ask(assistant, open_, lambda item: assistant_prompt(item.topic, item.turns))
         for item, reply in zip(open_, replies, strict=True):
@@ -56,12 +57,10 @@ def _user_turns(
     user: Ask,
     repair: Ask | None,
     rewritten: Rewritten,
-    words: int,
-    attempts: int,
 ) -> None:
     """A's turn of one round, repaired where it has to be."""
     asked = [item for item in dialogues if (item.id, number) not in rewritten]
-    replies = _ask(user, asked, lambda item: user_prompt(item.topic, item.turns, words))
+    replies = _ask(user, asked, lambda item: user_prompt(item.topic, item.turns, USER_WORDS))
     said = {item.id: reply for item, reply in zip(asked, replies, strict=True) if reply is not None}
     for item in dialogues:
         if (item.id, number) in rewritten:
@@ -70,20 +69,21 @@ def _user_turns(
     faults = {
         item.id: fault
         for item in asked
-        if item.id in said and (fault := fault_of(item, said[item.id], words))
+        if item.id in said and (fault := fault_of(item, said[item.id], USER_WORDS))
     }
     first = dict(said)
-    for _ in range(attempts if repair is not None else 0):
+    for _ in range(ATTEMPTS if repair is not None else 0):
         wrong = [item for item in asked if item.id in faults]
         prompts = (
-            repair_prompt(item.topic, item.turns, said[item.id], faults[item.id], words) for item in wrong
+            repair_prompt(item.topic, item.turns, said[item.id], faults[item.id], USER_WORDS)
+            for item in wrong
         )
         for item, reply in zip(wrong, list(repair(prompts)) if repair is not None else (), strict=True):
             found = reply_texts(reply, "message")
             if isinstance(found, Rejected) or not (turn := clean(found[0])):
                 continue
             said[item.id] = turn
-            fault = fault_of(item, turn, words)
+            fault = fault_of(item, turn, USER_WORDS)
             if fault is None:
                 item.repairs.append(Repair(number, first[item.id], faults.pop(item.id), "model"))
             else:

@@ -41,7 +41,8 @@ SETS: Mapping[str, tuple[Domain, tuple[str, ...]]] = {
 }
 """The public sets of DiaHalu, section 4.1: their domain, and what their releases call the topic.
 
-DSTC 1 has no reader; the topics of the other two sources, GPT-4 and social media, are not public.
+DSTC 1 has no reader: its logs hold turns and dialogue acts, and the paper does not say what of them became a
+topic. The topics of the other two sources, GPT-4 and social media, are not public.
 """
 _TAG = re.compile(r"<[^>]*>")
 

@@ -1,6 +1,7 @@
 """The keys of a recipe for an OnionEval. Every key here is read, and no other is allowed."""
 
-from typing import Self
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
@@ -18,10 +19,6 @@ class OnionConfig(StrictConfig):
     descriptions: str | None = None
     """A file in the form of the released ``description.json``. Entities are then drawn from it, and their
     descriptions are taken from it; without, the writer thinks of both."""
-    attempts: PositiveInt = 2
-    """How often the writer is asked for entities of a category, until there are enough."""
-    description_words: PositiveInt = 60
-    """At most this many words a description."""
     facts: PositiveInt = 6
     """At most this many facts of an entity."""
     writer: str
@@ -35,6 +32,10 @@ class OnionConfig(StrictConfig):
     """The chat models that ``writer``, ``perturber`` and ``checker`` name."""
     calls: CallsConfig = CallsConfig()
     seed: NonNegativeInt = 0
+    gone: ClassVar[Mapping[str, str]] = {
+        "attempts": "omit it; the writer is asked twice for entities of a category",
+        "description_words": "omit it; a description has 60 words at most",
+    }
 
     @model_validator(mode="after")
     def _two_teachers(self) -> Self:

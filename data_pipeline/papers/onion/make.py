@@ -23,6 +23,10 @@ from judge.progress import track
 from judge.remote.chat import Reply
 from judge.types import Sample
 
+ATTEMPTS = 2
+"""How often the writer is asked for entities of a category, until there are enough."""
+DESCRIPTION_WORDS = 60
+"""Of a description that the writer writes, at most."""
 _YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
@@ -90,7 +94,7 @@ class Maker:
                 fault = rules.fault_of_name(name, category.category)
                 yield replace(category, entity=name) if fault is None else Rejected(fault, name)
 
-        for _ in range(self.config.attempts):
+        for _ in range(ATTEMPTS):
             counts = Counter(item.category for item in found.values())
             short = [Item(category) for category, count in wanted.items() if counts[category] < count]
             for item in list(self._written("entity", short, self.writer, prompt, read)):
@@ -104,13 +108,12 @@ class Maker:
 
     def describe(self, entities: Iterable[Item]) -> list[Item]:
         """A description of each entity, by the writer."""
-        words = self.config.description_words
 
         def prompt(item: Item) -> Prompted:
-            return stage_prompt("description", item.category, item.entity, {}, words=words)
+            return stage_prompt("description", item.category, item.entity, {}, words=DESCRIPTION_WORDS)
 
         def read(item: Item, reply: str) -> Iterator[Item | Rejected]:
-            yield _described(item, rules.text_of(reply), words)
+            yield _described(item, rules.text_of(reply), DESCRIPTION_WORDS)
 
         return self._checked("description", self._written("description", entities, self.writer, prompt, read))
 

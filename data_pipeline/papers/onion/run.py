@@ -17,7 +17,7 @@ from data_pipeline.build.dry_run import CountingModels, said
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.papers.onion import onion_prompts as prompts
 from data_pipeline.papers.onion.config import OnionConfig
-from data_pipeline.papers.onion.make import Item, Maker, Read
+from data_pipeline.papers.onion.make import DESCRIPTION_WORDS, Item, Maker, Read
 from data_pipeline.papers.onion.onion_prompts import Stage
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.teachers.base import Ask
@@ -198,7 +198,7 @@ class _CountingMaker(Maker):
                 for n in range(self.config.categories[item.category])
             ]
         if stage == "description":
-            return [replace(item, description=" ".join(["word"] * self.config.description_words))]
+            return [replace(item, description=" ".join(["word"] * DESCRIPTION_WORDS))]
         if stage == "fact":
             return [replace(item, fact=f"{item.entity} has {MADE_UP} {n}.") for n in numbers]
         if stage == "hallucination":

@@ -31,9 +31,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a recipe asks of a form: how many distractors, what labels mean, and the seed."""
+    """What a recipe asks of a form: what labels mean, and the seed."""
 
-    distractors: int = 1
     labels: Mapping[str, Label | None] = field(default_factory=dict)
     seed: int = 0
 

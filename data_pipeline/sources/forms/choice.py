@@ -24,7 +24,7 @@ _ABOUT_OPTIONS = re.compile(
 
 
 def multiple_choice(row: Record, asked: Asked) -> list[Answer] | str:
-    """The right option is PASS, and some of the others (``distractors``), chosen by the seed, are FAIL.
+    """The right option is PASS, and one of the others, chosen by the seed, is FAIL.
 
     ``options`` is a list of texts, or ``{"label": [...], "text": [...]}``. ``answer`` is the right one's
     letter, its position from 0 as a number, its label, or its text."""
@@ -43,7 +43,7 @@ def multiple_choice(row: Record, asked: Asked) -> list[Answer] | str:
     if not others:
         return "no distractor"
     rng = random.Random(f"distractors:{asked.seed}:{row.name('id')}")
-    chosen = sorted([right, *rng.sample(others, min(asked.distractors, len(others)))])
+    chosen = sorted([right, *rng.sample(others, 1)])
     return [
         Answer(
             options[place].strip(),

@@ -11,18 +11,12 @@ from data_pipeline.teachers.reasoning.places import places_in
 from data_pipeline.text.content import keys
 from judge.types import Language, Sample, Span
 
-ErrorKind = Literal["differs", "against", "absent", "elsewhere", "answered"]
+ErrorKind = Literal["differs", "against", "absent", "answered"]
 """What is wrong: another fact than the document's; a statement turned round by a small word; nothing of it in
-the document; an answer to another question; the document does tell what it is said not to tell."""
+the document; the document does tell what it is said not to tell."""
 
-_KINDS: dict[str, ErrorKind] = {
-    "addition": "absent",
-    "added_sentence": "absent",
-    "deletion": "absent",
-    "other_passage": "absent",
-    "near_miss": "elsewhere",
-    "half_refusal": "answered",
-}
+_KINDS: dict[str, ErrorKind] = {"added_sentence": "absent", "half_refusal": "answered"}
+"""Of edit types that ``replaced`` does not tell from others."""
 _WORDS_BEFORE = re.compile(r"(?:[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+)\s*")
 _WORDS_AFTER = re.compile(r"\s*(?:[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+)")
 _MARKER = re.compile(r"\s*(?:[*•–-]+|\(?\d{1,2}[.)、])(?=\s|[\u4e00-\u9fff])\s*")

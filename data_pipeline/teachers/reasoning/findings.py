@@ -33,14 +33,12 @@ class Finding:
         quotes: what decides about it, as far as it can be quoted.
         errors: what is wrong in it; empty where the document supports it.
         refusal: the claim says that the document does not tell something.
-        answer: where the question is answered; the quotes answer another one.
     """
 
     claim: Claim
     quotes: tuple[str, ...]
     errors: tuple[Error, ...] = ()
     refusal: bool = False
-    answer: str = ""
 
 
 def findings(sample: Sample) -> list[Finding]:
@@ -72,11 +70,8 @@ def _finding(sample: Sample, claim: Claim, wrong: list[Error], places: Places) -
     topic = keys(sample.question)
     refusal = refuses(claim.text, sample.language)
     if wrong:
-        kind = wrong[0].kind
-        if kind == "answered":
+        if wrong[0].kind == "answered":
             return _answered(claim, wrong, places, topic)
-        if kind == "elsewhere":
-            return _elsewhere(claim, wrong, places, topic)
     elif refusal:
         alone = sample.answer.strip() == claim.text and topic
         quotes = places.quotes(topic if alone else keys(claim.text), topic)[:1]
@@ -116,16 +111,6 @@ def _answered(claim: Claim, wrong: list[Error], places: Places, topic: frozenset
     there = wrong[0].there
     quotes = places.quotes(keys(there) or topic, topic, [there.strip(" .。")] if there else [])[:1]
     return Finding(claim, _texts(quotes), tuple(wrong), refusal=True) if quotes and there else None
-
-
-def _elsewhere(claim: Claim, wrong: list[Error], places: Places, topic: frozenset[str]) -> Finding | None:
-    """The claim stands in the document, and answers another question."""
-    there = wrong[0].there
-    quotes = places.quotes(keys(claim.text), frozenset(), _whole(claim.text))
-    right = places.quotes(keys(there), topic, _whole(there))[:1] if there else []
-    if not quotes or not decide(keys(claim.text), quotes):
-        return None
-    return Finding(claim, _texts(quotes), tuple(wrong), answer=right[0].text if right else "")
 
 
 def _translated(claim: Claim, wrong: list[Error], places: Places, number: int, claims: int) -> Finding | None:

@@ -19,7 +19,7 @@ from data_pipeline.text.fact import Fact
 from data_pipeline.text.facts import document_facts, find_facts
 from judge.types import Label, Sample
 
-_ORDER: tuple[ErrorKind, ...] = ("differs", "elsewhere", "against", "absent")
+_ORDER: tuple[ErrorKind, ...] = ("differs", "against", "absent")
 """Kinds of fault that can be found with a faithful claim, those first that can seldom be made up."""
 
 
@@ -43,7 +43,7 @@ class Mistakes:
             kinds = [error.kind for finding in found for error in finding.errors]
             self._seen.update(kinds)
             self._owed.update(kinds)
-            found = [replace(finding, errors=(), answer="") for finding in found]
+            found = [replace(finding, errors=()) for finding in found]
         else:
             rng = Random(f"mistake:{sample.id}")
             at = rng.randrange(len(found))
@@ -76,17 +76,7 @@ def _found(kind: ErrorKind, sample: Sample, finding: Finding, rng: Random) -> Fi
             return None
         said = sample.answer[token.start : token.end]
         return replace(finding, errors=(Error(kind, token.start, token.end, said),))
-    if kind == "elsewhere":
-        other = _other_place(sample, finding)
-        return replace(finding, errors=(whole,), answer=other) if other else None
     return replace(finding, errors=(whole,))
-
-
-def _other_place(sample: Sample, finding: Finding) -> str:
-    """Another place that speaks of the question; empty where there is none."""
-    said = keys(" ".join(finding.quotes))
-    found = places_in(sample.document_text).quotes(keys(sample.question) - said or keys(sample.question))
-    return next((quote.text for quote in found if quote.text not in finding.quotes), "")
 
 
 def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None:

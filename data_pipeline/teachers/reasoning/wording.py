@@ -41,12 +41,6 @@ _TEXTS: Mapping[Language, Mapping[str, tuple[str, ...]]] = {
             'Nothing in the document bears "{said}".',
             'The document holds nothing of "{said}".',
         ),
-        "elsewhere": (
-            "That answers another question.",
-            "The question asks for something else.",
-            "This is not what the question asks for.",
-        ),
-        "asked": ("The question is answered here: {quotes}", "What it asks for is here: {quotes}"),
         "looked_for": ("Looked for: {question}", "To be answered: {question}"),
         "closest": ("The closest place is {quotes}", "Nearest to it comes {quotes}"),
         "unanswered": (
@@ -75,8 +69,6 @@ _TEXTS: Mapping[Language, Mapping[str, tuple[str, ...]]] = {
         ),
         "left_out": ("答案漏掉了“{there}”。",),
         "absent": ("文档没有说“{said}”。", "文档中没有内容支持“{said}”。", "文档里找不到“{said}”。"),
-        "elsewhere": ("这回答的是别的问题。", "问题问的不是这个。", "这不是问题所问的。"),
-        "asked": ("问题的答案在这里：{quotes}", "所问的在这里：{quotes}"),
         "looked_for": ("要找的是：{question}", "需要回答：{question}"),
         "closest": ("最接近的地方是{quotes}", "与此最近的是{quotes}"),
         "unanswered": ("这说的是别的事，文档中没有说到所问的。", "这没有说到它，文档别处也没有。"),
@@ -114,8 +106,6 @@ class Wording:
         parts += self._faults(finding)
         if not finding.errors:
             parts.append(self._say("agrees"))
-        if finding.answer:
-            parts.append(self._say("asked", quotes=self._quotes([finding.answer])))
         return self._join(parts)
 
     def _faults(self, finding: Finding) -> Iterator[str]:
@@ -129,8 +119,6 @@ class Wording:
                 yield self._say("left_out", there=_said(error.there))
             elif error.kind == "against":
                 yield self._say("against", said=_said(next(around(finding.claim, error, error.said))))
-            elif error.kind != "absent":
-                yield self._say(error.kind)
 
     def _echo(self, finding: Finding) -> str:
         text = finding.claim.text.translate(_NO_QUOTES)

@@ -3,19 +3,24 @@
 from collections.abc import Mapping
 from typing import Literal, Self
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from data_pipeline.config.parts import (
+    CounterfactualConfig,
+    LeaksConfig,
+    MixConfig,
+    ModesConfig,
+    PreferenceConfig,
+    ReasoningConfig,
+    Share,
+    SplitConfig,
+)
 from data_pipeline.edits import EDIT_TYPES
-from data_pipeline.pairs.contrast import KINDS
 from data_pipeline.sources.config import SourceConfig
-from data_pipeline.sources.store import LABELLED
 from data_pipeline.teachers.config import CallsConfig, TeacherConfig, need_teachers
-from data_pipeline.teachers.prompts import Style
 from judge.configs import StrictConfig
 from judge.errors import unknown
 from judge.formats.bianbench import Subset
-
-Share = float
 
 KEYS: Mapping[str, str] = {
     "edit": "edits",
@@ -27,110 +32,6 @@ KEYS: Mapping[str, str] = {
     "foreign": "foreign_sentences",
 }
 """The key that says how many gold answers get a pair of a kind."""
-
-MIXED = (LABELLED, *KINDS, "sentence")
-"""The kinds of samples that a mix can name."""
-
-
-class SplitConfig(StrictConfig):
-    """Shares of documents that are held out; the rest is trained on."""
-
-    validation: Share = Field(default=0.08, gt=0, lt=1)
-    test: Share = Field(default=0.15, ge=0, lt=1)
-
-
-class ModesConfig(StrictConfig):
-    """Share of the samples that get a row in each mode; the samples of a pair are chosen together."""
-
-    verdict: Share = Field(default=1.0, ge=0, le=1)
-    reason: Share = Field(default=0.25, ge=0, le=1)
-
-
-class PreferenceConfig(StrictConfig):
-    """Preference pairs for DPO."""
-
-    pairs: NonNegativeInt = 64
-    """Pairs in the training split, half about faithful answers and half about hallucinated ones."""
-    model: str | None = None
-    """Its own wrong judgements become the rejected ones first; composed ones fill up. Without, all are."""
-    candidates: PositiveInt = 128
-    """How many samples the model judges in search of its mistakes."""
-    reason_share: Share = Field(default=0.25, ge=0, le=1)
-    """Share of the pairs in reason mode."""
-    max_new_tokens: PositiveInt = 96
-
-
-class MixConfig(StrictConfig):
-    """A smaller set of known make-up; pairs stay together."""
-
-    samples: PositiveInt
-    """At most this many samples."""
-    kinds: dict[str, NonNegativeFloat] | None = None
-    """Wished shares, of any sum. Kinds that are not named are left out; what one cannot give, the others give
-    in proportion. Without it kinds have the shares that they have."""
-    sources: dict[str, NonNegativeFloat] = Field(default_factory=dict)
-    """Weights, 1 where none is given: each source gives in proportion to its weight and to what it has."""
-    max_source: Share = Field(default=1.0, gt=0, le=1)
-    """No source gives more than this share of what is drawn, even if that makes the set smaller."""
-
-    @field_validator("kinds")
-    @classmethod
-    def _known_kinds(cls, kinds: dict[str, float] | None) -> dict[str, float] | None:
-        for name in kinds or ():
-            if name not in MIXED:
-                raise ValueError(unknown("kind", name, MIXED))
-        if kinds is not None and not any(kinds.values()):
-            raise ValueError("all shares are 0; name one kind at least")
-        return kinds
-
-
-class ReasoningConfig(StrictConfig):
-    """Where the judgements of reason mode come from."""
-
-    way: Literal["rules", "known_label", "ensemble", "backward"] = "rules"
-    """``rules``: cited from the document by rule. ``ensemble``: all teachers judge without the label; the
-    first right one in the order of ``teachers`` is imitated and set against each wrong one (Bi'an, section
-    2.3). ``known_label``: a teacher reasons for the label that it is told, shown the gold
-    answer and the change that was made (Lynx). ``backward``: the same from the label alone (Bi'an, E)."""
-    teachers: tuple[str, ...] = Field(default=("rules",), min_length=1)
-    """Their names, best first; ``known_label`` and ``backward`` take the first, a chat model."""
-
-    @model_validator(mode="after")
-    def _chat_models_where_needed(self) -> Self:
-        if self.way in ("known_label", "backward") and self.teachers[0] == "rules":
-            raise ValueError(f"way {self.way} needs a chat model as its first teacher")
-        if len(set(self.teachers)) < len(self.teachers):
-            raise ValueError("a teacher is named twice")
-        return self
-
-
-class CounterfactualConfig(StrictConfig):
-    """Counterfactual question answering in two stages (Bi'an, section 2.2)."""
-
-    teacher: str
-    """A chat model."""
-    seeds: PositiveInt = 100
-    """So many questions of the sources, chosen by the seed; each gives a PASS and a FAIL sample."""
-    style: Style = "encyclopedia"
-    """What the documents are to be."""
-    length: PositiveInt = 150
-    """How long, in words; in characters for Chinese."""
-
-
-class LeaksConfig(StrictConfig):
-    """The leak gate: what occurs in a benchmark, by passage or by question and answer, is dropped before
-    anything is made of it."""
-
-    benchmarks: tuple[str, ...] = ()
-    """Names of benchmarks; empty means all that are available."""
-    built: tuple[str, ...] = ()
-    """Folders of data sets that were built to measure with, such as ``runs/bianbench/data``: what
-    is in one of them is dropped too."""
-    data_dir: str | None = None
-    """Folder with one folder a benchmark; ``JUDGE_DATA_DIR`` by default."""
-    max_dropped: Share = Field(default=0.2, ge=0, le=1)
-    """A build stops if the gate drops more than this share of a source: what is left is another set than the
-    one that was asked for."""
 
 
 class DataConfig(StrictConfig):

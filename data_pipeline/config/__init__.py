@@ -1,0 +1,16 @@
+"""The keys of a data recipe: ``recipe`` has them all, ``parts`` the groups among them."""
+
+from data_pipeline.config.parts import (
+    CounterfactualConfig,
+    LeaksConfig,
+    MixConfig,
+    ModesConfig,
+    PreferenceConfig,
+    ReasoningConfig,
+)
+from data_pipeline.config.recipe import KEYS, DataConfig
+
+__all__ = [
+    "KEYS", "CounterfactualConfig", "DataConfig", "LeaksConfig", "MixConfig", "ModesConfig",
+    "PreferenceConfig", "ReasoningConfig",
+]  # fmt: skip
