@@ -1,12 +1,12 @@
-"""``judge eval``: measure a judge, and baselines with it. ``judge compare``: two results, by sample."""
+"""``judge eval``: measure a judge, and baselines with it."""
 
 import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
 
 app = typer.Typer(add_completion=False)
-compare = typer.Typer(add_completion=False)
 
 OPEN_FACTUAL = "open_factual_bench"
 
@@ -175,8 +174,8 @@ def evaluate_command(
     from eval.judges import load_judges
     from eval.judging import describe_run
     from eval.open_factual.cli import answer_beside
+    from eval.pages.terminal import print_report
     from eval.run import evaluate
-    from eval.tables import print_table, report_tables
     from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 
@@ -226,8 +225,8 @@ def evaluate_command(
         return
     if out is not None:
         reporting.write_reports(out, reports)
-    for table in report_tables(reports):
-        print_table(console, table)
+    for report in reports:
+        print_report(console, report)
     if answered is not None:
         from eval.open_factual.report import markdown
 
@@ -236,41 +235,3 @@ def evaluate_command(
         more = {} if answered is None else {OPEN_FACTUAL: answered}
         typer.echo(json.dumps(reporting.as_json(reports) | more, ensure_ascii=False, indent=2))
     check_limits(reports, limits)
-
-
-@compare.command("compare")
-def compare_command(
-    first: Annotated[Path, typer.Argument(help="Result folder of one judge.")],
-    second: Annotated[Path, typer.Argument(help="Result folder of the other.")],
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    cascade: Annotated[
-        bool,
-        typer.Option("--cascade", help="Show a cascade: the second judges what the first is unsure of."),
-    ] = False,
-    cascade_weight: Annotated[
-        float, typer.Option(min=0, max=1, help="With --cascade: weight of the first judge in the rest.")
-    ] = 0.0,
-) -> None:
-    """Compare two judges sample by sample: McNemar's exact test, intervals for the differences."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from eval.cascade import cascade_curves
-    from eval.comparison import compare_results
-    from eval.tables import cascade_table, comparison_table, print_table
-
-    if cascade_weight and not cascade:
-        raise InputError("--cascade-weight is for --cascade; add it, or omit the weight")
-    show: Callable[..., Table] = cascade_table if cascade else comparison_table
-    found: Sequence[Any] = (
-        cascade_curves(first, second, first_weight=cascade_weight, bootstrap=bootstrap, seed=seed)
-        if cascade
-        else compare_results(first, second, bootstrap=bootstrap, seed=seed)
-    )
-    if as_json:
-        typer.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
-        return
-    for item in found:
-        print_table(Console(), show(item, str(first), str(second)))

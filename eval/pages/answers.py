@@ -6,8 +6,8 @@ from itertools import combinations
 from eval.open_factual.results import Answered, agreement, by_difficulty, comparable
 from eval.open_factual.summary import REPLIES, SCORES
 from eval.open_factual.tasks import BENCHMARK
-from eval.pages.cells import Cell, Row, Share, Table, percent
 from eval.published import published
+from eval.tables import Cell, Row, Share, Table, percent
 
 TITLE = "open-factual-bench: models that answer themselves"
 _STRESS = {

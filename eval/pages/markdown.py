@@ -1,19 +1,16 @@
 """A report as Markdown: the tables, and the commands that make the results again."""
 
-import html
-import re
 from collections.abc import Iterator, Sequence
 
 from eval.open_factual.results import Answered
 from eval.pages.answers import TITLE, answer_tables
-from eval.pages.cells import Table, shown
 from eval.pages.pairs import compare_all
 from eval.pages.runs import Run, SampleSet
 from eval.pages.standings import standings
 from eval.pages.tables import leaderboard, pair_table, set_tables
 from eval.report import decoding_text
+from eval.tables import plain, table_blocks, table_lines
 
-_MARKS = re.compile(r"([\\`*_\[\]|#~])")
 NOTE = (
     "Percent, with 95 % intervals by bootstrap over documents; precision, recall and F1 are those of FAIL, "
     "the hallucinated class. An unparsed verdict counts as wrong."
@@ -23,23 +20,6 @@ NOTE = (
 def markdown(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
     """Everything about some results, of judges and of models that answer; no text of a sample is in it."""
     return "\n\n".join([*(_blocks(sets) if sets else ()), *_answers(answers, bool(sets))]) + "\n"
-
-
-def plain(text: object) -> str:
-    """A text as one line of Markdown that shows it and nothing else."""
-    return _MARKS.sub(r"\\\1", html.escape(" ".join(str(text).split()), quote=False))
-
-
-def table_lines(table: Table) -> str:
-    """The rows of a table: names of judges in bold, those of published ones in italics."""
-    style = {"judge": "**", "floor": "", "published": "*"}
-    lines = [f"| {' | '.join(map(plain, table.head))} |"]
-    lines.append(f"|{' --- |' * table.labels}{' ---: |' * (len(table.head) - table.labels)}")
-    for row in table.rows:
-        mark = style[row.kind]
-        first, *others = (plain(shown(cell)) for cell in row.cells)
-        lines.append(f"| {' | '.join([f'{mark}{first}{mark}' if first else '', *others])} |")
-    return "\n".join(lines)
 
 
 def rerun(run: Run) -> dict[str, str]:
@@ -76,7 +56,7 @@ def _blocks(sets: Sequence[SampleSet]) -> Iterator[str]:
         yield f"{plain(report.title)}: {report.metrics.n_pass:,} PASS, {report.metrics.n_fail:,} FAIL."
         pairs = pair_table(group, compare_all(group))
         for table in (*set_tables(group), *([pairs] if pairs.rows else [])):
-            yield from _table_blocks(table)
+            yield from table_blocks(table)
     yield "## Made by"
     for group in sets:
         for run in group.runs:
@@ -87,20 +67,13 @@ def _blocks(sets: Sequence[SampleSet]) -> Iterator[str]:
             yield "\n".join(f"- {name}: {plain(value)}" for name, value in facts.items())
 
 
-def _table_blocks(table: Table) -> Iterator[str]:
-    yield f"### {plain(table.title)}"
-    yield from [f"> Warning: {plain(warning)}" for warning in table.warnings]
-    yield table_lines(table)
-    yield from [plain(note) for note in table.notes]
-
-
 def _answers(runs: Sequence[Answered], beside: bool) -> Iterator[str]:
     """open-factual-bench, ``beside`` results of judges or alone, and how its runs were made."""
     if not runs:
         return
     yield f"{'##' if beside else '#'} {TITLE}"
     for table in answer_tables(runs):
-        yield from _table_blocks(table)
+        yield from table_blocks(table)
     for run in runs:
         command = str(run.report["command"]).replace("\n", "\n    ")
         yield f"**{plain(run.name)}**"

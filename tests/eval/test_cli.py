@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from benchmarks.eval_drill import drill
 from eval import benchmarks
-from eval.cli import app, compare
+from eval.cli import app
+from eval.compare import app as compare
 from eval.default_sets import default_sets
 from eval.pages.cli import app as report
 from eval.report import read_reports

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from eval.benchmarks.base import Benchmark
 from eval.judging import describe_run
+from eval.pages.terminal import print_report
 from eval.quotes import quote_figures
 from eval.report import Report, as_json, decoding_text, read_reports, write_reports
 from eval.run import evaluate
-from eval.tables import print_table, report_tables
 from eval.verdicts import VerdictFile, check_out, data_hash, row_from_verdict, verdict_from_row
 from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.errors import InputError, JudgeError, JudgeWarning
@@ -130,19 +131,36 @@ def test_reading_a_result(change: dict[str, Any], tmp_path: Path) -> None:
             read_reports(tmp_path)
 
 
-def test_tables_have_the_judge_the_floors_and_the_parts() -> None:
-    from rich.console import Console
-
+def on_a_terminal(report: Report) -> str:
     console = Console(width=80, record=True)
-    report = run(Scripted(RIGHT, name="org/[model]"), Scripted(WRONG, seed=1), latency=2)
-    for table in report_tables([report]):
-        print_table(console, table)
-    text = console.export_text()
-    assert "bench: 10 PASS, 10 FAIL" in text and "org/[model]" in text
+    print_report(console, report)
+    return console.export_text()
+
+
+def test_a_report_on_the_terminal() -> None:
+    wide = {f"part {number}": range(2 * number, 2 * number + 2) for number in range(10)}
+    benchmark = replace(
+        BENCH,
+        rows=lambda item: {
+            "source": (item.source,),
+            "pair": [name for name, places in wide.items() if int(item.id) in places],
+        },
+    )
+    judges = Scripted(RIGHT, name="org/[model]"), Scripted(WRONG, seed=1)
+    text = on_a_terminal(run(*judges, benchmark=benchmark, latency=2))
+    assert "bench: 10 PASS, 10 FAIL; mode verdict" in text and "org/[model]" in text
     assert all(name in text for name in TRIVIAL_BASELINES)
-    assert text.count("best: ") == 2
-    assert "2 runs" in text and "±" in text and "Calibration error 10.0" in text
-    assert "…" not in text  # everything fits into 80 columns
+    assert text.count("best trivial rule") == 1 and "2 runs" not in text and "±" in text
+    assert text.index("best\n") < text.index("part 0 (2)"), "a part a row, where the parts are too wide"
+    assert "part 9 (2)" in text and "Calibration" in text
+    assert "…" not in text and "--json has all" not in text  # everything fits into 80 columns
+
+
+def test_a_terminal_shows_the_last_columns_and_the_first_rows() -> None:
+    rows = {f"row {number}": {f"figure {column}": 0.5 for column in range(30)} for number in range(30)}
+    text = on_a_terminal(run(benchmark=replace(BENCH, figures=lambda *_: {"own": rows}), floors=[]))
+    assert "29" in text and "row 23" in text and "row 24" not in text
+    assert "This table is longer or wider; --json has all of it." in text
 
 
 def test_own_tables_figures_and_floors_of_a_benchmark() -> None:
