@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judge.cli.options import (
-    CASCADE,
     COLUMNS,
-    DEFAULTS,
     ENCODING,
     GOLD_LABELS,
-    JUDGING,
     Settings,
     loads_judge,
     parse_columns,
@@ -109,9 +106,7 @@ def evaluate_command(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
-    offline: Annotated[
-        bool, typer.Option("--offline", help=f"Download nothing; {OPEN_FACTUAL} alone then needs no model.")
-    ] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Download nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     attack: Annotated[bool, setting("Also judge every sample with prompt injections.")] = False,
     corpus: Annotated[
@@ -141,18 +136,7 @@ def evaluate_command(
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
     names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
     if names == [OPEN_FACTUAL] and not samples:
-        judging = any(settings[name] != DEFAULTS[name] for name in (*JUDGING, *CASCADE))
-        if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
-            raise InputError(
-                f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: omit "
-                "--limit, --runs, --temperature, attack, corpus and how a judge is asked"
-            )
-        from eval.open_factual.cli import answer_tasks
-
-        return answer_tasks(
-            model, settings, offline=model is None and offline, as_json=as_json,
-            data_dir=data_dir, machine=hardware, out=out, overwrite=overwrite,
-        )  # fmt: skip
+        raise InputError(f"{OPEN_FACTUAL} alone measures no judge; use judge open-factual --model MODEL")
     if model is None:
         raise InputError("give --model: what is to be measured (reference: the toolkit's own judge)")
     from eval.gates import check_limits, parse_limits
@@ -173,7 +157,7 @@ def evaluate_command(
     from eval.benchmarks.samples_file import samples_file
     from eval.judges import load_judges
     from eval.judging import describe_run
-    from eval.open_factual.cli import answer_beside
+    from eval.open_factual.cli import answer_beside, as_markdown
     from eval.pages.terminal import print_report
     from eval.run import evaluate
     from eval.verdicts import VerdictFile, check_out, data_hash
@@ -228,9 +212,7 @@ def evaluate_command(
     for report in reports:
         print_report(console, report)
     if answered is not None:
-        from eval.open_factual.report import markdown
-
-        typer.echo(markdown(answered).rstrip(), err=as_json)
+        typer.echo(as_markdown(answered), err=as_json)
     if as_json:
         more = {} if answered is None else {OPEN_FACTUAL: answered}
         typer.echo(json.dumps(reporting.as_json(reports) | more, ensure_ascii=False, indent=2))

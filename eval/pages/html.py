@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from eval.open_factual.report import TITLE, answer_tables
 from eval.open_factual.results import Answered
-from eval.pages.answers import TITLE, answer_tables
 from eval.pages.markdown import NOTE, rerun
 from eval.pages.pairs import compare_all
 from eval.pages.payload import pack

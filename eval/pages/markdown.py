@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from eval.open_factual import report as open_factual
 from eval.open_factual.results import Answered
-from eval.pages.answers import TITLE, answer_tables
-from eval.pages.pairs import compare_all
+from eval.pages.pairs import compare_all, pair_table
 from eval.pages.runs import Run, SampleSet
 from eval.pages.standings import standings
-from eval.pages.tables import leaderboard, pair_table, set_tables
+from eval.pages.tables import leaderboard, set_tables
 from eval.report import decoding_text
 from eval.tables import plain, table_blocks, table_lines
 
@@ -19,7 +19,10 @@ NOTE = (
 
 def markdown(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
     """Everything about some results, of judges and of models that answer; no text of a sample is in it."""
-    return "\n\n".join([*(_blocks(sets) if sets else ()), *_answers(answers, bool(sets))]) + "\n"
+    blocks = [*_blocks(sets)] if sets else []
+    if answers:
+        blocks.append(open_factual.markdown(answers, "##" if sets else "#"))
+    return "\n\n".join(blocks) + "\n"
 
 
 def rerun(run: Run) -> dict[str, str]:
@@ -65,16 +68,3 @@ def _blocks(sets: Sequence[SampleSet]) -> Iterator[str]:
             yield f"**{plain(run.name)}** on {plain(group.name)}"
             yield f"    {command}"
             yield "\n".join(f"- {name}: {plain(value)}" for name, value in facts.items())
-
-
-def _answers(runs: Sequence[Answered], beside: bool) -> Iterator[str]:
-    """open-factual-bench, ``beside`` results of judges or alone, and how its runs were made."""
-    if not runs:
-        return
-    yield f"{'##' if beside else '#'} {TITLE}"
-    for table in answer_tables(runs):
-        yield from table_blocks(table)
-    for run in runs:
-        command = str(run.report["command"]).replace("\n", "\n    ")
-        yield f"**{plain(run.name)}**"
-        yield f"    {command}"

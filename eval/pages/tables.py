@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval.benchmarks.base import Figures
-from eval.comparison import Comparison
 from eval.metrics import Metrics
 from eval.pages.runs import Run, SampleSet
-from eval.pages.several import NAMES, cell, note, repeated_runs, spreads
+from eval.pages.several import cell, note, repeated_runs, spreads
 from eval.pages.slices import slices
 from eval.pages.standings import Standing
 from eval.tables import Cell, Kind, Row, Share, Table, percent, points
@@ -240,22 +239,3 @@ def _calibration(group: SampleSet) -> Table:
     ]
     head = ("judge", "ECE", *(f"surest {step:.0%}" for step in steps))
     return Table("Calibration, and accuracy on the surest verdicts", head, rows)
-
-
-def pair_table(group: SampleSet, pairs: Mapping[tuple[int, int], Comparison]) -> Table:
-    """Every two judges: differences with intervals, and McNemar's test."""
-    rows = [
-        Row(
-            (
-                group.runs[one].name, group.runs[two].name,
-                *(
-                    points(row.difference, row.interval) for row in found.differences
-                ),
-                found.only_first_right, found.only_second_right, f"{found.p_value:.2g}",
-            )
-        )
-        for (one, two), found in pairs.items()
-    ]  # fmt: skip
-    figures = [NAMES[row.figure] for row in next(iter(pairs.values())).differences] if pairs else []
-    head = ("first", "second", *figures, "only first right", "only second right", "McNemar's p")
-    return Table("First minus second, in points", head, rows, labels=2)

@@ -16,6 +16,7 @@ from eval import benchmarks
 from eval.cli import app
 from eval.compare import app as compare
 from eval.default_sets import default_sets
+from eval.open_factual.cli import app as open_factual
 from eval.pages.cli import app as report
 from eval.report import read_reports
 from judge.baselines.rules import TRIVIAL_BASELINES
@@ -186,6 +187,7 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
         (["--samples", "DATA"], "give --model"),
         (["--model", PASS_FLOOR, "--samples", "nowhere.jsonl"], "no such file"),
         (["--model", PASS_FLOOR, "--samples", "DATA", "--mode", "reason"], "a way of its own"),
+        (["--benchmarks", "open_factual_bench"], "use judge open-factual"),
     ],
 )
 def test_wrong_calls(data: Path, arguments: list[str], message: str) -> None:
@@ -338,20 +340,6 @@ def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: 
         call("--samples", data, *command)
 
 
-def test_open_factual_bench_runs_without_a_model_and_whole(shared_data: Path) -> None:
-    result = call("--benchmarks", "open_factual_bench", "--offline", "--data-dir", shared_data, "--json")
-    assert json.loads(result.stdout)["benchmark"] == "open_factual_bench"
-    for more in (
-        ["--limit", "3"],
-        ["--set", "attack=true"],
-        ["--mode", "reason"],
-        ["--set", "corpus=x.jsonl"],
-        ["--cascade", "reference"],
-    ):
-        with pytest.raises(InputError, match="omit"):
-            call("--benchmarks", "open_factual_bench", "--offline", *more)
-
-
 FACTS = [
     {
         "id": f"t{number}", "domain": "math", "question": f"What is {number} + 1?",
@@ -483,7 +471,7 @@ def test_what_a_launcher_is_not_for(data: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(InputError, match="--backend vllm spreads its work itself"):
         call("--model", "m", "--backend", "vllm", "--samples", data)
     with pytest.raises(InputError, match="open_factual_bench is answered by one process"):
-        call("--benchmarks", "open_factual_bench", "--offline")
+        CliRunner().invoke(open_factual, ["--offline"], catch_exceptions=False)
 
 
 def test_limits_for_continuous_integration(data: Path) -> None:

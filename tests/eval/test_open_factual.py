@@ -18,18 +18,16 @@ from eval.open_factual.answers import Answer, read_answers
 from eval.open_factual.citations import check_citation
 from eval.open_factual.cli import app
 from eval.open_factual.prompts import messages, number_passages
-from eval.open_factual.report import markdown
-from eval.open_factual.results import agreement, by_difficulty, comparable, read_results
+from eval.open_factual.report import answer_tables, markdown
+from eval.open_factual.results import Answered, read_results
 from eval.open_factual.run import CHUNK, run_open_factual
 from eval.open_factual.scoring import is_graded, score
 from eval.open_factual.similarity import Similarity
 from eval.open_factual.tasks import FactualTask, Kind, add_passages, exposure, load_tasks
 from eval.open_factual.tokens import tokenize
-from eval.pages.answers import answer_tables
 from eval.pages.markdown import markdown as show_markdown
 from eval.report import hardware
 from judge.backends.base import Decoding, Generation
-from judge.calibration.reliability import wilson
 from judge.errors import InputError
 from judge.judge import Judge
 from judge.types import Label, Message, Sample, Verdict
@@ -107,21 +105,19 @@ SCORED: list[tuple[str | FactualTask, str, dict[str, object]]] = [
     # The description's own examples: eight, a verbose answer, short references, the tolerance.
     ("8", "**Eight**", {"strict": "incorrect", "extended": "correct"}),
     ("eight", "8", {"extended": "correct"}),
-    ("Paris", "Paris is the capital of France", {"strict": "correct", "match": "word"}),
-    ("Pacific Ocean", "The Pacific Ocean.", {"match": "contained"}),
-    ("8", "It is `8`.\n\nMore text.", {"strict": "correct", "match": "word", "extended": "correct"}),
-    ("Au", "It is `Au`.\n\nMore text.", {"strict": "correct", "match": "word", "extended": "correct"}),
-    ("def", "It is `def`.\n\nMore text.", {"strict": "correct", "match": "word", "extended": "correct"}),
+    ("Paris", "Paris is the capital of France", {"strict": "correct"}),
+    ("Pacific Ocean", "The Pacific Ocean.", {"strict": "correct"}),
+    ("def", "It is `def`.\n\nMore text.", {"strict": "correct", "extended": "correct"}),
     ("3.1416", "3.14", {"strict": "incorrect", "extended": "correct"}),
     ("3.1416", "3.1", {"extended": "incorrect"}),
     # Only the first line counts, unless all is equal.
     ("Jupiter", "\n\n Jupiter.\nNo, Saturn.", {"strict": "correct"}),
     ("Jupiter", "Saturn.\nNo, Jupiter.", {"strict": "incorrect"}),
-    ("a b", "A\nb", {"match": "exact"}),
+    ("a b", "A\nb", {"strict": "correct"}),
     ("Jupiter", "", {"strict": "incorrect"}),
     ("Jupiter", " \n ", {"reply": "empty"}),
     # A number inside another is right by the strict score alone.
-    ("2", "256 + 256 + 25", {"strict": "correct", "match": "contained", "extended": "incorrect"}),
+    ("2", "256 + 256 + 25", {"strict": "correct", "extended": "incorrect"}),
     # The extended score reads words and values.
     ("2021", "In 2022.", {"extended": "incorrect"}),
     ("1024", "1,024", {"extended": "correct"}),
@@ -149,10 +145,6 @@ SCORED: list[tuple[str | FactualTask, str, dict[str, object]]] = [
 def test_scores(asked: str | FactualTask, answer: str, wanted: dict[str, object]) -> None:
     found = score(task(asked) if isinstance(asked, str) else asked, answer)
     assert {name: getattr(found, name) for name in wanted} == wanted
-    assert score(task("3.1416"), "3.1", tolerance=0.05).extended == "correct"
-
-
-# --- The strict score's five steps -------------------------------------------------------------------------
 
 
 def test_placeholders_and_instructions_are_not_graded() -> None:
@@ -160,6 +152,7 @@ def test_placeholders_and_instructions_are_not_graded() -> None:
     assert is_graded("x" * 80) and is_graded("[1] and more")
     found = score(task("[any city]"), "Paris")
     assert (found.strict, found.extended) == (None, None)
+    assert score(task("3.1416"), "3.1", tolerance=0.05).extended == "correct"
 
 
 # --- Words and values --------------------------------------------------------------------------------------
@@ -425,6 +418,10 @@ def data(tmp_path: Path) -> Path:
     return put_tasks(tmp_path / "data", [*NUMBERS, PREMISE])
 
 
+def show(report: dict[str, Any]) -> str:
+    return markdown([Answered(report["name"], Path(), report)])
+
+
 def rows_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "verdicts.jsonl").read_text().splitlines()]
 
@@ -446,9 +443,9 @@ def test_a_model_answers(data: Path, tmp_path: Path) -> None:
         json.loads(json.dumps(report))
     ]
     table = (tmp_path / "out" / "report.md").read_text()
-    assert "| measured: doubler | 5.3 | 1 | 0 | 0 |" in table
-    assert "| google/gemma-2-2b-it | 77.1 | 3 | 2 | 0 |" in table and "on 40 tasks, measured on 20" in table
-    assert "| all | 19 | 5.3 " in table and "| t5 | ten (8) | incorrect | correct |" in table
+    assert "| **doubler** | strict | 19 | 1 | 18 | 0 | 0 | 0 | 1 | 1 | 0 | 0 |" in table
+    assert "| *google/gemma-2-2b-it* | Colab T4 | - |  | 40 | 77.1 |" in table
+    assert "on 40 tasks, measured on 20" in table and "| t5 | ten (8) | incorrect | correct |" in table
     assert [row["id"] for row in rows_of(tmp_path / "out")] == [f"t{at}" for at in range(1, 20)] + ["h1"]
 
 
@@ -562,41 +559,23 @@ def test_tasks_and_domains_are_chosen(data: Path, tmp_path: Path) -> None:
 
 
 def test_several_runs_together(data: Path, tmp_path: Path) -> None:
-    """Three runs on three tasks: t1 is right in all, t2 in the first alone, t3 in none."""
     put_tasks(data, NUMBERS[:3])
-    for name, answers in {"a": "2 4 9", "b": "2 9 9", "c": "2 9 8"}.items():
+    for name, answers in {"a": "2 9 8", "b": "2 4 9"}.items():
         rows = ({"id": f"t{at}", "answer": text} for at, text in enumerate(answers.split(), start=1))
         path = write_lines(tmp_path / f"{name}.jsonl", *rows)
         run_open_factual(None, data, tmp_path / name, answers=path, cutoff="2024-06", machine="lap|top")
-    runs = read_results([tmp_path / name for name in "abc"])
-    assert [run.name for run in runs] == ["a.jsonl", "b.jsonl", "c.jsonl"]
-    (group,) = comparable(runs)
-    first, second, third = group
-    assert agreement([first, second])[0] == pytest.approx(2 / 3) and agreement([second, third]) == (1.0, 1.0)
-    # t2 is hard for the first (no other has it), and mixed for the second (one of two others has it).
-    assert by_difficulty(first, [second, third]) == {"easy": (1, 1), "mixed": (0, 0), "hard": (1, 2)}
-    assert by_difficulty(second, [first, third]) == {"easy": (1, 1), "mixed": (0, 1), "hard": (0, 1)}
-    tables = {table.title: table for table in answer_tables(runs)}
-    board = tables["Leaderboard of models that answer"].rows
-    assert [(row.cells[0], row.kind) for row in board][:4] == [
-        ("a.jsonl", "judge"), ("b.jsonl", "judge"), ("c.jsonl", "judge"),
-        ("google/gemma-2-2b-it", "published"),
-    ]  # fmt: skip
-    assert board[3].cells[5] == pytest.approx(0.771) and board[3].cells[-3:] == (3, 2, 0)
-    assert tables["Contamination by cutoff"].rows[0].cells[1] == "2024-06"
-    assert tables["Agreement between runs"].rows[-1].cells[0] == "all 3 runs"
-    assert "lap\\|top" in show_markdown([], runs)
-
-
-def test_runs_on_other_tasks_are_not_compared_task_by_task(data: Path, tmp_path: Path) -> None:
-    for name, only in (("a", ["t1"]), ("b", ["t2"])):
+    for name, only in (("c", ["t1"]), ("d", ["t2"])):
         run_open_factual(Doubler(), data, tmp_path / name, only=only)
-    runs = read_results([tmp_path / "a", tmp_path / "b", tmp_path])
-    assert [run.name for run in runs] == ["doubler (a)", "doubler (b)"] and comparable(runs) == []
-    assert "By difficulty" not in {table.title for table in answer_tables(runs)}
-    (tmp_path / "a" / "verdicts.jsonl").write_text("")
-    with pytest.raises(InputError, match="not hold the answers of its report"):
-        read_results([tmp_path / "a"])
+    runs = read_results([*(tmp_path / name for name in "abcd"), tmp_path])
+    assert [run.name for run in runs] == ["a.jsonl", "b.jsonl", "doubler (c)", "doubler (d)"]
+    tables = {table.title: table for table in answer_tables(runs[:2])}
+    board = tables["Leaderboard of models that answer"].rows
+    assert [(row.cells[0], row.kind) for row in board][:3] == [
+        ("b.jsonl", "judge"), ("a.jsonl", "judge"), ("google/gemma-2-2b-it", "published"),
+    ]  # fmt: skip
+    assert board[2].cells[5] == pytest.approx(0.771) and board[2].cells[-3:] == (3, 2, 0)
+    assert tables["Contamination by cutoff"].rows[0].cells[1] == "2024-06" and "By source" not in tables
+    assert "lap\\|top" in show_markdown([], runs)
 
 
 def test_offline_without_answers_shows_the_floors(data: Path) -> None:
@@ -605,8 +584,8 @@ def test_offline_without_answers_shows_the_floors(data: Path) -> None:
     assert set(report["floors"]) == {"floor:refuse", "floor:echo", "floor:count"}
     assert report["floors"]["floor:count"]["strict"]["correct"] == 10  # 2, 4 ... 20
     assert report["floors"]["floor:refuse"]["extended"]["refused"] == 19
-    assert "floor:echo" in markdown(report) and "77.1" in markdown(report)
-    assert "measured:" not in markdown(report)
+    text = show(report)
+    assert "floor:echo" in text and "77.1" in text and "What became of the answers" not in text
 
 
 def test_the_report_by_age(data: Path) -> None:
@@ -625,8 +604,8 @@ def test_the_report_by_age(data: Path) -> None:
 def test_data_is_no_markup_in_the_report(data: Path, tmp_path: Path) -> None:
     put_tasks(data, [ROW | {"id": "a|b", "domain": "<b>x", "question": "Which?"}])
     path = write_lines(tmp_path / "a.jsonl", {"id": "a|b", "answer": "eight | <script>"})
-    table = markdown(run_open_factual(None, data, answers=path))
-    assert "a\\|b" in table and "\\<script\\>" in table and "<b>" not in table
+    text = show(run_open_factual(None, data, answers=path))
+    assert "a\\|b" in text and "&lt;script&gt;" in text and "<" not in text.replace("\n    ", "")
 
 
 def test_a_tiny_model_answers(data: Path, tmp_path: Path, tiny_backend: Callable[..., Any]) -> None:
@@ -634,14 +613,6 @@ def test_a_tiny_model_answers(data: Path, tmp_path: Path, tiny_backend: Callable
     report = run_open_factual(tiny_backend("chatml"), data, tmp_path / "out", max_new_tokens=6)
     assert report["counts"]["answered"] == 4 and report["model"]["backend"] == "transformers"
     assert [row["id"] for row in rows_of(tmp_path / "out")] == ["t1", "t2", "h1", "a"]
-
-
-@given(st.integers(1, 500), st.data())
-def test_intervals_hold_their_share(n: int, draw: st.DataObject) -> None:
-    hits = draw.draw(st.integers(0, n))
-    low, high = wilson(hits, n)
-    assert 0 <= low <= hits / n + 1e-9 and hits / n - 1e-9 <= high <= 1
-    assert low < high
 
 
 # --- Command line ------------------------------------------------------------------------------------------
@@ -653,7 +624,10 @@ def call(*arguments: object) -> Any:
 
 def test_command_offline(data: Path, tmp_path: Path) -> None:
     shown = call("--offline", "--data-dir", data)
-    assert shown.exit_code == 0 and "| floor:refuse | 0.0 | 0.0 | 1 |" in shown.stdout
+    assert (
+        shown.exit_code == 0
+        and "| floor:refuse |  | - |  | 20 | 0.0 | 0.0 | - | - | 0 | 1 | 0 |" in shown.stdout
+    )
     path = write_lines(
         tmp_path / "a.jsonl", *({"id": row["id"], "answer": "8"} for row in [*NUMBERS, PREMISE])
     )
@@ -735,7 +709,7 @@ def test_every_real_reference_is_correct_as_its_own_answer(shared_data: Path) ->
     for item in load_tasks(shared_data):
         if item.kind is not Kind.STRESS:
             found = score(item, item.reference)
-            assert (found.strict, found.match, found.extended) == ("correct", "exact", "correct")
+            assert (found.strict, found.extended) == ("correct", "correct")
 
 
 def test_floors_of_the_real_tasks(shared_data: Path) -> None:
