@@ -272,7 +272,6 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
     ("method", "encoder"),
     [
         ("selfcheck", ""),
-        ("selfcheck-nli", ""),
         ("selfcheck-nli", "ForSequenceClassification"),
         ("selfcheck-bertscore", "Model"),
         ("ragas", ""),
