@@ -114,11 +114,11 @@ def print_table(console: "Console", table: Table) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    room = console.width - NAME
-    if table.labels == 1 and len(table.rows) < len(table.head) and _width(_columns(table)[1:]) > room:
+    limit = console.width - NAME
+    if table.labels == 1 and len(table.rows) < len(table.head) and _width(_columns(table)[1:]) > limit:
         table = _turned(table)
     names, figures = _columns(table)[: table.labels], _columns(table)[table.labels :]
-    while len(figures) > 1 and _width(figures) > room:
+    while len(figures) > 1 and _width(figures) > limit:
         del figures[0]
     grid = Grid(box=SIMPLE, show_edge=False, pad_edge=False, padding=0)
     for head, *_ in names:
