@@ -4,7 +4,7 @@
 
 For DPO with each of four losses, with and without a precomputed reference, on pairs of unequal lengths:
 relative difference of the loss, of the per-token log-probabilities and of all LoRA gradients together. For
-SFT, the same on contrast pairs against TRL's trainer on separate rows. Then the loss curves of ``--steps`` steps.
+SFT, the same on contrast pairs against TRL's trainer on separate rows. Then the loss curves of ``--steps``.
 Adapters are moved off zero first, so that policy and reference differ.
 """
 
