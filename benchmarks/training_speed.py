@@ -6,12 +6,12 @@
 
 Cases: preference pairs of 955 prompt tokens with completions of 65 and 61, and of 1,918 with 52 and 52;
 contrast pairs (a faithful and a hallucinated answer, verdict mode) about documents of 700 tokens; and both
-with real rows of RAGTruth's training split and of XQuAD. TRL's side is its trainer as it comes: its collator, its LM
-head, transformers' default attention. Both sides see the same token ids, in the same number format, with as
-many rows in a batch. Every measurement is a process of its own; the sides take turns, and the first step of
-each is left out, or more of them (``--warmup``): FlexAttention compiles. Prints a Markdown table with the
-median of the rounds: pairs or rows a second, and peak memory (above that before training; of the GPU where
-there is one).
+with real rows of RAGTruth's training split and of XQuAD. TRL's side is its trainer as it comes: its collator,
+its LM head, transformers' default attention. Both sides see the same token ids, in the same number format,
+with as many rows in a batch. Every measurement is a process of its own; the sides take turns, and the first
+step of each is left out, or more of them (``--warmup``): FlexAttention compiles. Prints a Markdown table with
+the median of the rounds: pairs or rows a second, and peak memory (above that before training; of the GPU
+where there is one).
 """
 
 import argparse
