@@ -2,7 +2,7 @@
 
     python -m benchmarks.adaptation sets/attributionbench.jsonl.gz sets/entfa.jsonl.gz --out runs/adaptation
 
-Of each source some documents are set apart and measured on; of the others so many answers are drawn, by whole
+Of each source some documents are set apart and measured on; of the others --answers are drawn, by whole
 documents, and recipes/own-domain/encoder.yaml is trained on them. The smaller draws are parts of the larger.
 What is finished is not made again: call it once more after an interruption. Prints a Markdown table: AUROC
 and balanced accuracy with 95 % intervals over documents.
@@ -50,7 +50,7 @@ def percent(report: Report, figure: str) -> str:
 
 
 def parted(samples: Sequence[Sample], held_out: int, seed: int) -> tuple[list[Sample], list[Sample]]:
-    """Answers to learn from, and at least so many about other documents to measure on."""
+    """Answers to learn from, and at least ``held_out`` about other documents to measure on."""
     groups: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         groups[sample.group].append(sample)

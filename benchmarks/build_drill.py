@@ -178,7 +178,7 @@ def _write_recipe(folder: Path, base_url: str, documents: int) -> None:
 
 
 def build_in(folder: Path, kill_after: float | None = None) -> float | None:
-    """Build; with a number, kill the build so many seconds after it began to work.
+    """Build; with a number, kill the build that many seconds after it began to work.
 
     Returns:
         The seconds that the work took, or ``None`` when it was killed.

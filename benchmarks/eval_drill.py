@@ -63,7 +63,7 @@ class Outcome:
 
 
 def drill(way: str, folder: Path, kills: int, seed: int = 0, samples: int | None = None) -> Outcome:
-    """Run one way in an empty folder, with so many kills at most."""
+    """Run one way in an empty folder, with ``kills`` kills at most."""
     prepare(folder, samples or WAYS[way][0])
     draw = random.Random(f"drill:{way}:{seed}")
     evaluate_in(folder, way, "alone")
@@ -112,7 +112,7 @@ def prepare(folder: Path, samples: int) -> None:
 
 
 def evaluate_in(folder: Path, way: str, out: str, moment: tuple[int, float] | None = None) -> bool:
-    """Measure; with a moment, kill the process so many seconds after its verdicts have so many bytes.
+    """Measure; with a moment, kill the process some seconds after its verdicts have some bytes.
 
     Returns:
         Whether it came to its end.
@@ -156,7 +156,7 @@ def figures(out: Path) -> list[dict[str, Any]]:
 def main() -> int:
     """Run the drill."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--kills", type=int, default=20, help="at least so many over all ways")
+    parser.add_argument("--kills", type=int, default=20, help="the least over all ways")
     parser.add_argument("--seed", type=int, default=0)
     settings = parser.parse_args()
     found: list[Outcome] = []

@@ -4,7 +4,7 @@
 
 For DPO with each of four losses, with and without a precomputed reference, on pairs of unequal lengths:
 relative difference of the loss, of the per-token log-probabilities and of all LoRA gradients together. For
-SFT, the same on twins against TRL's trainer on separate rows. Then the loss curves of ``--steps`` steps.
+SFT, the same on contrast pairs against TRL's trainer on separate rows. Then the loss curves of ``--steps``.
 Adapters are moved off zero first, so that policy and reference differ.
 """
 
@@ -79,7 +79,7 @@ def differences(
     Of each two: prefix sharing against TRL, and TRL against itself with its rows padded otherwise.
     """
     sides = both_sides(case, rows, model, 1, **changes)
-    count = 3 if case.startswith("dpo") else 6  # twins are two rows of TRL's
+    count = 3 if case.startswith("dpo") else 6  # a contrast pair is two rows of TRL's
     sizes = (3, count)
     picked = [
         [side.train_dataset[row] for row in range(size)] for side, size in zip(sides, sizes, strict=True)

@@ -30,7 +30,7 @@ from judge.types import Sample
 
 ROWS, PLANTED = 10_000, 300
 SHORTEST = 30
-"""Only documents of so many words and more are planted."""
+"""Words of the shortest document that is planted."""
 _MARKS = ["", "!", " -", ";", "…", "\u3002", "\uff0c"]
 
 
@@ -237,7 +237,7 @@ def main() -> None:
         held = {name: list(found) for name, found in samples.items()}
         benchmark = [sample for found in held.values() for sample in found]
         clean = list(real_documents(options.data_dir))
-        print("not at hand:", ", ".join(absent) or "none")
+        print("not found:", ", ".join(absent) or "none")
     random.Random(1).shuffle(clean)
     start = time.process_time()
     index = BenchmarkIndex.build({"all": benchmark} if options.data_dir is None else held)

@@ -107,7 +107,7 @@ def card(name: str, identity: dict[str, Any]) -> str:
     more = f"""## Figures
 
 On {found["on"]}, calibrated, threshold 0.5, percent: {figures}.
-Floors, intervals and other benchmarks: docs/judges.md.
+Baselines, intervals and other benchmarks: docs/judges.md.
 {confidence(identity)}
 ## Limits
 

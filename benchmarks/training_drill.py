@@ -196,7 +196,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--runs", type=int, default=len(RUNS), help="the first so many of SFT, DPO, SFT best")
+    parser.add_argument("--runs", type=int, default=len(RUNS), help="how many of SFT, DPO, SFT best")
     settings = parser.parse_args()
     os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
     import judge.training.callbacks

@@ -31,7 +31,7 @@ GoldPairs = tuple[Sample, Sample]
 
 def make_rows(case: str, model: str, data_dir: Path | None) -> list[dict[str, Any]]:
     """The rows of a case. DPO: ``prompt_ids``, ``chosen_ids``, ``rejected_ids``. SFT: ``prompt``,
-    ``completion`` and the ``group`` of twins.
+    ``completion`` and the ``group`` of a contrast pair.
     """
     draw = random.Random(0)
     if case in DPO_LENGTHS:
@@ -42,13 +42,13 @@ def make_rows(case: str, model: str, data_dir: Path | None) -> list[dict[str, An
     tokenizer = load_tokenizer(model)
     stage, _, source = case.partition("-")
     if source == "700":
-        twins = long_twins(tokenizer)
+        pairs = long_pairs(tokenizer)
     elif data_dir is None:
         raise SystemExit(f"{case} needs --data-dir")
     else:
-        twins = ragtruth_twins(data_dir) if source == "ragtruth" else xquad_twins(data_dir)
+        pairs = ragtruth_pairs(data_dir) if source == "ragtruth" else xquad_pairs(data_dir)
     renderer = Renderer(tokenizer)
-    samples = [sample for pair in twins[: ROWS // 2] for sample in pair]
+    samples = [sample for pair in pairs[: ROWS // 2] for sample in pair]
     if stage == "sft":
         return [sft_row(sample, renderer) for sample in samples]
     return [pair_row(sample, renderer) for sample in samples]
@@ -93,9 +93,9 @@ def _label(sample: Sample) -> Label:
     return sample.label
 
 
-def long_twins(tokenizer: Any) -> list[GoldPairs]:
-    """Twins about documents of 700 tokens."""
-    twins = []
+def long_pairs(tokenizer: Any) -> list[GoldPairs]:
+    """Contrast pairs about documents of 700 tokens."""
+    pairs = []
     for number in range(ROWS):
         words = tokenizer(f"Protocol {number}. " + FILLER * 60)["input_ids"][:700]
         gold = Sample(
@@ -106,11 +106,11 @@ def long_twins(tokenizer: Any) -> list[GoldPairs]:
             label=Label.PASS,
             group=f"long-{number}",
         )
-        twins.append((gold, _hallucinated(gold, "It met in the new town hall.")))
-    return twins
+        pairs.append((gold, _hallucinated(gold, "It met in the new town hall.")))
+    return pairs
 
 
-def ragtruth_twins(data_dir: Path) -> list[GoldPairs]:
+def ragtruth_pairs(data_dir: Path) -> list[GoldPairs]:
     """Answers of RAGTruth's training split to one question, the first of each label."""
     groups: dict[str, dict[Label, Sample]] = {}
     for sample in load_split("train", data_dir):
@@ -118,7 +118,7 @@ def ragtruth_twins(data_dir: Path) -> list[GoldPairs]:
     return [(both[Label.PASS], both[Label.FAIL]) for both in groups.values() if len(both) == 2]
 
 
-def xquad_twins(data_dir: Path) -> list[GoldPairs]:
+def xquad_pairs(data_dir: Path) -> list[GoldPairs]:
     """English questions of XQuAD with their answer, and one that was edited by rule."""
     golds = [sample for sample in xquad.read(data_dir) if sample.language == "en"][:200]
     found: Sequence[Any] = [*RulesTeacher(RulePerturber(0)).perturb(golds)]

@@ -5,13 +5,13 @@
     DATA
 
 Cases: preference pairs of 955 prompt tokens with completions of 65 and 61, and of 1,918 with 52 and 52;
-twins (a faithful and a hallucinated answer, verdict mode) about documents of 700 tokens; and both with real
-rows of RAGTruth's training split and of XQuAD. TRL's side is its trainer as it comes: its collator, its LM
-head, transformers' default attention. Both sides see the same token ids, in the same number format, with as
-many rows in a batch. Every measurement is a process of its own; the sides take turns, and the first step of
-each is left out, or more of them (``--warmup``): FlexAttention compiles. Prints a Markdown table with the
-median of the rounds: pairs or rows a second, and peak memory (above that before training; of the GPU where
-there is one).
+contrast pairs (a faithful and a hallucinated answer, verdict mode) about documents of 700 tokens; and both
+with real rows of RAGTruth's training split and of XQuAD. TRL's side is its trainer as it comes: its collator,
+its LM head, transformers' default attention. Both sides see the same token ids, in the same number format,
+with as many rows in a batch. Every measurement is a process of its own; the sides take turns, and the first
+step of each is left out, or more of them (``--warmup``): FlexAttention compiles. Prints a Markdown table with
+the median of the rounds: pairs or rows a second, and peak memory (above that before training; of the GPU
+where there is one).
 """
 
 import argparse
@@ -102,7 +102,7 @@ def make_trainer(case: str, side: str, rows: list[dict[str, Any]], settings: Any
                 for row in rows
             ]
         )
-        size = 2 * settings.batch  # twins are two rows here, and one tree on the other side
+        size = 2 * settings.batch  # a contrast pair is two rows here, and one tree on the other side
         arguments = SFTConfig(**common, per_device_train_batch_size=size, completion_only_loss=True)
         return SFTTrainer(**parts, args=arguments)
     else:
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES[:3])
     parser.add_argument("--precision", choices=["float32", "bfloat16", "float16"], default="float32")
-    parser.add_argument("--batch", type=int, default=2, help="pairs, or twins, of a batch")
+    parser.add_argument("--batch", type=int, default=2, help="pairs of a batch")
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--warmup", type=int, default=1, help="steps before these that do not count")
     parser.add_argument("--rounds", type=int, default=2)

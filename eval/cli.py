@@ -1,22 +1,19 @@
-"""``judge eval``: measure a judge, and baselines with it. ``judge compare``: two results, by sample."""
+"""``judge eval``: measure a judge, and baselines with it."""
 
 import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.cli.options import (
-    CASCADE,
     COLUMNS,
-    DEFAULTS,
     ENCODING,
     GOLD_LABELS,
-    JUDGING,
     Settings,
     loads_judge,
     parse_columns,
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from eval.benchmarks.base import Benchmark
 
 app = typer.Typer(add_completion=False)
-compare = typer.Typer(add_completion=False)
 
 OPEN_FACTUAL = "open_factual_bench"
 
@@ -110,9 +106,7 @@ def evaluate_command(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for report.json and verdicts.jsonl.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result in --out.")] = False,
-    offline: Annotated[
-        bool, typer.Option("--offline", help=f"Download nothing; {OPEN_FACTUAL} alone then needs no model.")
-    ] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Download nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     attack: Annotated[bool, setting("Also judge every sample with prompt injections.")] = False,
     corpus: Annotated[
@@ -142,18 +136,7 @@ def evaluate_command(
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the Hub client is imported, which is later
     names = list(dict.fromkeys(filter(None, (part.strip() for part in benchmarks.split(",")))))
     if names == [OPEN_FACTUAL] and not samples:
-        judging = any(settings[name] != DEFAULTS[name] for name in (*JUDGING, *CASCADE))
-        if judging or limit or attack or corpus or runs > 1 or temperature or top_p or top_k:
-            raise InputError(
-                f"{OPEN_FACTUAL} measures a model's own answers, greedily, on all of its tasks: omit "
-                "--limit, --runs, --temperature, attack, corpus and how a judge is asked"
-            )
-        from eval.open_factual.cli import answer_tasks
-
-        return answer_tasks(
-            model, settings, offline=model is None and offline, as_json=as_json,
-            data_dir=data_dir, machine=hardware, out=out, overwrite=overwrite,
-        )  # fmt: skip
+        raise InputError(f"{OPEN_FACTUAL} alone measures no judge; use judge open-factual --model MODEL")
     if model is None:
         raise InputError("give --model: what is to be measured (reference: the toolkit's own judge)")
     from eval.gates import check_limits, parse_limits
@@ -174,9 +157,9 @@ def evaluate_command(
     from eval.benchmarks.samples_file import samples_file
     from eval.judges import load_judges
     from eval.judging import describe_run
-    from eval.open_factual.cli import answer_beside
+    from eval.open_factual.cli import answer_beside, as_markdown
+    from eval.pages.terminal import print_report
     from eval.run import evaluate
-    from eval.tables import print_table, report_tables
     from eval.verdicts import VerdictFile, check_out, data_hash
     from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 
@@ -226,51 +209,11 @@ def evaluate_command(
         return
     if out is not None:
         reporting.write_reports(out, reports)
-    for table in report_tables(reports):
-        print_table(console, table)
+    for report in reports:
+        print_report(console, report)
     if answered is not None:
-        from eval.open_factual.report import markdown
-
-        typer.echo(markdown(answered).rstrip(), err=as_json)
+        typer.echo(as_markdown(answered), err=as_json)
     if as_json:
         more = {} if answered is None else {OPEN_FACTUAL: answered}
         typer.echo(json.dumps(reporting.as_json(reports) | more, ensure_ascii=False, indent=2))
     check_limits(reports, limits)
-
-
-@compare.command("compare")
-def compare_command(
-    first: Annotated[Path, typer.Argument(help="Result folder of one judge.")],
-    second: Annotated[Path, typer.Argument(help="Result folder of the other.")],
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    cascade: Annotated[
-        bool,
-        typer.Option("--cascade", help="Show a cascade: the second judges what the first is unsure of."),
-    ] = False,
-    cascade_weight: Annotated[
-        float, typer.Option(min=0, max=1, help="With --cascade: weight of the first judge in the rest.")
-    ] = 0.0,
-) -> None:
-    """Compare two judges sample by sample: McNemar's exact test, intervals for the differences."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from eval.cascade import cascade_curves
-    from eval.comparison import compare_results
-    from eval.tables import cascade_table, comparison_table, print_table
-
-    if cascade_weight and not cascade:
-        raise InputError("--cascade-weight is for --cascade; add it, or omit the weight")
-    show: Callable[..., Table] = cascade_table if cascade else comparison_table
-    found: Sequence[Any] = (
-        cascade_curves(first, second, first_weight=cascade_weight, bootstrap=bootstrap, seed=seed)
-        if cascade
-        else compare_results(first, second, bootstrap=bootstrap, seed=seed)
-    )
-    if as_json:
-        typer.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
-        return
-    for item in found:
-        print_table(Console(), show(item, str(first), str(second)))

@@ -15,7 +15,9 @@ from judge.types import Mode
 
 METHODS = ("selfcheck", "selfcheck-nli", "selfcheck-ngram", "selfcheck-bertscore", "ragas")
 BY_ENCODER = ("selfcheck-nli", "selfcheck-bertscore")
-"""Those that an encoder may compare texts for."""
+"""Those that compare texts by an encoder."""
+NLI = "cross-encoder/nli-deberta-v3-small"
+"""The encoder of ``selfcheck-nli`` where none is named."""
 
 
 def load_judges(
@@ -117,8 +119,8 @@ def load_judges(
     check: Consistency
     if prefix == "selfcheck-bertscore":
         check = SelfCheckBERTScore(base, encoder=TextEncoder(encoder or MINILM.hub_id), **among)
-    elif encoder:
-        check = SelfCheckInference(base, encoder=load_inference(encoder), **among)
+    elif prefix == "selfcheck-nli":
+        check = SelfCheckInference(base, encoder=load_inference(encoder or NLI), **among)
     else:
         check = CONSISTENCY[prefix](base, **among)
     if temperature is not None:

@@ -6,8 +6,8 @@ verdicts alone; and *coverage*, the share of parsed ones. Intervals are 95 % per
 bootstrap over groups, see :mod:`eval.resampling`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from eval.calibration import expected_calibration_error
@@ -52,22 +52,6 @@ class Metrics:
     ece: float | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> "Metrics":
-        """Back from :meth:`to_dict`, also from JSON; what has a default may be absent."""
-        values = {
-            field.name: row[field.name] if field.default is MISSING else row.get(field.name, field.default)
-            for field in fields(cls)
-        }
-        intervals = {
-            name: tuple(value) for name, value in values.items() if name.endswith("_ci") and value is not None
-        }
-        return cls(**values | intervals)
 
 
 def check_labelled(samples: Sequence[Sample]) -> list[Label]:

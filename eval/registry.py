@@ -4,13 +4,14 @@ An entry of the index repeats nothing by hand: it is what its report says, and :
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import Field
 
 from eval.verdicts import REPORT, VERDICTS
+from judge.configs import Config, StrictConfig, make_config
 from judge.errors import InputError
 from judge.files import sha256_file, write_json, write_text
 from judge.formats.records import read_object
@@ -24,76 +25,69 @@ FIGURES = (
 STRESS = ("refusal_or_correction", "hallucination_candidate", "unclear")
 """Labels of the answers to stress tests of open-factual-bench; refusing or correcting is right there."""
 
-_TEXT = {"type": "string", "minLength": 1}
-_HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-_COUNT = {"type": "integer", "minimum": 0}
-_SHARE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+Text = Annotated[str, Field(min_length=1)]
+Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+Samples = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)] | None
 
 
-def _object(required: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    return {"type": "object", "required": list(required), "properties": dict(required), **more}
+class Result(StrictConfig, strict=True):
+    """What an entry says of one benchmark of its report."""
+
+    benchmark: Text
+    name: Text
+    mode: Text
+    n: Samples
+    date: Text
+    data_hash: Text
+    figures: dict[str, Share]
+    hardware: str
+    stress_tests: dict[str, Count]
 
 
-REPORT_SCHEMA = _object(
-    {
-        "reports": {
-            "type": "array",
-            "minItems": 1,
-            "items": _object(
-                {
-                    "benchmark": _TEXT,
-                    "name": _TEXT,
-                    "mode": _TEXT,
-                    "counts": _object({"n": {"type": "integer", "minimum": 1}}),
-                    "metrics": _object({"accuracy": _SHARE}),
-                    "data_hash": _TEXT,
-                    "hardware": {"type": "object"},
-                    "versions": {"type": "object"},
-                    "command": _TEXT,
-                    "date": {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}"},
-                }
-            ),
-        }
-    }
-)
-"""What a report must hold to be listed, whatever else it holds."""
+class Run(StrictConfig, strict=True):
+    """One entry: a finished run."""
 
-INDEX_SCHEMA = _object(
-    {
-        "version": {"const": 1},
-        "description": _TEXT,
-        "runs": {
-            "type": "array",
-            "items": _object(
-                {
-                    "id": {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,99}$"},
-                    "report_sha256": _HASH,
-                    "verdicts_sha256": _HASH,
-                    "results": {
-                        "type": "array",
-                        "minItems": 1,
-                        "items": _object(
-                            {
-                                "benchmark": _TEXT,
-                                "name": _TEXT,
-                                "mode": _TEXT,
-                                "n": {"type": "integer", "minimum": 1},
-                                "date": _TEXT,
-                                "data_hash": _TEXT,
-                                "figures": {"type": "object", "additionalProperties": _SHARE},
-                                "hardware": {"type": "string"},
-                                "stress_tests": {"type": "object", "additionalProperties": _COUNT},
-                            },
-                            additionalProperties=False,
-                        ),
-                    },
-                },
-                additionalProperties=False,
-            ),
-        },
-    },
-    additionalProperties=False,
-)
+    id: Annotated[str, Field(pattern="^[a-z0-9][a-z0-9-]{0,99}$")]
+    report_sha256: Hash
+    verdicts_sha256: Hash
+    results: Annotated[list[Result], Field(min_length=1)]
+
+
+class Index(StrictConfig, strict=True):
+    """``index.json``."""
+
+    version: Literal[1]
+    description: Text
+    runs: list[Run]
+
+
+class _Counts(StrictConfig, extra="ignore", strict=True):
+    n: Samples
+
+
+class _Metrics(StrictConfig, extra="allow", strict=True):
+    accuracy: Share
+
+
+class _Report(StrictConfig, extra="ignore", strict=True):
+    """What a report must hold to be listed, whatever else it holds."""
+
+    benchmark: Text
+    name: Text
+    mode: Text
+    counts: _Counts
+    metrics: _Metrics
+    data_hash: Text
+    hardware: dict[str, Any]
+    versions: dict[str, Any]
+    command: Text
+    date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}")]
+
+
+class _Reports(StrictConfig, extra="ignore", strict=True):
+    reports: Annotated[list[_Report], Field(min_length=1)]
 
 
 def add(run_dir: Path, index: Path = INDEX) -> str:
@@ -105,26 +99,21 @@ def add(run_dir: Path, index: Path = INDEX) -> str:
     Raises:
         InputError: the run is not finished, its report lacks a field, or it is listed already.
     """
-    listed = _read(index, INDEX_SCHEMA)
+    listed = _read(Index, index)
     results = _results(run_dir / REPORT)
     if not (run_dir / VERDICTS).is_file():
         raise InputError(f"holds no {VERDICTS}; the verdicts of a listed run must exist", file=run_dir)
     digest = sha256_file(run_dir / REPORT)
-    if digest in [run["report_sha256"] for run in listed["runs"]]:
+    if digest in [run.report_sha256 for run in listed.runs]:
         raise InputError(f"its {REPORT} is in {index} already", file=run_dir)
     first = results[0]
-    slug = re.sub(r"[^a-z0-9]+", "-", f"{first['date'][:10]}-{first['name']}".lower())[:80].strip("-")
+    slug = re.sub(r"[^a-z0-9]+", "-", f"{first.date[:10]}-{first.name}".lower())[:80].strip("-")
     name = f"{slug}-{digest[:8]}"
-    entry = {
-        "id": name,
-        "report_sha256": digest,
-        "verdicts_sha256": sha256_file(run_dir / VERDICTS),
-        "results": results,
-    }
-    longer = _valid({**listed, "runs": [*listed["runs"], entry]}, INDEX_SCHEMA, run_dir / REPORT)
+    verdicts = sha256_file(run_dir / VERDICTS)
+    entry = Run(id=name, report_sha256=digest, verdicts_sha256=verdicts, results=results)
     # The bytes as they are: the hash is over them.
     write_text(index.parent / name / REPORT, (run_dir / REPORT).read_bytes().decode())
-    write_json(index, longer)
+    write_json(index, listed.model_copy(update={"runs": [*listed.runs, entry]}).model_dump())
     return name
 
 
@@ -134,31 +123,31 @@ def folders(index: Path) -> list[Path]:
     Raises:
         InputError: it is no index, or lists no run.
     """
-    found = [index.parent / run["id"] for run in _read(index, INDEX_SCHEMA)["runs"]]
+    found = [index.parent / run.id for run in _read(Index, index).runs]
     if not found:
         raise InputError("lists no run; add some with `judge results add`", file=index)
     return found
 
 
 def check(index: Path = INDEX) -> int:
-    """Check an index against its schema and against the reports next to it; returns the number of runs.
+    """Check an index against its form and against the reports next to it; returns the number of runs.
 
     Raises:
         InputError: the first thing that is wrong: a field, a report that is missing, was changed or says
             something else than its entry, an id that occurs twice, or a folder that is not listed.
     """
-    listed = _read(index, INDEX_SCHEMA)
+    listed = _read(Index, index)
     names: set[str] = set()
-    for number, run in enumerate(listed["runs"]):
+    for number, run in enumerate(listed.runs):
         field = f"runs.{number}"
-        if run["id"] in names:
-            raise InputError(f"{run['id']!r} stands there twice", file=index, field=f"{field}.id")
-        names.add(run["id"])
-        report = index.parent / run["id"] / REPORT
+        if run.id in names:
+            raise InputError(f"{run.id!r} stands there twice", file=index, field=f"{field}.id")
+        names.add(run.id)
+        report = index.parent / run.id / REPORT
         results = _results(report)
-        if sha256_file(report) != run["report_sha256"]:
+        if sha256_file(report) != run.report_sha256:
             raise InputError("was changed after it was listed; add the run again", file=report)
-        if results != run["results"]:
+        if results != run.results:
             raise InputError(f"says something else than {report}", file=index, field=f"{field}.results")
     stray = sorted({path.name for path in index.parent.iterdir() if path.is_dir()} - names)
     if stray:
@@ -166,38 +155,28 @@ def check(index: Path = INDEX) -> int:
     return len(names)
 
 
-def _results(report: Path) -> list[dict[str, Any]]:
+def _results(report: Path) -> list[Result]:
     """What an entry says of a report: one result a benchmark."""
-    return [
+    rows = [
         {
-            "benchmark": found["benchmark"],
-            "name": found["name"],
-            "mode": found["mode"],
-            "n": found["counts"]["n"],
-            "date": found["date"],
-            "data_hash": found["data_hash"],
-            "figures": {name: found["metrics"][name] for name in FIGURES if name in found["metrics"]},
-            "hardware": str(found["hardware"].get("label") or found["hardware"].get("device") or "unknown"),
-            "stress_tests": {name: found["metrics"][name] for name in STRESS if name in found["metrics"]},
+            "benchmark": found.benchmark,
+            "name": found.name,
+            "mode": found.mode,
+            "n": found.counts.n,
+            "date": found.date,
+            "data_hash": found.data_hash,
+            "figures": {name: values[name] for name in FIGURES if name in values},
+            "hardware": str(found.hardware.get("label") or found.hardware.get("device") or "unknown"),
+            "stress_tests": {name: values[name] for name in STRESS if name in values},
         }
-        for found in _read(report, REPORT_SCHEMA)["reports"]
+        for found in _read(_Reports, report).reports
+        for values in (found.metrics.model_dump(),)
     ]
+    return [make_config(Result, row, path=report) for row in rows]
 
 
-def _read(path: Path, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return _valid(dict(read_object(path).values), schema, path)
-
-
-def _valid(values: dict[str, Any], schema: Mapping[str, Any], file: Path) -> dict[str, Any]:
-    """The values, if a schema allows them; the error names the field that it does not."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    error = best_match(Draft202012Validator(schema).iter_errors(values))
-    if error is not None:
-        field = ".".join(str(part) for part in error.absolute_path)
-        raise InputError(f"{error.message:.200}", file=file, field=field or None)
-    return values
+def _read(kind: type[Config], path: Path) -> Config:
+    return make_config(kind, dict(read_object(path).values), path=path)
 
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="The registry of results.")

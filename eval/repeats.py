@@ -52,19 +52,6 @@ class Repeats:
     tables: SpreadTables = field(default_factory=dict)
     figures: SpreadTables = field(default_factory=dict)
 
-    @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> "Repeats":
-        """Back from JSON; results from before there were tables have none."""
-        lists = {"seeds": tuple(row["seeds"]), "metrics": tuple(map(Metrics.from_dict, row["metrics"]))}
-        tables = {
-            name: {
-                table: {part: Spread(**found) for part, found in rows.items()}
-                for table, rows in row.get(name, {}).items()
-            }
-            for name in ("tables", "figures")
-        }
-        return cls(**{**row, **lists, **tables})
-
 
 def spread_of(runs: Sequence[Mapping[str, float | int | None]]) -> Spread:
     """Mean and standard deviation of each figure that all of two runs or more have."""

@@ -6,14 +6,16 @@ import platform
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from eval import processes
 from eval.benchmarks.base import Figures
-from eval.calibration import Bin, Calibration, Selection
+from eval.calibration import Calibration
 from eval.metrics import Metrics
 from eval.repeats import Repeats, Tables
 from eval.verdicts import REPORT
@@ -84,39 +86,17 @@ class Report:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> "Report":
-        """Back from :meth:`to_json`, also after a journey through JSON.
+        """Back from :meth:`to_json`, also after a journey through JSON; what has a default may be absent.
 
         Raises:
             InputError: a field is missing or wrong.
         """
         try:
-            values = {field.name: row[field.name] for field in fields(cls)}
-            values["metrics"] = Metrics.from_dict(row["metrics"])
-            values["tables"] = _tables(row["tables"])
-            values["calibration"] = _calibration(row["calibration"])
-            values["repeats"] = None if row["repeats"] is None else Repeats.from_dict(row["repeats"])
-            values["latency"] = None if row["latency"] is None else Latency(**row["latency"])
-            values["floors"] = _metrics(row["floors"])
-            values["floor_tables"] = {name: _tables(found) for name, found in row["floor_tables"].items()}
-            values["published"], values["notes"] = tuple(row["published"]), tuple(row["notes"])
-        except KeyError as error:
-            raise InputError("is missing; is this a report.json?", field=str(error.args[0])) from None
-        except (AttributeError, TypeError) as error:
-            raise InputError(f"this is not a report ({error})") from None
-        return cls(**values)
-
-
-def _metrics(values: Mapping[str, Any]) -> dict[str, Metrics]:
-    return {name: Metrics.from_dict(value) for name, value in values.items()}
-
-
-def _tables(values: Mapping[str, Any]) -> Tables:
-    return {name: _metrics(rows) for name, rows in values.items()}
-
-
-def _calibration(row: Mapping[str, Any]) -> Calibration:
-    bins = tuple(Bin(**values) for values in row["bins"])
-    return Calibration(row["n"], row["ece"], bins, tuple(Selection(**values) for values in row["selective"]))
+            return TypeAdapter(cls).validate_python(row)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ".".join(map(str, first["loc"])) or None
+            raise InputError(f"{first['msg']}; is this a report.json?", field=field) from None
 
 
 def decoding_text(judge: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ VERDICTS = "verdicts.jsonl"
 RUN = "run.json"
 _LONGEST_GROUP = 64
 _EXCERPT = 600
-"""So many characters of a document stand in a row, for people who look through the errors."""
+"""This many characters of a document stand in a row, for people who look through the errors."""
 _SHOWN = 5
 
 

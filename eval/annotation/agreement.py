@@ -8,16 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eval.annotation.label_studio import CHOICES, Annotation, by_sample
 from eval.resampling import Interval, divide, drawn_weights, interval
+from eval.tables import Row, Table
 from judge.errors import InputError
 from judge.progress import track
 from judge.types import Label
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 OWN = "the data set's labels"
 
@@ -153,23 +151,17 @@ def disagreements(annotations: Sequence[Annotation], references: References) -> 
     )
 
 
-def agreement_table(report: Mapping[str, Figures]) -> "Table":
+def agreement_table(report: Mapping[str, Figures]) -> Table:
     """A row of each figure, a column of each source."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title="Agreement", caption="95 % intervals by document", box=SIMPLE, pad_edge=False)
-    for name in ("", *report):
-        table.add_column(Text(name), justify="right" if name else "left", overflow="fold")
-    for name in report["overall"]:
-        table.add_row(*map(Text, (name, *(_shown(part.get(name)) for part in report.values()))))
-    return table
+    rows = [
+        Row((name, *(_shown(part.get(name)) for part in report.values())), "") for name in report["overall"]
+    ]
+    return Table("Agreement", ("", *report), rows, notes=("95 % intervals by document",))
 
 
 def _shown(figure: Figure | None) -> str:
     if figure is None or figure.value is None:
         return "-"
     low, high = figure.interval or (None, None)
-    bounds = "" if low is None else f"\n{low:.2f}{' to ' if low < 0 else '-'}{high:.2f}"
+    bounds = "" if low is None else f" ({low:.2f}{' to ' if low < 0 else '-'}{high:.2f})"
     return f"{figure.value:.3f}{bounds}"

@@ -73,7 +73,7 @@ def _load(name: str, data_dir: Path | None) -> list[Sample]:
 
 
 def _draw(samples: list[Sample], per_source: int | None, sources: list[str], seed: int) -> list[Sample]:
-    """So many samples of each source, labels in proportion (Lynx, Table 2: 50 of each of four sets).
+    """Some samples of each source, labels in proportion (Lynx, Table 2: 50 of each of four sets).
 
     They come in a seeded order, sources mixed: whoever stops half-way has seen all of them.
     """

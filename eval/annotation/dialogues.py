@@ -4,20 +4,17 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from eval.benchmarks.diahalu import DOMAINS, TYPES
+from eval.tables import Row, Table
 from judge.types import Label, Sample
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _SPEAKER = re.compile(r"^[AB]\d+\s*:", re.MULTILINE)
 
-Row = dict[str, float | int]
+Statistics = dict[str, float | int]
 
 
-def statistics(dialogues: Sequence[Sample]) -> dict[str, Row]:
+def statistics(dialogues: Sequence[Sample]) -> dict[str, Statistics]:
     """Figures by domain, and ``overall``.
 
     Rounds are two responses each, responses of both sides are measured in words, and each type's figure is
@@ -29,7 +26,7 @@ def statistics(dialogues: Sequence[Sample]) -> dict[str, Row]:
     return {name: _row(some) for name, some in {**parts, "overall": list(dialogues)}.items() if some}
 
 
-def _row(dialogues: Sequence[Sample]) -> Row:
+def _row(dialogues: Sequence[Sample]) -> Statistics:
     said = [[len(turn.split()) for turn in _SPEAKER.split(item.answer)[1:]] for item in dialogues]
     rounds = [len(turns) / 2 for turns in said]
     words = [count for turns in said for count in turns]
@@ -49,14 +46,9 @@ def _row(dialogues: Sequence[Sample]) -> Row:
     }
 
 
-def statistics_table(found: Mapping[str, Row]) -> "Table":
+def statistics_table(found: Mapping[str, Statistics]) -> Table:
     """A row of each figure, a column of each domain."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-
-    table = Table(title="The dialogues", box=SIMPLE, pad_edge=False)
-    for name in ("", *found):
-        table.add_column(name, justify="right" if name else "left")
-    for figure in found["overall"]:
-        table.add_row(figure, *(f"{part[figure]:.4g}" for part in found.values()))
-    return table
+    rows = [
+        Row((figure, *(f"{part[figure]:.4g}" for part in found.values())), "") for figure in found["overall"]
+    ]
+    return Table("The dialogues", ("", *found), rows)

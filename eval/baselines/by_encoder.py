@@ -1,7 +1,7 @@
 """SelfCheckGPT's ways with an encoder: BERTScore, and a model for inference.
 
 - ``selfcheck-bertscore:`` how near a sentence lies to the nearest one of each sampled text (section 5.1);
-- ``selfcheck-nli:`` with ``--set encoder=``: whether the text contradicts it (section 5.4).
+- ``selfcheck-nli:`` whether the text contradicts it (section 5.4).
 """
 
 from collections.abc import Iterator, Sequence

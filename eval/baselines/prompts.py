@@ -1,5 +1,5 @@
 """What the baselines ask a model: to answer, to say something again, to name claims, and whether a text
-supports a statement, or contradicts it.
+supports a statement.
 
 In the project's own words, on the contract of :mod:`judge.prompting.prompts`: its tags, its guarding, its
 label words.
@@ -7,13 +7,12 @@ label words.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from judge.files import sha256_text
 from judge.prompting.prompts import TAGS, guard
 from judge.types import Language, Message, Mode, Sample, Task
 
-VERSION = "baselines-3"
+VERSION = "baselines-4"
 
 ANSWER: Mapping[Language, Mapping[Task, str]] = {
     "en": {
@@ -63,15 +62,6 @@ SUPPORT: Mapping[Language, str] = {
     ),
     "zh": "“文档”是否支持“答案”中的陈述？只回答一个词：支持则回答“通过”，矛盾或没有提到则回答“失败”。",
 }
-ENTAILMENT: Mapping[Language, str] = {
-    "en": (
-        "Take the DOCUMENT as true. Does it agree with the statement in the ANSWER or contradict it? Reply "
-        "with one word: PASS if it agrees, FAIL if it contradicts."
-    ),
-    "zh": (
-        "假定“文档”属实。它与“答案”中的陈述一致还是矛盾？只回答一个词：一致则回答“通过”，矛盾则回答“失败”。"
-    ),
-}
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):、])\s*")
 
 
@@ -97,24 +87,17 @@ def ask_claims(sample: Sample) -> list[Message]:
     return _turn(CLAIMS[sample.language], {"question": sample.question, "answer": sample.answer})
 
 
-@dataclass(frozen=True)
 class SupportPrompt:
-    """Asks how the document of a sample stands to the statement that is its answer.
-
-    Args:
-        question: :data:`SUPPORT`, or :data:`ENTAILMENT`.
-    """
-
-    question: Mapping[Language, str] = field(default_factory=lambda: SUPPORT)
+    """Asks whether the document of a sample supports the statement that is its answer."""
 
     def messages(self, sample: Sample, mode: Mode, document: str | None = None) -> list[Message]:
         """One user turn, see :class:`judge.prompting.prompts.Prompt`."""
         text = sample.document_text if document is None else document
-        return _turn(self.question[sample.language], {"document": text, "answer": sample.answer})
+        return _turn(SUPPORT[sample.language], {"document": text, "answer": sample.answer})
 
     def describe(self) -> dict[str, str]:
         """The version, and the hash of all texts of this module."""
-        texts = [ANSWER, GROUNDED, UNGROUNDED, REPHRASE, CLAIMS, SUPPORT, ENTAILMENT]
+        texts = [ANSWER, GROUNDED, UNGROUNDED, REPHRASE, CLAIMS, SUPPORT]
         return {"prompt_version": VERSION, "prompt_hash": sha256_text(repr(texts))[:16]}
 
 

@@ -42,10 +42,10 @@ class Ragas(Baseline):
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """Take the answers apart, and check the claims of all of them together."""
         backend = self.judge.backend
-        room = backend.context_length - self._limit
+        limit = backend.context_length - self._limit
         asked = [ask_claims(sample) for sample in samples]
         tokens = [backend.count_tokens(messages) for messages in asked]
-        fitting = [row for row, count in enumerate(tokens) if count <= room]
+        fitting = [row for row, count in enumerate(tokens) if count <= limit]
         replies = dict(
             zip(
                 fitting,

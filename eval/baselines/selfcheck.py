@@ -2,12 +2,10 @@
 
 Answers to the same question, from the same document, are sampled from the model. Where there is neither, as
 in DiaHalu, the judged text itself is said again in other words (DiaHalu, section 5.1). Each sentence of the
-judged answer is then compared with each sampled text, in one of three ways here, or by an encoder
+judged answer is then compared with each sampled text, in one of two ways here, or by an encoder
 (:mod:`eval.baselines.by_encoder`):
 
 - ``selfcheck:`` by prompt (section 5.5): the model is asked whether the text supports the sentence;
-- ``selfcheck-nli:`` by inference (section 5.4): the model is asked whether the text agrees with it or
-  contradicts it, with the neutral left out;
 - ``selfcheck-ngram:`` by n-gram (section 5.3): how surprising the sentence's words are after the texts.
 
 Where the paper reads a yes or no, the first takes the probability, from one prefill. ``p_fail`` is the mean
@@ -24,14 +22,13 @@ from statistics import mean
 from typing import Any
 
 from eval.baselines.base import Baseline
-from eval.baselines.prompts import ENTAILMENT, SupportPrompt, ask_answer, ask_rephrasing
+from eval.baselines.prompts import ask_answer, ask_rephrasing
 from judge.backends.base import Decoding, Generation
 from judge.baselines.overlap import units
 from judge.checker import Checker
-from judge.judge import Judge
 from judge.prompting.fitting import TooLong, fit
 from judge.prompting.sentences import sentence_spans
-from judge.types import Label, Language, Message, Sample, Usage, Verdict
+from judge.types import Label, Message, Sample, Usage, Verdict
 
 NOTHING = "no answer was sampled to compare with"
 LIMIT_STEP = 128
@@ -182,31 +179,13 @@ class SelfCheck(Consistency):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelfCheckNLI(SelfCheck):
-    """By inference: does a sampled text contradict a sentence?"""
-
-    method = "selfcheck-nli"
-
-    @property
-    def supports(self) -> Judge:
-        """The model, asked whether a text agrees with a statement or contradicts it."""
-        return replace(self.judge, prompt=SupportPrompt(ENTAILMENT))
-
-
-@dataclass(frozen=True, kw_only=True)
 class SelfCheckNgram(Consistency):
-    """By n-gram: the mean surprise of a sentence's words under counts over answer and sampled texts.
+    """By n-gram, of one word as in the paper's best: how surprising a sentence's words are.
 
-    Args:
-        n: words of an n-gram; the paper's best is 1.
+    The mean over its words, under counts over answer and sampled texts.
     """
 
     method = "selfcheck-ngram"
-    n: int = 1
-
-    def settings(self) -> dict[str, Any]:
-        """The sampling, and the length of the n-grams."""
-        return {**super().settings(), "n": self.n}
 
     def compare(
         self, samples: Sequence[Sample], texts: Sequence[Sequence[str]]
@@ -216,26 +195,22 @@ class SelfCheckNgram(Consistency):
             yield self._surprise(sample, found), 0
 
     def _surprise(self, sample: Sample, texts: Sequence[str]) -> float | None:
-        """Counts smoothed by one give each n-gram its surprise, ``-log(count + 1)`` up to a constant.
+        """Counts smoothed by one give each word its surprise, ``-log(count + 1)`` up to a constant.
 
-        The paper ranks by that. Here 0 is the surprise of an n-gram that every text has as often as the
-        answer itself, and 1 that of one that no text has, so that answers of any length can be compared.
+        The paper ranks by that. Here 0 is the surprise of a word that every text has as often as the answer
+        itself, and 1 that of one that no text has, so that answers of any length can be compared.
         """
-        own = Counter(self._ngrams(sample.answer, sample.language))
-        said = sum((Counter(self._ngrams(text, sample.language)) for text in texts), Counter[str]())
+        own = Counter(units(sample.answer, sample.language))
+        said = Counter(word for text in texts for word in units(text, sample.language))
         if not texts or not own:
             return None
-        surprise = {gram: self._share(count, said[gram], len(texts)) for gram, count in own.items()}
+        surprise = {word: self._share(count, said[word], len(texts)) for word, count in own.items()}
         sentences = [
-            self._ngrams(sample.answer[span.start : span.end], sample.language)
+            units(sample.answer[span.start : span.end], sample.language)
             for span in sentence_spans(sample.answer)
         ]
-        scores = [mean(surprise.get(gram, 1.0) for gram in found) for found in sentences if found]
+        scores = [mean(surprise.get(word, 1.0) for word in found) for found in sentences if found]
         return mean(scores) if scores else mean(surprise.values())
-
-    def _ngrams(self, text: str, language: Language) -> list[str]:
-        words = units(text, language)
-        return [" ".join(words[at : at + self.n]) for at in range(len(words) - self.n + 1)]
 
     @staticmethod
     def _share(own: int, said: int, texts: int) -> float:
@@ -243,7 +218,5 @@ class SelfCheckNgram(Consistency):
         return min(max((most - math.log(own + said + 1)) / (most - least), 0.0), 1.0)
 
 
-METHODS: Mapping[str, type[Consistency]] = {
-    found.method: found for found in (SelfCheck, SelfCheckNLI, SelfCheckNgram)
-}
-"""The three ways by name."""
+METHODS: Mapping[str, type[Consistency]] = {found.method: found for found in (SelfCheck, SelfCheckNgram)}
+"""The two ways by name."""

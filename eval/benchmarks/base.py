@@ -60,7 +60,6 @@ class Benchmark:
         floors: baselines besides the common ones.
         query: what to search a corpus for (a setting), empty where a search makes no sense; ``None`` for a
             benchmark whose samples have documents.
-        size: number of samples of the whole release; published figures are about all of them.
         of: the benchmark that this is a part of, whose published figures stand next to it with a warning.
         notes: where this differs from the published protocol, one sentence each.
     """
@@ -74,7 +73,6 @@ class Benchmark:
     draw: Callable[[Sequence[Sample], int | None, int], list[Sample]] = take
     floors: tuple[Checker, ...] = ()
     query: Callable[[Sample], str] | None = None
-    size: int | None = None
     of: str | None = None
     notes: tuple[str, ...] = ()
 

@@ -142,7 +142,6 @@ DIAHALU = Benchmark(
     ask=with_prompt(PROMPT),
     floors=(TrivialBaseline(RANDOM),),
     query=query,
-    size=748,
     notes=("Published figures are precision, recall and F1 of FAIL with the authors' own prompt.",),
 )
 DIAHALU_V2 = replace(
@@ -150,7 +149,6 @@ DIAHALU_V2 = replace(
     name="diahalu_v2",
     title="DiaHalu V2 (arXiv 2403.00896)",
     read=partial(read, V2),
-    size=1_103,
     notes=("Holds V1, and 355 dialogues of GPT-4; published figures are about V1.",),
 )
 DIAHALU_ONE_SHOT = replace(
@@ -166,7 +164,6 @@ DIAHALU_EVIDENCE = replace(
     title="DiaHalu V1 with retrieval (arXiv 2403.00896)",
     read=read_with_evidence,
     query=None,
-    size=None,
     of="diahalu",
     notes=(
         "The paper searched Google, for the domains knowledge and reasoning; the user gives the evidence.",

@@ -36,7 +36,6 @@ FIB = Benchmark(
     read=read,
     rows=rows,
     figures=pair_figures,
-    size=7_158,
     notes=(
         "Recipes train on half of its articles: measure what they make on fib_held_out.",
         "The paper compares the likelihoods that a model gives to the summaries of a pair; the pair accuracy "
@@ -49,7 +48,6 @@ FIB_HELD_OUT = replace(
     name="fib_held_out",
     title="FIB (arXiv 2211.08412), the articles that recipes do not train on",
     read=read_held_out,
-    size=None,
     of="fib",
     notes=(
         "Half of the articles, drawn by a seed; the other half is a source of training data.",

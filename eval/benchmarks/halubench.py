@@ -72,7 +72,6 @@ HALUBENCH = Benchmark(
     name="halubench",
     title="HaluBench (Lynx, arXiv 2407.08488)",
     read=read,
-    size=14_900,
     notes=(
         "Its RAGTruth part is the test split of RAGTruth's question answering.",
         "Two thirds of it are HaluEval's question answering, where the length of an answer gives it away.",
@@ -84,7 +83,6 @@ HALUBENCH_HELD_OUT = replace(
     name="halubench_held_out",
     title="HaluBench (Lynx, arXiv 2407.08488), the documents that recipes do not train on",
     read=read_held_out,
-    size=None,
     of="halubench",
     notes=(
         "Of PubMedQA and COVID-QA half of the documents, drawn by a seed; the other half is trained on.",

@@ -74,7 +74,6 @@ def _benchmark(name: str, title: str, *parts: Part) -> Benchmark:
         title=f"{title} (arXiv 2305.11747)",
         read=partial(read, parts),
         figures=pair_figures,
-        size=20_000 * len(parts),
         notes=(
             "The paper draws one of the two answers of each row; here both are judged, and stay together in "
             "the intervals.",
@@ -91,7 +90,6 @@ HALUEVAL_GENERAL = Benchmark(
     title="HaluEval, general (arXiv 2305.11747)",
     read=read_general,
     ask=with_prompt(GENERAL_PROMPT),
-    size=4_507,
     notes=(
         "There is no document: a judge is asked for what it knows itself, not whether an answer is faithful.",
     ),

@@ -52,7 +52,6 @@ def attack(benchmark: Benchmark, samples: Sequence[Sample]) -> tuple[Benchmark, 
         title=f"Prompt injections on {benchmark.title}",
         rows=rows,
         figures=figures,
-        size=None,
         notes=(*benchmark.notes, NOTE),
     )
     return about, list(_all_attacked(samples))

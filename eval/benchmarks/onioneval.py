@@ -186,51 +186,39 @@ def ask(prompt: OnionPrompt, judge: Judge) -> Checker:
     return YesNoJudge(judge, prompt)
 
 
-ONIONEVAL = Benchmark(
-    name="onioneval",
-    title="OnionEval (arXiv 2501.12975)",
-    read=partial(read, "none"),
-    rows=rows,
-    figures=figures,
-    ask=partial(ask, OnionPrompt()),
-    floors=(AlwaysYes(),),
-    size=20_112,
-    notes=(
-        "Prompts and stories are worded anew; reason mode is the paper's chain of thought.",
-        "3,352 rows are released, the paper says 3,356; in one of them fact and hallucination are the same.",
-        "Published, as one_sided here: models under 10B are above 90 % in the atomic layer and near 0 in the "
-        "layers around it; up to 50.5 % of their replies are unmatched.",
-    ),
+NOTES = (
+    "Prompts and stories are worded anew; reason mode is the paper's chain of thought.",
+    "3,352 rows are released, the paper says 3,356; in one of them fact and hallucination are the same.",
+    "Published, as one_sided here: models under 10B are above 90 % in the atomic layer and near 0 in the "
+    "layers around it; up to 50.5 % of their replies are unmatched.",
 )
-ONIONEVAL_FEW_SHOT = replace(
-    ONIONEVAL,
-    name="onioneval_few_shot",
-    title="OnionEval, four solved examples (arXiv 2501.12975)",
-    ask=partial(ask, OnionPrompt(examples=True)),
+ORACLE = "Every question has its own row's context, which no search could promise."
+RETRIEVED = "One context a question: what BM25 finds for the claim among all rows'."
+
+
+def _variant(
+    name: str, title: str, *notes: str, evidence: Evidence = "none", examples: bool = False
+) -> Benchmark:
+    return Benchmark(
+        name=f"onioneval{name}",
+        title=f"OnionEval{title} (arXiv 2501.12975)",
+        read=partial(read, evidence),
+        rows=rows,
+        figures=figures,
+        ask=partial(ask, OnionPrompt(examples=examples)),
+        floors=(AlwaysYes(),),
+        notes=(*NOTES, *notes),
+    )
+
+
+ONIONEVAL = _variant("", "")
+ONIONEVAL_FEW_SHOT = _variant("_few_shot", ", four solved examples", examples=True)
+ONIONEVAL_EVIDENCE = _variant("_evidence", " with evidence", ORACLE, evidence="oracle")
+ONIONEVAL_FEW_SHOT_EVIDENCE = _variant(
+    "_few_shot_evidence", " with evidence and four solved examples", ORACLE, evidence="oracle", examples=True
 )
-ONIONEVAL_EVIDENCE = replace(
-    ONIONEVAL,
-    name="onioneval_evidence",
-    title="OnionEval with evidence (arXiv 2501.12975)",
-    read=partial(read, "oracle"),
-    notes=(*ONIONEVAL.notes, "Every question has its own row's context, which no search could promise."),
-)
-ONIONEVAL_FEW_SHOT_EVIDENCE = replace(
-    ONIONEVAL_EVIDENCE,
-    name="onioneval_few_shot_evidence",
-    title="OnionEval with evidence and four solved examples (arXiv 2501.12975)",
-    ask=partial(ask, OnionPrompt(examples=True)),
-)
-ONIONEVAL_RETRIEVAL = replace(
-    ONIONEVAL,
-    name="onioneval_retrieval",
-    title="OnionEval with retrieval (arXiv 2501.12975)",
-    read=partial(read, "retrieved"),
-    notes=(*ONIONEVAL.notes, "One context a question: what BM25 finds for the claim among all rows'."),
-)
-ONIONEVAL_FEW_SHOT_RETRIEVAL = replace(
-    ONIONEVAL_RETRIEVAL,
-    name="onioneval_few_shot_retrieval",
-    title="OnionEval with retrieval and four solved examples (arXiv 2501.12975)",
-    ask=partial(ask, OnionPrompt(examples=True)),
-)
+ONIONEVAL_RETRIEVAL = _variant("_retrieval", " with retrieval", RETRIEVED, evidence="retrieved")
+ONIONEVAL_FEW_SHOT_RETRIEVAL = _variant(
+    "_few_shot_retrieval", " with retrieval and four solved examples", RETRIEVED, evidence="retrieved",
+    examples=True,
+)  # fmt: skip

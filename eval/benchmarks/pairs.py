@@ -1,9 +1,22 @@
 """Pairs: a right and a hallucinated answer to the same document, and which of the two a judge prefers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from eval.benchmarks.base import Figures
 from judge.types import Label, Sample, Verdict
+
+
+def order(pair: Mapping[Label, Verdict]) -> float | None:
+    """1 where the hallucinated answer of a pair has the higher probability of FAIL, one half for a tie, or 0.
+
+    ``None`` where one of the two, or its probability, is missing.
+    """
+    if len(pair) < 2:
+        return None
+    wrong, right = pair[Label.FAIL].p_fail, pair[Label.PASS].p_fail
+    if wrong is None or right is None:
+        return None
+    return 0.5 if wrong == right else float(wrong > right)
 
 
 def pair_figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
@@ -13,16 +26,15 @@ def pair_figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figu
     in a last part, ``-pass`` or ``-fail``. Pairs that were not drawn whole or have no probability are left
     out; ``pairs`` counts the others.
     """
-    scores: dict[tuple[str, str], dict[Label, float]] = {}
+    pairs: dict[tuple[str, str], dict[Label, Verdict]] = {}
     for sample, verdict in zip(samples, verdicts, strict=True):
         name, _, label = sample.id.rpartition("-")
-        if label.upper() == sample.label and verdict.p_fail is not None:
-            scores.setdefault((sample.source, name), {})[sample.label] = verdict.p_fail
+        if label.upper() == sample.label:
+            pairs.setdefault((sample.source, name), {})[sample.label] = verdict
     preferences: dict[str, list[float]] = {}
-    for (source, _), pair in scores.items():
-        if len(pair) == 2:
-            wrong, right = pair[Label.FAIL], pair[Label.PASS]
-            preferences.setdefault(source, []).append(0.5 if wrong == right else float(wrong > right))
+    for (source, _), pair in pairs.items():
+        if (found := order(pair)) is not None:
+            preferences.setdefault(source, []).append(found)
     rows: dict[str, dict[str, float | int | None]] = {
         source: {"pairs": len(found), "pair_accuracy": sum(found) / len(found)}
         for source, found in preferences.items()

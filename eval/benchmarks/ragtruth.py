@@ -86,7 +86,6 @@ RAGTRUTH = Benchmark(
     read=read,
     rows=rows,
     figures=figures,
-    size=2_700,
     notes=(
         "Published figures are over question answering, summaries and data-to-text together.",
         "Spans are what the reasoning of a FAIL verdict quotes; judges are not asked to mark them.",

@@ -46,7 +46,6 @@ def retrieve(
         benchmark,
         name=f"{benchmark.name}_corpus",
         title=f"{benchmark.title}, with retrieval",
-        size=None,
         of=benchmark.of or benchmark.name,
         notes=(
             *benchmark.notes,

@@ -29,13 +29,13 @@ def generate_answers(
     backend: Backend, tasks: Sequence[FactualTask], max_new_tokens: int = MAX_NEW_TOKENS
 ) -> list[Answer]:
     """A model's greedy answers, one a task, in order; passages that do not fit lose their end."""
-    room = backend.context_length - max_new_tokens
+    limit = backend.context_length - max_new_tokens
     fitted = [
         fit(
             number_passages(task.passages),
             partial(messages, task),
             backend.count_tokens,
-            room,
+            limit,
         )
         for task in tasks
     ]

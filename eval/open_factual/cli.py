@@ -74,26 +74,44 @@ def open_factual_command(
 
     To resume an interrupted run, call it again with the same --out.
     """
+    from eval.open_factual.run import run_open_factual
+    from judge.judge import Judge
+    from judge.load import load_judge
+
     choose_device(device, str(settings["backend"]))
-    answer_tasks(
-        model,
-        settings,
-        offline=offline,
-        as_json=as_json,
-        judge=judge,
-        similarity=None if similarity is None else Similarity(similarity, similar),
-        answers=answers,
-        documents=documents,
-        cutoff=cutoff,
-        only=names(tasks),
-        domains=names(domains),
-        tolerance=tolerance,
-        max_new_tokens=max_new_tokens,
-        data_dir=data_dir,
-        machine=hardware,
-        out=out,
-        overwrite=overwrite,
-    )
+    if processes.count() > 1:
+        raise InputError(f"{BENCHMARK} is answered by one process; omit accelerate launch")
+    if offline == (model is not None):
+        raise InputError("give --model, or --offline for a run without one")
+    if answers is not None and not offline:
+        raise InputError("--answers holds what a model said; score it with --offline")
+    backend = None
+    if model is not None:
+        loaded = load_judge(model, **settings)
+        if not isinstance(loaded, Judge):
+            raise InputError(
+                f"{model} judges answers and gives none; the baselines of this benchmark are in every report"
+            )
+        backend = loaded.backend
+    with stage(BENCHMARK) as update:
+        report = run_open_factual(
+            backend,
+            data_dir,
+            out,
+            answers=answers,
+            documents=documents,
+            judge=None if judge is None else load_judge(judge, precision=settings["precision"]),
+            similarity=None if similarity is None else Similarity(similarity, similar),
+            cutoff=cutoff,
+            only=names(tasks),
+            domains=names(domains),
+            tolerance=tolerance,
+            max_new_tokens=max_new_tokens,
+            machine=hardware,
+            overwrite=overwrite,
+            progress=update,
+        )
+    typer.echo(json.dumps(report, ensure_ascii=False, indent=2) if as_json else as_markdown(report))
 
 
 def choose_device(device: str, backend: str) -> None:
@@ -113,51 +131,12 @@ def choose_device(device: str, backend: str) -> None:
             raise InputError("--device cuda: PyTorch finds no GPU here; use --device cpu")
 
 
-def answer_tasks(
-    model: str | None,
-    settings: Settings,
-    *,
-    offline: bool,
-    as_json: bool,
-    judge: str | None = None,
-    **options: Any,
-) -> None:
-    """Load the model and the judge, run the benchmark, print the report.
-
-    Args:
-        model: what answers; ``None`` for a run offline.
-        settings: of :func:`judge.load.load_judge`, for the model.
-        offline: that no model is wanted.
-        as_json: print JSON instead of Markdown.
-        judge: the name of a judge for answers in other words.
-        options: further ones of :func:`eval.open_factual.run.run_open_factual`.
-
-    Raises:
-        InputError: model and offline do not fit each other, or the model gives no answers.
-    """
+def as_markdown(report: dict[str, Any]) -> str:
+    """The report of one run for people."""
     from eval.open_factual.report import markdown
-    from eval.open_factual.run import run_open_factual
-    from judge.judge import Judge
-    from judge.load import load_judge
+    from eval.open_factual.results import Answered
 
-    if processes.count() > 1:
-        raise InputError(f"{BENCHMARK} is answered by one process; omit accelerate launch")
-    if offline == (model is not None):
-        raise InputError("give --model, or --offline for a run without one")
-    if options.get("answers") is not None and not offline:
-        raise InputError("--answers holds what a model said; score it with --offline")
-    backend = None
-    if model is not None:
-        loaded = load_judge(model, **settings)
-        if not isinstance(loaded, Judge):
-            raise InputError(
-                f"{model} judges answers and gives none; the baselines of this benchmark are in every report"
-            )
-        backend = loaded.backend
-    judged_by = None if judge is None else load_judge(judge, precision=settings["precision"])
-    with stage(BENCHMARK) as update:
-        report = run_open_factual(backend, judge=judged_by, progress=update, **options)
-    typer.echo(json.dumps(report, ensure_ascii=False, indent=2) if as_json else markdown(report).rstrip())
+    return markdown([Answered(report["name"], Path(), report)])
 
 
 def answer_beside(

@@ -1,121 +1,169 @@
-"""The report as Markdown: accuracy by category by each score, stress tests, baselines, disputed answers."""
+"""Runs of open-factual-bench, one or several side by side, as tables and as Markdown."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-COLUMNS = ("correct", "wrong", "uncertain", "refused", "empty")
-LABELS = ("refusal_or_correction", "hallucination_candidate", "unclear")
-NOTE = (
-    "Accuracy is over graded tasks, in percent, with Wilson's 95 % interval. `strict` is the benchmark's own "
-    "score; `extended` compares words and values; `similar` adds what an encoder finds near the reference, "
-    "`judged` what a judge accepts. The prompt is not that of the published runs."
+from eval.open_factual.results import Answered
+from eval.open_factual.summary import REPLIES, SCORES
+from eval.open_factual.tasks import BENCHMARK
+from eval.published import published
+from eval.tables import Cell, Row, Share, Table, percent, table_blocks
+from judge.markdown import plain
+
+TITLE = "open-factual-bench: models that answer themselves"
+_STRESS = {
+    "hallucinated": "hallucination_candidate",
+    "refused": "refusal_or_correction",
+    "unclear": "unclear",
+}
+"""What the published table calls the labels of answers to stress tests."""
+_NOTE = (
+    "Accuracy is over graded tasks, by the benchmark's own score; extended compares words and values; "
+    "similar adds what an encoder finds near the reference, judged what a judge accepts. "
+    "Hallucinated, refused and unclear count answers to stress tests, whose questions assume something false."
 )
 
 
-def markdown(report: Mapping[str, Any]) -> str:
-    """A report of :func:`~eval.open_factual.run.run_open_factual`; without answers, its baselines alone."""
-    blocks = [f"# open-factual-bench: {_cell(report['name'])} ({report['mode']})", _counts_line(report)]
-    if report["overall"] is not None:
-        blocks += [_accuracy(report), _stress(report)]
-    blocks.append(_floors(report["floors"]))
-    blocks.append(_published(report))
-    if report["contamination"]:
-        blocks.append(_contamination(report))
-    if report["citations"]:
-        found = ", ".join(f"{name} {number}" for name, number in report["citations"].items())
-        blocks.append(f"Citations of the answers from passages: {found}.")
-    if report["disputed"]:
-        blocks.append(_disputed(report))
-    return "\n\n".join([*blocks, NOTE]) + "\n"
-
-
-def _counts_line(report: Mapping[str, Any]) -> str:
-    counts = report["counts"]
-    line = f"{counts['answered']} of {counts['n']} tasks answered; {counts['truncated']} answers cut off"
-    if report["judge"] is not None:
-        line += f"; judged by {_cell(report['judge']['name'])}, {counts['unparsed']} verdicts unparsed"
-    return f"{line}."
-
-
-def _accuracy(report: Mapping[str, Any]) -> str:
-    """One line a category: accuracy under each score; what became of the answers, under the last one."""
-    table = []
-    for name, counts in {"all": report["overall"], **report["by_category"]}.items():
-        *_, last = counts.values()
-        if last["graded"]:
-            shares = [_share(found, interval=name == "all") for found in counts.values()]
-            table.append([name, last["graded"], *shares, *(last[column] for column in COLUMNS)])
-    return _table(["category", "graded", *report["overall"], *COLUMNS], table)
-
-
-def _stress(report: Mapping[str, Any]) -> str:
-    """One line a score: the labels of the answers to stress tests."""
-    table = [
-        [name, found["stress"], *(found[label] for label in LABELS)]
-        for name, found in report["overall"].items()
-    ]
-    return _table(["score", "stress tests", *LABELS], table)
-
-
-def _floors(floors: Mapping[str, Mapping[str, Any]]) -> str:
-    table = [
-        [name, _share(found["strict"]), _share(found["extended"]), *(found["extended"][at] for at in LABELS)]
-        for name, found in floors.items()
-    ]
-    return _table(["answers without knowledge", "strict", "extended", *LABELS], table)
-
-
-def _published(report: Mapping[str, Any]) -> str:
-    """What the benchmark's own results say, over the strict score of these answers."""
-    blocks = []
-    for block in report["published"]:
-        table = [[name, *map(_figure, figures.values())] for name, figures in block["judges"].items()]
-        if any(value is not None for value in block["measured"].values()):
-            table.append([f"measured: {report['name']}", *map(_figure, block["measured"].values())])
-        notes = [f"Warning: {warning}." for warning in block["warnings"]] + block["notes"]
-        head = ["published", *(name.replace("_", " ") for name in block["measured"])]
-        blocks.append("\n\n".join([f"{block['source']}. {' '.join(notes)}", _table(head, table)]))
+def markdown(runs: Sequence[Answered], heading: str = "#") -> str:
+    """The tables and the commands of some runs; one that answered nothing has its baselines alone."""
+    blocks = [f"{heading} {TITLE}"]
+    for table in answer_tables(runs):
+        blocks += table_blocks(table)
+    for run in runs:
+        command = str(run.report["command"]).replace("\n", "\n    ")
+        blocks += [f"**{plain(run.name)}**", f"    {command}"]
     return "\n\n".join(blocks)
 
 
-def _figure(value: float | int | None) -> str:
-    """A share in percent, a count as it is."""
-    return "-" if value is None else str(value) if isinstance(value, int) else f"{100 * value:.1f}"
+def answer_tables(runs: Sequence[Answered]) -> list[Table]:
+    """Leaderboard with published rows, what became of the answers, by domain and age; one run's disputes."""
+    answered = [run for run in runs if run.scores]
+    found = [_leaderboard(runs, answered), _outcomes(answered), _by_domain(answered), *_by_age(answered)]
+    if len(runs) == 1:
+        found.append(_disputed(runs[0].report))
+    return [table for table in found if table.rows]
 
 
-def _contamination(report: Mapping[str, Any]) -> str:
-    named = "source" if report["cutoff"] is None else f"against the cutoff {report['cutoff']}"
-    table = [
-        [name, found["graded"], _share(found), found["stress"]]
-        for name, found in report["contamination"].items()
+def _leaderboard(runs: Sequence[Answered], answered: Sequence[Answered]) -> Table:
+    rows = []
+    for run in sorted(answered, key=lambda run: run.report["metrics"]["accuracy"] or 0, reverse=True):
+        counts, memory = run.report["overall"], run.report["hardware"].get("gpu_memory_gib")
+        shares = [_accuracy(counts[score]) if score in counts else None for score in SCORES]
+        rows.append(
+            Row(
+                (
+                    run.name, run.hardware, "-" if memory is None else f"{memory:g} GiB",
+                    run.report["date"][:10], run.report["counts"]["n"], *shares,
+                    *(counts["strict"][name] for name in _STRESS.values()),
+                )
+            )
+        )  # fmt: skip
+    notes, warnings = [_NOTE], []
+    for table in published(BENCHMARK):
+        notes += [table.source, *table.notes]
+        warnings += table.warnings
+        if others := sorted({run.report["counts"]["n"] for run in runs} - {table.samples}):
+            warnings.append(f"published on {table.samples} tasks, measured on {', '.join(map(str, others))}")
+        for name in table.judges:
+            figures = {metric: value for (_, metric), value in table.printed(name).items()}
+            rows.append(
+                Row(
+                    (
+                        name, table.split or "", "-", "", table.samples, figures["accuracy"],
+                        *[None] * len(SCORES[1:]), *(figures[label] for label in _STRESS),
+                    ),
+                    "published",
+                )
+            )  # fmt: skip
+    rows += [
+        Row(
+            (
+                name, "", "-", "", runs[0].report["counts"]["n"], found["strict"]["accuracy"],
+                found["extended"]["accuracy"], *[None] * len(SCORES[2:]),
+                *(found["strict"][label] for label in _STRESS.values()),
+            ),
+            "floor",
+        )
+        for name, found in runs[0].report["floors"].items()
+    ]  # fmt: skip
+    head = ("model", "hardware", "GPU memory", "date", "tasks", "accuracy", *SCORES[1:], *_STRESS)
+    return Table("Leaderboard of models that answer", head, rows, notes, warnings, labels=4)
+
+
+def _accuracy(counts: Mapping[str, Any]) -> Share:
+    return Share(counts["accuracy"], counts["accuracy_ci"])
+
+
+def _outcomes(runs: Sequence[Answered]) -> Table:
+    """Right, wrong, a guess that says so, refused, empty; and the labels of the answers to stress tests."""
+    counted = ("graded", "correct", *REPLIES.values(), "stress", *_STRESS.values())
+    rows = [
+        Row((run.name, score, *(counts[name] for name in counted)))
+        for run in runs
+        for score, counts in run.report["overall"].items()
     ]
-    return _table([named, "graded", "extended", "stress tests"], table)
+    head = ("model", "score", "graded", "correct", *REPLIES.values(), "stress tests", *_STRESS)
+    return Table("What became of the answers", head, rows, notes=[*map(_counts, runs)], labels=2)
 
 
-def _disputed(report: Mapping[str, Any]) -> str:
+def _counts(run: Answered) -> str:
+    counts, judge = run.report["counts"], run.report["judge"]
+    found = f"{run.name}: {counts['answered']} of {counts['n']} tasks answered, {counts['truncated']} cut off"
+    if judge is not None:
+        found += f"; judged by {judge['name']}, {counts['unparsed']} verdicts unparsed"
+    if run.report["citations"]:
+        named = ", ".join(f"{name} {number}" for name, number in run.report["citations"].items())
+        found += f"; citations of passages: {named}"
+    return f"{found}."
+
+
+def _by_domain(runs: Sequence[Answered]) -> Table:
+    """Accuracy by each score; of stress tests, the share refused or corrected."""
+    domains = list(dict.fromkeys(name for run in runs for name in run.report["by_category"]))
+
+    def cell(run: Answered, domain: str, score: str) -> Cell:
+        counts = run.report["by_category"].get(domain, {}).get(score)
+        if counts is None:
+            return None
+        if counts["stress"] and not counts["graded"]:
+            return Share(counts["refusal_or_correction"] / counts["stress"])
+        return Share(counts["accuracy"])
+
+    rows = [
+        Row((run.name, score, *(cell(run, domain, score) for domain in domains)))
+        for run in runs
+        for score in run.scores
+    ]
+    note = "Domain hallucination: the share of stress tests that are refused or corrected."
+    return Table("By domain: accuracy", ("model", "score", *domains), rows, notes=(note,), labels=2)
+
+
+def _by_age(runs: Sequence[Answered]) -> Iterator[Table]:
+    """Contamination: what a model whose cutoff is known can have seen; of others, by the tasks' sources."""
+    for title, some in (
+        ("Contamination by cutoff", [run for run in runs if run.report["cutoff"] is not None]),
+        ("By source", [run for run in runs if run.report["cutoff"] is None]),
+    ):
+        parts = list(dict.fromkeys(part for run in some for part in run.report["contamination"]))
+        rows = []
+        for run in some:
+            found = run.report["contamination"]
+            cells = [
+                f"{percent(found[part]['accuracy'])} ({found[part]['graded']})" if part in found else None
+                for part in parts
+            ]
+            rows.append(Row((run.name, run.report["cutoff"] or "-", *cells)))
+        note = (
+            "Extended score, graded tasks in parentheses. Events are dated by their source, questions by "
+            "when they were written; one that is public before the cutoff may have been seen with its answer."
+        )
+        yield Table(title, ("model", "cutoff", *parts), rows, notes=(note,), labels=2)
+
+
+def _disputed(report: Mapping[str, Any]) -> Table:
     """The answers that not every score labels alike."""
-    table = [[row["id"], row["answer"][:80], *row["labels"].values()] for row in report["disputed"]]
-    return _table(["disputed", "answer", *report["overall"]], table)
-
-
-def _share(counts: Mapping[str, Any], interval: bool = False) -> str:
-    if counts["accuracy"] is None:
-        return "-"
-    text = f"{100 * counts['accuracy']:.1f}"
-    if interval:
-        low, high = counts["accuracy_ci"]
-        text += f" [{100 * low:.1f}, {100 * high:.1f}]"
-    return text
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(_cell(value) for value in line)} |" for line in lines)
-
-
-def _cell(value: object) -> str:
-    """A value as one line of text that no renderer takes for markup."""
-    text = " ".join(str(value).split())
-    for sign in "\\`*_[]<>|#":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+    rows = [
+        Row((row["id"], row["answer"][:80], *(label or "-" for label in row["labels"].values())), "")
+        for row in report["disputed"]
+    ]
+    return Table("Disputed answers", ("task", "answer", *(report["overall"] or ())), rows, labels=2)

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from eval.open_factual.answers import MAX_NEW_TOKENS, Answer, generate_answers, read_answers
-from eval.open_factual.judging import is_open, to_sample
+from eval.open_factual.judging import is_open, judged_label, to_sample
 from eval.open_factual.prompts import PROMPT_VERSION, prompt_hash
 from eval.open_factual.report import markdown
+from eval.open_factual.results import TABLE, Answered
 from eval.open_factual.scoring import SCORING_VERSION, TOLERANCE, score
-from eval.open_factual.similarity import Similarity
+from eval.open_factual.similarity import Similarity, similar_label
 from eval.open_factual.summary import (
     contamination,
     disputed,
     floors,
     metrics,
-    published_beside,
     summarize,
     to_row,
 )
@@ -42,8 +42,8 @@ from judge.errors import InputError
 from judge.files import Appender, differences, sha256_file, write_json, write_text
 from judge.formats.records import read_object
 from judge.models.fingerprint import fingerprint
+from judge.types import verdict_to_json
 
-TABLE = "report.md"
 CHUNK = 8
 """Tasks that are answered in one batch, always the same ones: the company in a batch can tip a near tie."""
 
@@ -69,7 +69,6 @@ def run_open_factual(
     machine: str | None = None,
     overwrite: bool = False,
     again: bool = False,
-    command: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
     """Measure what a model says when it answers the tasks itself, greedily.
@@ -91,7 +90,6 @@ def run_open_factual(
         machine: what the user calls the hardware.
         overwrite: replace a result in ``out``.
         again: give back a finished result of the same settings that is found in ``out``, instead of an error.
-        command: the command line to write down; default: that of this process.
         progress: is told the number of tasks done, and of all.
 
     Returns:
@@ -157,7 +155,6 @@ def run_open_factual(
         },
         **summarize(rows),
         "metrics": metrics(rows),
-        "published": published_beside(rows, len(tasks)),
         "citations": dict(Counter(row["citation"] for row in rows if row["citation"] is not None)),
         "contamination": contamination(rows),
         "disputed": disputed(rows),
@@ -165,11 +162,11 @@ def run_open_factual(
         "wall_seconds": round(time.perf_counter() - start, 3),
         "hardware": hardware(machine),
         "versions": versions(),
-        "command": this_command() if command is None else command,
+        "command": this_command(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     if out is not None:
-        write_text(out / TABLE, markdown(report))
+        write_text(out / TABLE, markdown([Answered(name, out, report)]) + "\n")
         write_json(out / REPORT, {"reports": [report]})
     return report
 
@@ -223,23 +220,20 @@ def _label(
     tolerance: float,
 ) -> list[dict[str, Any]]:
     scores = [score(task, answer.text, tolerance) for task, answer in zip(tasks, answers, strict=True)]
+    rows = [to_row(*found, cutoff) for found in zip(tasks, answers, scores, strict=True)]
     left = [place for place, found in enumerate(scores) if is_open(found)]
-    samples = [to_sample(tasks[place], answers[place]) for place in left]
-    verdicts = {} if judge is None else dict(zip(left, judge.iter_check(samples), strict=True))
-    near: dict[int, float] = {}
     if similarity is not None:  # the reference of a stress test is not an answer
         wrong = [place for place in left if scores[place].extended == "incorrect"]
         cosines = similarity.of([tasks[place] for place in wrong], [answers[place] for place in wrong])
         near = dict(zip(wrong, cosines, strict=True))
-    return [
-        to_row(
-            task,
-            answer,
-            found,
-            verdicts.get(place),
-            judge is not None,
-            cutoff,
-            None if similarity is None else (near.get(place), similarity.threshold),
-        )
-        for place, (task, answer, found) in enumerate(zip(tasks, answers, scores, strict=True))
-    ]
+        for place, row in enumerate(rows):
+            row["similarity"] = near.get(place)
+            row["labels"]["similar"] = similar_label(scores[place], near.get(place), similarity.threshold)
+    if judge is not None:
+        samples = [to_sample(tasks[place], answers[place]) for place in left]
+        verdicts = dict(zip(left, judge.iter_check(samples), strict=True))
+        for place, row in enumerate(rows):
+            verdict = verdicts.get(place)
+            row["verdict"] = None if verdict is None else verdict_to_json(verdict)
+            row["labels"]["judged"] = judged_label(scores[place], verdict)
+    return rows

@@ -19,12 +19,8 @@ from eval.open_factual.tokens import contains, tokenize
 SCORING_VERSION = "2"
 TOLERANCE = 1e-3
 LONGEST_REFERENCE = 80
-SHORT_REFERENCE = 5
 
 Label = Literal["correct", "incorrect"] | StressLabel
-Match = Literal["exact", "contained", "word"]
-"""How the strict score found the reference. ``word``: a short one, as a word of its own. A short one that is
-only ``contained`` stands inside another word or number, as 2 does in 256, and counts all the same."""
 Reply = Literal["claim", "uncertain", "refusal", "empty"]
 """What an answer does: states, guesses and says so, says that it has no answer, or is not there."""
 
@@ -35,7 +31,6 @@ class Score:
 
     strict: Label | None
     extended: Label | None
-    match: Match | None
     reply: Reply
     citation: Citation | None
 
@@ -62,16 +57,14 @@ def score(task: FactualTask, answer: str, tolerance: float = TOLERANCE) -> Score
 
     strict: Label | None = None
     extended: Label | None = None
-    match: Match | None = None
     if task.kind == Kind.STRESS:
         strict = stress_label(task.question, line)
         extended = "refusal_or_correction" if reply == "refusal" else strict
     elif is_graded(task.reference):
-        match = strict_match(task.reference, answer)
-        strict = "incorrect" if match is None else "correct"
+        strict = "correct" if holds(task.reference, answer) else "incorrect"
         extended = "correct" if same_in_value(task.reference, line, tolerance) else "incorrect"
     citation = check_citation(task.question, cited, task.passages) if task.passages and line else None
-    return Score(strict, extended, match, reply, citation)
+    return Score(strict, extended, reply, citation)
 
 
 def is_graded(reference: str) -> bool:
@@ -91,20 +84,14 @@ def first_line(answer: str) -> str:
     return next((line.strip() for line in answer.splitlines() if line.strip()), "")
 
 
-def strict_match(reference: str, answer: str) -> Match | None:
-    """Steps 3 to 5: how the answer holds the reference, ``None`` if it does not.
+def holds(reference: str, answer: str) -> bool:
+    """Steps 3 to 5: the answer is the reference, or its first line holds it.
 
-    A word of its own is also a part of the line, so the fifth step accepts nothing that the fourth does not.
-    It is told apart to show how often a short reference was found by accident.
+    The fifth step, a short reference as a word of its own, accepts nothing that the fourth does not: such a
+    word is a part of the line too, as is the 2 in 256.
     """
     wanted = normalize(reference)
-    if normalize(answer) == wanted:
-        return "exact"
-    line = normalize(first_line(answer))
-    if wanted not in line:
-        return None
-    alone = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", line)
-    return "word" if alone and len(wanted) <= SHORT_REFERENCE else "contained"
+    return normalize(answer) == wanted or wanted in normalize(first_line(answer))
 
 
 def same_in_value(reference: str, line: str, tolerance: float) -> bool:

@@ -6,20 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from eval.open_factual.answers import Answer
-from eval.open_factual.judging import judged_label
 from eval.open_factual.scoring import Score, score
-from eval.open_factual.similarity import similar_label
 from eval.open_factual.tasks import BENCHMARK, FactualTask, exposure
-from eval.published import published
 from judge.calibration.reliability import wilson
-from judge.types import Verdict, verdict_to_json
 
 SCORES = ("strict", "extended", "similar", "judged")
 REPLIES = {"claim": "wrong", "uncertain": "uncertain", "refusal": "refused", "empty": "empty"}
 """What an answer that is not correct counts as, by what it does."""
-
-PRINTED = {"hallucinated": "hallucination_candidate", "refused": "refusal_or_correction"}
-"""What the published table calls labels of answers to stress tests."""
 
 FLOORS: Mapping[str, Callable[[FactualTask], str]] = {
     "floor:refuse": lambda task: "I do not know.",
@@ -48,35 +41,17 @@ class Counts:
     unclear: int
 
 
-def to_row(
-    task: FactualTask,
-    answer: Answer,
-    found: Score,
-    verdict: Verdict | None,
-    judged: bool,
-    cutoff: str | None,
-    near: tuple[float | None, float] | None = None,
-) -> dict[str, Any]:
-    """One line of ``verdicts.jsonl``: the answer, its label under each score, and the age of the task.
-
-    ``near`` is how similar answer and reference are, where that was asked, and from where on it is enough.
-    """
-    labels = {"strict": found.strict, "extended": found.extended}
-    if near is not None:
-        labels["similar"] = similar_label(found, *near)
-    if judged:
-        labels["judged"] = judged_label(found, verdict)
+def to_row(task: FactualTask, answer: Answer, found: Score, cutoff: str | None = None) -> dict[str, Any]:
+    """One line of ``verdicts.jsonl``: the answer, its label under each score, and the age of the task."""
     return {
         "benchmark": BENCHMARK,
         "id": task.id,
         "category": task.category,
         "answer": answer.text,
-        "labels": labels,
-        "match": found.match,
+        "labels": {"strict": found.strict, "extended": found.extended},
         "reply": found.reply,
         "citation": found.citation,
-        "verdict": None if verdict is None else verdict_to_json(verdict),
-        **({} if near is None else {"similarity": near[0]}),
+        "verdict": None,
         "truncated": answer.truncated,
         "completion_tokens": answer.completion_tokens,
         "cut_chars": answer.cut_chars,
@@ -145,32 +120,6 @@ def metrics(rows: Sequence[Mapping[str, Any]]) -> dict[str, float | int | None]:
     }
 
 
-def published_beside(rows: Sequence[Mapping[str, Any]], tasks: int) -> list[dict[str, Any]]:
-    """The benchmark's own results, and the strict score of some answers in the same columns."""
-    own = count(rows, "strict") if rows else None
-    found = []
-    for table in published(BENCHMARK):
-        fewer = table.samples is not None and table.samples != tasks
-        found.append(
-            {
-                "source": table.source,
-                "notes": list(table.notes),
-                "warnings": [
-                    *table.warnings,
-                    *([f"published on {table.samples} tasks, measured on {tasks}"] if fewer else ()),
-                ],
-                "measured": {
-                    metric: getattr(own, PRINTED.get(metric, metric), None) for metric in table.metrics
-                },
-                "judges": {
-                    name: {metric: value for (_, metric), value in table.printed(name).items()}
-                    for name in table.judges
-                },
-            }
-        )
-    return found
-
-
 def contamination(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Counts by what a model can have seen, where its cutoff is known; else by where the tasks come from."""
     if not rows:
@@ -200,10 +149,9 @@ def floors(tasks: Sequence[FactualTask], tolerance: float) -> dict[str, dict[str
 
     def rows(reply: Callable[[FactualTask], str]) -> list[dict[str, Any]]:
         answers = [Answer(reply(task)) for task in tasks]
-        scores = [score(task, answer.text, tolerance) for task, answer in zip(tasks, answers, strict=True)]
         return [
-            to_row(task, answer, found, None, False, None)
-            for task, answer, found in zip(tasks, answers, scores, strict=True)
+            to_row(task, answer, score(task, answer.text, tolerance))
+            for task, answer in zip(tasks, answers, strict=True)
         ]
 
     return {name: summarize(rows(reply))["overall"] for name, reply in FLOORS.items()}

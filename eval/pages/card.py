@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.pages.markdown import NOTE, table_lines
+from eval.pages.markdown import NOTE
 from eval.pages.runs import Run, SampleSet
 from eval.pages.standings import standings
 from eval.pages.tables import leaderboard
+from eval.tables import table_lines
 from judge.errors import InputError
 from judge.files import open_text, write_text
 

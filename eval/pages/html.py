@@ -7,9 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from eval.open_factual.report import TITLE, answer_tables
 from eval.open_factual.results import Answered
-from eval.pages.answers import TITLE, answer_tables
-from eval.pages.cells import Share, percent, points, shown
 from eval.pages.markdown import NOTE, rerun
 from eval.pages.pairs import compare_all
 from eval.pages.payload import pack
@@ -17,6 +16,7 @@ from eval.pages.runs import Run, SampleSet
 from eval.pages.slices import confusion, histogram, slices
 from eval.pages.standings import main_figure, standings, unbeaten
 from eval.pages.tables import set_tables
+from eval.tables import Share, percent, points, shown
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("dom.js", "leaderboard.js", "charts.js", "judge.js", "pairs.js", "samples.js", "page.js")

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from eval.open_factual import report as open_factual
 from eval.open_factual.results import Answered
-from eval.pages.answers import TITLE, answer_tables
-from eval.pages.cells import Table, shown
-from eval.pages.pairs import compare_all
+from eval.pages.pairs import compare_all, pair_table
 from eval.pages.runs import Run, SampleSet
 from eval.pages.standings import standings
-from eval.pages.tables import leaderboard, pair_table, set_tables
+from eval.pages.tables import leaderboard, set_tables
 from eval.report import decoding_text
+from eval.tables import table_blocks, table_lines
 from judge.markdown import plain
-from judge.markdown import table as in_markdown
 
 NOTE = (
     "Percent, with 95 % intervals by bootstrap over documents; precision, recall and F1 are those of FAIL, "
@@ -21,18 +20,10 @@ NOTE = (
 
 def markdown(sets: Sequence[SampleSet], answers: Sequence[Answered] = ()) -> str:
     """Everything about some results, of judges and of models that answer; no text of a sample is in it."""
-    return "\n\n".join([*(_blocks(sets) if sets else ()), *_answers(answers, bool(sets))]) + "\n"
-
-
-def table_lines(table: Table) -> str:
-    """The rows of a table: names of judges in bold, those of published ones in italics."""
-    style = {"judge": "**", "floor": "", "published": "*"}
-    rows = []
-    for row in table.rows:
-        mark = style[row.kind]
-        first, *others = (plain(shown(cell)) for cell in row.cells)
-        rows.append([f"{mark}{first}{mark}" if first else "", *others])
-    return "\n".join(in_markdown([plain(name) for name in table.head], rows, table.labels))
+    blocks = [*_blocks(sets)] if sets else []
+    if answers:
+        blocks.append(open_factual.markdown(answers, "##" if sets else "#"))
+    return "\n\n".join(blocks) + "\n"
 
 
 def rerun(run: Run) -> dict[str, str]:
@@ -69,7 +60,7 @@ def _blocks(sets: Sequence[SampleSet]) -> Iterator[str]:
         yield f"{plain(report.title)}: {report.metrics.n_pass:,} PASS, {report.metrics.n_fail:,} FAIL."
         pairs = pair_table(group, compare_all(group))
         for table in (*set_tables(group), *([pairs] if pairs.rows else [])):
-            yield from _table_blocks(table)
+            yield from table_blocks(table)
     yield "## Made by"
     for group in sets:
         for run in group.runs:
@@ -78,23 +69,3 @@ def _blocks(sets: Sequence[SampleSet]) -> Iterator[str]:
             yield f"**{plain(run.name)}** on {plain(group.name)}"
             yield f"    {command}"
             yield "\n".join(f"- {name}: {plain(value)}" for name, value in facts.items())
-
-
-def _table_blocks(table: Table) -> Iterator[str]:
-    yield f"### {plain(table.title)}"
-    yield from [f"> Warning: {plain(warning)}" for warning in table.warnings]
-    yield table_lines(table)
-    yield from [plain(note) for note in table.notes]
-
-
-def _answers(runs: Sequence[Answered], beside: bool) -> Iterator[str]:
-    """open-factual-bench, ``beside`` results of judges or alone, and how its runs were made."""
-    if not runs:
-        return
-    yield f"{'##' if beside else '#'} {TITLE}"
-    for table in answer_tables(runs):
-        yield from _table_blocks(table)
-    for run in runs:
-        command = str(run.report["command"]).replace("\n", "\n    ")
-        yield f"**{plain(run.name)}**"
-        yield f"    {command}"

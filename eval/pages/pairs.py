@@ -1,9 +1,12 @@
 """Every two judges of the same samples compared; the resamples of each are drawn once."""
 
+from collections.abc import Mapping
 from itertools import combinations
 
 from eval.comparison import Comparison, Resampled, compare
 from eval.pages.runs import SampleSet
+from eval.pages.several import NAMES
+from eval.tables import Row, Table, points
 
 
 def compare_all(
@@ -28,3 +31,22 @@ def compare_all(
         (one, two): compare(group.report.benchmark, resampled[one], resampled[two])
         for one, two in combinations(resampled, 2)
     }
+
+
+def pair_table(group: SampleSet, pairs: Mapping[tuple[int, int], Comparison]) -> Table:
+    """Every two judges: differences with intervals, and McNemar's test."""
+    rows = [
+        Row(
+            (
+                group.runs[one].name, group.runs[two].name,
+                *(
+                    points(row.difference, row.interval) for row in found.differences
+                ),
+                found.only_first_right, found.only_second_right, f"{found.p_value:.2g}",
+            )
+        )
+        for (one, two), found in pairs.items()
+    ]  # fmt: skip
+    figures = [NAMES[row.figure] for row in next(iter(pairs.values())).differences] if pairs else []
+    head = ("first", "second", *figures, "only first right", "only second right", "McNemar's p")
+    return Table("First minus second, in points", head, rows, labels=2)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from eval.open_factual.run import TABLE
+from eval.open_factual.results import TABLE
 from eval.open_factual.tasks import BENCHMARK as OPEN_FACTUAL
 from eval.report import Report, read_reports
 from eval.verdicts import REPORT, VERDICTS, verdict_from_row

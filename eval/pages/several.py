@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from eval.pages.cells import Cell, Row, Share, Table, percent
 from eval.pages.runs import Run, SampleSet
 from eval.repeats import Spread
 from eval.report import decoding_text
+from eval.tables import Cell, Row, Share, Table, percent
 
 NAMES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "auroc": "AUROC"}
 

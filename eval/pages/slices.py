@@ -1,7 +1,7 @@
 """Where does a judge fail? Its verdicts by length and by kind of error, and its scores by gold label."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
@@ -31,8 +31,8 @@ class Slice:
 
 def slices(judged: Sequence[Judged]) -> dict[str, tuple[Slice, ...]]:
     """What samples are parted by, to the parts; a table with a single part says nothing and is left out."""
-    by_document = _cut([row for row in judged if row.document_chars], _document_chars, DOCUMENT_EDGES)
-    by_answer = _cut([row for row in judged if row.answer], _answer_chars, ANSWER_EDGES)
+    by_document = _cut([(row.document_chars, row) for row in judged if row.document_chars], DOCUMENT_EDGES)
+    by_answer = _cut([(len(row.answer), row) for row in judged if row.answer], ANSWER_EDGES)
     edits: dict[str, list[Judged]] = {}
     for row in judged:
         if row.edit_type:
@@ -71,24 +71,14 @@ def confusion(judged: Sequence[Judged]) -> dict[Label, tuple[int, int, int]]:
     }
 
 
-def _document_chars(row: Judged) -> int:
-    return row.document_chars
-
-
-def _answer_chars(row: Judged) -> int:
-    return len(row.answer)
-
-
-def _cut(
-    judged: Sequence[Judged], length: Callable[[Judged], int], edges: Sequence[int]
-) -> dict[str, list[Judged]]:
+def _cut(judged: Sequence[tuple[int, Judged]], edges: Sequence[int]) -> dict[str, list[Judged]]:
     """Parts by length, the shortest first, without empty ones."""
     names = [f"under {edges[0]:,}"]
     names += [f"{low:,} to {high - 1:,}" for low, high in pairwise(edges)]
     names.append(f"{edges[-1]:,} and more")
     parts: list[list[Judged]] = [[] for _ in names]
-    for row in judged:
-        parts[bisect_right(edges, length(row))].append(row)
+    for length, row in judged:
+        parts[bisect_right(edges, length)].append(row)
     return {name: rows for name, rows in zip(names, parts, strict=True) if rows}
 
 

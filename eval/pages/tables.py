@@ -1,17 +1,17 @@
-"""The tables of a report, as values that Markdown and HTML both show."""
+"""The tables of a report, as values that a terminal, Markdown and HTML show."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval.benchmarks.base import Figures
-from eval.comparison import Comparison
 from eval.metrics import Metrics
-from eval.pages.cells import Cell, Kind, Row, Share, Table, percent, points
 from eval.pages.runs import Run, SampleSet
-from eval.pages.several import NAMES, cell, note, repeated_runs, spreads
+from eval.pages.several import cell, note, repeated_runs, spreads
 from eval.pages.slices import slices
 from eval.pages.standings import Standing
-from eval.repeats import Spread
+from eval.tables import Cell, Kind, Row, Share, Table, percent, points
+
+BEST_RULE = "best trivial rule"
 
 
 def leaderboard(lines: Sequence[Standing]) -> Table:
@@ -22,8 +22,7 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
                 line.name, line.set, line.mode, line.size or "-", line.metrics.n,
                 Share(line.metrics.accuracy, line.metrics.accuracy_ci),
                 Share(line.metrics.balanced_accuracy, line.metrics.balanced_accuracy_ci),
-                f"{percent(line.floor_figure)} ({line.best_floor.removeprefix('floor:')})"
-                if line.best_floor else "-",
+                _rule(line.best_floor, line.floor_figure),
                 points(line.lift), line.metrics.f1, line.metrics.auroc, line.metrics.coverage,
             )
         )
@@ -31,8 +30,8 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
         if line.run is not None
     ]  # fmt: skip
     head = (
-        "judge", "benchmark", "mode", "size", "n", "accuracy", "balanced accuracy", "best trivial rule",
-        "over it", "F1", "AUROC", "coverage",
+        "judge", "benchmark", "mode", "size", "n", "accuracy", "balanced accuracy", BEST_RULE, "over it",
+        "F1", "AUROC", "coverage",
     )  # fmt: skip
     return Table("Leaderboard", head, rows, labels=4)
 
@@ -40,32 +39,49 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
 def set_tables(group: SampleSet) -> list[Table]:
     """Everything about one set: judges and baselines, by part, own figures, published rows, cost, slices."""
     found = (
-        _main(group), repeated_runs(group), *_parts(group), *_figures(group), *_published(group),
-        _calibration(group), *_slices(group), _cost(group),
+        _main(group), _unparsed(group), repeated_runs(group), *_parts(group), *_figures(group),
+        *_published(group), _calibration(group), *_slices(group), _cost(group),
     )  # fmt: skip
     return [table for table in found if table.rows]
 
 
+def _rule(name: str | None, figure: float | None) -> str:
+    """A baseline's figure, with its name."""
+    return "-" if name is None else f"{percent(figure)} ({name.removeprefix('floor:')})"
+
+
 def _main(group: SampleSet) -> Table:
-    def row(name: str, mode: str, metrics: Metrics, kind: Kind) -> Row:
+    def row(name: str, metrics: Metrics, kind: Kind) -> Row:
         return Row(
             (
-                name, mode, metrics.n, Share(metrics.accuracy, metrics.accuracy_ci),
+                name, metrics.n, Share(metrics.accuracy, metrics.accuracy_ci),
                 Share(metrics.balanced_accuracy, metrics.balanced_accuracy_ci), metrics.precision,
                 metrics.recall, Share(metrics.f1, metrics.f1_ci), Share(metrics.auroc, metrics.auroc_ci),
-                metrics.ece, metrics.coverage, metrics.accuracy_answered,
             ),
             kind,
         )  # fmt: skip
 
-    rows = [row(run.name, run.report.mode, run.report.metrics, "judge") for run in group.runs]
-    rows += [row(name, "", metrics, "floor") for name, metrics in group.report.floors.items()]
+    rows = [row(run.name, run.report.metrics, "judge") for run in group.runs]
+    rows += [row(name, metrics, "floor") for name, metrics in group.report.floors.items()]
     left_out = [f"{name} left out: {reason}" for name, reason in group.report.floors_left_out.items()]
-    head = (
-        "judge", "mode", "n", "accuracy", "balanced accuracy", "precision", "recall", "F1", "AUROC",
-        "ECE", "coverage", "accuracy of the answered",
-    )  # fmt: skip
-    return Table("Judges and trivial rules", head, rows, notes=(*group.report.notes, *left_out), labels=2)
+    head = ("judge", "n", "accuracy", "balanced accuracy", "precision", "recall", "F1", "AUROC")
+    return Table("Judges and trivial rules", head, rows, notes=(*group.report.notes, *left_out))
+
+
+def _unparsed(group: SampleSet) -> Table:
+    """The figures over what could be parsed, of judges whose every verdict could not."""
+    rows = [
+        Row(
+            (
+                run.name, found.n - found.parsed, found.coverage, found.accuracy_answered,
+                found.balanced_accuracy_answered, found.f1_answered,
+            )
+        )
+        for run in group.runs
+        if (found := run.report.metrics).parsed < found.n
+    ]  # fmt: skip
+    head = ("judge", "unparsed", "coverage", "accuracy", "balanced accuracy", "F1")
+    return Table("Without the unparsed verdicts, which count as wrong above", head, rows)
 
 
 def _parts(group: SampleSet) -> Iterator[Table]:
@@ -75,20 +91,23 @@ def _parts(group: SampleSet) -> Iterator[Table]:
             continue
         both = all(part.balanced_accuracy is not None for part in parts.values())
         figure = "balanced_accuracy" if both else "accuracy"
-        measured: list[tuple[str, Mapping[str, Metrics], Mapping[str, Spread], Kind]] = [
-            (run.name, run.report.tables[title], spreads(run, "tables", title), "judge") for run in group.runs
-        ]
-        measured += [(name, found[title], {}, "floor") for name, found in group.report.floor_tables.items()]
+        rows = [
+            Row((run.name, *(
+                cell(getattr(run.report.tables[title][part], figure), several.get(part), figure)
+                for part in parts
+            )))
+            for run in group.runs
+            for several in (spreads(run, "tables", title),)
+        ]  # fmt: skip
+        floors = {name: tables[title] for name, tables in group.report.floor_tables.items()}
+        if floors:
+            best = [max(floors, key=lambda name: getattr(floors[name][part], figure)) for part in parts]
+            found = (getattr(floors[name][part], figure) for name, part in zip(best, parts, strict=True))
+            rows.append(Row((BEST_RULE, *map(_rule, best, found)), "floor"))
         yield Table(
             f"By {title}: {figure.replace('_', ' ')}",
             ("judge", *(f"{name} ({part.n:,})" for name, part in parts.items())),
-            [
-                Row(
-                    (name, *(cell(getattr(own[part], figure), several.get(part), figure) for part in parts)),
-                    kind,
-                )
-                for name, own, several, kind in measured
-            ],
+            rows,
             notes=note(group),
         )
 
@@ -220,24 +239,3 @@ def _calibration(group: SampleSet) -> Table:
     ]
     head = ("judge", "ECE", *(f"surest {step:.0%}" for step in steps))
     return Table("Calibration, and accuracy on the surest verdicts", head, rows)
-
-
-def pair_table(group: SampleSet, pairs: Mapping[tuple[int, int], Comparison]) -> Table:
-    """Every two judges: differences with intervals, and McNemar's test."""
-    rows = [
-        Row(
-            (
-                group.runs[one].name, group.runs[two].name,
-                *(
-                    points(row.difference)
-                    + ("" if row.interval is None else f" ({' to '.join(map(points, row.interval))})")
-                    for row in found.differences
-                ),
-                found.only_first_right, found.only_second_right, f"{found.p_value:.2g}",
-            )
-        )
-        for (one, two), found in pairs.items()
-    ]  # fmt: skip
-    figures = [NAMES[row.figure] for row in next(iter(pairs.values())).differences] if pairs else []
-    head = ("first", "second", *figures, "only first right", "only second right", "McNemar's p")
-    return Table("First minus second, in points", head, rows, labels=2)

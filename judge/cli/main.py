@@ -17,7 +17,7 @@ COMMANDS = {
     "calibrate": ("judge.cli.calibrate:app", "Calibrate p(FAIL) on labelled samples; find thresholds."),
     "eval": ("eval.cli:app", "Measure a judge on benchmarks, next to simple baselines."),
     "report": ("eval.pages.cli:app", "Show results side by side: Markdown, HTML, model card."),
-    "compare": ("eval.cli:compare", "Compare two results sample by sample."),
+    "compare": ("eval.compare:app", "Compare two results sample by sample."),
     "annotate": ("eval.annotation.cli:app", "Write samples as tasks for Label Studio, for people to label."),
     "agreement": ("eval.annotation.cli:agreement", "Measure how far annotators agree; list disagreements."),
     "open-factual": (

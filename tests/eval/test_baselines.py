@@ -154,8 +154,8 @@ def test_each_text_may_be_said_again_whole_and_no_longer() -> None:
     assert limits == [128, 256, 512]  # room for 123, 231 and 460 words, in steps
 
 
-def ngram(texts: list[str], n: int = 1) -> float | None:
-    check = SelfCheckNgram(Judge(Backend(lambda _, at: texts[at]), "m"), answers=len(texts), n=n)
+def ngram(texts: list[str]) -> float | None:
+    check = SelfCheckNgram(Judge(Backend(lambda _, at: texts[at]), "m"), answers=len(texts))
     return check.check([SAMPLE])[0].p_fail
 
 
@@ -163,17 +163,7 @@ def test_ngrams_are_surprising_as_far_as_they_are_not_said_again() -> None:
     assert ngram([SAMPLE.answer] * 3) == 0.0 and ngram(["Cats purr."] * 3) == 1.0
     half = ngram([SAMPLE.answer, "Cats purr."])
     assert half is not None and 0 < half < 1
-    reordered = "red is It. high m 20 is It."
-    assert ngram([reordered]) == 0.0 and ngram([reordered], n=2) == 1.0
-
-
-def test_inference_asks_for_contradiction_and_prompting_for_support() -> None:
-    prompts = {
-        name: METHODS[name](Judge(Backend(lambda *_: "x"), "m")).supports.prompt for name in list(METHODS)[:2]
-    }
-    asked = {name: prompt.messages(SAMPLE, "verdict")[0]["content"] for name, prompt in prompts.items()}
-    assert "contradicts" in asked["selfcheck-nli"] and "agrees" in asked["selfcheck-nli"]
-    assert "does not mention" in asked["selfcheck"] and "does not mention" not in asked["selfcheck-nli"]
+    assert ngram(["red is It. high m 20 is It."]) == 0.0
 
 
 @pytest.fixture(scope="module")

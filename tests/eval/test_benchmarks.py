@@ -9,21 +9,9 @@ from judge.formats import files as files_module
 from judge.formats.files import group_of, hub_files
 from judge.formats.ragtruth import load_split
 from judge.types import Label, Task
+from tests.eval.test_benchmarks_faults import DIALOGUE_PAIR, PAIR, QA_PAIR
 
 HALUBENCH = "id,passage,question,answer,label,source_ds\n7,The sky is blue.,Colour?,blue,PASS,DROP\n"
-QA_ROW = {
-    "knowledge": "Oslo is in Norway.",
-    "question": "Where is Oslo?",
-    "right_answer": "Norway",
-    "hallucinated_answer": "Oslo is in Sweden.",
-}
-DIALOGUE_ROW = {
-    "knowledge": "Iron Man stars Robert Downey Jr.",
-    "dialogue_history": "[Human]: Who plays Iron Man?",
-    "right_response": "Robert Downey Jr.",
-    "hallucinated_response": "Tom Hanks.",
-}
-SUMMARY_ROW = {"document": "A long text.", "right_summary": "A text.", "hallucinated_summary": "A song."}
 SOURCES = [
     {"source_id": "1", "task_type": "QA", "source_info": {"question": "q?", "passages": "passage 1: x"}},
     {"source_id": "2", "task_type": "Summary", "source_info": "News of the day."},
@@ -82,15 +70,15 @@ def test_halubench_reads_the_release_before_a_part_of_it(tmp_path: Path) -> None
 
 
 def test_halueval_gives_a_pair_a_row(tmp_path: Path) -> None:
-    put(tmp_path, "halueval/qa_data.json", lines(QA_ROW))
-    put(tmp_path, "halueval/dialogue_data.json", lines(DIALOGUE_ROW))
-    put(tmp_path, "halueval/summarization_data.json", lines(SUMMARY_ROW))
+    put(tmp_path, "halueval/qa_data.json", lines(QA_PAIR))
+    put(tmp_path, "halueval/dialogue_data.json", lines(DIALOGUE_PAIR))
+    put(tmp_path, "halueval/summarization_data.json", lines(PAIR))
     samples = load_benchmark("halueval", tmp_path)
     assert [sample.task for sample in samples[::2]] == [Task.QA, Task.DIALOGUE, Task.SUMMARIZATION]
     assert [sample.label for sample in samples] == [Label.PASS, Label.FAIL] * 3
     assert samples[1].answer == "Oslo is in Sweden."
-    assert samples[2].document == DIALOGUE_ROW["knowledge"]
-    assert samples[2].question == DIALOGUE_ROW["dialogue_history"]
+    assert samples[2].document == DIALOGUE_PAIR["knowledge"]
+    assert samples[2].question == DIALOGUE_PAIR["dialogue_history"]
     assert samples[4].question == ""
     for good, bad in zip(samples[::2], samples[1::2], strict=True):
         assert good.group == bad.group
@@ -117,11 +105,6 @@ def test_groups_are_the_same_in_all_sets() -> None:
     assert group_of("a  b\n") == group_of("a b") != group_of("a c")
 
 
-def test_unknown_name() -> None:
-    with pytest.raises(InputError, match="did you mean 'halubench'"):
-        load_benchmark("halubensh")
-
-
 def test_environment_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, "halubench/halubench.csv", HALUBENCH)
     monkeypatch.setenv("JUDGE_DATA_DIR", str(tmp_path))
@@ -132,28 +115,10 @@ def test_environment_names_the_folder(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_missing_file_says_what_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"qa_data\.json.*RUCAIBox/HaluEval"):
-        load_benchmark("halueval_qa", tmp_path)
     put_ragtruth(tmp_path)
     (tmp_path / "ragtruth/source_info.jsonl").unlink()
     with pytest.raises(InputError, match=r"source_info\.jsonl.*ParticleMedia/RAGTruth"):
         load_benchmark("ragtruth", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (HALUBENCH.replace("PASS", "MAYBE"), r"halubench\.csv:2.*field 'label'.*unknown label 'MAYBE'"),
-        (HALUBENCH.replace(",blue,", ", ,"), r"halubench\.csv:2.*field 'answer'.*is empty"),
-    ],
-)
-def test_halubench_bad_input(tmp_path: Path, text: str, message: str) -> None:
-    put(tmp_path, "halubench/halubench.csv", text)
-    with pytest.raises(InputError, match=message):
-        load_benchmark("halubench", tmp_path)
-    put(tmp_path, "halueval/qa_data.json", lines({**QA_ROW, "right_answer": 3}))
-    with pytest.raises(InputError, match=r"qa_data\.json:1.*field 'right_answer'.*holds 3"):
-        load_benchmark("halueval_qa", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -163,14 +128,11 @@ def test_halubench_bad_input(tmp_path: Path, text: str, message: str) -> None:
         (RESPONSES, [], r"source_info\.jsonl: holds no row"),
         ([{**RESPONSES[0], "source_id": "9"}], SOURCES, r"response\.jsonl:1.*'9' is not in"),
         ([{**RESPONSES[0], "split": "dev"}], SOURCES, r"response\.jsonl:1.*unknown split 'dev'"),
-        ([{**RESPONSES[0], "labels": None}], SOURCES, r"response\.jsonl:1.*field 'labels'.*a list of spans"),
-        ([{**RESPONSES[0], "response": " "}], SOURCES, r"response\.jsonl:1.*field 'response'.*is empty"),
         (
             [{**RESPONSES[1], "labels": [{"start": 0, "end": 99}]}],
             SOURCES,
             r":1.*field 'labels'.*a span that",
         ),
-        ([{**RESPONSES[1], "labels": [{"text": "bad"}]}], SOURCES, r":1.*field 'labels'.*a span that"),
         (RESPONSES, [SOURCES[0], SOURCES[0]], r"source_info\.jsonl:2.*second time"),
         (RESPONSES, [{**SOURCES[0], "task_type": "Q"}], "unknown task type 'Q'"),
         (RESPONSES, [{**SOURCES[0], "source_info": "x"}], "expected an object for QA"),
@@ -189,7 +151,7 @@ def test_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow.parquet as pq
 
     (tmp_path / "qa").mkdir()
-    pq.write_table(pa.Table.from_pylist([QA_ROW]), tmp_path / "qa" / "data.parquet")
+    pq.write_table(pa.Table.from_pylist([QA_PAIR]), tmp_path / "qa" / "data.parquet")
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(tmp_path))
     assert [sample.id for sample in load_benchmark("halueval_qa")] == ["qa-0-pass", "qa-0-fail"]
     with pytest.raises(InputError, match=r"has no file data/\*\.parquet"):

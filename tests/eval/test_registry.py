@@ -3,12 +3,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 from eval.open_factual.run import run_open_factual
 from eval.pages.cli import app as report_app
-from eval.registry import INDEX_SCHEMA, REPORT_SCHEMA, add, app, check
+from eval.registry import add, app, check
 from judge.errors import InputError
 from tests.calling import call
 
@@ -51,11 +50,6 @@ def test_the_shipped_index_and_its_page(tmp_path: Path) -> None:
     assert all(result["benchmark"] in page for run in runs for result in run["results"])
 
 
-@pytest.mark.parametrize("schema", [INDEX_SCHEMA, REPORT_SCHEMA])
-def test_the_schemas_are_schemas(schema: dict[str, Any]) -> None:
-    Draft202012Validator.check_schema(schema)
-
-
 def test_adding_runs(index: Path, tmp_path: Path) -> None:
     run = put_run(tmp_path / "run", REPORT, REPORT | {"benchmark": "ragtruth"})
     name = add(run, index)
@@ -74,12 +68,11 @@ def test_adding_runs(index: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"metrics": {}}, r"reports\.0\.metrics.*'accuracy' is a required property"),
-        ({"metrics": {"accuracy": 50}}, r"reports\.0\.metrics\.accuracy.*greater than the maximum"),
-        ({"metrics": {"accuracy": 0.5, "f1": 50}}, "greater than the maximum"),
-        ({"counts": {"n": "300"}}, r"counts\.n.*is not of type 'integer'"),
+        ({"metrics": {}}, r"reports\.0\.metrics\.accuracy.*is missing"),
+        ({"metrics": {"accuracy": 50}}, r"reports\.0\.metrics\.accuracy.*less than or equal to 1"),
+        ({"metrics": {"accuracy": 0.5, "f1": 50}}, r"figures\.f1.*less than or equal to 1"),
+        ({"counts": {"n": "300"}}, r"counts\.n.*a valid integer"),
         ({"date": "today"}, r"reports\.0\.date"),
-        ({"name": ""}, r"reports\.0\.name"),
     ],
 )
 def test_reports_that_cannot_be_listed(
@@ -110,14 +103,12 @@ def _index(index: Path, change: Any) -> None:
     ("damage", "message"),
     [
         (lambda v: v["runs"][0]["results"][0]["figures"].update(accuracy=0.9), "says something else"),
-        (lambda v: v["runs"][0]["results"][0].update(n=301), "says something else"),
         (lambda v: v["runs"][0].update(extra=1), "extra"),
         (lambda v: v["runs"][0].update(id="../../etc"), r"runs\.0\.id"),
         (lambda v: v["runs"].append(v["runs"][0]), "twice"),
         (lambda v: v["runs"].clear(), "does not list the folder"),
         (lambda v: v["runs"][0].update(id="gone"), "no such file"),
         (lambda v: v.update(version=2), "version"),
-        (lambda v: v.pop("description"), "description"),
     ],
 )
 def test_a_wrong_index(index: Path, tmp_path: Path, damage: Any, message: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from eval.benchmarks.base import Benchmark, Figures
+from eval.benchmarks.pairs import order
 from eval.benchmarks.probes.drawing import draw
 from eval.benchmarks.probes.dressings import DRESSINGS, dressed_pairs
 from eval.resampling import Interval, divide, drawn_weights, interval
@@ -45,13 +46,8 @@ class _Judged:
 
     @property
     def order(self) -> float | None:
-        """1 where the hallucinated answer has the higher probability of FAIL, one half for a tie, else 0."""
-        if len(self.verdicts) < 2:
-            return None
-        wrong, right = self.verdicts[Label.FAIL].p_fail, self.verdicts[Label.PASS].p_fail
-        if wrong is None or right is None:
-            return None
-        return 0.5 if wrong == right else float(wrong > right)
+        """See :func:`eval.benchmarks.pairs.order`."""
+        return order(self.verdicts)
 
 
 def read(data_dir: Path | None) -> Iterator[Sample]:
