@@ -14,8 +14,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.cli.doctor import parse_memory
-from judge.cli.main import main
 from judge.errors import InputError
 from judge.models import architecture
 from judge.models.architecture import Architecture, read_architecture
@@ -23,6 +21,7 @@ from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
 from judge.training.sharded import Sharding, read_sharding
+from tests.calling import call
 
 ModelFolder = Callable[[str], Path]
 QWEN_7B = {
@@ -50,15 +49,13 @@ def qwen(tmp_path: Path) -> Path:
 def ask(qwen: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
     """Run the command on a recipe for Qwen2.5-7B; returns its exit code and what it printed."""
 
-    def call(keys: dict[str, Any], *arguments: str, name: str = "sft.yaml") -> tuple[int, str]:
+    def ask(keys: dict[str, Any], *arguments: str, name: str = "sft.yaml") -> tuple[int, str]:
         recipe = tmp_path / name
         recipe.write_text(yaml.safe_dump({**BASE, "model": str(qwen), **keys}))
-        with pytest.raises(SystemExit) as stop:
-            main(["doctor", "--recipe", str(recipe), *arguments])
-        said = capsys.readouterr()
-        return int(stop.value.code or 0), said.out + said.err
+        code, said = call("doctor", "--recipe", recipe, *arguments), capsys.readouterr()
+        return code, said.out + said.err
 
-    return call
+    return ask
 
 
 def needed(text: str) -> float:
@@ -71,9 +68,7 @@ def needed(text: str) -> float:
 
 
 @pytest.mark.parametrize("name", ["sft.yaml", "dpo.yaml"])
-@pytest.mark.parametrize(
-    "where", [["--device", "t4"], ["--memory", "16GB"], ["--device", "l4", "--memory", "16GB"]]
-)
+@pytest.mark.parametrize("where", [["--device", "t4"], ["--device", "l4", "--memory", "15.5 GiB"]])
 def test_qlora_of_7_billion_fits_16_gb(where: list[str], name: str, ask: Any) -> None:
     keys = {key: value for key, value in QLORA.items() if name == "sft.yaml" or key != "sequence_tokens"}
     code, text = ask(keys, *where, name=name)
@@ -129,9 +124,7 @@ def test_a_hub_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.Monkey
 
 
 def test_without_a_recipe_it_shows_the_device_and_versions(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["doctor", "--device", "t4"])
-    assert not stop.value.code
+    assert call("doctor", "--device", "t4") == 0
     text = capsys.readouterr().out
     for row in ("Tesla T4", "14.6 GiB", "7.5", "float16", "transformers", "bitsandbytes"):
         assert row in text
@@ -152,17 +145,9 @@ def test_no_torch_is_needed_for_a_named_device(qwen: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("16GB", 16 * 10**9), ("15.5 GiB", 15.5 * GIB), ("800mb", 8 * 10**8)]
-)
-def test_amounts_of_memory(text: str, value: float) -> None:
-    assert parse_memory(text) == value
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--memory", "much"], "'much' is not an amount of memory"),
-        (["--memory", "16XB"], "'16XB' is not an amount of memory"),
         (["--device", "t5"], "unknown device 't5'; did you mean 't4'"),
         (["--device", "t4", "batch_size=1"], "name it with --recipe"),
         (["--launch", "zero3.yaml"], "--launch is for a recipe; name it with --recipe"),
@@ -170,9 +155,7 @@ def test_amounts_of_memory(text: str, value: float) -> None:
     ],
 )
 def test_wrong_calls(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["doctor", *arguments])
-    assert stop.value.code == 2
+    assert call("doctor", *arguments) == 2
     assert message in capsys.readouterr().err
 
 
@@ -197,7 +180,6 @@ def test_recipes_that_cannot_be(keys: dict[str, Any], message: str, ask: Any) ->
     [
         ({"hidden_size": None}, "field 'hidden_size': is missing"),
         ({"vocab_size": "many"}, "field 'vocab_size': holds 'many'"),
-        ({"num_hidden_layers": 0}, "field 'num_hidden_layers': holds 0"),
         ({"num_local_experts": 8}, "mixture of experts"),
     ],
 )
@@ -366,27 +348,13 @@ def test_shards_take_less_the_more_there_are(kind: str) -> None:
         assert memory.casts > 0
 
 
-def test_masks_of_trees_are_counted() -> None:
-    memory = {
-        sharing: estimate(
-            SFTRecipe.model_validate({**BASE, **QLORA, "prefix_sharing": sharing}),
-            MIDDLE,
-            KNOWN_DEVICES["t4"],
-        )
-        for sharing in (True, False)
-    }
-    assert memory[True].masks == 2048**2 * 3 and memory[False].masks == 0
-
-
 @pytest.mark.parametrize(
     ("config", "sharding"),
     [
         ("fsdp2", Sharding("fsdp", 8)),
-        ("zero2", Sharding("zero2", 8)),
         ("zero3", Sharding("zero3", 8)),
         ("multinode_fsdp2", Sharding("fsdp", 32)),
         ("ddp", Sharding("", 8)),
-        ("single_gpu", Sharding("", 1)),
     ],
 )
 def test_launch_configs_are_understood(config: str, sharding: Sharding) -> None:
@@ -418,7 +386,7 @@ def test_the_parts_of_a_known_case() -> None:
     assert memory.weights == pytest.approx(6.525e9 * 0.516 + 1.090e9 * 2, rel=0.001)
     assert memory.adapter == memory.gradients == pytest.approx(4 * 40.4e6, rel=0.001)
     assert memory.optimizer == 2 * memory.adapter
-    assert sequences_of(recipe) == (1, 2048)
+    assert sequences_of(recipe) == (1, 2048) and memory.masks == 3 * 2048**2
     assert memory.logits == 3 * 4 * 152064 * 2048 * LABEL_SHARE
     longer = replace(model, num_hidden_layers=56)
     assert estimate(recipe, longer, KNOWN_DEVICES["t4"]).activations > memory.activations
