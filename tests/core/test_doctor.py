@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -99,9 +97,7 @@ def test_overrides_and_another_config(ask: Any, tmp_path: Path) -> None:
     [
         ("HuggingFaceTB/SmolLM2-135M-Instruct", 0.1345),
         ("Qwen/Qwen2.5-7B-Instruct", 7.6156),
-        ("Qwen/Qwen2.5-14B-Instruct", 14.77),
         ("meta-llama/Meta-Llama-3-8B-Instruct", 8.0303),
-        ("meta-llama/Meta-Llama-3-70B-Instruct", 70.5537),
     ],
 )
 def test_models_that_recipes_name_are_known_without_a_network(
@@ -129,19 +125,6 @@ def test_without_a_recipe_it_shows_the_device_and_versions(capsys: pytest.Captur
     for row in ("Tesla T4", "14.6 GiB", "7.5", "float16", "transformers", "bitsandbytes"):
         assert row in text
     assert re.search(r"bfloat16\W+no", text)
-
-
-def test_no_torch_is_needed_for_a_named_device(qwen: Path, tmp_path: Path) -> None:
-    recipe = tmp_path / "sft.yaml"
-    recipe.write_text(yaml.safe_dump({**BASE, "model": str(qwen), **QLORA}))
-    code = (
-        "import sys\nfrom judge.cli.main import main\n"
-        f"try: main(['doctor', '--recipe', {str(recipe)!r}, '--device', 't4'])\n"
-        "except SystemExit as end: assert not end.code, end.code\n"
-        "assert not {'torch', 'transformers'} & set(sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -317,16 +300,7 @@ def test_more_takes_more(
     assert total(device, kind, **keys, lora={"rank": 64}) > here
     assert total(device, kind, **keys, lora={"dropout": 0.1}) > here
     assert total(device, kind, **keys, optimizer="adamw_8bit") < here
-
-
-def test_what_saves_memory() -> None:
-    whole = total(lora=None)
-    assert total(lora=None, optimizer="lion") < whole and total() < whole
-    assert total(gradient_checkpointing=True) < total()
-    assert total(kind=DPORecipe) < total(kind=DPORecipe, prefix_sharing=False)
-    once = {"precompute_ref_log_probs": True}
-    both, one = (total(kind=DPORecipe, lora=None, trainer=trainer) for trainer in ({}, once))
-    assert both - one == 4 * (MIDDLE.linear_parameters + MIDDLE.other_parameters)
+    assert total(device, kind, **keys, gradient_checkpointing=True) < here
 
 
 @pytest.mark.parametrize("kind", ["fsdp", "zero2", "zero3"])
