@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.training_drill import difference, prepare
+from benchmarks.training_drill import difference
 from judge.cli.train import run_recipe
 from judge.errors import InputError, JudgeError
 from judge.files import locked
@@ -36,14 +36,6 @@ from tests.towers import at_step, training
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
 STEPS = 6
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model and a built data set."""
-    root = tmp_path_factory.mktemp("checkpoints")
-    prepare(root)
-    return root
 
 
 def recipe(folder: Path, output: Path, **changes: Any) -> SFTRecipe:
@@ -203,14 +195,6 @@ def test_a_full_disk_keeps_the_last_checkpoint(
     assert difference(output, undisturbed) == 0.0
 
 
-def test_other_failures_are_not_the_disks(folder: Path, tmp_path: Path) -> None:
-    def fail(_: Any) -> None:
-        raise RuntimeError("no memory")
-
-    with pytest.raises(RuntimeError, match="no memory"):
-        train_sft(recipe(folder, tmp_path / "out"), callbacks=[at_step(3, fail)])
-
-
 def test_a_judge_is_whole_before_its_mark(
     folder: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,9 +287,7 @@ def test_only_what_is_complete_counts(folder: Path, tmp_path: Path) -> None:
     ("changes", "difference"),
     [
         ({"learning_rate": 1e-4}, "recipe.learning_rate was 0.001, is 0.0001"),
-        ({"lora": {"rank": 8, "alpha": 8, "dropout": 0.1}}, "recipe.lora.rank was 4, is 8"),
         ({"lora": None}, "recipe.lora.rank was 4, is 'not set'"),
-        ({"max_steps": 7}, "recipe.max_steps was 6, is 7"),
     ],
 )
 def test_another_recipe_is_refused(
