@@ -94,6 +94,11 @@ def test_guard_changes_brackets_alone(text: str) -> None:
     assert guard(guard(text)) == guard(text)
 
 
+@pytest.mark.parametrize("text", ["<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|start_header_id|>"])
+def test_control_tokens_are_defused(text: str) -> None:
+    assert guard(f"a{text}b") == f"a‹{text[1:-1]}›b"
+
+
 def test_no_question_no_question_block() -> None:
     content = BuiltinPrompt().messages(Sample("1", "d", "a", question=" \n"), "verdict")[0]["content"]
     assert "<question>" not in content and "\n\n\n" not in content
@@ -138,6 +143,7 @@ def test_template_syntax_in_a_sample_stays_text(text: str, tmp_path: Path) -> No
         "{{ context }}",
         "{{ document.__class__ }}",
         "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ cycler.__init__.__globals__ }}",
         "{{ document.format.__globals__ }}",
         "{% include 'other.jinja' %}",
         "{{ 1 / 0 }}",
