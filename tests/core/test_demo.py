@@ -22,7 +22,7 @@ from judge.cli.main import COMMANDS
 from judge.cli.merge import app as merge_app
 from judge.configs import load_config
 from judge.errors import JudgeError
-from judge.files import write_jsonl
+from judge.files import write_json, write_jsonl
 from judge.models import bundled
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
@@ -102,7 +102,44 @@ def test_a_step_runs_its_command_on_a_fresh_folder_and_tells_its_failure(
     assert [step.fresh.name for step in PLAN if step.fresh] == ["sft", "dpo"]
 
 
-# --- The command --------------------------------------------------------------------------------------------
+# --- The table ----------------------------------------------------------------------------------------------
+
+
+def metrics(accuracy: float, auroc: float | None = 0.5) -> dict[str, Any]:
+    return {
+        "n": 40,
+        "accuracy": accuracy,
+        "balanced_accuracy": accuracy,
+        "balanced_accuracy_ci": [accuracy - 0.1, accuracy + 0.1],
+        "f1": accuracy,
+        "auroc": auroc,
+        "coverage": 1.0,
+    }
+
+
+def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shares = {"base-verdict": 0.5, "sft-verdict": 0.81, "sft-reason": 0.7, "dpo-verdict": 0.83}
+    shares |= {"dpo-reason": 0.72}
+    for name, share in shares.items():
+        folder = tmp_path / "eval" / name
+        folder.mkdir(parents=True)
+        report = {
+            "metrics": metrics(share, 0.90),
+            "floors": {"floor:always-pass": metrics(0.5, None), "floor:overlap": metrics(0.8, 0.86)},
+            "samples_per_second": 3.14,
+        }
+        (folder / "report.json").write_text(json.dumps({"reports": [report]}))
+    demo.show(tmp_path)
+    text = capsys.readouterr().out
+    for row in ("floor:always-pass", "base model", "SFT + DPO", "81.0 [71.0, 91.0]", "83.0", "3.1"):
+        assert row in text
+    assert f"judge check --model {tmp_path / 'dpo'}" in text.replace("\n", "")
+    losses = [{"step": 40, "loss": 0.5}, {"step": 40, "eval_loss": 0.5, "eval_rewards/accuracies": 0.875}]
+    write_json(tmp_path / "dpo" / "judge.json", {"training": {"pairs": 160, "losses": losses}})
+    sentence = demo.what_was_shown(tmp_path)
+    assert "4.0 points above the best baseline (overlap, 86.0), which misses the goal of 5" in sentence
+    assert sentence.endswith("in reason mode from 70.0 to 72.0 % of 40 answers.")
+    assert "in 87.5 % of held-out pairs (chance: 50)" in sentence
 
 
 def tiny_reference(bert: Path, package: Path) -> Path:
