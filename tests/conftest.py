@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,22 +114,22 @@ VARIANTS: dict[str, tuple[str | None, list[str], int]] = {
 }
 
 
-def tiny_tokenizer(name: str) -> Any:
+def tiny_tokenizer(name: str, size: int | None = None, texts: Iterable[str] = (*TEXT, *TEXT, *TEXT)) -> Any:
     """A byte-level BPE tokenizer that is trained on the spot."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
-    template, specials, size = VARIANTS[name]
+    template, specials, usual = VARIANTS[name]
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=size + len(specials),
+        vocab_size=(size or usual) + len(specials),
         special_tokens=specials,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    core.train_from_iterator(TEXT * 3, trainer)
+    core.train_from_iterator(texts, trainer)
     names = {"eos_token": specials[0]}
     first = {"bare": "<s>", "gemma": "<bos>"}.get(name)
     if first is not None:  # as most real ones do, whether or not their template writes the token too
@@ -146,7 +147,7 @@ def tiny_tokenizer(name: str) -> Any:
     return tokenizer
 
 
-def tiny_model(tokenizer: Any, seed: int = 0) -> Any:
+def tiny_model(tokenizer: Any, seed: int = 0, **more: Any) -> Any:
     """A random Llama of two layers, with weights wide enough that its opinions differ."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -165,43 +166,54 @@ def tiny_model(tokenizer: Any, seed: int = 0) -> Any:
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
         tie_word_embeddings=False,
+        **more,
     )
     return LlamaForCausalLM(config).eval()
 
 
+def save_tiny(root: Path, name: str, **more: Any) -> Path:
+    """A folder of a tiny model by the name of its variant (see ``VARIANTS``), or of ``adapter`` on chatml."""
+    import torch
+
+    folder = root / name
+    if folder.exists():
+        return folder
+    if name == "adapter":
+        from peft import LoraConfig, get_peft_model
+        from transformers import AutoModelForCausalLM
+
+        base = AutoModelForCausalLM.from_pretrained(save_tiny(root, "chatml", **more))
+        torch.manual_seed(1)
+        # Random in both factors: an adapter as it is first made changes nothing.
+        lora = LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False, task_type="CAUSAL_LM")
+        get_peft_model(base, lora).save_pretrained(folder)
+        tiny_tokenizer("chatml").save_pretrained(folder)
+    else:
+        tokenizer = tiny_tokenizer(name)
+        tiny_model(tokenizer, **more).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Folder of a tiny model by the name of its variant (see ``VARIANTS``), or of ``adapter`` on chatml."""
+    """The folder of a tiny model by its name, see :func:`save_tiny`."""
     import torch
     from transformers.utils.logging import disable_progress_bar
 
     torch.set_num_threads(1)  # these models are far too small for more
     disable_progress_bar()  # a test reads what its commands write, and saving would write among it
-    root = tmp_path_factory.mktemp("models")
+    return partial(save_tiny, tmp_path_factory.mktemp("models"))
 
-    def make(name: str) -> Path:
-        folder = root / name
-        if folder.exists():
-            return folder
-        if name == "adapter":
-            from peft import LoraConfig, get_peft_model
-            from transformers import AutoModelForCausalLM
 
-            base = AutoModelForCausalLM.from_pretrained(make("chatml"))
-            torch.manual_seed(1)
-            # Random in both factors: an adapter as it is first made changes nothing.
-            lora = LoraConfig(
-                r=4, target_modules="all-linear", init_lora_weights=False, task_type="CAUSAL_LM"
-            )
-            get_peft_model(base, lora).save_pretrained(folder)
-            tiny_tokenizer("chatml").save_pretrained(folder)
-        else:
-            tokenizer = tiny_tokenizer(name)
-            tiny_model(tokenizer).save_pretrained(folder)
-            tokenizer.save_pretrained(folder)
-        return folder
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny model, ``model``, and a built data set about two dozen documents, ``data``."""
+    from benchmarks.training_drill import prepare
 
-    return make
+    root = tmp_path_factory.mktemp("folder")
+    prepare(root)
+    return root
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@
 **Answers** are made by a function, named as ``module:function`` (``answer=``). It gets the request body, a
 dict, and returns the reply's content: a text, or a value that is sent as JSON. The same request must always
 get the same answer. A drill can read its task out of the messages there. :func:`by_schema` (the default)
-makes an instance of the request's JSON schema; :func:`echo` says the last message back.
+makes an instance of the request's JSON schema.
 
 **Faults** come in shares, drawn from the seed, the request and how often that request has come before:
 
@@ -47,11 +47,6 @@ Answer = Callable[[dict[str, Any]], Any]
 def call_key(body: bytes) -> str:
     """What names a request in the log: the digest of its body."""
     return sha256(body).hexdigest()
-
-
-def echo(request: dict[str, Any]) -> Any:
-    """The last message."""
-    return request["messages"][-1]["content"]
 
 
 def verdict(request: dict[str, Any]) -> Any:
@@ -154,7 +149,6 @@ class _Connection(asyncio.Protocol):
             outcome = self.fault(json.loads(body), key, attempt) or "answered"
         row = {"key": key, "attempt": attempt, "time": time.time()}
         delay = settings.hold if outcome == "timeout" else settings.latency
-        delay += settings.spread * random.Random(f"{settings.seed}:{key}").expovariate(1.0)
         asyncio.get_running_loop().call_later(delay, self.respond, body, outcome, row)
 
     def fault(self, request: dict[str, Any], key: str, attempt: int) -> str | None:
@@ -221,10 +215,6 @@ def completion(request: dict[str, Any], answer: Answer, outcome: str) -> dict[st
             message["content"] = json.dumps({"another": "shape"})
     words = (message["content"] or "").split()
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
-    if request.get("logprobs"):
-        top = [{"token": f"t{place}", "logprob": -1.0 - place} for place in range(request["top_logprobs"])]
-        tokens = [{"token": word, "logprob": -0.5, "top_logprobs": top} for word in words]
-        choice["logprobs"] = {"content": tokens}
     usage = {"prompt_tokens": len(json.dumps(request["messages"])) // 4, "completion_tokens": len(words)}
     return {"object": "chat.completion", "model": request["model"], "choices": [choice], "usage": usage}
 
@@ -247,7 +237,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--answer", default="tests.fault_server:by_schema")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before any response")
-    parser.add_argument("--spread", type=float, default=0.0, help="mean of what some take longer than others")
     parser.add_argument("--faults", type=json.loads, default={})
     parser.add_argument("--stubborn", type=json.loads, default={})
     parser.add_argument("--most", type=json.loads, default=2)

@@ -17,8 +17,6 @@ BROKEN = "NVIDIA-SMI has failed because it could not communicate with the NVIDIA
     ("says", "target", "pins"),
     [
         (GPU, "install", "gpu"),
-        (GPU, "demo", "gpu"),
-        (GPU, "test", "gpu"),
         (GPU, "install-cpu", "cpu"),
         (BROKEN, "install", "cpu"),
         (None, "install", "cpu"),

@@ -26,33 +26,27 @@ RECORDED = {
 """Their words stand in data sets that were built, which stay the same byte for byte."""
 
 
-def messages(file: Path) -> Iterator[tuple[int, str]]:
-    """Line and text of every string of a module that is not a docstring."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
-            yield node.lineno, node.value
+def texts() -> Iterator[tuple[Path, int, str]]:
+    """Lines of the pages, and strings of the modules that are no docstrings, with their places."""
+    for page in PAGES:
+        if page.name not in NOT_READ:
+            for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+                yield page, number, line
+    for file in (
+        file for package in ("judge", "eval", "data_pipeline") for file in (ROOT / package).rglob("*.py")
+    ):
+        if str(file.relative_to(ROOT)) not in RECORDED:
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+                    yield file, node.lineno, node.value
 
 
-def test_pages_are_plain_english() -> None:
+def test_pages_and_messages_are_plain_english() -> None:
     found = [
-        f"{page.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
-        for page in PAGES
-        if page.name not in NOT_READ
-        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1)
-        if TURNS.search(line)
-    ]
-    assert not found, "\n".join(found)
-
-
-def test_messages_are_plain_english() -> None:
-    found = [
-        f"{file.relative_to(ROOT)}:{line}: {text[:120]!r}"
-        for package in ("judge", "eval", "data_pipeline")
-        for file in sorted((ROOT / package).rglob("*.py"))
-        if str(file.relative_to(ROOT)) not in RECORDED
-        for line, text in messages(file)
+        f"{file.relative_to(ROOT)}:{line}: {text.strip()[:120]!r}"
+        for file, line, text in texts()
         if TURNS.search(text)
     ]
     assert not found, "\n".join(found)

@@ -1,13 +1,11 @@
 """What the adapters share; it needs none of the frameworks."""
 
-import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from scripted_judge import DOCUMENT, FAITHFUL, GARBLED, QUESTION, VERDICTS, WRONG, ScriptedJudge
 
-from judge import InputError, Judge, JudgeError, Label, Task, Verdict
+from judge import InputError, JudgeError, Label, Task, Verdict
 from judge.adapters import make_sample, reason, score, why_none
 from judge.adapters.lm_eval_task import faithfulness
 
@@ -48,27 +46,6 @@ def test_reasons_tell_what_there_is() -> None:
     assert reason(VERDICTS[WRONG]) == "FAIL, probability of a hallucination 0.750"
     assert reason(VERDICTS[GARBLED]) == "the reply holds no verdict"
     assert reason(Verdict(Label.PASS, cut_chars=7)) == "PASS (the document's last 7 characters were not read)"
-
-
-def test_a_judge_keeps_the_event_loop_free(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"))
-    samples = [make_sample(DOCUMENT, QUESTION, answer, Task.QA, "en") for answer in (FAITHFUL, WRONG)]
-
-    async def both() -> tuple[int, list[Verdict]]:
-        task, beats = asyncio.create_task(judge.acheck(samples)), 0
-        while not task.done():
-            await asyncio.sleep(0.001)
-            beats += 1
-        return beats, await task
-
-    beats, verdicts = asyncio.run(both())
-    assert beats > 1
-    assert verdicts == judge.check(samples)
-
-
-def test_any_other_checker_can_be_awaited_too() -> None:
-    sample = make_sample(DOCUMENT, QUESTION, WRONG, Task.QA, "en")
-    assert asyncio.run(ScriptedJudge().acheck([sample])) == [VERDICTS[WRONG]]
 
 
 # The function for lm-eval is plain Python; test_lm_eval_task.py runs it inside the harness.

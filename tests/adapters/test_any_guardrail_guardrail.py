@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any
 
 import pytest
 from scripted_judge import DOCUMENT, FAITHFUL, GARBLED, QUESTION, WRONG, ScriptedJudge
@@ -13,7 +12,7 @@ if find_spec("any_guardrail") is None:
 from any_guardrail.base import Guardrail
 from any_guardrail.types import GuardrailOutput
 
-from judge import InputError, Label, Sample, Task, Verdict
+from judge import Label, Sample, Task, Verdict
 from judge.adapters import make_sample
 from judge.adapters.any_guardrail_guardrail import FaithfulnessGuardrail
 from judge.types import Unsupported, Usage
@@ -56,11 +55,3 @@ def test_unsupported_stretches_are_spans() -> None:
     assert found.spans is not None and found.usage is not None
     assert [(span.start, span.end, span.text) for span in found.spans] == [(6, 11, "500 m")]
     assert (found.usage.prompt_tokens, found.usage.completion_tokens) == (12, 1)
-
-
-@pytest.mark.parametrize(
-    ("answer", "context", "field"), [("", DOCUMENT, "answer"), (WRONG, None, "document")]
-)
-def test_what_cannot_be_judged_is_refused_by_name(answer: str, context: Any, field: str) -> None:
-    with pytest.raises(InputError, match=f"field '{field}'"):
-        FaithfulnessGuardrail(ScriptedJudge()).validate(answer, context=context)

@@ -1,8 +1,6 @@
 """The metric inside DeepEval itself; telemetry off, and nothing leaves the machine."""
 
-import asyncio
 import os
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ import deepeval
 from deepeval.evaluate import AsyncConfig, DisplayConfig, ErrorConfig
 from deepeval.test_case import LLMTestCase
 
-from judge import InputError, Judge, JudgeError, Label, Task
+from judge import InputError, JudgeError, Task
 from judge.adapters import make_sample
 from judge.adapters.deepeval_metric import FaithfulnessMetric
 
@@ -73,12 +71,6 @@ def test_no_verdict_is_an_error_and_no_pass(run_async: bool) -> None:
     assert found[FAITHFUL].success
 
 
-def test_assert_test() -> None:
-    deepeval.assert_test(case(FAITHFUL), [FaithfulnessMetric(ScriptedJudge())])
-    with pytest.raises(AssertionError, match=r"Judged Faithfulness .score: 0\.25"):
-        deepeval.assert_test(case(WRONG), [FaithfulnessMetric(ScriptedJudge())])
-
-
 def test_a_metric_forgets_the_test_case_before() -> None:
     metric = FaithfulnessMetric(ScriptedJudge(), threshold=0.8, language="zh")
     assert metric.measure(case(FAITHFUL)) == 0.875
@@ -93,12 +85,3 @@ def test_a_metric_forgets_the_test_case_before() -> None:
     assert metric.measure(case(WRONG)) == 0.25
     assert not metric.is_successful()
     assert metric.judge.seen[-1].language == "zh"
-
-
-def test_a_model_judges_as_it_does_without_deepeval(tiny_backend: Callable[..., Any]) -> None:
-    judge = Judge(tiny_backend("chatml"))
-    [verdict] = judge.check([make_sample([DOCUMENT], QUESTION, WRONG, Task.QA, "en")])
-    metric = FaithfulnessMetric(judge)
-    assert verdict.p_fail is not None
-    assert asyncio.run(metric.a_measure(case(WRONG))) == metric.measure(case(WRONG)) == 1 - verdict.p_fail
-    assert metric.is_successful() is (verdict.label is Label.PASS)

@@ -60,7 +60,6 @@ def test_without_any_verdict_there_is_no_score() -> None:
     [
         ({"questions": [QUESTION]}, "3 answers, 1 questions and 3 lists of contexts"),
         ({"contexts": [[DOCUMENT], [], [DOCUMENT]]}, "field 'document'"),
-        ({"predicted_answers": [FAITHFUL, "", WRONG]}, "field 'answer'"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(changes: dict[str, Any], message: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,6 @@ if find_spec("lm_eval") is None:
 import lm_eval
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
-
-from judge import Task
-from judge.adapters import make_sample
 
 YAML = """
 task: grounded_answers
@@ -42,12 +38,6 @@ from judge.adapters.lm_eval_task import faithfulness
 
 process_results = faithfulness(ScriptedJudge())
 """
-MODEL = """
-from judge import load_judge
-from judge.adapters.lm_eval_task import faithfulness
-
-process_results = faithfulness(load_judge({folder!r}))
-"""
 
 
 class Replies(LM):
@@ -66,18 +56,17 @@ class Replies(LM):
     loglikelihood_rolling = loglikelihood
 
 
-def evaluate(folder: Path, functions: str, model: Any, documents: int, **options: Any) -> dict[str, Any]:
-    """What the harness reports, given the Python file beside the task."""
+def evaluate(folder: Path, model: Any, documents: int) -> dict[str, Any]:
+    """What the harness reports."""
     rows = [{"document": f"{DOCUMENT} ({number})", "question": QUESTION} for number in range(documents)]
     data = folder / "data.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (folder / "task.yaml").write_text(YAML.format(data=data), encoding="utf-8")
-    (folder / "judged.py").write_text(functions, encoding="utf-8")
+    (folder / "judged.py").write_text(SCRIPTED, encoding="utf-8")
     found: dict[str, Any] = lm_eval.simple_evaluate(
         model,
         tasks=["grounded_answers"],
         task_manager=TaskManager(include_path=str(folder), include_defaults=False),
-        **options,
     )
     return found
 
@@ -89,7 +78,7 @@ def no_shared_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_means_are_over_the_replies_that_were_judged(tmp_path: Path) -> None:
     replies = [FAITHFUL, WRONG, GARBLED, FAITHFUL, ""]
-    found = evaluate(tmp_path, SCRIPTED, Replies(replies), len(replies))
+    found = evaluate(tmp_path, Replies(replies), len(replies))
     results = found["results"]["grounded_answers"]
     assert results["faithful,none"] == pytest.approx(2 / 3)
     assert results["judged,none"] == 3 / 5
@@ -99,31 +88,6 @@ def test_means_are_over_the_replies_that_were_judged(tmp_path: Path) -> None:
 
 
 def test_without_any_verdict_there_is_no_faithfulness(tmp_path: Path) -> None:
-    results = evaluate(tmp_path, SCRIPTED, Replies([GARBLED] * 2), 2)["results"]["grounded_answers"]
+    results = evaluate(tmp_path, Replies([GARBLED] * 2), 2)["results"]["grounded_answers"]
     assert results["judged,none"] == 0
     assert "faithful,none" not in results
-
-
-def test_a_model_judges_what_a_model_wrote(
-    tmp_path: Path, model_folder: Callable[[str], Path], tiny_backend: Callable[..., Any]
-) -> None:
-    from judge import Judge
-
-    folder = str(model_folder("chatml"))
-    arguments = {"pretrained": folder, "device": "cpu", "dtype": "float32"}
-    found = evaluate(
-        tmp_path, MODEL.format(folder=folder), "hf", 3, model_args=arguments, bootstrap_iters=0, batch_size=1
-    )
-    samples = [
-        (sample["doc"], sample["filtered_resps"][0], sample.get("faithful"))
-        for sample in found["samples"]["grounded_answers"]
-    ]
-    assert len(samples) == 3
-    judge = Judge(tiny_backend("chatml"))
-    for doc, reply, faithful in samples:
-        if not reply.strip():
-            assert faithful is None
-            continue
-        sample = make_sample(doc["document"], doc["question"], reply, Task.QA, "en")
-        [verdict] = judge.check([sample])
-        assert faithful == float(verdict.label == "PASS")

@@ -6,8 +6,7 @@ from itertools import count, islice
 
 import pytest
 
-from judge import checker
-from judge.checker import ahead, in_chunks, in_growing_chunks
+from judge.checker import ahead, in_chunks
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -57,20 +56,3 @@ def test_chunks() -> None:
     assert list(in_chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
     assert list(in_chunks(range(5), 0)) == [[0, 1, 2, 3, 4]] and list(in_chunks([], 0)) == []
     assert next(in_chunks(count(), 3)) == [0, 1, 2] == list(islice(count(), 3))
-
-
-def test_chunks_grow_while_they_are_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(checker, "monotonic", lambda: now[0])
-
-    def sizes(most: int, *seconds: float) -> list[int]:
-        chunks, found = in_growing_chunks(count(), most), []
-        for took in seconds:
-            found.append(len(next(chunks)))
-            now[0] += took
-        return found
-
-    assert sizes(100, 1, 1, 1, 1, 1) == [16, 32, 64, 100, 100]
-    assert sizes(256, 1, 1, 5, 20, 20, 1) == [16, 32, 64, 64, 32, 16]
-    assert sizes(3, 1, 99, 1) == [3, 3, 3]
-    assert [*in_growing_chunks(range(20), 256)] == [[*range(16)], [*range(16, 20)]]

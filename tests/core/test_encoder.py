@@ -26,7 +26,7 @@ from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.types import Label, Sample, Span
 from tests.calling import call
-from tests.encoders import ARCHITECTURES, NLI, WORDS, save_model, save_tokenizer
+from tests.encoders import ARCHITECTURES, NLI, WORDS, save_model
 from tests.towers import at_step, build_towers
 from tests.towers import encoder_recipe as recipe
 
@@ -103,21 +103,6 @@ def pairing_of(folder: Path, **form: Any) -> Pairing:
     return Pairing(read_tokenizer(folder), Form.model_validate(form))
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_pairs_are_those_of_transformers(tmp_path: Path, kind: str) -> None:
-    from transformers import AutoTokenizer
-
-    save_tokenizer(tmp_path, kind == "roberta")
-    found = pairing_of(tmp_path, question="none").pairs(sample("it is 22 m high ."))
-    [row] = found.rows
-    load = AutoTokenizer.from_pretrained(tmp_path)
-    theirs = load("the tower is 22 m high .", "it is 22 m high .", return_token_type_ids=True)
-    assert list(row.ids) == theirs["input_ids"]
-    if kind == "bert":
-        assert list(row.types) == theirs["token_type_ids"]
-    assert [row.ids[at] for at in row.own] == list(row.ids[row.start : row.start + 6])
-
-
 def test_special_tokens_in_a_text_stay_text(bert: Path) -> None:
     """A document that says [SEP] opens no field."""
     pairing = pairing_of(bert)
@@ -159,14 +144,6 @@ def test_what_is_not_read_is_counted(bert: Path) -> None:
     assert found.cut_chars == len("the tower is 22 m high . " * 4) - len(
         "the tower is 22 m high . the tower is "
     )
-
-
-def test_windows_end_with_sentences(bert: Path) -> None:
-    pairing = pairing_of(bert, window_tokens=64, question="none")
-    document = "The tower is 22 m high. " * 12
-    found = pairing.pairs(sample("it is high", document.strip()))
-    assert len(found.windows) > 1
-    assert all(document[window.end - 1] == "." for window in found.windows)
 
 
 # --- judging ------------------------------------------------------------------------------------------------
@@ -294,8 +271,6 @@ def test_one_logit_and_the_order_of_a_reranker(tmp_path: Path) -> None:
 
 def test_settings_lie_in_judge_json(tmp_path: Path) -> None:
     save_model(tmp_path, "bert", "ForSequenceClassification", {0: "LABEL_0", 1: "LABEL_1"})
-    with pytest.raises(InputError, match=r"--set labels\.PASS=LABEL_0"):
-        load_judge(str(tmp_path))
     settings = {"labels": {"PASS": "LABEL_1"}, "form": {"question": "hypothesis", "sentences": "mean"}}
     (tmp_path / "judge.json").write_text(json.dumps(settings))
     judge = load_judge(str(tmp_path))
@@ -437,7 +412,9 @@ def test_an_encoder_learns(bert: Path, towers: Path, tmp_path: Path) -> None:
     assert sum(losses[-5:]) < 0.8 * sum(losses[:5])
 
 
-@pytest.mark.parametrize("more", [{}, {"lora": {"rank": 4}}], ids=["weights", "lora"])
+@pytest.mark.parametrize(
+    "more", [{}, {"lora": {"rank": 4}}, {"reads": "pages"}], ids=["weights", "lora", "pages"]
+)
 def test_a_stopped_run_resumes_to_the_same_weights(
     bert: Path, towers: Path, tmp_path: Path, more: dict[str, Any]
 ) -> None:
@@ -455,10 +432,12 @@ def test_a_stopped_run_resumes_to_the_same_weights(
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "parted"))
     assert all(bool((first[name] == second[name]).all()) for name in first)
     before = load_file(bert / "model.safetensors")
-    words = "embeddings.word_embeddings.weight"
-    assert bool((before[words] == first[f"bert.{words}"]).all())  # which training leaves alone
-    layer = "encoder.layer.0.attention.self.query.weight"
-    assert not bool((before[layer] == first[f"bert.{layer}"]).all())
+    for own, changes in (("word_embeddings", False), ("layer.0.attention.self.query", True)):
+        [there], [here] = (
+            [value for name, value in weights.items() if name.endswith(f"{own}.weight")]
+            for weights in (before, first)
+        )
+        assert bool((there == here).all()) is not changes  # training leaves the words alone
     assert load_judge(str(tmp_path / "parted")).check([sample("it is low .")])[0].label
 
 
@@ -521,44 +500,44 @@ def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path
 # --- adapters -----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def trained(bert: Path, towers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["pairs", "pages"])
+def trained(
+    request: pytest.FixtureRequest, bert: Path, towers: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A judge of the tiny BERT."""
     from judge.training.encoder import train_encoder
 
     out = tmp_path_factory.mktemp("trained") / "judge"
-    train_encoder(recipe(bert, towers, out, learning_rate=1e-3))
+    train_encoder(recipe(bert, towers, out, learning_rate=1e-3, reads=request.param))
     return out
 
 
 def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
     from judge.encoder.packed import ADAPTER
-    from judge.encoder.packing import pack
 
-    assert call("pack", trained, "--out", tmp_path / "small", "--base", bert) == 0
+    command = ("pack", trained, "--out", tmp_path / "small", "--base", bert)
+    assert [call(*command), call(*command)] == [0, 2]  # exists already
     assert (tmp_path / "small" / ADAPTER).stat().st_size < 0.5 * (
         trained / "model.safetensors"
     ).stat().st_size
     some = [sample(f"it is {height} m high .") for height in range(20, 25)]
     small, whole = (load_judge(str(folder)).check(some) for folder in (tmp_path / "small", trained))
     assert [v.p_fail for v in small] == pytest.approx([v.p_fail for v in whole], abs=2e-3)
-    with pytest.raises(InputError, match="exists already"):
-        pack([trained], bert, tmp_path / "small")
-    pack([trained], bert, tmp_path / "thin", rank=2)
-    thin = json.loads((tmp_path / "thin" / "judge.json").read_text())["packed"]
-    assert thin["rank"] == 2 and 0 < thin["kept"] <= 1
-    assert load_judge(str(tmp_path / "thin")).check(some)[0].label
 
 
 def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: Path, tmp_path: Path) -> None:
-    from judge.encoder.packing import pack
+    """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
     from judge.training.encoder import train_encoder
 
-    pack([trained], bert, tmp_path / "small")
-    train_encoder(recipe(tmp_path / "small", towers, tmp_path / "more", learning_rate=1e-3, epochs=1))
-    identity = json.loads((tmp_path / "more" / "judge.json").read_text())
-    assert identity["started_from"] == str(tmp_path / "small") and identity["form"]["window_tokens"] == 64
-    assert load_judge(str(tmp_path / "more")).check([sample("it is low .")])[0].label
+    start, out = tmp_path / "small", tmp_path / "more"
+    assert call("pack", trained, "--out", start, "--base", bert) == 0
+    train_encoder(recipe(start, towers, out, max_steps=1, learning_rate=1e-12))
+    asked = [sample(f"it is {height} m high .") for height in (20, 21)]
+    before, after = (load_judge(str(folder)).check(asked) for folder in (start, out))
+    assert [one.p_fail for one in after] == pytest.approx([one.p_fail for one in before], abs=1e-6)
+    identity = json.loads((out / "judge.json").read_text())
+    assert (identity["started_from"], identity["base_model"]) == (str(start), bert.name)
+    assert f"Started from `{start}`" in (out / "README.md").read_text()
 
 
 def test_sentences_of_an_answer(trained: Path) -> None:

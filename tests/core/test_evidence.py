@@ -63,10 +63,6 @@ def test_only_a_fail_says_that_something_is_unsupported(label: Label | None) -> 
     assert cited('"1931" and "in 1932"', label) == (["1931"], [])
 
 
-def test_no_reasoning_quotes_nothing() -> None:
-    assert cite(DOCUMENT, ANSWER, Label.FAIL, None) == ((), ())
-
-
 words = st.lists(
     st.sampled_from(["alpha", "beta", "gamma", "delta", "12", "\u6865"]), min_size=1, max_size=12
 )
@@ -102,11 +98,11 @@ def test_what_is_alike_shares_words_with_the_quote(quoted: list[str], gone: int)
 
 def test_long_texts_take_no_time() -> None:
     document = ("word " * 5 + "other thing ") * 20_000
-    start = time.perf_counter()
+    start = time.process_time()
     alike("other word thing word missing words of all kinds", document)
     list(quotes("'a \"b " * 2_000))
     exact("word other word", document)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_places_go_through_json() -> None:

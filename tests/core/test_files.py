@@ -34,7 +34,7 @@ def test_replacing_writes_the_whole_file(tmp_path: Path) -> None:
     assert "判断" in path.read_text(encoding="utf-8"), "readable for people"
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt(), JudgeError("x")])
+@pytest.mark.parametrize("error", [ValueError("x"), KeyboardInterrupt()])
 def test_replacing_changes_nothing_when_the_block_raises(error: BaseException, tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     path.write_text("before")
@@ -77,21 +77,6 @@ def test_jsonl_round_trip(rows: list[dict[str, Any]], tmp_path: Path) -> None:
     assert list(read_jsonl(path)) == list(enumerate(rows, start=1))
 
 
-def test_appender_keeps_whole_lines_and_drops_a_half_one(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "out.jsonl"
-    with Appender(path) as file:
-        assert file.rows == []
-        file.append({"n": 1})
-        assert path.read_text() == '{"n": 1}\n'  # a row is in the file as soon as it is appended
-        file.append({"n": "文"})
-    with path.open("ab") as stream:
-        stream.write(b'{"n": 3')
-    with Appender(path) as file:
-        assert file.rows == [{"n": 1}, {"n": "文"}]
-        file.append({"n": 4})
-    assert [row for _, row in read_jsonl(path)] == [{"n": 1}, {"n": "文"}, {"n": 4}]
-
-
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=rows, data=st.data())
 def test_every_prefix_of_a_file_resumes(
@@ -102,6 +87,7 @@ def test_every_prefix_of_a_file_resumes(
     with Appender(path) as file:
         for row in rows:
             file.append(row)
+            assert path.read_bytes().endswith(b"\n")  # a row is in the file as soon as it is appended
     content = path.read_bytes()
     cut = data.draw(st.integers(0, len(content)))
     path.write_bytes(content[:cut])
@@ -113,7 +99,7 @@ def test_every_prefix_of_a_file_resumes(
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("line", [b"not json", b'{"a": 1', b"\xff\xfe", b""])
+@pytest.mark.parametrize("line", [b'{"a": 1', b"\xff\xfe", b""])
 def test_a_line_that_was_changed_by_hand(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_bytes(b'{"n": 1}\n' + line + b'\n{"n": 3}\n')

@@ -133,15 +133,6 @@ def test_a_verdict_that_is_repeated_from_the_prompt_is_none() -> None:
     assert verdict.label is None and "repeats" in (verdict.error or "") and verdict.raw == planted
 
 
-def test_an_engine_of_its_own_batches_gets_whole_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.checker.FEWEST", 2)
-    alone, continuous = Scripted(), Scripted(concurrent=True)
-    continuous.at_once = 64  # type: ignore[attr-defined]
-    for backend in (alone, continuous):
-        Judge(backend).check([sample("good")] * 30)
-    assert alone.calls == [2, 4, 8, 16] and continuous.calls == [30]
-
-
 @pytest.mark.parametrize("mode", ["verdict", "reason"])
 def test_a_sample_that_is_too_long_does_not_stop_the_others(mode: Any) -> None:
     judge = Judge(Scripted(context_length=2000), mode=mode)
@@ -186,14 +177,6 @@ def test_verdicts_stream_chunk_by_chunk_in_order(mode: Any, monkeypatch: pytest.
         assert [verdict.raw for verdict in verdicts] == ["FAIL" if n % 3 else "PASS" for n in range(8)]
 
 
-def test_describe() -> None:
-    verdict = Judge(Scripted()).describe()
-    assert verdict["model"] == "scripted" and verdict["mode"] == "verdict" and verdict["prompt_hash"]
-    assert "temperature" not in verdict
-    reason = Judge(Scripted(), mode="reason", seed=4).describe()
-    assert (reason["max_new_tokens"], reason["temperature"], reason["seed"]) == (512, 0.0, 4)
-
-
 def labelled() -> list[Sample]:
     """Enough labelled samples about different documents for every floor to be fitted on."""
     return [
@@ -224,11 +207,6 @@ def test_whatever_load_judge_returns_is_asked_alike(name: str, model_folder: Any
     assert judge.check([]) == []
 
 
-def test_unknown_mode() -> None:
-    with pytest.raises(InputError, match="unknown mode 'verdikt'; did you mean 'verdict'"):
-        load_judge("floor:always-pass", mode="verdikt")  # type: ignore[arg-type]
-
-
 def test_a_path_that_is_no_model(tmp_path: Path) -> None:
     for name in ("my-judge", "empty"):
         (tmp_path / name).mkdir()
@@ -237,13 +215,13 @@ def test_a_path_that_is_no_model(tmp_path: Path) -> None:
         load_judge(str(tmp_path / "my-jugde"))
     with pytest.raises(InputError, match=r"empty: holds neither config\.json nor adapter_config\.json"):
         load_judge(str(tmp_path / "empty"))
-    with pytest.raises(InputError, match="unknown model"):
-        load_judge(str(tmp_path / "no" / "such" / "folder"))
     with pytest.raises(InputError):
         load_judge("")
+    with pytest.raises(InputError, match="unknown mode 'verdikt'; did you mean 'verdict'"):
+        load_judge("floor:always-pass", mode="verdikt")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["nobody/no-such-model", "no-such-model", "not a name", "a" * 200])
+@pytest.mark.parametrize("name", ["nobody/no-such-model", "not a name", "a" * 200])
 def test_an_unknown_hub_id(name: str) -> None:
     with pytest.raises(InputError, match="unknown model"):
         load_judge(name)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from judge.cli.main import main
 from judge.errors import InputError
 from judge.models.hardware import GIB, this_device
 from judge.training import launch
 from judge.training.arguments import common_arguments, precision_of, weight_precision_of
 from judge.training.config import SFTRecipe
 from judge.training.launch import check_gpu, obey_launcher, use_one_gpu
+from tests.calling import call
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKS = ("ACCELERATE_MIXED_PRECISION", "ACCELERATE_USE_CPU", "LOCAL_RANK", "CUDA_VISIBLE_DEVICES")
@@ -111,10 +111,9 @@ def test_the_command_refuses_before_it_reads_anything(
 ) -> None:
     fake_torch(monkeypatch, "13.0", "too old", "nvidia-smi")
     monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "no")
-    with pytest.raises(SystemExit) as caught:
-        main(["sft", "nowhere.yaml"])
+    assert call("sft", "nowhere.yaml") == 2
     error = capsys.readouterr().err
-    assert caught.value.code == 2 and "the launch config is for GPUs" in error and error.count("\n") == 1
+    assert "the launch config is for GPUs" in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -123,7 +122,6 @@ def test_the_command_refuses_before_it_reads_anything(
         {},  # no launcher
         {"ACCELERATE_MIXED_PRECISION": "no", "ACCELERATE_USE_CPU": "True"},
         {"ACCELERATE_MIXED_PRECISION": "no", "LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "-1,-1"},
-        {"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": ""},
     ],
 )
 def test_the_cpu_can_be_chosen(chosen: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,18 +19,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.backends.alternatives import read_words
-from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.base import Decoding, LabelRequest
 from judge.backends.openai import OpenAIBackend
 from judge.backends.transformers import TransformersBackend
 from judge.backends.vllm_engine import VLLMSettings
 from judge.backends.vllm_server import looks_coarse
 from judge.errors import InputError, JudgeError, JudgeWarning
-from judge.judge import CHUNK, Judge
+from judge.judge import Judge
 from judge.load import load_judge
 from judge.remote import EndpointConfig
 from judge.types import Label, Message, Sample
 from tests.calling import call
 from tests.core.chat_model import ChatModel, serving
+from tests.core.test_judge import Scripted
 from tests.fault_server import FaultServer
 
 WORDS = ("PASS", "FAIL")
@@ -236,17 +237,6 @@ def test_on_vllm_a_reply_is_held_to_a_pattern(serve: Serve) -> None:
     assert judge.describe()["guided"] is True
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_listed_alternatives_come_near(language: Any, serve: Serve) -> None:
-    """A vocabulary of single bytes, where all words are long, and a server that lists 20 alternatives."""
-    words = {"en": ("PASS", "FAIL"), "zh": ("\u901a\u8fc7", "\u5931\u8d25")}[language]
-    _, config = serve("lists", "bytes", replies=[words[0]])
-    samples = [replace(SAMPLES[0], language=language)]
-    [verdict] = Judge(OpenAIBackend(config)).check(samples)
-    assert verdict.label in Label and verdict.p_fail is not None and 0 < verdict.p_fail < 1
-    assert verdict.raw in words
-
-
 def test_reason_mode_reads_the_reply_that_was_made(serve: Serve) -> None:
     reply = '{"REASONING": "It is so.", "SCORE": "FAIL"}'
     model, config = serve("lists", replies=[reply])
@@ -267,25 +257,6 @@ def test_a_call_of_another_thread_leaves_a_reply_where_it_is(serve: Serve) -> No
         pool.submit(backend.generate, [theirs], Decoding(8)).result()
     reply = backend._reply_with(LabelRequest(mine, ("PASS", "FAIL")))
     assert reply is not None and reply.text == "FAIL" and len(calls(model)) == 2
-
-
-def test_the_next_chunk_is_asked_while_slow_replies_of_this_one_come(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(CHUNK, "verdict", 1)
-    _, config = serve("vllm")
-    meeting = threading.Barrier(2)
-
-    class Meeting(OpenAIBackend):
-        def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float] | None]:
-            meeting.wait(10)  # until another chunk is in work
-            return super().label_logprobs(requests)
-
-    assert len(SAMPLES) % 2 == 0
-    found = Judge(Meeting(config)).check(SAMPLES)
-    assert [verdict.p_fail for verdict in found] == [
-        verdict.p_fail for verdict in Judge(OpenAIBackend(config)).check(SAMPLES)
-    ]
 
 
 @pytest.mark.parametrize("kind", ["silent", "strict"])
@@ -402,21 +373,12 @@ def test_judge_check_asks_a_server(serve: Serve, tmp_path: Path, capsys: pytest.
 # --- In an event loop ---------------------------------------------------------------------------------------
 
 
-class Slow:
+class Slow(Scripted):
     """An engine that takes its time, and notices when it is asked by two threads at once."""
 
-    context_length = 10_000
-    concurrent = takes_patterns = False
-
     def __init__(self) -> None:
-        self.busy = threading.Lock()
-        self.chunks = 0
-
-    def count_tokens(self, messages: Sequence[Message]) -> int:
-        return 1
-
-    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
-        raise NotImplementedError
+        super().__init__()
+        self.busy, self.chunks = threading.Lock(), 0
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
         if not self.busy.acquire(blocking=False):
@@ -427,9 +389,6 @@ class Slow:
             return [(-1.0, -2.0)] * len(requests)
         finally:
             self.busy.release()
-
-    def describe(self) -> dict[str, Any]:
-        return {}
 
 
 def test_acheck_gives_what_check_gives_and_leaves_the_loop_free() -> None:
@@ -470,10 +429,3 @@ def test_a_cancelled_acheck_stops_after_the_chunk() -> None:
 
     asyncio.run(run())
     assert backend.chunks < 10
-
-
-def test_acheck_raises_what_check_raises() -> None:
-    backend = Slow()
-    backend.busy.acquire()
-    with pytest.raises(JudgeError, match="two threads"):
-        asyncio.run(Judge(backend).acheck(SAMPLES))

@@ -35,6 +35,7 @@ def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dic
 
 def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:
     changes = ("--set", "share=0.1", "--set=twice=true", "--set", "cascade_threshold=0.7")
+    changes += ("--set", "vllm.tensor_parallel_size=2", "--set", "labels.PASS=a", "--set", "labels.PASS=b")
     _, given = call(
         "--model", "m", "--count", 2, "--mode", "reason", *changes, "--set", "call_cache=a=b"
     )  # fmt: skip
@@ -44,6 +45,8 @@ def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:
         "mode": "reason",
         "cascade_threshold": 0.7,
         "call_cache": Path("a=b"),
+        "vllm": VLLMSettings(tensor_parallel_size=2),
+        "labels": "PASS=a,PASS=b",
     }
     _, given = call("--model", "m", "--set", "twice=false")
     assert given["settings"] == DEFAULTS and not given["twice"]
@@ -90,25 +93,11 @@ def test_an_option_can_be_left_out() -> None:
     assert call("--model", "m", without=("threshold",))[1]["settings"] == DEFAULTS
 
 
-def test_settings_of_vllm() -> None:
-    _, given = call(
-        "--model", "m", "--set", "vllm.tensor_parallel_size=2", "--set", "vllm.enforce_eager=true"
-    )
-    assert given["settings"]["vllm"] == VLLMSettings(tensor_parallel_size=2, enforce_eager=True)
-
-
-def test_every_class_that_is_named_counts() -> None:
-    _, given = call("--model", "m", "--set", "labels.PASS=a", "--set", "labels.PASS=b")
-    assert given["settings"]["labels"] == "PASS=a,PASS=b"
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ("tensor_parallel=2", "field 'tensor_parallel': .*did you mean 'tensor_parallel_size'"),
         ("tensor_parallel_size=two", "field 'tensor_parallel_size': .*found 'two'"),
-        ("data_parallel_size=0", "field 'data_parallel_size': .*found 0"),
-        ("gpu_memory_utilization=90", "field 'gpu_memory_utilization': .*found 90"),
         ("eager", "'vllm.eager' is not KEY=VALUE"),
     ],
 )

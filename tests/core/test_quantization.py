@@ -16,9 +16,7 @@ from judge.models import hardware
 from judge.models.hardware import KNOWN_DEVICES
 from judge.models.weights import load_model, load_weights
 from judge.training.arguments import ADAMW, common_arguments, make_arguments, weight_precision_of
-from judge.training.config import DPORecipe, SFTRecipe
-from judge.training.dpo import train_dpo
-from judge.training.merge import merge
+from judge.training.config import SFTRecipe
 from judge.training.models import load_trainable, lora_config
 from judge.training.sft import train_sft
 from tests.towers import training, write_prompts
@@ -151,37 +149,12 @@ def test_no_bfloat16_in_a_training_step_of_a_t4(
     assert not any(torch.equal(weight, before[name]) for name, weight in trained.items())
 
 
-@pytest.mark.usefixtures("t4")
-def test_without_the_mark_trl_would_cast_to_bfloat16(recipe: Callable[..., SFTRecipe]) -> None:
-    """The test above can fail: this is what TRL does of itself."""
-    import torch
-
-    model, tokenizer = load_trainable(recipe())
-    model.is_loaded_in_4bit = True
-    trainer = make_trainer(recipe(), model, tokenizer)
-    assert torch.bfloat16 in {weight.dtype for weight in trainer.model.parameters()}
-
-
 # --- Training -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("train", "kind", "precision", "checkpointing"),
-    [(train_sft, SFTRecipe, "bfloat16", True), (train_dpo, DPORecipe, "float32", False)],
-    ids=["sft", "dpo"],
-)
-def test_a_quantized_model_learns(
-    train: Any,
-    kind: Any,
-    precision: str,
-    checkpointing: bool,
-    model_folder: ModelFolder,
-    data: Path,
-    tmp_path: Path,
-) -> None:
-    changes = {"precision": precision, "gradient_checkpointing": checkpointing, "evaluations": 2}
-    values = settings(model_folder("chatml"), data, tmp_path / "out", judged_samples=0, **changes)
-    summary = train(kind.model_validate(values))
+def test_a_quantized_model_learns(recipe: Callable[..., SFTRecipe]) -> None:
+    changes = {"precision": "bfloat16", "gradient_checkpointing": True, "evaluations": 2}
+    summary = train_sft(recipe(judged_samples=0, **changes))
     losses = [entry["loss"] for entry in summary["losses"] if "loss" in entry]
     assert len(losses) == 6 and all(math.isfinite(loss) for loss in losses)
     assert losses[-1] < 0.8 * losses[0]
@@ -317,13 +290,6 @@ def test_4_bit_weights_are_not_cut_into_shards(
         load_trainable(recipe())
 
 
-def test_zero2_takes_4_bit_weights(recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "true")
-    monkeypatch.setenv("ACCELERATE_DEEPSPEED_ZERO_STAGE", "2")
-    model, _ = load_trainable(recipe())
-    assert any(hasattr(weight, "quant_state") for weight in model.parameters())
-
-
 def test_bitsandbytes_is_not_installed(
     recipe: Callable[..., SFTRecipe], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,20 +324,6 @@ def test_judging_with_quantized_weights(model_folder: ModelFolder) -> None:
     assert not any(hasattr(weight, "quant_state") for weight in again.parameters())
     torch.testing.assert_close(logits(quantized.model), logits(again), rtol=1e-4, atol=1e-4)
     assert (logits(quantized.model) - logits(plain.model)).abs().max() > 0.01
-
-
-def test_merging_gives_the_judge_that_was_trained(recipe: Callable[..., SFTRecipe], tmp_path: Path) -> None:
-    import torch
-
-    train_sft(recipe(precision="float32"))
-    trained = load_model(str(tmp_path / "out"), precision="float32", quantization="nf4").model
-    told = merge(str(tmp_path / "out"), tmp_path / "merged")
-    assert told.dtype == "float32" and list((tmp_path / "merged").glob("*.safetensors"))
-    assert "quantization_config" not in json.loads((tmp_path / "merged" / "config.json").read_text())
-    merged = load_model(str(tmp_path / "merged"), precision="float32").model
-    torch.testing.assert_close(logits(merged), logits(trained), rtol=1e-3, atol=1e-3)
-    unlike = load_model(str(tmp_path / "out"), precision="float32").model  # on the weights before NF4
-    assert (logits(unlike) - logits(trained)).abs().max() > 0.01
 
 
 def test_any_argument_of_the_trainer_by_its_own_name(recipe: Callable[..., SFTRecipe]) -> None:

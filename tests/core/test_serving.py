@@ -124,23 +124,6 @@ def wait_until(true: Callable[[], bool]) -> None:
 # --- What is answered ---------------------------------------------------------------------------------------
 
 
-def test_one_answer(floor: Running) -> None:
-    response = floor.judge(ONE)
-    assert response.status_code == 200
-    (verdict,) = response.json()["verdicts"]
-    assert response.json()["model"] == "floor:always-fail"
-    assert (verdict["id"], verdict["label"], verdict["p_fail"]) == ("row-1", "FAIL", 1.0)
-    assert set(verdict) == {"id", *Verdict.__dataclass_fields__}
-
-
-def test_many_answers_come_back_in_order(run: Callable[..., Running]) -> None:
-    server = run(Slow(), Limits(max_batch=3))
-    rows = [ONE | {"id": f"s{n}", "answer": "no" if n % 3 else "yes"} for n in range(20)]
-    verdicts = server.judge(*rows).json()["verdicts"]
-    assert [verdict["id"] for verdict in verdicts] == [row["id"] for row in rows]
-    assert [verdict["label"] for verdict in verdicts] == ["FAIL" if n % 3 else "PASS" for n in range(20)]
-
-
 def test_the_server_says_what_the_judge_says(
     run: Callable[..., Running], tiny_backend: Callable[..., Any]
 ) -> None:
@@ -156,9 +139,13 @@ def test_the_server_says_what_the_judge_says(
         for n, row in enumerate(rows, start=1)
     ]  # fmt: skip
     wanted = judge.check(samples)
-    found = run(judge).judge(*rows).json()["verdicts"]
+    response = run(judge, Limits(max_batch=4)).judge(*rows)
+    found = response.json()["verdicts"]
+    assert response.status_code == 200 and set(found[0]) == {"id", *Verdict.__dataclass_fields__}
+    assert [verdict["id"] for verdict in found] == [sample.id for sample in samples]
     assert [verdict["label"] for verdict in found] == [verdict.label for verdict in wanted]
-    assert [verdict["p_fail"] for verdict in found] == pytest.approx([verdict.p_fail for verdict in wanted])
+    expected = [verdict.p_fail for verdict in wanted]
+    assert [verdict["p_fail"] for verdict in found] == pytest.approx(expected, abs=1e-5)
     assert found[0]["usage"]["prompt_tokens"] == wanted[0].usage.prompt_tokens > 0
 
 
@@ -222,16 +209,6 @@ def test_requests_that_arrive_together_are_judged_together(run: Callable[..., Ru
     assert [response.json()["verdicts"][0]["id"] for response in responses] == [str(n) for n in range(32)]
     assert sorted(name for batch in judge.batches for name in batch) == sorted(map(str, range(32)))
     assert max(map(len, judge.batches)) == 8 and len(judge.batches) < 16
-
-
-def test_an_idle_judge_waits_for_company_until_the_batch_is_full(run: Callable[..., Running]) -> None:
-    judge = Slow()
-    server = run(judge, Limits(max_batch=4, max_wait_ms=5000))
-    start = time.perf_counter()
-    with ThreadPoolExecutor(4) as pool:
-        assert {task.status_code for task in pool.map(server.judge, [ONE] * 4)} == {200}
-    assert [len(batch) for batch in judge.batches] == [4]
-    assert time.perf_counter() - start < 5
 
 
 def test_a_full_queue_refuses_and_says_when_to_come_back(run: Callable[..., Running]) -> None:
@@ -332,34 +309,21 @@ def field(**values: Any) -> bytes:
 
 
 MALFORMED = {
-    "empty": (b"", 400),
     "no JSON": (b"hello", 400),
     "cut off": (b'{"samples": [{"document": "x", ', 400),
     "not UTF-8": (b'{"samples": [{"document": "\xff\xfe", "answer": "x"}]}', 400),
-    "UTF-16": ('{"samples": []}'.encode("utf-16"), 400),
     "half a character": (b'{"samples": [{"document": "\\ud800", "answer": "x"}]}', 400),
     "deep lists": (b"[" * 100_000, 400),
-    "deep objects": (b'{"samples":' * 50_000, 400),
     "deep and closed": (b"[" * 50_000 + b"]" * 50_000, 400),
     "a long number": (b'{"samples": ' + b"9" * 100_000 + b"}", (400, 422)),
     "a list": (b"[]", 422),
-    "null": (b"null", 422),
     "not a number": (b'{"samples": NaN}', (400, 422)),
-    "no samples": (b"{}", 422),
     "none": (b'{"samples": []}', 422),
     "an unknown field": (field(lable="PASS"), 422),
-    "a long unknown field": (field(**{"x" * 10_000: 1}), 422),
     "no answer": (b'{"samples": [{"document": "x"}]}', 422),
-    "a blank answer": (field(answer=" \n\t\x1c\x85"), 422),
-    "a blank document": (field(document=""), 422),
-    "an invisible document": (field(document=["\u200b", "\ufeff"]), 422),
     "an invisible answer": (field(answer="\u2060\u00ad"), 422),
     "a sample that is not an object": (b'{"samples": ["x"]}', 422),
-    "no passages": (field(document=[]), 422),
-    "a passage that is not a text": (field(document=["x", 3]), 422),
-    "an answer that is not a text": (field(answer=["x"]), 422),
     "another language": (field(language="fr"), 422),
-    "another task": (field(task="poetry"), 422),
 }
 
 
@@ -421,17 +385,18 @@ def test_sizes_are_limited(run: Callable[..., Running]) -> None:
     assert len(judge.batches) == 1
 
 
-def test_a_huge_body_is_refused_before_it_is_sent(floor: Running) -> None:
-    with closing(socket.create_connection(("127.0.0.1", floor.port), timeout=5)) as connection:
-        connection.sendall(head(10**15))
-        assert connection.recv(1000).startswith(b"HTTP/1.1 413")
-
-
-def test_a_body_that_never_comes_is_given_up(run: Callable[..., Running]) -> None:
-    server = run(Slow(), Limits(body_seconds=0.2))
+@pytest.mark.parametrize(
+    ("limits", "token", "length", "status"),
+    [(None, None, 10**15, 413), (None, "secret", 100, 401), (Limits(body_seconds=0.2), None, 100, 408)],
+    ids=["huge", "without the token", "never comes"],
+)
+def test_a_body_that_is_not_read(
+    limits: Limits | None, token: str | None, length: int, status: int, run: Callable[..., Running]
+) -> None:
+    server = run(Slow(), limits, token)
     with closing(socket.create_connection(("127.0.0.1", server.port), timeout=5)) as connection:
-        connection.sendall(head(100) + b'{"samples"')
-        assert connection.recv(1000).startswith(b"HTTP/1.1 408")
+        connection.sendall(head(length))
+        assert connection.recv(1000).startswith(f"HTTP/1.1 {status}".encode())
 
 
 def test_a_client_that_leaves_within_its_body_is_no_failure(
@@ -443,11 +408,6 @@ def test_a_client_that_leaves_within_its_body_is_no_failure(
     path = 'judge_requests_total{path="/v1/judge",status="499"}'
     wait_until(lambda: path in server.client.get("/metrics").text)
     assert capfd.readouterr() == ("", "")
-
-
-def test_the_largest_request_must_fit_into_the_queue() -> None:
-    with pytest.raises(InputError, match="max-samples 3 is more than max-queue 2"):
-        Limits(max_samples=3, max_queue=2)
 
 
 # --- Tokens -------------------------------------------------------------------------------------------------
@@ -465,13 +425,6 @@ def test_a_token_is_wanted_where_there_is_one(run: Callable[..., Running]) -> No
         refused = server.judge(ONE, headers={"authorization": value.encode()})
         assert refused.status_code == 401 and refused.headers["www-authenticate"] == "Bearer", value
     assert server.judge(ONE, headers=right).status_code == 200
-
-
-def test_without_the_token_no_body_is_read(run: Callable[..., Running]) -> None:
-    server = run(Slow(), token="secret")
-    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=5)) as connection:
-        connection.sendall(head(100))
-        assert connection.recv(1000).startswith(b"HTTP/1.1 401")
 
 
 # --- How it starts and stops --------------------------------------------------------------------------------
@@ -535,9 +488,8 @@ def test_the_command_answers_and_ends_well_on_sigterm() -> None:
     ("arguments", "message"),
     [
         (["--model", "floor:length"], "learns from the labels"),
-        (["--model", "floor:always-pass", "--host", "256.1.1.1"], "cannot listen"),
+        (["--model", "floor:always-pass", "--host", "256.1.1.1"], "cannot listen on 256.1.1.1"),
         (["--model", "floor:always-pass", "--set", "max_queue=2"], "max-samples"),
-        (["--model", "floor:no"], "unknown floor"),
     ],
 )
 def test_wrong_calls_get_one_line(
@@ -550,13 +502,9 @@ def test_wrong_calls_get_one_line(
     assert message in str(caught.value) + capsys.readouterr().err
 
 
-def test_a_taken_port_and_an_empty_token_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_token_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from judge.cli.serve import app
 
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        with pytest.raises(InputError, match="cannot listen on 127"):
-            app(args=["--model", "floor:always-pass", "--port", port], standalone_mode=False)
     monkeypatch.setenv("JUDGE_API_TOKEN", " ")
     with pytest.raises(InputError, match="set and empty"):
         app(args=["--model", "floor:always-pass", "--port", "0"], standalone_mode=False)

@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks.training_drill import prepare
 from judge.errors import InputError
 from judge.training.config import SFTRecipe
 from judge.training.lion import Lion
@@ -112,13 +111,6 @@ def test_a_broken_shard_of_zero_3_is_seen() -> None:
 
 
 # --- What is refused ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("processes")
-    prepare(root)
-    return root
 
 
 def recipe(folder: Path, output: Path, **changes: Any) -> dict[str, Any]:

@@ -172,13 +172,6 @@ def test_loss_and_gradients_are_those_of_separate_rows(
     assert_same_training(model, draw_rows(lengths, seed), compute_loss, limit)
 
 
-def test_one_document_many_rows(model: Any, compute_loss: Any) -> None:
-    rows = [row for row in draw_rows([(50, 6, 3)] * 12) if row.group == "a"]
-    [sequence] = share(rows, 10_000)
-    assert len(sequence["input_ids"]) < sum(len(row.prompt) + len(row.completions[0]) for row in rows) / 2
-    assert_same_training(model, rows, compute_loss, 10_000)
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -312,17 +305,6 @@ def test_added_tokens_foretell_the_size_of_the_tree(rows: list[Example]) -> None
     own = [len(row.completions[0]) + 1 for row in rows]
     size = sum(added_tokens(tokens[n], own[n], tokens[:n], own[:n]) for n in range(len(rows)))
     assert len(make_tree(tokens, own).ids) == size
-
-
-def test_a_single_row_is_never_split() -> None:
-    [sequence] = share([example(range(100), [1, 2])], 10)
-    assert sequence["input_ids"] == [*range(100), 1, 2]
-    assert (
-        sequence["nodes"] == [0] * 102
-        and sequence["parents"] == [-1]
-        and sequence["position_ids"] == list(range(102))
-    )
-    assert sequence["labels"] == [IGNORED] * 100 + [1, 2]
 
 
 def test_a_tree_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> None:

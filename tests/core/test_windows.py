@@ -15,6 +15,7 @@ from judge.judge import Judge
 from judge.prompting.sentences import sentence_spans
 from judge.prompting.windows import SMALLEST, Parts, part
 from judge.types import Label, Message, Sample, Span, Usage, Verdict, verdict_from_json, verdict_to_json
+from tests.core.test_judge import Scripted
 
 P, F = Label.PASS, Label.FAIL
 
@@ -25,22 +26,16 @@ def long_document(sentences: int) -> str:
     )
 
 
-class Reader:
+class Reader(Scripted):
     """An engine that holds an answer faithful if every word of it stands in the document it is shown."""
 
-    context_length = 1600
-
     def __init__(self) -> None:
-        self.documents: list[str] = []
-
-    def count_tokens(self, messages: Sequence[Message]) -> int:
-        return len(messages[0]["content"])
+        super().__init__(context_length=1600)
 
     def supported(self, messages: Sequence[Message]) -> bool:
         content = messages[0]["content"]
         document = content.partition("<document>\n")[2].partition("\n</document>")[0]
         answer = content.partition("<answer>\n")[2].partition("\n</answer>")[0]
-        self.documents.append(document)
         return answer.strip(".") in document
 
     def label_logprobs(self, requests: Sequence[LabelRequest]) -> list[tuple[float, float]]:
@@ -55,9 +50,6 @@ class Reader:
             text = json.dumps({"REASONING": f"It says '{answer}'.", "SCORE": score})
             replies.append(Generation(text, False, 5))
         return replies
-
-    def describe(self) -> dict[str, Any]:
-        return {"model": "reader"}
 
 
 def sample(answer: str, document: str = long_document(100)) -> Sample:
@@ -193,17 +185,6 @@ def test_evidence_at_the_end_of_a_long_document_is_found(mode: Any) -> None:
         assert places == ["box 2 holds coin 2", "Fact number 97 is that box 97 holds coin 97"]
 
 
-def test_verdicts_of_many_long_samples_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 3, "reason": 3})
-    numbers = [5, 99, 40, 7, 98]
-    samples = [
-        replace(sample(f"box {number} holds coin {number if number % 2 else 0}."), id=str(number))
-        for number in numbers
-    ]
-    verdicts = Judge(Reader(), windows=True).check(samples)
-    assert [verdict.label for verdict in verdicts] == [P if number % 2 else F for number in numbers]
-
-
 def test_pieces_are_judged_chunk_by_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.judge.CHUNK", {"verdict": 4, "reason": 4})
     sizes: list[int] = []
@@ -213,7 +194,7 @@ def test_pieces_are_judged_chunk_by_chunk(monkeypatch: pytest.MonkeyPatch) -> No
             sizes.append(len(requests))
             return super().label_logprobs(requests)
 
-    samples = [sample(long_document(3))] * 2
+    samples = [sample(long_document(3)), sample(f"{long_document(2)} It is made up.")]
     verdicts = Judge(Counting(), windows=True).check(samples)
-    assert [verdict.label for verdict in verdicts] == [P, P]
-    assert max(sizes) == 4 and sum(sizes) == 2 * 3 * len(verdicts[0].windows)
+    assert [verdict.label for verdict in verdicts] == [P, F]
+    assert max(sizes) == 4 and sum(sizes) == sum(3 * len(verdict.windows) for verdict in verdicts)

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -112,23 +111,10 @@ def run(environment: Environment, folder: Path, *words: str) -> subprocess.Compl
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random model of two layers whose tokenizer knows the words of the starter corpus."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
     from data_pipeline.sources.starter import load_starter
-    from tests.conftest import CHATML, tiny_model
+    from tests.conftest import tiny_model, tiny_tokenizer
 
-    specials = ["<|im_end|>", "<|im_start|>"]
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer: Any = trainers.BpeTrainer(
-        vocab_size=6000, special_tokens=specials, initial_alphabet=alphabet, show_progress=False
-    )
-    core.train_from_iterator((sample.document_text for sample in load_starter()), trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, eos_token=specials[0], model_max_length=4096)
-    tokenizer.chat_template = CHATML
+    tokenizer = tiny_tokenizer("chatml", 6000, [sample.document_text for sample in load_starter()])
     folder = tmp_path_factory.mktemp("model")
     tiny_model(tokenizer).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
