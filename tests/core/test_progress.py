@@ -16,7 +16,7 @@ from judge import progress
 from judge.cli.main import main
 from judge.progress import Display, shown, stage, track
 from tests.core.test_commands import write_samples
-from tests.towers import training
+from tests.tiny_data import training
 
 
 def slowly(count: int) -> Iterator[int]:
