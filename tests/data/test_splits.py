@@ -9,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data_pipeline.build.splits import SPLITS, assign_splits
-from data_pipeline.sources import take_documents
-from data_pipeline.sources.starter import load_starter
 from data_pipeline.sources.store import SampleStore
 from judge.types import Sample
 
@@ -99,40 +97,11 @@ def test_another_seed_gives_other_documents(splits_of: Splits) -> None:
     assert splits_of(samples, 0.2, 0.2, 0) != splits_of(samples, 0.2, 0.2, 1)
 
 
-def test_no_test_split(splits_of: Splits) -> None:
-    splits = splits_of(samples_of([(1, 0, 0)] * 20), 0.1, 0.0, 0)
-    assert Counter(splits.values()) == {"train": 18, "validation": 2}
-
-
 def test_splits_can_be_assigned_again(store_of: Callable[..., SampleStore]) -> None:
     store = store_of(samples_of([(1, 0, 0)] * 20))
     for test in (0.5, 0.0):
         assign_splits(store, 0.1, test, 0)
     assert store.counts("split") == {"train": 18, "validation": 2}
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_starter(splits_of: Splits, language: str) -> None:
-    samples = [sample for sample in load_starter() if sample.language == language]
-    splits = splits_of(samples, 0.08, 0.15, 0)
-    counts = Counter(splits.values())
-    assert abs(counts["test"] - 0.15 * len(splits)) <= 1
-    assert abs(counts["validation"] - 0.08 * len(splits)) <= 1
-
-
-@settings(max_examples=60, deadline=None)
-@given(samples=SETS, limit=st.integers(1, 80), seed=st.integers(0, 9), order=st.randoms())
-def test_a_limit_takes_whole_documents(
-    samples: list[Sample], limit: int, seed: int, order: random.Random
-) -> None:
-    taken = take_documents(samples, limit, seed)
-    assert len(taken) <= limit
-    assert len(taken) > min(limit, len(samples)) - 4  # a document has at most four samples
-    groups = {sample.group for sample in taken}
-    assert taken == [sample for sample in samples if sample.group in groups]
-    shuffled = list(samples)
-    order.shuffle(shuffled)
-    assert {sample.id for sample in take_documents(shuffled, limit, seed)} == {sample.id for sample in taken}
 
 
 @given(samples=SETS, seed=st.integers(0, 3))

@@ -79,8 +79,9 @@ def test_wrong_uses(text: str, message: str, tmp_path: Path) -> None:
     ("teacher", "message"),
     [
         ("{name: a, kind: openai}", "kind openai needs endpoint"),
-        ("{name: a, kind: openai, model: m}", "kind openai needs endpoint"),
         ("{name: a, kind: openai, endpoint: {model: m}, model: m}", "kind openai takes no model"),
+        ("{name: a, kind: openai, endpoint: {model: m}, engine: vllm}", "kind openai takes no engine"),
+        ("{name: a, kind: local, model: m, engine: vlm}", "engine"),
         ("{name: a, kind: local}", "kind local needs model"),
         ("{name: a, kind: local, model: m, endpoint: {model: m}}", "kind local takes no endpoint"),
         ("{name: a, kind: openai, endpoint: {}}", "endpoint.model.*is missing"),
