@@ -78,28 +78,23 @@ def cache(tmp_path: Path) -> Iterator[CallCache]:
         yield cache
 
 
-def test_replies_are_in_order_over_many_chunks() -> None:
-    backend = Scripted()
+def test_replies_are_in_order_a_chunk_at_a_time() -> None:
+    backend, taken = Scripted(), []
     texts = [f"text {number}" for number in range(2 * CHUNK + 3)]
-    replies = run(LocalClient(backend, "m"), *map(request, texts))
+
+    def requests() -> Iterator[ChatRequest]:
+        for text in texts:
+            taken.append(text)
+            yield request(text)
+
+    stream = LocalClient(backend, "m").run(requests())
+    replies = [next(stream)]
+    assert taken == texts[:CHUNK]
+    replies += stream
     assert [reply.text for reply in replies] == [text.upper() for text in texts]
     assert backend.asked == texts
     assert not any(reply.cached or reply.problem for reply in replies)
-    usage = replies[0].usage
-    assert (usage.prompt_tokens, usage.completion_tokens) == (2, 2)
-
-
-def test_requests_are_taken_a_chunk_at_a_time() -> None:
-    taken = []
-
-    def requests() -> Iterator[ChatRequest]:
-        for number in range(10 * CHUNK):
-            taken.append(number)
-            yield request(str(number))
-
-    stream = LocalClient(Scripted(), "m").run(requests())
-    next(stream)
-    assert len(taken) == CHUNK
+    assert (replies[0].usage.prompt_tokens, replies[0].usage.completion_tokens) == (2, 2)
 
 
 def test_what_was_answered_is_not_asked_again(cache: CallCache) -> None:

@@ -58,16 +58,12 @@ def test_unknown_names(text: str, tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("reasoning: {way: known_label, teachers: [rules]}", "way known_label needs a chat model"),
-        ("reasoning: {way: backward}", "way backward needs a chat model"),
         ("reasoning: {way: ensemble, teachers: [gpt, rules, gpt]}", "a teacher is named twice"),
         ("reasoning: {way: ensemble, teachers: []}", r"'reasoning.teachers'"),
-        ("reasoning: {way: together}", r"'reasoning.way'"),
         ("paraphrase_check: gpt", "paraphrase_check is a chat model that looks over another one's edits"),
         ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check is a chat model"),
         ("counterfactuals: {teacher: rules}", "counterfactuals need a chat model"),
-        ("counterfactuals: {teacher: gpt, style: poem}", r"'counterfactuals.style'"),
         ("calls: {money: -1}", r"'calls.money'"),
-        ("calls: {cash: 3}", "unknown key 'cash'; did you mean 'cache'"),
     ],
 )
 def test_wrong_uses(text: str, message: str, tmp_path: Path) -> None:
@@ -79,7 +75,6 @@ def test_wrong_uses(text: str, message: str, tmp_path: Path) -> None:
     ("teacher", "message"),
     [
         ("{name: a, kind: openai}", "kind openai needs endpoint"),
-        ("{name: a, kind: openai, endpoint: {model: m}, model: m}", "kind openai takes no model"),
         ("{name: a, kind: openai, endpoint: {model: m}, engine: vllm}", "kind openai takes no engine"),
         ("{name: a, kind: local, model: m, engine: vlm}", "engine"),
         ("{name: a, kind: local}", "kind local needs model"),
@@ -87,10 +82,8 @@ def test_wrong_uses(text: str, message: str, tmp_path: Path) -> None:
         ("{name: a, kind: openai, endpoint: {}}", "endpoint.model.*is missing"),
         ("{name: a, kind: openai, endpoint: {model: m, base_url: here}}", "an address such as"),
         ("{name: a, kind: openai, endpoint: {model: m, api_key: secret}}", "unknown key 'api_key'"),
-        ("{name: a, kind: local, model: m, temperature: -1}", "temperature"),
         ("{name: a, kind: local, model: m, temperature: 1, top_p: 0}", "top_p"),
         ("{name: a, kind: local, model: m, top_k: 5}", "are for sampling; give a temperature"),
-        ("{name: '', kind: local, model: m}", "teachers.0.name"),
         ("{name: small, kind: local, model: m}, {name: small, kind: local, model: n}", "have the same name"),
     ],
 )
