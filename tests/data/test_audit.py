@@ -475,23 +475,18 @@ def test_the_command(built: Path) -> None:
     assert "leak gate was not run" in (built / "only.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda folder: (folder / "manifest.json").unlink(), "manifest.json: no such file"),
-        (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json: is not valid JSON"),
-        (
-            lambda folder: (folder / "samples.jsonl").write_text('{"id": "1"}\n'),
-            "samples.jsonl:1: field 'document'",
-        ),
-    ],
-)
-def test_a_wrong_folder_is_refused(built: Path, change, message: str) -> None:
-    change(built)
-    with pytest.raises(InputError, match=re.escape(message)):
-        audit_folder(built)
+def test_a_wrong_folder_is_refused(built: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         audit_folder(built / "nowhere")
+    (built / "samples.jsonl").write_text('{"id": "1"}\n')
+    with pytest.raises(InputError, match=r"samples\.jsonl:1: field 'document'"):
+        audit_folder(built)
+    (built / "manifest.json").write_text("{")
+    with pytest.raises(InputError, match=r"manifest\.json: is not valid JSON"):
+        audit_folder(built)
+    (built / "manifest.json").unlink()
+    with pytest.raises(InputError, match=r"manifest\.json: no such file"):
+        audit_folder(built)
 
 
 # --- Real sets ----------------------------------------------------------------------------------------------

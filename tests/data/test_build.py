@@ -15,7 +15,6 @@ from data_pipeline.build.unfinished import NAME as UNFINISHED
 from data_pipeline.config import DataConfig
 from data_pipeline.sources import store
 from data_pipeline.sources.starter import load_starter
-from judge.configs import load_config
 from judge.errors import InputError, JudgeError
 from judge.files import locked, read_jsonl, sha256_file, write_jsonl
 from judge.prompting.parsing import parse
@@ -384,24 +383,6 @@ def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
     assert manifest["mix"]["kinds"]["labelled"] == {"there": 36, "samples": 16, "share": 1.0, "asked": 0.5}
     assert manifest["mix"]["notes"] == ["edit: 0.0% instead of 50.0%, of 0 samples"]
     assert "| labelled | 36 | 16 | 100.0% | 50.0% |" in (tmp_path / "data/card.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("edit: 1", r"unknown key 'edit'; did you mean 'edits'"),
-        ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
-        ("splits: {test: 1.5}", r"'splits.test'"),
-        ("sources: []", r"'sources'"),
-        ("sources: [{kind: starter, twins: true}]", "twins is for labelled samples"),
-    ],
-)
-def test_wrong_recipes(text: str, message: str, tmp_path: Path) -> None:
-    start = "" if text.startswith("sources") else "sources: [{kind: starter}]\n"
-    path = tmp_path / "data.yaml"
-    path.write_text(f"output: out\n{start}{text}\n")
-    with pytest.raises(InputError, match=message):
-        load_config(DataConfig, path)
 
 
 # --- The base model's own mistakes --------------------------------------------------------------------------

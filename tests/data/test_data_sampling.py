@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from data_pipeline.build.mix import allot
 from data_pipeline.build.sampling import draw
@@ -241,21 +240,6 @@ def test_the_seed_decides_and_not_the_order(store_of: StoreOf) -> None:
 def test_more_than_there_are_is_all(store_of: StoreOf) -> None:
     left, record = drawn(store_of(MIXED), samples=len(MIXED))
     assert left == MIXED and record["notes"] == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"kinds": {"edits": 1}}, "unknown kind 'edits'"),
-        ({"kinds": {"edit": 0}}, "all shares are 0"),
-        ({"kinds": {"edit": -1}}, "greater than or equal to 0"),
-        ({"max_source": 0}, "greater than 0"),
-        ({"by": ["source"]}, "Extra inputs"),
-    ],
-)
-def test_wrong_wishes(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        MixConfig(samples=5, **changes)
 
 
 def test_a_weight_for_a_source_that_is_not_there(store_of: StoreOf) -> None:

@@ -287,27 +287,6 @@ def test_whatever_a_row_holds_there_are_samples_a_reason_or_one_error(form: str)
     assert errors > 20
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{kind: file, path: x, form: multiplechoice}", r"unknown form.*did you mean 'multiple_choice'"),
-        ("{kind: drop, form: nli}", "kind drop takes no form"),
-        ("{kind: squad, path: x, form: nli}", "kind squad takes no form but unanswerable"),
-        ("{kind: file, path: x, distractors: 2}", "are for the form multiple_choice"),
-        ("{kind: file, path: x, form: nli, distractors: 2}", "form nli takes no distractors"),
-        ("{kind: file, path: x, form: nli, labels: {a: MAYBE}}", r"labels\.a"),
-        ("{kind: file, path: x, form: nli, columns: {premise: p}}", "unknown field of form nli 'premise'"),
-        ("{kind: file, path: x, form: nli, columns: {document: p}}", "form nli needs a column for answer"),
-        ("{kind: file, path: x, licences: []}", "licences"),
-    ],
-)
-def test_wrong_configs(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "data.yaml"
-    path.write_text(f"output: out\nsources:\n  - {text}\n")
-    with pytest.raises(InputError, match=message):
-        load_config(DataConfig, path)
-
-
 def test_a_recipe_explains_labels(tmp_path: Path) -> None:
     rows = [{"document": TEXT, "answer": str(n), "label": n} for n in range(3)]
     path, recipe = write(tmp_path / "x.jsonl", rows), tmp_path / "data.yaml"

@@ -198,11 +198,11 @@ def test_an_answer_in_words_of_its_own_is_looked_for_by_its_words() -> None:
 def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path) -> None:
     """COVID-QA's articles in HaluBench: a recipe reads one side, the suite the other."""
     articles = {name: facts(120, name) for name in (f"n{number}" for number in range(12))}
-    (tmp_path / "halubench").mkdir()
-    with (tmp_path / "halubench/halubench.jsonl").open("w") as stream:
-        for sentences in articles.values():
-            row = {"passage": " ".join(sentences), "question": "What?", "answer": "It."}
-            stream.write(json.dumps({**row, "source_ds": "covidQA"}) + "\n")
+    rows = [
+        {"passage": " ".join(sentences), "question": "What?", "answer": "It.", "source_ds": "covidQA"}
+        for sentences in articles.values()
+    ]
+    write_jsonl(tmp_path / "halubench/halubench.jsonl", rows)
     gate = LeakGate(LeaksConfig(data_dir=str(tmp_path), benchmarks=("halubench",)))
     sides = set()
     for name, sentences in articles.items():
@@ -263,12 +263,12 @@ def test_rows_of_the_test_split_of_ragtruth_are_compared(tmp_path: Path) -> None
 
 
 def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
-    (tmp_path / "originals/halubench").mkdir(parents=True)
     golds = [replace(gold, source="mine") for gold in load_starter()[:40]]
-    with (tmp_path / "originals/halubench/halubench.jsonl").open("w") as stream:
-        for gold in golds[:12]:
-            row = {"passage": gold.document_text, "question": gold.question, "answer": gold.answer}
-            stream.write(json.dumps({**row, "source_ds": "DROP"}) + "\n")
+    rows = [
+        {"passage": gold.document_text, "question": gold.question, "answer": gold.answer, "source_ds": "DROP"}
+        for gold in golds[:12]
+    ]
+    write_jsonl(tmp_path / "originals/halubench/halubench.jsonl", rows)
     leaks = {"data_dir": str(tmp_path / "originals"), "benchmarks": ["halubench"]}
     with pytest.raises(
         InputError, match=r"sources.0'.*12 of 40 samples of .*mine.jsonl occur .*\(30%\).*max_dropped=0\.2"

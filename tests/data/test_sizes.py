@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.build.sizes import draw_labelled, share_out
@@ -285,21 +284,3 @@ def test_strata_keep_their_shares_and_pairs_stay_whole(store_of: Any) -> None:
         shares = Counter(sample.source for sample in kept)
         assert abs(shares["xsum"] - 75) <= 4
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize(
-    ("source", "changes", "message"),
-    [
-        (
-            {"kind": "ragtruth", "perturb": False, "samples": {"train": 10, "pairs": True}}, {},
-            "pairs are made of gold answers",
-        ),
-        (
-            {"kind": "starter", "samples": {"train": 10}}, {"mix": {"samples": 10}},
-            "a mix draws from all that sources give",
-        ),
-    ],
-)  # fmt: skip
-def test_what_sizes_do_not_go_with(source: dict[str, Any], changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        DataConfig.model_validate({"output": "out", "sources": [source], **changes})

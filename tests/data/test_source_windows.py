@@ -86,12 +86,6 @@ def test_sources_in_squads_form_are_windowed(tmp_path: Path, shift: int) -> None
     assert {sample.document for sample in whole} == {text}
 
 
-def test_window_and_side_are_keys_of_their_kinds_alone() -> None:
-    for key in ({"window_tokens": 100}, {"side": "whole"}):
-        with pytest.raises(ValueError, match=f"takes no {next(iter(key))}"):
-            SourceConfig(kind="asqa", **key)
-
-
 def test_sides_part_a_set_alike_on_both_sides() -> None:
     """Whatever the case, the marks and the end of a document; HaluBench's rows are where their source's
     are."""

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.config import DataConfig
-from data_pipeline.sources import KINDS, READERS, SourceConfig, read_source, take_documents
+from data_pipeline.sources import SourceConfig, read_source, take_documents
 from data_pipeline.sources.starter import load_starter
-from judge.configs import load_config
 from judge.errors import InputError
 from judge.files import write_jsonl
 from judge.types import Sample, Task
@@ -132,38 +130,6 @@ def test_public_set_without_a_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_p
         read(kind="drop", split="dev")
     with pytest.raises(InputError, match=r"gone: no such folder"):
         read(kind="drop", path=str(tmp_path / "gone"))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{kind: pubmed_qa}", r"'sources.0.kind'.*unknown kind 'pubmed_qa'; did you mean 'pubmedqa'"),
-        ("{kind: ifqa, split: trian}", r"'sources.0'.*unknown split 'trian'; did you mean 'train'"),
-        ("{kind: fib, split: train}", "kind fib takes no split"),
-        ("{kind: hub}", "kind hub needs a path"),
-        ("{kind: drop, columns: {answer: a}}", "kind drop takes no columns"),
-        ("{kind: starter, constants: {task: qa}}", "kind starter takes no constants"),
-        ("{kind: hub, path: x, constants: {language: fr}}", r"'sources.0.constants.language'.*'fr'"),
-        ("{kind: hub, path: x, constants: {lang: zh}}", r"unknown key 'lang'; did you mean 'language'"),
-    ],
-)
-def test_wrong_configs(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "data.yaml"
-    path.write_text(f"output: out\nsources:\n  - {text}\n")
-    with pytest.raises(InputError, match=message):
-        load_config(DataConfig, path)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_configs_survive_the_manifest(kind: str) -> None:
-    """What a manifest notes of a source can be read again."""
-    values: dict[str, Any] = {"kind": kind}
-    if kind in READERS and READERS[kind].splits:
-        values["split"] = READERS[kind].splits[-1]
-    if kind in ("file", "squad", "hub"):
-        values |= {"path": "x", "constants": {"language": "zh"}, "limit": 3}
-    config = source(**values)
-    assert SourceConfig.model_validate(config.model_dump(mode="json")) == config
 
 
 @given(

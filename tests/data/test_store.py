@@ -1,7 +1,6 @@
 """The table of a build: samples in order and once each, seeded draws, no trace afterwards, clear failures."""
 
 import random
-import sqlite3
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -107,38 +106,7 @@ def test_the_file_is_there_as_long_as_the_store(tmp_path: Path, error: type[Base
     assert list(path.parent.iterdir()) == []
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_left_over_file_is_replaced(tmp_path: Path, whole: bool) -> None:
-    path = tmp_path / "store.sqlite"
-    if whole:
-        killed = SampleStore(path)
-        killed.add(SAMPLES)
-        killed.table.commit()
-        killed.table.close()
-    else:
-        path.write_bytes(b"no table" * 1000)
-    with SampleStore(path) as store:
-        assert store.count() == 0
-        store.add(SAMPLES[:1])
-        assert store.count() == 1
-
-
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(JudgeError, match=r"file/store\.sqlite: the table of the build failed"):
         SampleStore(tmp_path / "file" / "store.sqlite")
-    (tmp_path / "store.sqlite").mkdir()
-    with pytest.raises(JudgeError, match=r"store\.sqlite: the table of the build failed"):
-        SampleStore(tmp_path / "store.sqlite")
-
-
-def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
-    with (
-        pytest.raises(JudgeError, match=r"store\.sqlite: the table .* failed .*full") as caught,
-        SampleStore(path) as store,
-    ):
-        store.table.execute("PRAGMA max_page_count = 20")
-        store.add(sample(f"s-{number}", document="long " * 200) for number in range(1000))
-    assert caught.value.exit_code == 1 and isinstance(caught.value.__cause__, sqlite3.Error)
-    assert not path.exists()
