@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def build_towers(folder: Path, documents: int, pairs: int) -> Path:
-    """A built data set about so many short documents, each with a faithful and a hallucinated answer."""
+    """A built data set about this many short documents, each with a faithful and a hallucinated answer."""
     from data_pipeline.build.pipeline import build
     from data_pipeline.config import DataConfig
 

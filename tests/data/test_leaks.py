@@ -218,7 +218,7 @@ def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path
 def test_a_set_built_to_measure_with_is_a_benchmark_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Named by its folder; also where no benchmark is at hand. Its own sources are no exception."""
+    """Named by its folder; also where there is no benchmark. Its own sources are no exception."""
     monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
     folder = str(tmp_path / "bianbench/data")
     with pytest.raises(InputError, match=r"samples\.jsonl: no such file; build that set first"):
@@ -374,6 +374,13 @@ def test_case_spacing_and_marks_are_no_difference(text: str, mark: str) -> None:
 def test_any_text_has_distinct_sorted_shingles(text: str) -> None:
     found = shingles(words(text)).tolist()
     assert found == sorted(set(found)) and len(found) <= len(words(text))
+
+
+def test_ascii_and_other_texts_are_read_alike() -> None:
+    assert words("Naive T. rex's 3.5 km") == [b"naive", b"t", b"rex", b"s", b"3", b"5", b"km"]
+    assert words("\uff21da's caf\u00e9 \u2014 1\u30003") == [b"ada", b"s", "caf\u00e9".encode(), b"1", b"3"]
+    assert words("青湖abc") == ["青".encode(), "湖".encode(), b"abc"]
+    assert words("a_b") == words("a\u2014b") == [b"a", b"b"]
 
 
 # --- Real benchmarks ----------------------------------------------------------------------------------------

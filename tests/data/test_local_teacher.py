@@ -141,6 +141,7 @@ def test_the_model_here_is_sampled_as_the_request_says(cache: CallCache) -> None
 def test_a_prompt_that_does_not_fit_is_not_run(cache: CallCache) -> None:
     backend = Scripted(lambda _: "yes")
     fits, long = request("w " * 80), request("w " * 81)
+    assert run(LocalClient(backend, "m", cache), long)[0].problem == "too_long" and backend.batches == []
     replies = run(LocalClient(backend, "m", cache), long, fits)
     assert [reply.problem for reply in replies] == ["too_long", None]
     assert len(backend.asked) == 1

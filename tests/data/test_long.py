@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from data_pipeline.pairs.added import _addition, is_supported
 from data_pipeline.pairs.contrast import pairs
 from data_pipeline.pairs.corrupt import changed_span, is_unsaid
 from data_pipeline.pairs.documents.supporting import parts_of
@@ -74,6 +75,12 @@ def made(store_of: StoreOf) -> list[tuple[Sample, Sample, Sample]]:
 
 
 # --- Statements ---------------------------------------------------------------------------------------------
+
+
+def test_a_text_without_sentences_says_nothing() -> None:
+    assert is_unsaid("The Tarn Bridge carries two lanes of traffic.", "", "en")
+    claim = _addition("The Tarn Bridge carries two lanes of traffic.", "", "", "en")
+    assert not is_supported(claim, ["", " \n"], GOLDS[0])
 
 
 def test_statements_of_a_document() -> None:

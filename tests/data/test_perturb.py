@@ -372,7 +372,7 @@ def _sentence(item: Sample) -> Sample:
 def test_real_sentences(
     kind: str, language: Language, share: float, from_document: float, shared_data: Path
 ) -> None:
-    """Rules make nothing where they are not sure; at least so many samples have an edit."""
+    """Rules make nothing where they are not sure; samples have an edit in at least this share."""
     split = "pqal" if kind == "pubmedqa" else None
     source = SourceConfig(kind=kind, path=str(shared_data), split=split, languages=[language])
     golds = list(read_source(source, 0))[::8]

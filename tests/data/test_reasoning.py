@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from data_pipeline.edits.edit import occurs
 from data_pipeline.teachers.reasoning import Mistakes, explain
-from data_pipeline.teachers.reasoning.claims import refuses
+from data_pipeline.teachers.reasoning.claims import claims_of, refuses
 from data_pipeline.teachers.reasoning.findings import findings
 from data_pipeline.teachers.reasoning.places import (
     COVERED,
@@ -191,6 +191,15 @@ def test_mistakes_find_the_faults_that_right_reasonings_find() -> None:
     assert any(
         '"The bridge was built in 1931."' in text.partition("31.")[2] for text in found
     )  # said to be missing
+
+
+def test_claims_are_sentences_or_points_of_a_list() -> None:
+    for text, wanted in (
+        ("Yes. It is long.\n* It is old.\n2. Boats pass.", ["Yes. It is long.", "It is old.", "Boats pass."]),
+        ("它很长。它很旧。", ["它很长。", "它很旧。"]),
+        ("broken over\ntwo lines", ["broken over\ntwo lines"]),
+    ):
+        assert [claim.text for claim in claims_of(text)] == wanted
 
 
 # --- Refusals -----------------------------------------------------------------------------------------------

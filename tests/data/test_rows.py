@@ -23,9 +23,6 @@ def wrong(sample: Sample, mode: Mode) -> str:
     return judgement(sample, mode, opposite(gold_label(sample)), Mistakes().of(sample) or "")
 
 
-# --- Judgements ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_judgements_parse_to_their_label(starter_twins: list[Sample], mode: Mode) -> None:
     for sample in starter_twins:
@@ -44,9 +41,6 @@ def test_documents_that_look_like_replies(quote: str, language: Language) -> Non
         sample = replace(sample, meta={"edit_type": "addition", "inserted": quote})
         assert parse(right(sample, "reason")).label is label
         assert parse(wrong(sample, "reason")).label not in (None, label)
-
-
-# --- Form ---------------------------------------------------------------------------------------------------
 
 
 def test_form_of_an_sft_row() -> None:

@@ -30,7 +30,7 @@ def test_a_window_holds_its_span_and_is_no_longer_than_asked(
     found = window(text, start, end, tokens)
     assert text[start:end] in found and found in text
     longest = max(count_tokens(f"{part}.") for part in text.split("."))
-    # Three sentences where the span lies in so many and the window is too small for them.
+    # Three sentences where the span lies in three and the window is too small for them.
     assert count_tokens(found) <= max(tokens, 3 * longest + 2)
     if count_tokens(text) <= tokens:
         assert found == text

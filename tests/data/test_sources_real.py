@@ -1,4 +1,4 @@
-"""The readers on the original files, where they are at hand; whole sets have their papers' counts."""
+"""The readers on the original files, where these are there; whole sets have their papers' counts."""
 
 from collections import Counter
 from itertools import islice

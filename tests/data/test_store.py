@@ -66,9 +66,6 @@ def test_an_id_that_occurs_twice(store_of: StoreOf, second: list[Sample]) -> Non
         store.add(second)
 
 
-# --- Draws --------------------------------------------------------------------------------------------------
-
-
 def test_drop(store_of: StoreOf) -> None:
     store = store_of(SAMPLES)
     store.drop("document IN (?, ?)", ("g-0", "g-9"))
@@ -90,9 +87,6 @@ def test_a_draw_depends_on_the_seed_alone(
     kept = {item.id for item in drawn}
     assert drawn == [item for item in SAMPLES if item.id in kept]  # each in the order of its store
     assert again == [item for item in shuffled if item.id in kept]
-
-
-# --- The file -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt])

@@ -135,6 +135,19 @@ def test_of_data_only_a_new_value_is_foreign() -> None:
     assert is_supported(same, [data], sample) and not is_supported(other, [data], sample)
 
 
+def test_foreign_sentences_of_a_large_set_are_a_seeded_choice(
+    store_of: StoreOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("data_pipeline.pairs.neighbours.POOL", 3)
+    golds = [gold(f"{name}-{part}", name, f"It is {name}{part}.") for name in "abcdefgh" for part in "xy"]
+    chosen = []
+    for seed in (0, 0, 1):
+        neighbours = Neighbours(store_of(golds), seed)
+        chosen.append({item.id for found in map(neighbours.pool, golds) for item in found})
+        assert len(chosen[-1]) <= 3
+    assert chosen[0] == chosen[1] != chosen[2]
+
+
 def test_the_nearest_documents_come_first(store_of: StoreOf) -> None:
     golds = barns()
     far = Sample("far", "Dogs bark at night. Nobody sleeps.", "Dogs bark.", source="s", group="far")

@@ -59,13 +59,11 @@ RECIPE = {
 }  # fmt: skip
 
 
-def built(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, workers: Workers | None = None, **changes: Any
-) -> Any:
+def built(folder: Path, monkeypatch: pytest.MonkeyPatch, engine: str, workers: Any = None) -> dict[Path, Any]:
     """The files of a build."""
     folder.mkdir()
     monkeypatch.chdir(folder)
-    build(DataConfig.model_validate({**RECIPE, **changes}), workers=workers)
+    build(DataConfig.model_validate({**RECIPE, "engine": engine}), workers=workers)
     return {path: path.read_bytes() for path in Path("data").rglob("*") if path.is_file()}
 
 
