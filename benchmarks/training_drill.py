@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.towers import build_towers, training
+from tests.tiny_data import build_towers, training
 
 TOLERANCE = 1e-5
 INTERVAL = 2  # steps between checkpoints

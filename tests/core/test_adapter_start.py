@@ -23,7 +23,7 @@ from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted
 from judge.types import Sample
-from tests.towers import at_step, training, write_prompts
+from tests.tiny_data import at_step, training, write_prompts
 
 ModelFolder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other

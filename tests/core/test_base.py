@@ -14,7 +14,7 @@ from judge.training.config import SFTRecipe
 from judge.training.merge import merge
 from judge.training.sft import train_sft
 from judge.types import Sample
-from tests.towers import build_towers, training
+from tests.tiny_data import build_towers, training
 
 SAMPLES = [Sample("1", "The tower is 30 m high.", "It is 30 m high.", "How high is it?")]
 

@@ -31,7 +31,7 @@ from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted, StopSignals
 from judge.training.weights import move_into
 from tests.calling import call
-from tests.towers import at_step, training
+from tests.tiny_data import at_step, training
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other

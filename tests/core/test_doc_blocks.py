@@ -28,7 +28,7 @@ from judge.load import load_judge
 from judge.types import Sample
 from tests.calling import call
 from tests.encoders import save_judge
-from tests.towers import build_towers
+from tests.tiny_data import build_towers
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(

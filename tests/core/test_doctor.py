@@ -18,6 +18,7 @@ from judge.models.architecture import Architecture, read_architecture
 from judge.models.hardware import GIB, KNOWN_DEVICES, Device
 from judge.training.config import DPORecipe, SFTRecipe, TrainingConfig
 from judge.training.memory import LABEL_SHARE, estimate, layer_bytes, sequences_of
+from tests.calling import call
 
 ModelFolder = Callable[[str], Path]
 QWEN_7B = {

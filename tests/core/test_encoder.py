@@ -27,8 +27,8 @@ from judge.load import load_judge
 from judge.types import Label, Sample, Span
 from tests.calling import call
 from tests.encoders import ARCHITECTURES, NLI, WORDS, save_model
-from tests.towers import at_step, build_towers
-from tests.towers import encoder_recipe as recipe
+from tests.tiny_data import at_step, build_towers
+from tests.tiny_data import encoder_recipe as recipe
 
 
 @pytest.fixture(scope="module", params=list(ARCHITECTURES))

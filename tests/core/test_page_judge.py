@@ -23,8 +23,8 @@ from judge.pages.layout import RUNS, Layout, pages, runs
 from judge.types import Label, Sample, Span
 from tests.calling import call
 from tests.encoders import WORDS
-from tests.towers import build_towers
-from tests.towers import encoder_recipe as recipe
+from tests.tiny_data import build_towers
+from tests.tiny_data import encoder_recipe as recipe
 
 pack = partial(packing.pack, read_base=base_weights)
 

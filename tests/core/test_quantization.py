@@ -19,7 +19,7 @@ from judge.training.arguments import ADAMW, common_arguments, make_arguments, we
 from judge.training.config import SFTRecipe
 from judge.training.models import load_trainable, lora_config
 from judge.training.sft import train_sft
-from tests.towers import training, write_prompts
+from tests.tiny_data import training, write_prompts
 
 ModelFolder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other

@@ -14,7 +14,7 @@ from judge.training.lion import Lion
 from judge.training.models import load_trainable
 from judge.training.sft import train_sft
 from judge.training.weights import own_part
-from tests.towers import training
+from tests.tiny_data import training
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
 

@@ -31,7 +31,7 @@ from judge.training.merge import merge
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
 from tests.calling import call
-from tests.towers import build_towers, training
+from tests.tiny_data import build_towers, training
 
 ROOT = Path(__file__).resolve().parents[2]
 ModelFolder = Callable[[str], Path]

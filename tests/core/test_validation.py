@@ -22,7 +22,7 @@ from judge.training.dpo import train_dpo
 from judge.training.sft import train_sft
 from judge.training.validation import MEASURES, Evaluation, judge_live, measure, validation_samples
 from judge.types import Label, Sample, Verdict
-from tests.towers import training
+from tests.tiny_data import training
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
 

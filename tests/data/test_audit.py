@@ -1,12 +1,12 @@
 """The audit counts what is there, finds what a trivial rule could learn, and shows data as mere text."""
 
+import html
 import json
 import math
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from data_pipeline.audit import audit_folder, audit_samples, limits, write_audit
-from data_pipeline.audit.cells import cells, draw
+from data_pipeline.audit import audit_folder, audit_samples, limits
 from data_pipeline.audit.coherence import features, parts_of
 from data_pipeline.audit.figures import auroc, balanced_accuracy, share
 from data_pipeline.audit.page import html_page, markdown
 from data_pipeline.build.pipeline import build
 from data_pipeline.cli import app
-from data_pipeline.config import DataConfig
 from data_pipeline.labels.rows import judgement, sft_row
-from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.files import open_text, write_json, write_jsonl
 from judge.samples import read_samples, write_samples
 from judge.types import Label, Sample
+from tests.tiny_data import labelled_recipe
 
 EVIL = '<script>alert(1)</script> & "quoted" {{ 7 * 7 }} | `code` [link](javascript:x) *bold*\n# heading'
 
@@ -103,11 +101,6 @@ def test_repeats_conflicts_and_leaking_splits() -> None:
     assert found["conflicts"] == {"count": 1, "first": [("ports-0", "other")]}
     assert found["in_two_splits"] == 1
     assert len([text for text in found["warnings"] if text.startswith("samples")]) == 3
-
-
-def test_nothing_at_all_has_an_audit() -> None:
-    found = audit_samples([])
-    assert found["samples"] == 0 and found["cells"] == [] and markdown(found) and html_page(found)
 
 
 # --- What can be told without reading -----------------------------------------------------------------------
@@ -280,13 +273,13 @@ def added(number: int, *, twice: bool) -> Iterator[Sample]:
         yield gold
         meta = {**shared, "edit_type": "foreign"}
         # Without the shortcut the other document is about the same place.
-        stray = other[0].replace("was built in", "dates from the year") if twice else alike(own, other)
+        city, elsewhere = own[0].split()[3], other[0].split()[3]
+        stray = (
+            other[0].replace("was built in", "dates from the year")
+            if twice
+            else other[1].replace(elsewhere, city)
+        )
         yield replace(gold, id=f"{count}-twin", answer=f"{own[0]} {stray}", label=Label.FAIL, meta=meta)
-
-
-def alike(own: list[str], other: list[str]) -> str:
-    city, elsewhere = own[0].split()[3], other[0].split()[3]
-    return other[1].replace(elsewhere, city)
 
 
 @pytest.mark.parametrize(("twice", "wanted"), [(True, "over"), (False, "within")])
@@ -295,12 +288,6 @@ def test_a_fact_said_twice_is_a_shortcut(twice: bool, wanted: str) -> None:
     halves = cell(found, "s")["figures"]["halves"]
     assert halves["verdict"] == wanted and (halves["value"] > 0.9) is twice
     assert any("halves" in text for text in found["warnings"]) is twice
-
-
-def test_parts_share_words_in_chinese_too() -> None:
-    same = Sample("1", "d", "桥建于1890年。这座桥是1890年建成的。", language="zh")
-    other = replace(same, answer="桥建于1890年。她喜欢在雨天画画。")
-    assert max(features(same)[:3]) > max(features(other)[:3]) == 0
 
 
 @given(st.text("ab A.1。\n", max_size=40).filter(lambda text: len(parts_of(Sample("", "", text))) > 1))
@@ -354,44 +341,16 @@ def test_the_interval_of_an_auroc_of_noise_holds_a_half() -> None:
 # --- Drawing from a large set -------------------------------------------------------------------------------
 
 
-def test_a_draw_takes_whole_documents_in_any_order(store_of: Callable[..., SampleStore]) -> None:
-    rows = [
-        Sample(f"{group}-{place}", "d", "a", group=str(group), label=list(Label)[place % 2], source="s")
-        for place in range(3)
-        for group in range(50)
-    ]
-    chosen = []
-    for order in (rows, rows[::-1]):
-        store = store_of(order)
-        (one,) = cells(store)
-        chosen.append({sample.id for sample in draw(store, one, 30, seed=1)})
-        assert (one.samples, one.pairs) == (150, 50) and 30 <= len(chosen[-1]) < 33
-    groups = {name.split("-")[0] for name in chosen[0]}
-    assert chosen[0] == chosen[1] == {f"{group}-{place}" for group in groups for place in range(3)}
-
-
-def test_a_large_source_is_drawn_from() -> None:
-    found = audit_samples(pairs(100), limit=60)
+def test_of_a_large_source_whole_documents_are_drawn_in_any_order() -> None:
+    rows = list(pairs(100))
+    found = audit_samples(rows, limit=60)
     row = found["cells"][0]
     assert (row["samples"], row["looked_at"], row["pairs"]) == (200, 60, 30)
-    assert found == audit_samples(pairs(100), limit=60) != audit_samples(pairs(100), limit=60, seed=1)
+    assert found["cells"] == audit_samples(rows[::-1], limit=60)["cells"]
+    assert found["cells"] != audit_samples(rows, limit=60, seed=1)["cells"]
 
 
 # --- In a build ---------------------------------------------------------------------------------------------
-
-
-def recipe(folder: Path, samples: Iterable[Sample], **changes: Any) -> DataConfig:
-    write_samples(folder / "mine.jsonl", samples)
-    return DataConfig.model_validate(
-        {
-            "output": str(folder / "data"),
-            "sources": [{"kind": "file", "path": str(folder / "mine.jsonl")}],
-            "perturb": False,
-            "preferences": {"pairs": 0},
-            "modes": {"reason": 0.0},
-            **changes,
-        }
-    )
 
 
 @pytest.fixture(scope="module")
@@ -401,14 +360,14 @@ def tales() -> list[Sample]:
 
 def test_a_build_fails_over_a_limit_and_loses_nothing(tmp_path: Path, tales: list[Sample]) -> None:
     said: list[str] = []
-    manifest = build(recipe(tmp_path, tales, audit="warn"), said.append)
+    manifest = build(labelled_recipe(tmp_path, tales, audit="warn"), said.append)
     over = {one["figure"] for one in manifest["audit"]["over"] if one["fails"]}
     assert over == {"answer_only", "length", "twin"}
     assert any(text.startswith("audit: tales, en, edit: labels give themselves away") for text in said)
     assert "length 1.00 (limit 0.55)" in (tmp_path / "data/card.md").read_text()
     finished = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}
 
-    config = recipe(tmp_path, tales, seed=1)
+    config = labelled_recipe(tmp_path, tales, audit="fail", seed=1)
     with pytest.raises(
         InputError, match=r"tales, en, edit: length 1\.00 is over the limit of 0\.55"
     ) as raised:
@@ -430,45 +389,26 @@ def test_nothing_is_paid_for_a_set_that_fails(tmp_path: Path, tales: list[Sample
         "data_pipeline.build.pipeline.note_judgements", lambda *_: pytest.fail("judgements were asked")
     )
     with pytest.raises(InputError, match="over the limit"):
-        build(recipe(tmp_path, tales))
+        build(labelled_recipe(tmp_path, tales, audit="fail"))
 
 
 def test_no_audit_at_all(tmp_path: Path, tales: list[Sample]) -> None:
-    assert build(recipe(tmp_path, tales, audit="off"))["audit"] is None
+    assert build(labelled_recipe(tmp_path, tales, audit="off"))["audit"] is None
     assert not list((tmp_path / "data").glob("audit.*"))
-    assert recipe(tmp_path, tales, audit=False).audit == "off", "YAML reads 'off' as false"
+    assert labelled_recipe(tmp_path, tales, audit=False).audit == "off", "YAML reads 'off' as false"
 
 
 def test_a_set_within_the_limits_and_one_too_small(tmp_path: Path) -> None:
     said: list[str] = []
-    assert not [o for o in build(recipe(tmp_path, pairs(60)), said.append)["audit"]["over"] if o["fails"]]
+    found = build(labelled_recipe(tmp_path, pairs(60), audit="fail"))["audit"]
+    assert not [one for one in found["over"] if one["fails"]]
     small = pairs(30, "It is commonly believed that {0} saw {1} ships")
-    assert build(recipe(tmp_path, small), said.append)["audit"] == {
-        "over": [],
-        "no_verdict": ["ports, en, edit"],
-    }
+    found = build(labelled_recipe(tmp_path, small, audit="fail"), said.append)["audit"]
+    assert found == {"over": [], "no_verdict": ["ports, en, edit"]}
     assert "audit: too few pairs for a verdict on ports, en, edit" in said
 
 
 # --- Pages --------------------------------------------------------------------------------------------------
-
-
-class Tags(HTMLParser):
-    """The tags, attributes and text of a page."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: set[str] = set()
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def test_data_is_text_on_every_page() -> None:
@@ -479,18 +419,13 @@ def test_data_is_text_on_every_page() -> None:
     ]  # fmt: skip
     found = {**audit_samples(rows), "name": EVIL}
     page = html_page(found)
-    tags = Tags(page)
-    assert not tags.tags & {"script", "a", "img", "iframe", "link"}
-    assert not [name for name in tags.attributes if name.startswith("on") or name in ("href", "src")]
-    assert EVIL in tags.text and "49" not in re.findall(r"\{\{.*?\}\}|quoted. 49", tags.text)
+    assert not re.search(r"<(script|a|img|iframe|link)\b|<[^>]* (on\w+|href|src)=", page)
     assert not re.search(r"url\(|https?:|@import", page)
+    assert EVIL in html.unescape(re.sub("<[^>]*>", "", page))
     lines = markdown(found).splitlines()
     assert not [line for line in lines if "<script" in line or line.startswith("# heading")]
-    tables = [line for line in lines if line.startswith("| ")]
-    cells = {
-        len(re.findall(r"(?<!\\)\|", line)) for line in tables if "alert" in line and "number" not in line
-    }
-    assert cells <= {len(re.findall(r"(?<!\\)\|", line)) for line in tables if "alert" not in line}
+    bars = [(len(re.findall(r"(?<!\\)\|", line)), "alert" in line) for line in lines if line.startswith("| ")]
+    assert {count for count, evil in bars if evil} <= {count for count, evil in bars if not evil}
 
 
 # --- Folders ------------------------------------------------------------------------------------------------
@@ -507,23 +442,6 @@ def built(tmp_path: Path) -> Path:
     record = {"benchmarks": {"halubench": {"rows": 9, "hash": "-"}}, "not_at_hand": ["fib"], "dropped": 3}
     write_json(tmp_path / "manifest.json", {"leaks": record})
     return tmp_path
-
-
-def test_a_folder_and_its_files(built: Path, tmp_path: Path) -> None:
-    found = audit_folder(built)
-    assert found["tokens"] is None and found["leaks"]["dropped"] == 3
-    files = write_audit(found, tmp_path / "deep" / "report.md")
-    assert [path.name for path in files] == ["report.md", "report.html", "report.json"]
-    assert json.loads(files[2].read_text())["samples"] == 80
-    assert (
-        "Not on this machine: fib" in files[1].read_text()
-        and "not on this machine: fib" in files[0].read_text()
-    )
-
-
-def test_a_missing_gate_is_told_of(built: Path) -> None:
-    write_json(built / "manifest.json", {})
-    assert any("leak gate was not run" in text for text in audit_folder(built)["warnings"])
 
 
 def test_tokens_against_a_context(built: Path, model_folder) -> None:
@@ -548,27 +466,28 @@ def test_the_command(built: Path) -> None:
     done = CliRunner().invoke(app, ["audit", str(built)])
     assert done.exit_code == 0, done.output
     assert {path.name for path in built.glob("audit.*")} == {"audit.md", "audit.html", "audit.json"}
+    found = json.loads((built / "audit.json").read_text())
+    assert (found["samples"], found["tokens"], found["leaks"]["dropped"]) == (80, None, 3)
+    assert "not on this machine: fib" in (built / "audit.md").read_text()
+    assert "Not on this machine: fib" in (built / "audit.html").read_text()
+    write_json(built / "manifest.json", {})
     done = CliRunner().invoke(app, ["audit", str(built), "--out", str(built / "only.md"), "--no-html"])
     assert {path.name for path in built.glob("only.*")} == {"only.md", "only.json"}
+    assert "leak gate was not run" in (built / "only.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda folder: (folder / "manifest.json").unlink(), "manifest.json: no such file"),
-        (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json: is not valid JSON"),
-        (
-            lambda folder: (folder / "samples.jsonl").write_text('{"id": "1"}\n'),
-            "samples.jsonl:1: field 'document'",
-        ),
-    ],
-)
-def test_a_wrong_folder_is_refused(built: Path, change, message: str) -> None:
-    change(built)
-    with pytest.raises(InputError, match=re.escape(message)):
-        audit_folder(built)
+def test_a_wrong_folder_is_refused(built: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         audit_folder(built / "nowhere")
+    (built / "samples.jsonl").write_text('{"id": "1"}\n')
+    with pytest.raises(InputError, match=r"samples\.jsonl:1: field 'document'"):
+        audit_folder(built)
+    (built / "manifest.json").write_text("{")
+    with pytest.raises(InputError, match=r"manifest\.json: is not valid JSON"):
+        audit_folder(built)
+    (built / "manifest.json").unlink()
+    with pytest.raises(InputError, match=r"manifest\.json: no such file"):
+        audit_folder(built)
 
 
 # --- Real sets ----------------------------------------------------------------------------------------------

@@ -3,19 +3,17 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from data_pipeline.build.pipeline import build
-from data_pipeline.config import DataConfig
 from eval.benchmarks import get_benchmark
 from eval.published import published
 from judge.errors import InputError
-from judge.files import write_jsonl
 from judge.formats.bianbench import SOURCES, to_row
-from judge.samples import read_samples, row_from_sample
+from judge.samples import read_samples
 from judge.types import Label, Sample, Task
+from tests.tiny_data import labelled_recipe
 
 TASKS = (Task.QA, Task.SUMMARIZATION, Task.DATA2TEXT, Task.TRANSLATION)
 
@@ -43,13 +41,8 @@ def labelled() -> list[Sample]:
 
 
 def make(folder: Path, samples: Sequence[Sample], subsets: Sequence[str]) -> Path:
-    write_jsonl(folder / "mine.jsonl", map(row_from_sample, samples))
-    values: dict[str, Any] = {
-        "output": str(folder / "data"), "sources": [{"kind": "file", "path": str(folder / "mine.jsonl")}],
-        "perturb": False, "audit": "off", "max_repeated": 1, "splits": {"validation": 0.4, "test": 0.0},
-        "modes": {"verdict": 0, "reason": 0}, "preferences": {"pairs": 0}, "bianbench": subsets,
-    }  # fmt: skip
-    build(DataConfig.model_validate(values))
+    settings = {"max_repeated": 1, "splits": {"validation": 0.4, "test": 0.0}, "bianbench": subsets}
+    build(labelled_recipe(folder, samples, **settings))
     return folder / "data"
 
 

@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.build.explain import yields
 from data_pipeline.build.manifest import FILES
 from data_pipeline.build.pipeline import build
 from data_pipeline.build.unfinished import NAME as UNFINISHED
 from data_pipeline.config import DataConfig
 from data_pipeline.sources import store
 from data_pipeline.sources.starter import load_starter
-from judge.configs import load_config
 from judge.errors import InputError, JudgeError
-from judge.files import locked, sha256_file
+from judge.files import locked, read_jsonl, sha256_file, write_jsonl
 from judge.prompting.parsing import parse
 from judge.samples import read_samples
 from judge.types import Label, Sample
@@ -34,17 +32,17 @@ SMALL: Row = {
 }
 
 
-def config(folder: Path, **changes: Any) -> DataConfig:
-    return DataConfig.model_validate({**SMALL, "output": str(folder), **changes})
-
-
 def rows(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row for _, row in read_jsonl(path)]
 
 
 def write(path: Path, items: list[Row]) -> Path:
-    path.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
+    write_jsonl(path, items)
     return path
+
+
+def config(folder: Path, **changes: Any) -> DataConfig:
+    return DataConfig.model_validate({**SMALL, "output": str(folder), **changes})
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +63,9 @@ def test_files_and_hashes(built: Path) -> None:
     found = {str(path.relative_to(built)) for path in built.rglob("*") if path.is_file()}
     assert found == {*FILES, "aside.jsonl", "leaks.jsonl", "manifest.json", "card.md", *AUDIT}
     assert (built / "leaks.jsonl").read_text() == ""
-    aside = [json.loads(line) for line in (built / "aside.jsonl").read_text().splitlines()]
-    assert {row["outcome"] for row in aside} <= {"no verdict"}  # what cannot be decided by quoting
+    assert {row["outcome"] for row in rows(built / "aside.jsonl")} <= {
+        "no verdict"
+    }  # what cannot be decided by quoting
 
 
 def test_the_manifest_counts_right(built: Path) -> None:
@@ -146,37 +145,30 @@ def test_rows_are_of_their_split(built: Path) -> None:
 
 
 def test_rows_in_trls_form(built: Path) -> None:
+    from trl import is_conversational
+
     for split in ("train", "validation"):
         for row in rows(built / "sft" / f"{split}.jsonl"):
             assert [message["role"] for message in row["prompt"]] == ["user"]
             [completion] = row["completion"]
+            assert is_conversational(row)
             assert completion["role"] == "assistant"
             assert parse(completion["content"]).label == row["meta"]["label"]
         for row in rows(built / "dpo" / f"{split}.jsonl"):
             assert [message["role"] for message in row["prompt"]] == ["user"]
+            assert is_conversational(row)
             labels = [parse(row[side][0]["content"]).label for side in ("chosen", "rejected")]
             assert row["chosen"][0]["role"] == row["rejected"][0]["role"] == "assistant"
             assert labels[0] == row["meta"]["label"] and set(labels) == set(Label)
 
 
-def test_trl_knows_the_form(built: Path) -> None:
-    from trl import is_conversational
-
-    assert is_conversational(rows(built / "sft/train.jsonl")[0])
-    assert is_conversational(rows(built / "dpo/train.jsonl")[0])
-
-
 def test_the_card_tells_what_gold_answers_gave(built: Path) -> None:
     manifest = json.loads((built / "manifest.json").read_text())
-    tables = yields(manifest)
-    card = (built / "card.md").read_text()
-    assert "\n".join(tables) in card
-    row = manifest["twins"]["starter_qa"]
-    assert tables[0] == "| source | gold answers | with a pair | edit | added |"
-    wanted = (
+    row, card = manifest["twins"]["starter_qa"], (built / "card.md").read_text()
+    assert "| source | gold answers | with a pair | edit | added |" in card
+    assert (
         f"| starter_qa | {row['golds']} | {row['with a pair'] / row['golds']:.0%} | {row['edit made']} of "
-    )
-    assert any(line.startswith(wanted) for line in tables)
+    ) in card
     edits = Counter[str]()
     for counts in manifest["edits"].values():
         edits.update(counts)
@@ -250,20 +242,6 @@ def test_right_answers_of_labelled_samples_get_twins(tmp_path: Path) -> None:
     assert all(one.id.removesuffix("-twin").endswith("-PASS-gold") for one in made)
     splits = {(one.group, one.meta["split"]) for one in found}
     assert len(splits) == len({group for group, _ in splits})
-
-
-def test_columns(tmp_path: Path) -> None:
-    renamed = [
-        {"context": row["document"], "reply": row["answer"], "verdict": row["label"], "extra": 1}
-        for row in LABELLED
-    ]
-    columns = {"document": "context", "answer": "reply", "label": "verdict"}
-    file = write(tmp_path / "mine.jsonl", renamed)
-    source = {"kind": "file", "path": str(file), "columns": columns}
-    manifest = build(mine(tmp_path / "data", sources=[source]))
-    assert (manifest["samples"], manifest["documents"]) == (24, 12)
-    with pytest.raises(InputError, match=r"contxt.*did you mean 'context'"):
-        build(mine(tmp_path / "data", sources=[{**source, "columns": {**columns, "document": "contxt"}}]))
 
 
 def gold(row: Row) -> Row:
@@ -361,21 +339,17 @@ def test_what_was_made_before_an_interrupt_can_be_looked_at(
     assert len(list(read_samples(folder / UNFINISHED / "samples.jsonl"))) == len(LABELLED)
 
 
-def test_nothing_of_an_earlier_recipe_stays(tmp_path: Path) -> None:
-    """What not every recipe makes would seem to be of the new set."""
+def test_no_memory_of_an_earlier_build(tmp_path: Path) -> None:
+    """A folder that was built into before holds the same as a new one, and no file that its recipe lacks."""
     file = write(tmp_path / "mine.jsonl", LABELLED)
     build(mine(tmp_path / "data", file, bianbench=["en"]))
     assert (tmp_path / "data/bianbench").is_dir() and (tmp_path / "data/audit.md").exists()
+    source = {"kind": "file", "path": str(file), "limit": 16}
     for name in ("data", "new"):
-        build(mine(tmp_path / name, file, audit="off"))
-    assert files_of(tmp_path / "data").keys() == files_of(tmp_path / "new").keys()
-
-
-def test_the_same_id_in_two_sources(tmp_path: Path) -> None:
-    files = [write(tmp_path / f"{name}.jsonl", LABELLED) for name in ("a", "b")]
-    with pytest.raises(InputError, match="id '0-PASS' occurs twice, in one source or in two"):
-        build(mine(tmp_path / "data", *files))
-    assert list((tmp_path / "data").iterdir()) == []
+        build(mine(tmp_path / name, sources=[source], audit="off"))
+    found, new = files_of(tmp_path / "data"), files_of(tmp_path / "new")
+    assert found.pop("manifest.json") != new.pop("manifest.json")  # they name their folders
+    assert found == new
 
 
 def test_an_id_that_a_twin_gets(tmp_path: Path) -> None:
@@ -399,18 +373,6 @@ def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
         build(mine(tmp_path / "data", write(tmp_path / "mine.jsonl", LABELLED)))
 
 
-@pytest.mark.parametrize("number", [1, 12])
-def test_no_memory_of_an_earlier_build(tmp_path: Path, number: int) -> None:
-    """A folder that was built into before holds the same as a new one."""
-    file = write(tmp_path / "mine.jsonl", LABELLED)
-    for limit in (12, number + 9):
-        source = {"kind": "file", "path": str(file), "limit": limit}
-        build(mine(tmp_path / "data", sources=[source]))
-    build(mine(tmp_path / "new", sources=[source]))
-    for name in (*FILES, "aside.jsonl", "leaks.jsonl", "card.md"):
-        assert (tmp_path / "data" / name).read_bytes() == (tmp_path / "new" / name).read_bytes(), name
-
-
 def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
     more = [{**row, "id": row["id"] + "b"} for row in LABELLED[::2]]
     file = write(tmp_path / "mine.jsonl", LABELLED + more)
@@ -421,78 +383,6 @@ def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
     assert manifest["mix"]["kinds"]["labelled"] == {"there": 36, "samples": 16, "share": 1.0, "asked": 0.5}
     assert manifest["mix"]["notes"] == ["edit: 0.0% instead of 50.0%, of 0 samples"]
     assert "| labelled | 36 | 16 | 100.0% | 50.0% |" in (tmp_path / "data/card.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("edit: 1", r"unknown key 'edit'; did you mean 'edits'"),
-        ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
-        ("preferences: {pair: 3}", r"unknown key 'pair'; did you mean 'pairs'"),
-        ("preferences: {candidates: 3}", r"'preferences.candidates': is gone: omit it; the model judges 128"),
-        ("leaks: {benchmarks: [fib]}", r"'leaks.benchmarks': is gone: omit it; the gate compares"),
-        ("splits: {test: 1.5}", r"'splits.test'"),
-        ("sources: []", r"'sources'"),
-        ("sources: [{kind: starter, path: x}]", "kind starter takes no path"),
-        ("sources: [{kind: starter, twins: true}]", "twins is for labelled samples"),
-    ],
-)
-def test_wrong_recipes(text: str, message: str, tmp_path: Path) -> None:
-    start = "" if text.startswith("sources") else "sources: [{kind: starter}]\n"
-    path = tmp_path / "data.yaml"
-    path.write_text(f"output: out\n{start}{text}\n")
-    with pytest.raises(InputError, match=message):
-        load_config(DataConfig, path)
-
-
-# --- RAGTruth -----------------------------------------------------------------------------------------------
-
-
-def ragtruth_folder(root: Path) -> Path:
-    """Twelve sources with a faithful and a hallucinated answer each, in the original two files."""
-    folder = root / "ragtruth"
-    folder.mkdir(parents=True)
-    sources, responses = [], []
-    for number in range(12):
-        info = {"question": "How high is it?", "passages": f"Tower {number} is {number + 20} m high."}
-        sources.append({"source_id": str(number), "task_type": "QA", "source": "MARCO", "source_info": info})
-        for kind, spans in (("a", []), ("b", [{"start": 6, "end": 10, "text": "99 m"}])):
-            answer = "It is 99 m high." if spans else f"It is {number + 20} m high."
-            responses.append(
-                {
-                    "id": f"{number}{kind}",
-                    "source_id": str(number),
-                    "model": "m",
-                    "labels": spans,
-                    "split": "test" if number == 0 else "train",
-                    "quality": "good",
-                    "response": answer,
-                }
-            )
-    write(folder / "source_info.jsonl", sources)
-    write(folder / "response.jsonl", responses)
-    return root
-
-
-def test_ragtruth(tmp_path: Path) -> None:
-    source = {"kind": "ragtruth", "path": str(ragtruth_folder(tmp_path / "originals"))}
-    settings = {"modes": {"reason": 1.0}, "preferences": {"pairs": 4, "reason_share": 0.5}}
-    manifest = build(mine(tmp_path / "data", sources=[source], **settings))
-    assert manifest["samples"] == 22 and manifest["counts"]["source"] == {"ragtruth_qa": 22}
-    replies = [row["completion"][0]["content"] for row in rows(tmp_path / "data/sft/train.jsonl")]
-    assert any("99 m" in reply for reply in replies)
-    assert not any(
-        "Tower 0 " in row["prompt"][0]["content"] for row in rows(tmp_path / "data/sft/train.jsonl")
-    )
-
-
-def test_ragtruth_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = mine(tmp_path / "data", sources=[{"kind": "ragtruth", "tasks": ["qa"]}], leaks={})
-    monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
-    with pytest.raises(InputError, match="JUDGE_DATA_DIR"):
-        build(recipe)
-    monkeypatch.setenv("JUDGE_DATA_DIR", str(ragtruth_folder(tmp_path)))
-    assert build(recipe)["counts"]["label"] == {"FAIL": 11, "PASS": 11}
 
 
 # --- The base model's own mistakes --------------------------------------------------------------------------
@@ -554,22 +444,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads((out / "manifest.json").read_text())["config"]["seed"] == 0
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (("preferences.pair=2",), "unknown key 'pair'; did you mean 'pairs'"),
-        (("nonsense",), "is not an override"),
-        (("sources.3.path=x",), "not a key or place"),
-    ],
-)
-def test_wrong_calls(
-    changes: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("data", "build", recipe_file(tmp_path), *changes) == 2
+def test_a_wrong_call_is_one_line_of_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("data", "build", recipe_file(tmp_path), "preferences.pair=2") == 2
     error = capsys.readouterr().err
-    assert message in error and error.startswith("error: ") and error.count("\n") == 1
-
-
-def test_a_recipe_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("data", "build", tmp_path / "none.yaml") == 2
-    assert "no such file" in capsys.readouterr().err
+    assert "unknown key 'pair'; did you mean 'pairs'" in error
+    assert error.startswith("error: ") and error.count("\n") == 1

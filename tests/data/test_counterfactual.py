@@ -10,15 +10,14 @@ import pytest
 from scripted import REFUSED, scripted
 
 from data_pipeline.build.pipeline import build
-from data_pipeline.config import DataConfig
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.pairs.counterfactual import Counterfactual, counterfactuals
 from data_pipeline.pairs.entities import entities_left
 from data_pipeline.teachers.base import Ask
 from data_pipeline.teachers.reasoning import explain
-from judge.files import write_jsonl
 from judge.types import Label, Language, Sample, Task
+from tests.tiny_data import labelled_recipe
 
 SEED = Sample("q1", "", "Paris", "What is the capital of France?", source="webqa", group="")
 CHINESE = Sample("q2", "", "巴黎", "法国的首都是哪里？", language="zh", source="webqa", group="g")
@@ -67,13 +66,29 @@ def test_in_chinese_too() -> None:
     assert "“里昂”" in reasoning and "“巴黎”" in reasoning
 
 
-FIRST_STAGE = [
-    ("refused", REFUSED), ("invalid", {"counterfactual_answer": "Lyon"}),
-    ("invalid", {**EVIDENCE, "evidence": " "}),
-    ("answers overlap", {**EVIDENCE, "counterfactual_answer": "paris"}),
-    ("answers overlap", {**EVIDENCE, "counterfactual_answer": "Paris, Texas"}),
-    ("evidence without its answer", {**EVIDENCE, "counterfactual_answer": "Nice"}),
-    ("evidence with the true answer", {**EVIDENCE, "evidence": "Not Paris but Lyon is the capital."}),
+# The reason, and the replies: where the first will not do, a second call would find no answer.
+REJECTED = [
+    ("refused", [REFUSED]), ("invalid", [{"counterfactual_answer": "Lyon"}]),
+    ("invalid", [{**EVIDENCE, "evidence": " "}]),
+    ("answers overlap", [{**EVIDENCE, "counterfactual_answer": "paris"}]),
+    ("answers overlap", [{**EVIDENCE, "counterfactual_answer": "Paris, Texas"}]),
+    ("evidence without its answer", [{**EVIDENCE, "counterfactual_answer": "Nice"}]),
+    ("evidence with the true answer", [{**EVIDENCE, "evidence": "Not Paris but Lyon is the capital."}]),
+    ("refused", [EVIDENCE, REFUSED]), ("invalid", [EVIDENCE, {"document": ""}]),
+    (
+        "document without its answer",
+        [EVIDENCE, {"document": "The capital of France is a town, where the king lives."}],
+    ),
+    (
+        "document with the true answer",
+        [EVIDENCE, {"document": DOCUMENT["document"] + " Paris was it before."}],
+    ),
+    ("length", [EVIDENCE, {"document": DOCUMENT["document"] * 3}]),
+    ("length", [EVIDENCE, {"document": "The capital is Lyon."}]),
+    (
+        "document without the evidence",
+        [EVIDENCE, {"document": "Lyon has many old bridges and a famous opera house too."}],
+    ),
 ]  # fmt: skip
 LEFT = [
     ("zh", "唐朝的韩愈", "宋朝的苏轼", "这与韩愈无关。", "韩愈"),
@@ -117,26 +132,19 @@ class OneTeacher(Teachers):
 def test_one_document_a_question(tmp_path: Path) -> None:
     """WebQA has a question once for each passage: five samples of it give one document, and two calls."""
     towns = "甲乙丙丁戊己"
-    rows = [
-        {
-            "id": f"{town}-{passage}",
-            "document": f"第{passage}篇：塞纳河。",
-            "answer": "塞纳河",
-            "language": "zh",
-        }
-        | {"question": f"第{town}座城的河是什么？", "group": town, "source": "webqa"}
+    golds = [
+        Sample(
+            f"{town}-{passage}", f"第{passage}篇：塞纳河。", "塞纳河", f"第{town}座城的河是什么？",
+            language="zh", group=town, source="webqa",
+        )
         for town in towns
         for passage in range(5)
-    ]
-    write_jsonl(tmp_path / "rows.jsonl", rows)
-    values = {
-        "output": str(tmp_path / "data"),
-        "sources": [{"kind": "file", "path": str(tmp_path / "rows.jsonl")}], "edits": 0, "additions": 0,
-        "teachers": [{"name": "one", "kind": "local", "model": "none"}],
-        "counterfactuals": {"teacher": "one", "seeds": 100, "length": 40}, "bianbench": ["cf"],
-        "audit": "off", "splits": {"validation": 0.3, "test": 0}, "preferences": {"pairs": 0},
-    }  # fmt: skip
-    config = DataConfig.model_validate(values)
+    ]  # fmt: skip
+    config = labelled_recipe(
+        tmp_path, golds, perturb=True, edits=0, additions=0, splits={"validation": 0.3, "test": 0},
+        teachers=[{"name": "one", "kind": "local", "model": "none"}], bianbench=["cf"],
+        counterfactuals={"teacher": "one", "seeds": 100, "length": 40},
+    )  # fmt: skip
     manifest = build(config, teachers=OneTeacher(config))
     assert len(OneTeacher.asked) == 2 * len(towns) and manifest["samples"] == 2 * len(towns)
     assert manifest["counts"]["label"] == {"PASS": 6, "FAIL": 6}
@@ -150,27 +158,9 @@ def test_one_document_a_question(tmp_path: Path) -> None:
     assert all("塞纳河" not in row["context"] for row in found)
 
 
-SECOND_STAGE = [
-    ("refused", REFUSED), ("invalid", {"document": ""}),
-    ("document without its answer", {"document": "The capital of France is a town, where the king lives."}),
-    ("document with the true answer", {"document": DOCUMENT["document"] + " Paris was it before."}),
-    ("length", {"document": DOCUMENT["document"] * 3}), ("length", {"document": "The capital is Lyon."}),
-    (
-        "document without the evidence",
-        {"document": "Lyon has many old bridges and a famous opera house too."},
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("reason", "answer"), FIRST_STAGE)
-def test_evidence_that_will_not_do_is_not_expanded(reason: str, answer: Any) -> None:
-    [found] = run(answer)  # a second call would find no answer
-    assert isinstance(found, Rejected) and found.reason == reason
-
-
-@pytest.mark.parametrize(("reason", "answer"), SECOND_STAGE)
-def test_a_document_that_will_not_do_is_refused(reason: str, answer: Any) -> None:
-    [found] = run(EVIDENCE, answer)
+@pytest.mark.parametrize(("reason", "answers"), REJECTED)
+def test_what_will_not_do_is_refused_with_the_reason(reason: str, answers: list[Any]) -> None:
+    [found] = run(*answers)
     assert isinstance(found, Rejected) and found.reason == reason
 
 
@@ -186,14 +176,8 @@ def test_a_document_keeps_no_entity_of_the_true_answer() -> None:
 
 def test_the_order_is_kept_past_those_that_fail() -> None:
     seeds = [Sample(f"q{n}", "", "Paris", SEED.question) for n in range(6)]
-
-    def answer(text: str) -> object:
-        if "<evidence>" in text:
-            return DOCUMENT
-        answer.first += 1  # type: ignore[attr-defined]
-        return REFUSED if answer.first in (1, 3, 4, 6) else EVIDENCE  # type: ignore[attr-defined]
-
-    answer.first = 0  # type: ignore[attr-defined]
-    found = list(counterfactuals(scripted(answer, ahead=2), seeds, "news", 20))
+    first = iter([REFUSED, EVIDENCE, REFUSED, REFUSED, EVIDENCE, REFUSED])
+    script = scripted(lambda text: DOCUMENT if "<evidence>" in text else next(first), ahead=2)
+    found = list(counterfactuals(script, seeds, "news", 20))
     names = [item.faithful.id if isinstance(item, Counterfactual) else item.reason for item in found]
     assert names == ["refused", "q1-counterfactual", "refused", "refused", "q4-counterfactual", "refused"]

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from data_pipeline.build.mix import allot
 from data_pipeline.build.sampling import draw
@@ -74,33 +73,34 @@ def test_shares_hold_where_there_is_enough(samples: int, wished: list[float], ca
         assert count == pytest.approx(samples * kinds[kind] / fsum(wished), abs=0.01)
 
 
-def test_what_one_kind_cannot_give_the_others_do_in_proportion() -> None:
-    there = {("edit", "s"): 1000, ("long", "s"): 1000, ("added", "s"): 30}
-    plan = allot(there, MixConfig(samples=600, kinds={"edit": 2, "long": 1, "added": 3}))
-    assert plan.cells == pytest.approx({("added", "s"): 30, ("edit", "s"): 380, ("long", "s"): 190})
-
-
-def test_a_cap_moves_kinds_to_other_sources() -> None:
-    """Edits are in one source alone; the long answers make room for them there."""
-    there = {("edit", "s"): 500, ("long", "s"): 500, ("long", "t"): 500}
-    config = MixConfig(samples=400, kinds={"edit": 0.5, "long": 0.5}, max_source=0.5)
-    plan = allot(there, config)
-    assert shares(plan.cells, 0) == pytest.approx({"edit": 200, "long": 200})
-    assert shares(plan.cells, 1) == pytest.approx({"s": 200, "t": 200})
-
-
-def test_a_large_source_is_capped_and_the_set_made_smaller() -> None:
-    there = {("edit", "s"): 7300, ("edit", "t"): 900, ("edit", "u"): 900, ("edit", "v"): 900}
-    plan = allot(there, MixConfig(samples=10000, max_source=0.25))
-    assert shares(plan.cells, 1) == pytest.approx({"s": 900, "t": 900, "u": 900, "v": 900})
-    wider = allot(there, MixConfig(samples=10000, max_source=0.4))
-    assert wider.total == pytest.approx(4500) and wider.cells["edit", "s"] <= 0.4 * wider.total + 0.01
-
-
-def test_weights_of_sources() -> None:
-    there = {("edit", "s"): 1000, ("edit", "t"): 1000, ("edit", "u"): 1000}
-    plan = allot(there, MixConfig(samples=300, sources={"s": 3, "u": 0}))
-    assert plan.cells == pytest.approx({("edit", "s"): 225, ("edit", "t"): 75})
+@pytest.mark.parametrize(
+    ("there", "wishes", "column", "wanted"),
+    [
+        (  # what one kind cannot give the others do in proportion
+            {("edit", "s"): 1000, ("long", "s"): 1000, ("added", "s"): 30},
+            {"samples": 600, "kinds": {"edit": 2, "long": 1, "added": 3}},
+            0, {"added": 30, "edit": 380, "long": 190},
+        ),
+        (  # edits are in one source alone; the long answers make room for them there
+            {("edit", "s"): 500, ("long", "s"): 500, ("long", "t"): 500},
+            {"samples": 400, "kinds": {"edit": 0.5, "long": 0.5}, "max_source": 0.5},
+            1, {"s": 200, "t": 200},
+        ),
+        (  # a large source is capped, and the set made smaller
+            {("edit", "s"): 7300, ("edit", "t"): 900, ("edit", "u"): 900, ("edit", "v"): 900},
+            {"samples": 10000, "max_source": 0.25}, 1, {"s": 900, "t": 900, "u": 900, "v": 900},
+        ),
+        (  # weights of sources
+            {("edit", "s"): 1000, ("edit", "t"): 1000, ("edit", "u"): 1000},
+            {"samples": 300, "sources": {"s": 3, "u": 0}}, 1, {"s": 225, "t": 75},
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_allotted(
+    there: dict[tuple[str, str], int], wishes: dict[str, Any], column: int, wanted: dict[str, int]
+) -> None:
+    plan = allot(there, MixConfig(**wishes))
+    assert shares(plan.cells, column) == pytest.approx(wanted)
 
 
 # --- Drawing ------------------------------------------------------------------------------------------------
@@ -240,33 +240,6 @@ def test_the_seed_decides_and_not_the_order(store_of: StoreOf) -> None:
 def test_more_than_there_are_is_all(store_of: StoreOf) -> None:
     left, record = drawn(store_of(MIXED), samples=len(MIXED))
     assert left == MIXED and record["notes"] == []
-
-
-def test_a_set_can_be_drawn_from_again(store_of: StoreOf) -> None:
-    store = store_of(MIXED)
-    first, _ = drawn(store, samples=60)
-    second, _ = drawn(store, samples=20)
-    assert 14 < len(second) <= 20 and {item.id for item in second} <= {item.id for item in first}
-
-
-def test_nothing_to_draw_from(store_of: StoreOf) -> None:
-    left, record = drawn(store_of([]), samples=5, kinds={"edit": 1}, max_source=0.2)
-    assert left == [] and record["samples"] == 0
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"kinds": {"edits": 1}}, "unknown kind 'edits'"),
-        ({"kinds": {"edit": 0}}, "all shares are 0"),
-        ({"kinds": {"edit": -1}}, "greater than or equal to 0"),
-        ({"max_source": 0}, "greater than 0"),
-        ({"by": ["source"]}, "Extra inputs"),
-    ],
-)
-def test_wrong_wishes(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        MixConfig(samples=5, **changes)
 
 
 def test_a_weight_for_a_source_that_is_not_there(store_of: StoreOf) -> None:

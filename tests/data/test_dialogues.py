@@ -235,17 +235,6 @@ def test_a_run_costs_what_was_said_and_is_never_paid_twice(tmp_path: Path) -> No
             prepare(config.model_copy(update={"repairs": str(tmp_path / "repairs.jsonl")}))
 
 
-def test_a_model_in_this_process_talks_too(tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
-    local = {"name": "one", "kind": "local", "model": str(model_folder("gemma")), "max_tokens": 4}
-    config = recipe(tmp_path, domains={"task": 2}, rounds=[1, 1], teachers=[local])
-    [estimate] = dry_run(config).values()
-    assert estimate.calls == 4 and estimate.cost == 0
-    manifest = run(config)
-    # A random model finds no end: its turns are cut, and dialogues of cut turns are of no use.
-    assert manifest["dropped"]["truncated"]["count"] + sum(manifest["dialogues"].values()) == 2
-    assert manifest["calls"]["one"]["calls"] >= 2
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -17,7 +17,7 @@ from data_pipeline.pairs.documents.parts import is_table, parts_of, without
 from data_pipeline.pairs.documents.passage import other_passage
 from data_pipeline.pairs.documents.plausible import can_change
 from data_pipeline.pairs.documents.records import Triple, alter_record, change_places, triples_of
-from data_pipeline.pairs.documents.supporting import can_be_missed, is_gone, supporting_parts
+from data_pipeline.pairs.documents.supporting import is_gone, supporting_parts
 from data_pipeline.pairs.documents.swap import replace_words, swap
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.sources import SourceConfig, read_source
@@ -52,13 +52,6 @@ def edited(sample: Sample, seed: int = 0) -> list[Contrast]:
 # --- What supports an answer --------------------------------------------------------------------------------
 
 
-def test_sentences_and_lines_are_parts() -> None:
-    assert len(parts_of(BRIDGE)) == 5
-    assert [TRIPLES[part.start : part.end].split(" | ")[1] for part in parts_of(TRIPLES)] == [
-        "designer", "length", "population",
-    ]  # fmt: skip
-
-
 def test_a_short_answer_is_supported_wherever_it_stands() -> None:
     assert supporting_parts(BRIDGE, "Ada Holst", "Who designed it?", "en") == [1]
     assert supporting_parts(BRIDGE, "the river", "What does it span?", "en") == [0, 2]
@@ -70,19 +63,6 @@ def test_a_long_answer_is_supported_by_the_sentence_that_shares_its_words() -> N
     assert supporting_parts(BRIDGE, claim, "", "en") == [3]
     assert not is_gone(BRIDGE, BRIDGE, claim, "", "en")
     assert is_gone(without(BRIDGE, [3]), BRIDGE, claim, "", "en")
-
-
-def test_a_short_answer_is_gone_with_the_only_sentence_of_its_document() -> None:
-    document = "The Lindmoor bridge is forty metres long."
-    assert is_gone("", document, "forty metres", "How long is the bridge?", "en")
-
-
-@pytest.mark.parametrize(
-    ("answer", "can"),
-    [("yes", False), ("No.", False), ("3", False), ("1931", True), ("是", False), ("27 months", True)],
-)
-def test_what_cannot_be_missed_is_left_alone(answer: str, can: bool) -> None:
-    assert can_be_missed(answer, "zh" if answer == "是" else "en") is can
 
 
 # --- Another passage ----------------------------------------------------------------------------------------
@@ -184,12 +164,21 @@ def test_front_matter_makes_no_table_of_an_article() -> None:
     assert is_table("\n".join(talk))
 
 
-def test_tables_and_records_lose_no_line() -> None:
-    table = "Fiscal year\n2020\n2019\nNet sales\n214.5\n198.2\nNet income\n31.7"
-    assert (
-        is_table(table) and is_table('{"length": "214 m"}') and not is_table(TRIPLES) and not is_table(BRIDGE)
-    )
-    assert delete_of(gold("214.5", "What were net sales in 2020?", table)) == []
+TABLE = "Fiscal year\n2020\n2019\nNet sales\n214.5\n198.2\nNet income\n31.7"
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "document"),
+    [
+        ("214.5", "What were net sales in 2020?", TABLE),
+        ("214 m", "How long is it?", '{"length": "214 m"}'),
+        ("Holst", "Who?", "Holst came. Holst saw. Holst left."),
+        ("3", "How many men came?", f"{BRIDGE} There were 3 men."),
+        ("yes", "Is it there?", f"{BRIDGE} The answer was yes."),
+    ],
+)
+def test_tables_and_what_cannot_be_missed_lose_nothing(answer: str, question: str, document: str) -> None:
+    assert delete_of(gold(answer, question, document)) == []
 
 
 def test_one_item_of_a_list_loses_its_ground() -> None:
@@ -207,11 +196,6 @@ def test_chinese_sentences_leave_too() -> None:
     [found] = delete_of(gold("安娜·霍尔斯特", "谁设计了这座桥？", document, language="zh"))
     assert "霍尔斯特" not in found.hallucinated_document and "霍尔斯特" in found.faithful_document
     assert (found.hallucinated_document or "").count("。") == (found.faithful_document or "").count("。") == 3
-
-
-def test_what_stands_everywhere_cannot_be_deleted() -> None:
-    document = "Holst came. Holst saw. Holst left."
-    assert delete_of(gold("Holst", "Who?", document)) == []
 
 
 def test_a_mention_that_answers_nothing_may_stay() -> None:
@@ -418,12 +402,6 @@ def test_twins_differ_in_their_document_alone() -> None:
         assert hallucinated.meta["inserted"] in hallucinated.answer
     told = [bool(explain(faithful) and explain(hallucinated)) for faithful, hallucinated in pairs]
     assert sum(told) > 0.9 * len(pairs)
-
-
-def test_the_same_seed_gives_the_same_document() -> None:
-    golds = load_starter()[:40]
-    assert [edited(item, 1) for item in golds] == [edited(item, 1) for item in golds]
-    assert [edited(item, 1) for item in golds] != [edited(item, 2) for item in golds]
 
 
 @pytest.mark.parametrize(("kind", "least"), [("xquad", 0.45), ("webnlg", 0.7), ("covid_qa", 0.15)])

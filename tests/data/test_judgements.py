@@ -11,20 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scripted import REFUSED, scripted
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig, ReasoningConfig
+from data_pipeline.labels.ensemble import decide, yield_markdown
 from data_pipeline.labels.judgements import note_judgements
 from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.labels.rows import opposite
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import SampleStore
+from data_pipeline.teachers.base import Judgement
 from judge.errors import JudgeError
-from judge.files import write_jsonl
 from judge.prompting.parsing import parse
 from judge.types import Label, Sample
+from tests.tiny_data import labelled_recipe
 
 NAMES = ("one", "two", "three")
+CHAT = [{"name": name, "kind": "local", "model": "none"} for name in NAMES]
 PATTERNS = ("RRR", "RWW", "WRW", "WWR", "WWW", "---", "-RW", "W--")
 """What each teacher is on each sample: right, wrong, or without a verdict."""
 
@@ -70,17 +76,12 @@ class ScriptedTeachers(Teachers):
         self.scripts = dict(zip(NAMES, scripts, strict=False))
 
     def ask(self, name: str) -> Any:
-        return scripted(self.scripts[name])
-
-
-def recipe(**changes: Any) -> DataConfig:
-    chat = [{"name": name, "kind": "local", "model": "none"} for name in NAMES]
-    settings = {"output": "unused", "sources": [{"kind": "starter"}], "teachers": chat}
-    return DataConfig.model_validate({**settings, **changes})
+        return scripted(self.scripts[name], ahead=3 * NAMES.index(name))  # each at its own pace
 
 
 def scripted_teachers(*scripts: Callable[[str], Any]) -> Teachers:
-    return ScriptedTeachers(recipe(), *scripts)
+    settings = {"output": "unused", "sources": [{"kind": "starter"}], "teachers": CHAT}
+    return ScriptedTeachers(DataConfig.model_validate(settings), *scripts)
 
 
 @pytest.fixture
@@ -99,34 +100,30 @@ def note(store_of: Callable[..., SampleStore], tmp_path: Path) -> Callable[..., 
     return make
 
 
-# --- The four ways ------------------------------------------------------------------------------------------
+# --- Bi'an's ensemble ---------------------------------------------------------------------------------------
 
 
-def test_the_ensemble(note: Callable[..., Any]) -> None:
-    store, table, dropped, aside = note(SAMPLES, "ensemble", *map(script, range(3)))
-    for sample, pattern in zip(SAMPLES, PATTERNS, strict=True):
-        best = pattern.find("R")
-        number = sample.id.removeprefix("tower-")
-        said = [(name, f"{name} looked at tower {number}.") for name in NAMES]
-        assert store.reasonings(sample, right=True) == ([said[best]] if best >= 0 else [])
-        wrong = [said[place] for place in range(3) if pattern[place] == "W"] if best >= 0 else []
-        assert store.reasonings(sample, right=False) == wrong
-    assert dropped == {
-        "reasoning: no verdict": {"count": 1, "ids": ["tower-5"]},
-        "reasoning: unanimous error": {"count": 2, "ids": ["tower-4", "tower-7"]},
-    }
-    assert [(row["sample"]["id"], row["outcome"]) for row in aside] == [
-        ("tower-4", "unanimous error"),
-        ("tower-5", "no verdict"),
-        ("tower-7", "unanimous error"),
-    ]
-    assert [item["teacher"] for item in aside[0]["judgements"]] == list(NAMES)
-    assert table["ensemble"] == {"samples": 8, "kept": 5, "unanimous error": 2, "no verdict": 1, "pairs": 7}
-    for place, name in enumerate(NAMES):
-        counts, marks = table["teachers"][name], Counter(pattern[place] for pattern in PATTERNS)
-        for mark, outcome in (("R", "correct"), ("W", "wrong"), ("-", "unparsed")):
-            assert counts[outcome] == marks[mark]
-    assert [table["teachers"][name]["chosen"] for name in NAMES] == [2, 2, 1]
+@given(st.text("RW-", max_size=6), st.sampled_from(Label))
+def test_the_best_right_judgement_is_chosen_over_each_wrong_one(pattern: str, gold: Label) -> None:
+    """Bi'an, 2.3 and B.1, by priority; what holds no verdict (-) is neither chosen nor rejected."""
+    labels = {"R": gold, "W": opposite(gold), "-": None}
+    items = [Judgement(f"t{n}", labels[mark], "so") for n, mark in enumerate(pattern)]
+    decision = decide(tower(0, gold), items)
+    wrong = [f"t{n}" for n, mark in enumerate(pattern) if mark == "W"]
+    if "R" in pattern:
+        assert decision.chosen == items[pattern.index("R")] and decision.outcome == "kept"
+        assert [item.teacher for item in decision.rejected] == wrong
+    else:
+        assert decision.chosen is None and decision.rejected == ()
+        assert decision.outcome == ("unanimous error" if wrong else "no verdict")
+
+
+def test_a_sample_without_a_gold_label_cannot_be_decided() -> None:
+    with pytest.raises(ValueError, match="no gold label"):
+        decide(replace(SAMPLES[0], label=None), [])
+
+
+# --- What teachers are told ---------------------------------------------------------------------------------
 
 
 def test_teachers_of_an_ensemble_are_not_told_the_label(note: Callable[..., Any]) -> None:
@@ -140,16 +137,6 @@ def test_teachers_of_an_ensemble_are_not_told_the_label(note: Callable[..., Any]
     note([tower(0, Label.FAIL, edit_type="number", change=change)], "ensemble", listen)
     [prompt] = asked
     assert change not in prompt and "changed" not in prompt and "tower-0" not in prompt
-
-
-def test_by_rules(note: Callable[..., Any]) -> None:
-    right, wrong = tower(0, Label.PASS), tower(1, Label.FAIL)
-    store, table, dropped, aside = note([right, wrong], "rules")
-    [(teacher, reasoning)] = store.reasonings(right, right=True)
-    assert teacher == "rules" and "Tower 0 is 20 m high." in reasoning
-    assert dropped == {"reasoning: no verdict": {"count": 1, "ids": ["tower-1"]}}  # nothing to cite
-    assert aside[0]["judgements"][0]["problem"] == "nothing to cite"
-    assert table["ensemble"]["kept"] == 1
 
 
 @pytest.mark.parametrize("way", ["known_label", "backward"])
@@ -194,17 +181,6 @@ def test_samples_that_want_no_reasoning_are_not_judged(
     assert table["ensemble"]["samples"] == 0 and (tmp_path / "aside.jsonl").read_text() == ""
 
 
-def test_nothing_is_half_written_when_a_teacher_fails(note: Callable[..., Any], tmp_path: Path) -> None:
-    def fails(prompt: str) -> Any:
-        if "Tower 6" in prompt:
-            raise JudgeError("the server is gone")
-        return script(0)(prompt)
-
-    with pytest.raises(JudgeError, match="the server is gone"):
-        note(SAMPLES, "ensemble", fails)
-    assert list(tmp_path.iterdir()) == []
-
-
 # --- A whole build ------------------------------------------------------------------------------------------
 
 
@@ -212,16 +188,10 @@ def test_nothing_is_half_written_when_a_teacher_fails(note: Callable[..., Any], 
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Forty labelled towers; a quarter of them in the test split, which nobody judges."""
     root = tmp_path_factory.mktemp("ensemble")
-    rows = [
-        {**{name: getattr(sample, name) for name in ("id", "document", "question", "answer", "group")}}
-        | {"label": str(sample.label)}
-        for sample in (tower(number, list(Label)[number % 2]) for number in range(40))
-    ]
-    write_jsonl(root / "towers.jsonl", rows)
-    config = recipe(
-        output=str(root / "data"),
-        sources=[{"kind": "file", "path": str(root / "towers.jsonl")}],
-        perturb=False,
+    config = labelled_recipe(
+        root,
+        [tower(number, list(Label)[number % 2]) for number in range(40)],
+        teachers=CHAT,
         splits={"validation": 0.25, "test": 0.25},
         modes={"verdict": 0.5, "reason": 1.0},
         reasoning={"way": "ensemble", "teachers": NAMES},
@@ -245,7 +215,8 @@ def test_a_teacher_that_fails_leaves_the_finished_set_alone(built: Path, tmp_pat
     folder = tmp_path / "data"
     shutil.copytree(built, folder)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    config = recipe(**{**json.loads((built / "manifest.json").read_text())["config"], "output": str(folder)})
+    settings = json.loads((built / "manifest.json").read_text())["config"]
+    config = DataConfig.model_validate({**settings, "output": str(folder)})
     with pytest.raises(JudgeError, match="the server is gone"):
         build(config, teachers=ScriptedTeachers(config, fails, *map(script, (1, 2))))
     assert {path: path.read_bytes() for path in before} == before
@@ -295,11 +266,19 @@ def test_the_manifest_of_a_build(built: Path) -> None:
     manifest = json.loads((built / "manifest.json").read_text())
     table, aside = manifest["yield"], rows_of(built / "aside.jsonl")
     assert table["ensemble"]["samples"] == 30
+    judged = [row for row in rows_of(built / "samples.jsonl") if row["meta"]["split"] != "test"]
+    patterns = [PATTERNS[int(row["id"].removeprefix("tower-")) % len(PATTERNS)] for row in judged]
+    for place, name in enumerate(NAMES):
+        marks = Counter(pattern[place] for pattern in patterns)
+        counts = [table["teachers"][name][outcome] for outcome in ("correct", "wrong", "unparsed")]
+        assert counts == [marks["R"], marks["W"], marks["-"]]
+    assert yield_markdown(table).rstrip() in (built / "card.md").read_text()
     errors, silent = table["ensemble"]["unanimous error"], table["ensemble"]["no verdict"]
     assert table["ensemble"]["kept"] + errors + silent == 30 and errors and silent
     assert Counter(row["outcome"] for row in aside) == {"unanimous error": errors, "no verdict": silent}
     assert manifest["dropped"]["reasoning: unanimous error"]["count"] == errors
     assert manifest["dropped"]["reasoning: no verdict"]["count"] == silent
+    assert all([said["teacher"] for said in row["judgements"]] == list(NAMES) for row in aside)
     dropped = {name for reason in manifest["dropped"].values() for name in reason["ids"]}
     assert dropped == {row["sample"]["id"] for row in aside}
     for side, folder, key in (("chosen", "sft", "by"), ("rejected", "dpo", "rejected from")):

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from benchmarks.leak_recall import figures, planted, synthetic
 from data_pipeline.build.pipeline import build
-from data_pipeline.config import DataConfig, LeaksConfig
+from data_pipeline.config import LeaksConfig
 from data_pipeline.leaks import BENCHMARKS, BenchmarkIndex, IndexBuilder, Kind, available, kept
 from data_pipeline.leaks.gate import LeakGate, leaks_in
-from data_pipeline.leaks.shingles import fingerprint, passages, shingles, shingles_of, words
+from data_pipeline.leaks.shingles import fingerprint, shingles, shingles_of, words
 from data_pipeline.sources.starter import load_starter
 from judge.errors import InputError
-from judge.files import open_text
+from judge.files import open_text, write_jsonl
 from judge.formats.shared import side_of
 from judge.samples import write_samples
 from judge.types import Label, Sample, Task
-from tests.data.test_build import ragtruth_folder
+from tests.tiny_data import labelled_recipe
 
 BRIDGE = (
     "The Tarn Bridge was designed by Ada Holst and opened on 3 May 1931. It replaced a ferry that had "
@@ -198,12 +198,12 @@ def test_an_answer_in_words_of_its_own_is_looked_for_by_its_words() -> None:
 def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path) -> None:
     """COVID-QA's articles in HaluBench: a recipe reads one side, the suite the other."""
     articles = {name: facts(120, name) for name in (f"n{number}" for number in range(12))}
-    (tmp_path / "halubench").mkdir()
-    with (tmp_path / "halubench/halubench.jsonl").open("w") as stream:
-        for sentences in articles.values():
-            row = {"passage": " ".join(sentences), "question": "What?", "answer": "It."}
-            stream.write(json.dumps({**row, "source_ds": "covidQA"}) + "\n")
-    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path)))
+    rows = [
+        {"passage": " ".join(sentences), "question": "What?", "answer": "It.", "source_ds": "covidQA"}
+        for sentences in articles.values()
+    ]
+    write_jsonl(tmp_path / "halubench/halubench.jsonl", rows)
+    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path), benchmarks=("halubench",)))
     sides = set()
     for name, sentences in articles.items():
         side = side_of("covid_qa", " ".join(sentences))
@@ -218,7 +218,7 @@ def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path
 def test_a_set_built_to_measure_with_is_a_benchmark_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Named by its folder; also where no benchmark is at hand. Its own sources are no exception."""
+    """Named by its folder; also where there is no benchmark. Its own sources are no exception."""
     monkeypatch.delenv("JUDGE_DATA_DIR", raising=False)
     folder = str(tmp_path / "bianbench/data")
     with pytest.raises(InputError, match=r"samples\.jsonl: no such file; build that set first"):
@@ -235,40 +235,55 @@ def test_a_set_built_to_measure_with_is_a_benchmark_too(
 
 def test_rows_of_the_test_split_of_ragtruth_are_compared(tmp_path: Path) -> None:
     """They name their set as a source of its own split does, which once hid them."""
-    gate = LeakGate(LeaksConfig(data_dir=str(ragtruth_folder(tmp_path))))
-    tower = Sample("s", "Tower 0 is 20 m high.", "It is 20 m high.", "How high is it?", source="towers")
-    assert gate.check(tower) is not None
-    assert gate.check(replace(tower, source="ragtruth_qa")) is not None
-    assert gate.check(replace(tower, document="Tower 1 is 21 m high.", answer="It is 21 m high.")) is None
+    towers = [
+        Sample(
+            str(height),
+            f"Tower {height - 20} is {height} m high.",
+            f"It is {height} m high.",
+            "How high is it?",
+        )
+        for height in (20, 21)
+    ]
+    infos = [
+        {"source_id": tower.id, "task_type": "QA", "source": "MARCO",
+         "source_info": {"question": tower.question, "passages": tower.document}}
+        for tower in towers
+    ]  # fmt: skip
+    answers = [
+        {"id": tower.id, "source_id": tower.id, "model": "m", "labels": [], "split": split,
+         "quality": "good", "response": tower.answer}
+        for tower, split in zip(towers, ("test", "train"), strict=True)
+    ]  # fmt: skip
+    write_jsonl(tmp_path / "ragtruth/source_info.jsonl", infos)
+    write_jsonl(tmp_path / "ragtruth/response.jsonl", answers)
+    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path), benchmarks=("ragtruth",)))
+    for source in ("towers", "ragtruth_qa"):
+        found = [gate.check(replace(tower, source=source)) is not None for tower in towers]
+        assert found == [True, False]
 
 
 def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
-    (tmp_path / "data/halubench").mkdir(parents=True)
-    golds = list(load_starter())[:40]
-    with (tmp_path / "data/halubench/halubench.jsonl").open("w") as stream:
-        for gold in golds[:12]:
-            row = {"passage": gold.document_text, "question": gold.question, "answer": gold.answer}
-            stream.write(json.dumps({**row, "source_ds": "DROP"}) + "\n")
-    recipe = {
-        "sources": [{"kind": "file", "path": str(tmp_path / "mine.jsonl")}],
-        "output": str(tmp_path / "out"), "audit": "off", "preferences": {"pairs": 0},
-        "leaks": {"data_dir": str(tmp_path / "data")},
-    }  # fmt: skip
-    write_samples(tmp_path / "mine.jsonl", (replace(gold, source="mine") for gold in golds))
+    golds = [replace(gold, source="mine") for gold in load_starter()[:40]]
+    rows = [
+        {"passage": gold.document_text, "question": gold.question, "answer": gold.answer, "source_ds": "DROP"}
+        for gold in golds[:12]
+    ]
+    write_jsonl(tmp_path / "originals/halubench/halubench.jsonl", rows)
+    leaks = {"data_dir": str(tmp_path / "originals"), "benchmarks": ["halubench"]}
     with pytest.raises(
         InputError, match=r"sources.0'.*12 of 40 samples of .*mine.jsonl occur .*\(30%\).*max_dropped=0\.2"
     ):
-        build(DataConfig.model_validate(recipe))
-    assert not (tmp_path / "out/manifest.json").exists()
-    listed = tmp_path / "out/unfinished-build/leaks.jsonl"
+        build(labelled_recipe(tmp_path, golds, perturb=True, leaks=leaks))
+    assert not (tmp_path / "data/manifest.json").exists()
+    listed = tmp_path / "data/unfinished-build/leaks.jsonl"
     assert len(listed.read_text().splitlines()) == 12
-    recipe["leaks"]["max_dropped"] = 0.4
     said: list[str] = []
-    manifest = build(DataConfig.model_validate(recipe), say=said.append)
+    recipe = labelled_recipe(tmp_path, golds, perturb=True, leaks={**leaks, "max_dropped": 0.4})
+    manifest = build(recipe, say=said.append)
     assert manifest["leaks"]["by_source"] == {"mine": {"checked": 40, "dropped": 12, "share": 0.3}}
     assert "leak gate: mine: 12 of 40 dropped (30.0%)" in said
-    assert "| mine | 40 | 12 | 30.0% |" in (tmp_path / "out/card.md").read_text()
-    assert len((tmp_path / "out/leaks.jsonl").read_text().splitlines()) == 12 and not listed.exists()
+    assert "| mine | 40 | 12 | 30.0% |" in (tmp_path / "data/card.md").read_text()
+    assert len((tmp_path / "data/leaks.jsonl").read_text().splitlines()) == 12 and not listed.exists()
 
 
 def test_an_index_comes_back_from_its_file(index: BenchmarkIndex, tmp_path: Path) -> None:
@@ -344,11 +359,6 @@ def test_the_hash_names_what_is_compared() -> None:
     assert made() == {"rows": 0, "hash": made()["hash"]}
 
 
-def test_an_empty_index_finds_nothing() -> None:
-    index = BenchmarkIndex.build({})
-    assert index.check(Sample("1", BRIDGE, ANSWER, QUESTION)) is None
-
-
 # --- Texts --------------------------------------------------------------------------------------------------
 
 
@@ -371,16 +381,6 @@ def test_ascii_and_other_texts_are_read_alike() -> None:
     assert words("\uff21da's caf\u00e9 \u2014 1\u30003") == [b"ada", b"s", "caf\u00e9".encode(), b"1", b"3"]
     assert words("青湖abc") == ["青".encode(), "湖".encode(), b"abc"]
     assert words("a_b") == words("a\u2014b") == [b"a", b"b"]
-
-
-def test_passages_of_few_words_go_with_the_next() -> None:
-    long = "word " * 60
-    assert [len(part) for part in passages(Sample("1", f"Title\n\n{long}\n \n{long}\n\nend", "x"))] == [
-        61,
-        60,
-        1,
-    ]
-    assert [len(part) for part in passages(Sample("1", (long, long), "x"))] == [60, 60]
 
 
 # --- Real benchmarks ----------------------------------------------------------------------------------------

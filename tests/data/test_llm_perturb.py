@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scripted import REFUSED, scripted
 
 from data_pipeline.edits import Edit, RulePerturber
-from data_pipeline.edits.verify import MAX_EDITS, Change, Rejected, changes, verify
+from data_pipeline.edits.verify import MAX_EDITS, Rejected, verify
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.teachers.perturbing import in_form, perturb_with
 from data_pipeline.teachers.reasoning import explain
@@ -84,19 +84,6 @@ def test_what_is_no_clean_wrong_answer_is_refused_with_the_reason(
 ) -> None:
     found = verify(gold(old, language), new)
     assert isinstance(found, Rejected) and found.reason == reason, found
-
-
-def test_one_name_in_three_places_is_one_edit() -> None:
-    old = "Holst came. Then Holst spoke, and Holst left at noon."
-    new = old.replace("Holst", "Calder").replace("noon", "dawn")
-    assert not isinstance(verify(gold(old), new), Rejected)
-
-
-def test_the_place_of_an_edit_is_that_in_the_new_answer() -> None:
-    old, new = "The mayor of Tarrow opened it in 1931.", "The young mayor of Marn opened it in 1948."
-    found = changes(old, new)
-    assert found == [Change("", "young", 4), Change("Tarrow", "Marn", 19), Change("1931", "1948", 37)]
-    assert all(new[edit.start :].startswith(edit.inserted) for edit in found)
 
 
 @pytest.mark.parametrize(

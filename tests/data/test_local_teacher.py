@@ -8,13 +8,17 @@ from typing import Any
 
 import pytest
 
-from data_pipeline.teachers.local import CHUNK, LocalClient, outermost_json
+from data_pipeline.config import DataConfig
+from data_pipeline.labels.recipe_teachers import Teachers
+from data_pipeline.teachers.local import CHUNK, LocalClient
 from judge.backends.base import Decoding, Generation
+from judge.backends.vllm_engine import VLLMSettings
 from judge.remote.cache import CallCache
 from judge.remote.chat import ChatRequest, Reply
 from judge.types import Message
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+OTHER = {"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]}
 
 
 class Scripted:
@@ -43,6 +47,23 @@ class Scripted:
         return [text for batch in self.batches for text in batch["texts"]]
 
 
+class Guided(Scripted):
+    """A backend that holds replies to a schema and samples each by itself, as vLLM does."""
+
+    dtype = "float32"
+
+    def __init__(self, *given: Any, **settings: Any):
+        super().__init__(str)
+        self.given = (given, settings)
+
+    def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
+        found = super().generate(conversations, decoding)
+        if decoding.guide is None:
+            return found
+        name = next(iter(decoding.guide["properties"]))
+        return [Generation(json.dumps({name: one.text}), False, 1) for one in found]
+
+
 def request(text: str, **settings: Any) -> ChatRequest:
     return ChatRequest([{"role": "user", "content": text}], **{"max_tokens": 20, **settings})
 
@@ -57,28 +78,23 @@ def cache(tmp_path: Path) -> Iterator[CallCache]:
         yield cache
 
 
-def test_replies_are_in_order_over_many_chunks() -> None:
-    backend = Scripted()
+def test_replies_are_in_order_a_chunk_at_a_time() -> None:
+    backend, taken = Scripted(), []
     texts = [f"text {number}" for number in range(2 * CHUNK + 3)]
-    replies = run(LocalClient(backend, "m"), *map(request, texts))
+
+    def requests() -> Iterator[ChatRequest]:
+        for text in texts:
+            taken.append(text)
+            yield request(text)
+
+    stream = LocalClient(backend, "m").run(requests())
+    replies = [next(stream)]
+    assert taken == texts[:CHUNK]
+    replies += stream
     assert [reply.text for reply in replies] == [text.upper() for text in texts]
     assert backend.asked == texts
     assert not any(reply.cached or reply.problem for reply in replies)
-    usage = replies[0].usage
-    assert (usage.prompt_tokens, usage.completion_tokens) == (2, 2)
-
-
-def test_requests_are_taken_a_chunk_at_a_time() -> None:
-    taken = []
-
-    def requests() -> Iterator[ChatRequest]:
-        for number in range(10 * CHUNK):
-            taken.append(number)
-            yield request(str(number))
-
-    stream = LocalClient(Scripted(), "m").run(requests())
-    next(stream)
-    assert len(taken) == CHUNK
+    assert (replies[0].usage.prompt_tokens, replies[0].usage.completion_tokens) == (2, 2)
 
 
 def test_what_was_answered_is_not_asked_again(cache: CallCache) -> None:
@@ -125,16 +141,11 @@ def test_the_model_here_is_sampled_as_the_request_says(cache: CallCache) -> None
 def test_a_prompt_that_does_not_fit_is_not_run(cache: CallCache) -> None:
     backend = Scripted(lambda _: "yes")
     fits, long = request("w " * 80), request("w " * 81)
+    assert run(LocalClient(backend, "m", cache), long)[0].problem == "too_long" and backend.batches == []
     replies = run(LocalClient(backend, "m", cache), long, fits)
     assert [reply.problem for reply in replies] == ["too_long", None]
     assert len(backend.asked) == 1
     assert replies[0].detail == "81 tokens and up to 20 of a reply do not fit into 100"
-
-
-def test_nothing_is_run_where_no_prompt_fits() -> None:
-    backend = Scripted()
-    [reply] = run(LocalClient(backend, "m"), request("w " * 200))
-    assert reply.problem == "too_long" and backend.batches == []
 
 
 @pytest.mark.parametrize(
@@ -153,19 +164,6 @@ def test_json_of_a_schema(said: str, parsed: Any, problem: str | None, cache: Ca
     for _ in range(2):  # from the model, then from the cache
         [reply] = run(LocalClient(Scripted(lambda _: said), "m", cache), request("a", schema=SCHEMA))
         assert (reply.parsed, reply.problem) == (parsed, problem)
-
-
-def test_without_a_schema_the_text_stays_as_it_is() -> None:
-    [reply] = run(LocalClient(Scripted(lambda _: 'so: {"a": 1}.'), "m"), request("a"))
-    assert reply.text == 'so: {"a": 1}.'
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [("x {1} y {2} z", "{1} y {2}"), ("none", "none"), ("} {", "} {"), ("", ""), ("{}", "{}")],
-)
-def test_outermost_json(text: str, found: str) -> None:
-    assert outermost_json(text) == found
 
 
 def test_sampled_requests_run_alone() -> None:
@@ -211,3 +209,59 @@ def test_a_real_backend(tiny_backend: Callable[..., Any], cache: CallCache) -> N
     assert texts[0] == texts[1] == texts[2]
     assert all(reply.cached for reply in again) and not any(reply.cached for reply in first)
     assert json.loads(json.dumps(first[0].raw)) == first[0].raw
+
+
+# --- On an engine that holds replies to a schema ------------------------------------------------------------
+
+
+def test_requests_that_are_decoded_alike_share_a_batch() -> None:
+    backend = Guided()
+    warm = {"temperature": 0.7, "seed": 3}
+    asked = [
+        request("a", schema=SCHEMA, **warm),
+        request("b", schema=SCHEMA),
+        request("c", schema=SCHEMA, **warm),
+        request("d", schema=OTHER, **warm),
+        request("e", schema=SCHEMA, temperature=0.7, seed=4),
+        request("f"),
+        request("g", schema=SCHEMA),
+    ]
+    replies = list(LocalClient(backend, "m", guided=True).run(asked))
+    assert [reply.parsed for reply in replies] == [
+        {"a": "a"}, {"a": "b"}, {"a": "c"}, {"b": "d"}, {"a": "e"}, None, {"a": "g"}
+    ]  # fmt: skip
+    found = [(b["texts"], b["guide"], b["temperature"], b["seed"]) for b in backend.batches]
+    assert sorted(found, key=str) == sorted(
+        [
+            (["a", "c"], SCHEMA, 0.7, 3),
+            (["b", "g"], SCHEMA, 0.0, 0),
+            (["d"], OTHER, 0.7, 3),
+            (["e"], SCHEMA, 0.7, 4),
+            (["f"], None, 0.0, 0),
+        ],
+        key=str,
+    )
+
+
+@pytest.mark.parametrize("teachers", [1, 2])
+def test_a_teacher_on_vllm(teachers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Guided] = []
+    monkeypatch.setattr(
+        "judge.backends.vllm.VLLMBackend", lambda *a, **s: made.append(Guided(*a, **s)) or made[-1]
+    )
+    names = ["first", "second"][:teachers]
+    values = {
+        "output": "out",
+        "sources": [{"kind": "starter"}],
+        "calls": {"cache": str(tmp_path / "calls.sqlite")},
+        "teachers": [{"name": name, "kind": "local", "model": "m", "engine": "vllm"} for name in names],
+    }
+    config = DataConfig.model_validate(values)
+    with Teachers(config) as room:
+        client = room._runner(config.teachers[0])
+        [reply] = client([request("a", schema=SCHEMA)])
+        assert reply.parsed == {"a": "a"} and not reply.cached
+        [again] = client([request("a", schema=SCHEMA)])
+        assert again.cached
+    [backend] = made
+    assert backend.given == (("m",), {"precision": "auto", "settings": VLLMSettings(sharing=teachers)})

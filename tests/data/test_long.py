@@ -1,8 +1,6 @@
 """Long answers: supported sentences about one document, and errors at places that are known."""
 
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -152,11 +150,6 @@ def test_the_wrong_stretch(old: str, new: str, inserted: str, wrong: str, right:
     assert (new[start:end].strip(), replaced.strip()) == (wrong, right)
 
 
-def test_what_a_document_surely_does_not_say() -> None:
-    assert is_unsaid("Divers found the wreck of a cargo boat under the mud.", BRIDGE, "en")
-    assert not is_unsaid("Karl Brandt, the builder, laid the first stone of the bridge.", BRIDGE, "en")
-
-
 # --- Pairs --------------------------------------------------------------------------------------------------
 
 
@@ -172,10 +165,15 @@ def test_errors_stand_where_they_are_said_to(made: list[tuple[Sample, Sample, Sa
         assert all(end <= start for (_, end), (start, _) in pairwise(places))
         for error in wrong.meta["errors"]:
             assert wrong.answer[error["start"] : error["end"]] == error["inserted"] != ""
-            if error["edit_type"] != "deletion":
+            if error["edit_type"] == "deletion":
+                assert error["inserted"] in right.answer
+                assert is_unsaid(error["inserted"], wrong.document_text, "en")
+            else:
                 assert error["replaced"] in right.answer
         assert wrong.meta["inserted"] == wrong.meta["errors"][0]["inserted"]
         assert "errors" not in right.meta
+        assert 60 <= len(units(right.answer, "en")) <= 200
+        assert abs(len(right.answer) - len(wrong.answer)) <= 0.1 * len(right.answer)
 
 
 def test_the_faithful_twin_says_what_its_document_says(made: list[tuple[Sample, Sample, Sample]]) -> None:
@@ -195,22 +193,6 @@ def test_the_faithful_twin_says_what_its_document_says(made: list[tuple[Sample, 
         assert wrong.group == right.group == item.group
 
 
-def test_a_deleted_sentence_is_in_the_answer_and_not_in_the_document(
-    made: list[tuple[Sample, Sample, Sample]],
-) -> None:
-    for _, right, wrong in made:
-        for error in wrong.meta["errors"]:
-            if error["edit_type"] == "deletion":
-                assert error["inserted"] in right.answer
-                assert is_unsaid(error["inserted"], wrong.document_text, "en")
-
-
-def test_lengths(made: list[tuple[Sample, Sample, Sample]]) -> None:
-    for _, right, wrong in made:
-        assert 60 <= len(units(right.answer, "en")) <= 200
-        assert abs(len(right.answer) - len(wrong.answer)) <= 0.1 * len(right.answer)
-
-
 def test_the_question_stays_where_the_first_sentence_answers_it(
     made: list[tuple[Sample, Sample, Sample]],
 ) -> None:
@@ -221,34 +203,3 @@ def test_the_question_stays_where_the_first_sentence_answers_it(
         else:
             assert right.task is Task.SUMMARIZATION
     assert {bool(right.question) for _, right, _ in made} == {True, False}
-
-
-def test_the_same_seed_makes_the_same() -> None:
-    def make(seed: int) -> list[object]:
-        return [list(long_answers(item, seed)) for item in GOLDS]
-
-    assert make(3) == make(3) != make(4)
-
-
-def test_a_short_document_gives_no_long_answer() -> None:
-    item = gold("short", "The bridge is old. It is gray. A fair is held there.", "gray", "What color is it?")
-    assert not list(long_answers(item, 0))
-
-
-def test_chinese(shared_data: Path) -> None:
-    from data_pipeline.sources import SourceConfig, read_source
-
-    source = SourceConfig(kind="xquad", path=str(shared_data), languages=["zh"], limit=300)
-    golds = list(read_source(source, 0))
-
-    def found() -> Iterator[tuple[Sample, ...]]:
-        for item in golds:
-            if pair := pairs(item, "long", long_answers(item, 0)):
-                yield pair
-
-    made = list(found())
-    assert len(made) >= 0.15 * len(golds)
-    for right, wrong in made:
-        assert 120 <= len(units(right.answer, "zh")) <= 400
-        for error in wrong.meta["errors"]:
-            assert wrong.answer[error["start"] : error["end"]] == error["inserted"]

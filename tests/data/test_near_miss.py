@@ -10,7 +10,7 @@ from data_pipeline.pairs.near_miss import near_miss
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.wrong_answers import is_other
 from data_pipeline.sources.store import SampleStore
-from data_pipeline.text.questions import OPEN, asks_for, several_answers
+from data_pipeline.text.questions import OPEN, asks_for
 from judge.types import Label, Language, Sample
 
 StoreOf = Callable[..., SampleStore]
@@ -100,8 +100,3 @@ def test_numbers_of_a_size_years_of_an_age_and_parts_of_a_whole() -> None:
 )  # fmt: skip
 def test_what_a_question_asks_for(question: str, kind: str, language: Language) -> None:
     assert asks_for(question, language) == kind
-
-
-def test_several_answers() -> None:
-    assert several_answers("What is an example of a grain?") and several_answers("下列哪些是谷物？")
-    assert several_answers("Who came and when?") and not several_answers("Who designed the bridge?")

@@ -25,17 +25,6 @@ TEXT = "Quince is a yellow fruit of the family Rosaceae, which came from Persia 
 QUINCE = Item("Fruits", "Quince", TEXT, "Quince came from Persia.")
 
 
-def test_replies_become_items() -> None:
-    reply = 'Here are some fruits:\n1. **Quince**\n- "Medlar"\n\n* Fact 3: Sloe'
-    assert rules.lines_of(reply) == ["Quince", "Medlar", "Sloe"]
-    assert rules.lines_of("1984\n3D printing") == ["1984", "3D printing"]
-    assert rules.statements_of("Quince is sour. It is yellow.\nEnd") == [
-        "Quince is sour.",
-        "It is yellow.",
-        "End",
-    ]
-
-
 @pytest.mark.parametrize(
     ("fact", "fault"),
     [

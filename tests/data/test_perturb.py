@@ -2,11 +2,8 @@
 
 # ruff: noqa: E501 (one golden case a line)
 
-import gzip
-import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -16,21 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.edits import (
-    EDIT_TYPES,
-    EDITS,
-    RulePerturber,
-    find_entities,
-    find_facts,
-    occurs,
-)
+from data_pipeline.edits import EDIT_TYPES, EDITS, RulePerturber, find_entities, find_facts, occurs
 from data_pipeline.edits.types import FOREIGN_EDITS
+from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.text.words import FOLDER, pairs, words
 from judge.errors import InputError
 from judge.types import Language, Sample, Task
-
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 BRIDGE = (
     "The Corran Bridge was opened on 4 March 1931 by Mira Holst, the mayor of Tarrow. The engineer Jon Abel had "
@@ -45,6 +34,21 @@ LAKE = (
 PLACES = (
     "The singer was born in Lisbon. A year later her father opened a shop in Madrid. A ferry ends in Norway, and "
     "its fish is sold in Denmark. The Treaty of Larn covers fish. Whaling came to an end with the Treaty of Ovel."
+)
+
+TRIAL = (
+    "We followed 412 adults with gout at two clinics. Relapse was higher in patients with diabetes than in patients without diabetes. "
+    "Coffee intake was associated with fewer attacks. A lower dose may reduce swelling of the knee. "
+    "Most patients kept the diet for at least 30 weeks. Pain fell in 41% and 58% of patients after 2 and 6 weeks, respectively."
+)
+CLUB = (
+    "The Tarrow Rovers play at Kessel Park. Mira Holst succeeded Jon Abel in 1931. Jon Abel said that the mayor Mira Holst was kind. "
+    "The club moved from Tarrow to Kessel Bay. The bakery opened on 3 May; the mill flooded on 9 June. "
+    "The outdoor pool holds 300 swimmers, and the indoor pool holds 40 swimmers."
+)
+LAKES = (
+    "Lake Orr | has to its north | Lake Pell\nIda Brenn | birthPlace | Tarrow\nIda Brenn | deathPlace | Kessel\n"
+    "Lake Orr | area | 12\nLake Orr | inflow | River Ost"
 )
 
 # edit type, language, document, question, gold answer, the answers that may come out
@@ -81,6 +85,15 @@ GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
      {"No, it is shorter than the old one."}),
     ("comparative", "en", BRIDGE, "Did the costs increase?", "Yes. They increased by far.",
      {"No. They decreased by far."}),
+    ("role", "en", TRIAL, "", "Relapse was higher in patients with diabetes than in patients without diabetes.",
+     {"Relapse was higher in patients without diabetes than in patients with diabetes."}),
+    ("role", "en", CLUB, "", "Mira Holst succeeded Jon Abel in 1931.", {"Jon Abel succeeded Mira Holst in 1931."}),
+    ("role", "en", CLUB, "", "The indoor pool is cheaper than the outdoor pool.", {"The outdoor pool is cheaper than the indoor pool."}),
+    ("attribution", "en", LAKES, "", "Ida Brenn was born in Tarrow and died in Kessel.", {"Ida Brenn was born in Kessel and died in Tarrow."}),
+    ("attribution", "en", TRIAL, "", "Pain fell in 41% and 58% of patients after 2 and 6 weeks, respectively.",
+     {"Pain fell in 58% and 41% of patients after 2 and 6 weeks, respectively."}),
+    ("attribution", "en", CLUB, "", "The outdoor pool holds 300 swimmers, and the indoor pool holds 40 swimmers.",
+     {"The outdoor pool holds 40 swimmers, and the indoor pool holds 300 swimmers."}),
 ]  # fmt: skip
 
 
@@ -93,7 +106,7 @@ def test_golden(
         assert edit is not None
         assert edit.answer in expected
         assert edit.edit_type == kind
-        assert "GOLD" not in edit.change and "PERTURBED" not in edit.change
+        assert edit.from_document == occurs(edit.inserted, document)
 
 
 @pytest.mark.parametrize(
@@ -153,30 +166,6 @@ def test_a_part_of_a_name_is_no_other_name() -> None:
     assert EDITS["entity"]("The painter was Mira Holst.", document, "", "en", Random(0)) is None
 
 
-def test_the_article_follows_the_word() -> None:
-    document = "The crew had eight boats. The office had eleven desks, and an engineer had seven desks."
-    edit = EDITS["comparative"](
-        "It was an earlier plan, an early draft of an increase in cost.", document, "", "en", Random(1)
-    )
-    assert edit is None or not re.search(r"\ban [b-df-hj-np-tv-z]", edit.answer)
-
-
-def test_facts_have_kinds_and_places() -> None:
-    facts = find_facts(BRIDGE, "en")
-    assert all(BRIDGE[fact.start : fact.end] == fact.text for fact in facts)
-    forms = {fact.text: fact.form for fact in facts}
-    assert forms["4 March"] == "day-month" and forms["1931"] == "year" and forms["Kessel Bay"] == "place"
-    assert forms["Mira Holst"] == "person-long" and forms["640"] == "int"
-    assert "The" not in forms and "In" not in forms
-    chinese = {fact.text: fact.form for fact in find_facts(LAKE, "zh")}
-    assert (
-        chinese["1948年"] == "year"
-        and chinese["林嘉禾"] == "person"
-        and chinese["云泊乐器公司"] == "organisation 公司"
-    )
-    assert {"3月", "620", "云泊市"} <= set(chinese)
-
-
 @pytest.mark.parametrize(
     ("text", "form"),
     [("$11588.00", "$dec"), ("$2,018mn", "$intmn"), ("$2.5bn", "$decbn"), ("0.49%", "dec%")],
@@ -184,11 +173,6 @@ def test_facts_have_kinds_and_places() -> None:
 def test_amounts_of_filings_are_numbers(text: str, form: str) -> None:
     [fact] = find_facts(f"It was {text} in total.", "en")
     assert (fact.kind, fact.text, fact.form) == ("number", text, form)
-
-
-def test_a_sentence_start_is_no_name() -> None:
-    text = "Climbing is hard. Bread was dear. The climbing of towers began late."
-    assert find_entities(text, "en") == []
 
 
 def test_translation_is_compared_by_digits() -> None:
@@ -211,14 +195,6 @@ def test_unknown_edit_types_are_named() -> None:
 def test_from_document_is_a_share(share: float) -> None:
     with pytest.raises(InputError, match="from_document"):
         RulePerturber(from_document=share)
-
-
-@pytest.mark.parametrize("kind", FOREIGN_EDITS)
-def test_a_foreign_edit_is_not_in_the_document(kind: str) -> None:
-    answers = {"number": "In the end 380 workers came.", "date": "It was opened in 1931."}
-    for seed in range(5):
-        edit = FOREIGN_EDITS[kind](answers[kind], BRIDGE, "", "en", Random(seed))
-        assert edit is not None and not edit.from_document and edit.edit_type == kind
 
 
 def test_from_document_decides_what_is_tried_first() -> None:
@@ -245,9 +221,6 @@ def test_from_document_is_held_where_both_sorts_are() -> None:
     assert len(chosen) >= 60 and sum(chosen) / len(chosen) == pytest.approx(0.6, abs=0.12)
 
 
-PREDICATES = 'Varn_Airport | cityServed | "Varn, Ostland"\nVarn_Airport | runwayName | 2482\nMira Holst | birthPlace | Varn'
-
-
 @pytest.mark.parametrize(
     ("document", "name", "form"),
     [
@@ -259,20 +232,25 @@ PREDICATES = 'Varn_Airport | cityServed | "Varn, Ostland"\nVarn_Airport | runway
         ("He joined the Varn University in May.", "Varn University", "organisation"),
         ("Nobody knew what Kuznets Wave meant.", "Kuznets Wave", "thing"),
         ("After the Quorn came.", "Quorn", "other"),
+        ("Bread was dear. The climbing of towers began late.", "Bread", None),
+        ('Varn_Airport | cityServed | "Varn"\nMira Holst | birthPlace | Varn', "Place", None),
     ],
 )  # fmt: skip
-def test_names_are_of_the_kind_that_something_shows(document: str, name: str, form: str) -> None:
-    assert {fact.form for fact in find_entities(document, "en") if fact.text == name} == {form}
-
-
-def test_predicates_of_triples_are_no_names() -> None:
-    names = {fact.text for fact in find_entities(PREDICATES, "en")}
-    assert not names & {"Served", "Name", "Place"} and "Mira Holst" in names
+def test_names_are_of_the_kind_that_something_shows(document: str, name: str, form: str | None) -> None:
+    """``None``: starts of sentences and predicates of triples are no names."""
+    forms = {fact.form for fact in find_entities(document, "en") if fact.text == name}
+    assert forms == ({form} if form else set())
 
 
 @pytest.mark.parametrize(
     ("kind", "document", "question", "answer"),
     [
+        ("role", CLUB, "", "Mira Holst met Jon Abel in 1931."),
+        ("role", CLUB, "", "Mira Holst and Jon Abel succeeded in 1931."),
+        ("role", CLUB, "", "The club has more than 40 swimmers."),
+        ("role", TRIAL, "", "Relapse was no higher in adults than it was before."),
+        ("attribution", LAKES, "", "Tarrow and Kessel are places in the life of Ida Brenn."),
+        ("attribution", CLUB, "", "Of the 300 swimmers of the club, in the end only 40 swimmers came."),
         ("entity", "Jon Abel took Remdesivir.", "Who took it?", "Jon Abel"),
         ("entity", "She left Norway for Lisbon.", "Which country did she leave?", "Norway"),
         ("entity", "Peter Sand sold his boat. Later Mary Holst came.", "", "Peter Sand sold his boat."),
@@ -287,7 +265,7 @@ def test_predicates_of_triples_are_no_names() -> None:
         ("entity", "It began in Wuhan, China. Cases came to Norway.", "", "It began in Wuhan, China."),
     ],
 )  # fmt: skip
-def test_a_name_that_would_not_fit_is_not_put_in(
+def test_what_would_not_fit_or_be_true_all_the_same_is_not_made(
     kind: str, document: str, question: str, answer: str
 ) -> None:
     assert all(EDITS[kind](answer, document, question, "en", Random(seed)) is None for seed in range(5))
@@ -353,21 +331,8 @@ def test_word_tables_are_clean() -> None:
     assert pairs("irregular_verbs_en")[0] == ("begin", "began")
 
 
-WORDS = st.sampled_from(
-    (
-        *re.findall(r"\S+|\s", BRIDGE),
-        *LAKE,
-        "not ",
-        "never ",
-        "Yes, ",
-        "No, ",
-        "more than ",
-        "12%",
-        "$3.5 million ",
-        "没有",
-        "是的，",
-    )
-)
+PIECES = ("not ", "never ", "Yes, ", "No, ", "more than ", "12%", "$3.5 million ", "没有", "是的，")
+WORDS = st.sampled_from((*re.findall(r"\S+|\s", BRIDGE), *LAKE, *PIECES))
 TEXT = st.text(max_size=60) | st.lists(WORDS, max_size=30).map(
     lambda parts: " ".join(parts).replace("  ", " ")
 )
@@ -387,52 +352,32 @@ def test_properties(answer: str, document: str, question: str, language: Languag
         assert item.edit_type != "entity" or item.from_document
 
 
-def _read(name: str) -> Any:
-    path = DATA / name
-    if not path.exists():
-        pytest.skip(f"{name} is not here")
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
+def _sentence(item: Sample) -> Sample:
+    """The sentence that holds an answer, in its place."""
+    pattern = r"[^。！？]+[。！？]?" if item.language == "zh" else r".+?(?:[.!?](?=\s+[A-Z])|$)"
+    sentences = re.findall(pattern, item.document_text, re.S)
+    return replace(item, answer=next((s.strip() for s in sentences if item.answer in s), item.answer))
 
 
-def _sentence(context: str, start: int, language: Language) -> str:
-    pattern = r"[^。！？]+[。！？]?" if language == "zh" else r".+?(?:[.!?](?=\s+[A-Z])|$)"
-    spans = (match for match in re.finditer(pattern, context, re.S) if match.end() > start)
-    return next(spans).group().strip()
-
-
-def _squad(name: str, language: Language) -> Iterator[Sample]:
-    for article in _read(name)["data"]:
-        for paragraph in article["paragraphs"]:
-            context = paragraph["context"]
-            for item in paragraph["qas"]:
-                start = item["answers"][0]["answer_start"]
-                answer = _sentence(context, start, language)
-                near = context[max(0, start - 2500) : start + 2500]
-                yield Sample(str(item["id"]), near, answer, item["question"], language=language)
-
-
-def _check(samples: list[Sample], share: float, from_document: float) -> None:
-    """Where edits from the document are wished throughout, at least so many samples have one."""
+@pytest.mark.parametrize(
+    ("kind", "language", "share", "from_document"),
+    [
+        ("xquad", "en", 0.45, 0.15),
+        ("xquad", "zh", 0.45, 0.2),
+        ("pubmedqa", "en", 0.15, 0.05),  # several sentences of an abstract speak against a turned conclusion
+    ],
+)
+def test_real_sentences(
+    kind: str, language: Language, share: float, from_document: float, shared_data: Path
+) -> None:
+    """Rules make nothing where they are not sure; samples have an edit in at least this share."""
+    split = "pqal" if kind == "pubmedqa" else None
+    source = SourceConfig(kind=kind, path=str(shared_data), split=split, languages=[language])
+    golds = list(read_source(source, 0))[::8]
     perturber = RulePerturber(0, from_document=1.0)
-    made = [(sample, item) for sample in samples if (item := perturber.perturb(sample))]
-    assert len(made) >= share * len(samples)
-    assert sum(item.from_document for _, item in made) >= from_document * len(made)
-    assert abs(sum(len(item.answer) - len(sample.answer) for sample, item in made)) <= 3 * len(made)
-    assert len({item.edit_type for _, item in made}) >= 4
-
-
-@pytest.mark.parametrize(("language", "from_document"), [("en", 0.15), ("zh", 0.2)])
-def test_xquad(language: Language, from_document: float) -> None:
-    """Rules make nothing where they are not sure: half of the sentences get an edit."""
-    _check(list(_squad(f"xquad/xquad.{language}.json.gz", language))[::8], 0.45, from_document)
-
-
-def test_covid_qa() -> None:
-    _check(list(_squad("covid-qa/200423_covidQA.json.gz", "en"))[::20], 0.4, 0.25)
-
-
-def test_pubmedqa_long_answers() -> None:
-    """Conclusions repeat few facts of their abstract, and several sentences speak against a turned one."""
-    items = list(_read("pubmedqa/ori_pqal.json.gz").items())[::8]
-    _check([Sample(k, tuple(v["CONTEXTS"]), v["LONG_ANSWER"], v["QUESTION"]) for k, v in items], 0.15, 0.05)
+    golds = [_sentence(item) for item in golds] if kind == "xquad" else golds
+    made = [(item, edit) for item in golds if (edit := perturber.perturb(item))]
+    assert len(made) >= share * len(golds)
+    assert sum(edit.from_document for _, edit in made) >= from_document * len(made)
+    assert abs(sum(len(edit.answer) - len(item.answer) for item, edit in made)) <= 3 * len(made)
+    assert len({edit.edit_type for _, edit in made}) >= 4

@@ -36,23 +36,13 @@ def gold(answer: str, question: str, document: str = BRIDGE, language: Language 
         ("Where was the second reported case found?", None),
         ("What were the talks being held about?", None), ("Name the designer of the bridge.", None),
         ("The bridge was designed by whom?", None), ("Which bridges do not have tolls?", None),
+        ("谁设计了这座桥？", "谁设计了这座桥"),
+        ("请问这座桥是什么时候完工的呢?", "这座桥是什么时候完工的"),
+        ("这座桥漂亮吗？", None), ("下列哪一项是正确的？", None),
     ],
 )  # fmt: skip
 def test_what_is_asked(question: str, clause: str | None) -> None:
-    assert question_clause(question, "en") == clause
-
-
-@pytest.mark.parametrize(
-    ("question", "clause"),
-    [
-        ("谁设计了这座桥？", "谁设计了这座桥"),
-        ("请问这座桥是什么时候完工的呢?", "这座桥是什么时候完工的"),
-        ("这座桥漂亮吗？", None),
-        ("下列哪一项是正确的？", None),
-    ],
-)
-def test_what_is_asked_in_chinese(question: str, clause: str | None) -> None:
-    assert question_clause(question, "zh") == clause
+    assert question_clause(question, "en" if question.isascii() else "zh") == clause
 
 
 def test_the_same_refusal_with_and_without_the_answer() -> None:
@@ -98,12 +88,6 @@ def test_many_wordings(language: Language, question: str) -> None:
     assert clause is not None
     named = {text.format(clause) for text in WORDINGS[language]}
     assert len(named) >= 10 and found == named | {text.format(question) for text in BARE[language]}
-
-
-def test_the_seed_and_the_sample_decide() -> None:
-    item = gold("Ada Holst", "Who designed the bridge?")
-    assert list(refuse(item, 1)) == list(refuse(item, 1))
-    assert len({next(iter(refuse(item, seed))).inserted for seed in range(30)}) > 5
 
 
 # --- Half refusals ------------------------------------------------------------------------------------------

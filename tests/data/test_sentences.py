@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from data_pipeline.build.pipeline import build
-from data_pipeline.config import DataConfig
 from data_pipeline.labels.sentence_rows import MOST, known_spans, sentence_rows, split
 from data_pipeline.sources.store import SampleStore
-from judge.files import read_jsonl, write_jsonl
-from judge.samples import row_from_sample
+from judge.files import read_jsonl
 from judge.types import Label, Sample, Span
+from tests.tiny_data import labelled_recipe
 
 StoreOf = Callable[..., SampleStore]
 DOCUMENT = "The Tarn Bridge was designed by Ada Holst in 1931. A fair is held there every June."
@@ -109,20 +108,9 @@ def test_long_answers_tell_their_errors() -> None:
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_a_recipe_asks_for_them(tmp_path: Path, share: float) -> None:
     golds = [labelled(f"f{n}", "Karl Brandt") for n in range(20)] + [labelled(f"p{n}") for n in range(20)]
-    write_jsonl(tmp_path / "in.jsonl", [row_from_sample(item) for item in golds])
-    config = DataConfig.model_validate(
-        {
-            "sources": [{"kind": "file", "path": str(tmp_path / "in.jsonl")}],
-            "output": str(tmp_path / "out"),
-            "perturb": False,
-            "sentences": share,
-            "audit": "off",
-            "preferences": {"pairs": 4},
-        }
-    )
-    manifest = build(config)
+    manifest = build(labelled_recipe(tmp_path, golds, sentences=share, preferences={"pairs": 4}))
     assert ("sentence" in manifest["counts"]["kind"]) is (share > 0)
     splits: dict[str, set[str]] = {}
-    for _, row in read_jsonl(tmp_path / "out" / "samples.jsonl"):
+    for _, row in read_jsonl(tmp_path / "data" / "samples.jsonl"):
         splits.setdefault(row["group"], set()).add(row["meta"]["split"])
     assert all(len(found) == 1 for found in splits.values())

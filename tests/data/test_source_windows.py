@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.sources.windows import count_tokens, window
-from judge.errors import InputError
 from judge.formats.files import group_of
 from judge.formats.shared import HALUBENCH, halubench_side, side_of
 
@@ -31,7 +30,7 @@ def test_a_window_holds_its_span_and_is_no_longer_than_asked(
     found = window(text, start, end, tokens)
     assert text[start:end] in found and found in text
     longest = max(count_tokens(f"{part}.") for part in text.split("."))
-    # Three sentences where the span lies in so many and the window is too small for them.
+    # Three sentences where the span lies in three and the window is too small for them.
     assert count_tokens(found) <= max(tokens, 3 * longest + 2)
     if count_tokens(text) <= tokens:
         assert found == text
@@ -87,12 +86,6 @@ def test_sources_in_squads_form_are_windowed(tmp_path: Path, shift: int) -> None
     assert {sample.document for sample in whole} == {text}
 
 
-def test_window_and_side_are_keys_of_their_kinds_alone() -> None:
-    for key in ({"window_tokens": 100}, {"side": "whole"}):
-        with pytest.raises(ValueError, match=f"takes no {next(iter(key))}"):
-            SourceConfig(kind="asqa", **key)
-
-
 def test_sides_part_a_set_alike_on_both_sides() -> None:
     """Whatever the case, the marks and the end of a document; HaluBench's rows are where their source's
     are."""
@@ -109,35 +102,3 @@ def test_sides_part_a_set_alike_on_both_sides() -> None:
         "pubmedqa",
     }
     assert {halubench_side("DROP", text) for text in texts} == {"benchmark"}
-
-
-def test_a_recipe_reads_the_side_of_the_sources(tmp_path: Path) -> None:
-    texts = [article(3, f"of{number}.") for number in range(40)]
-    paragraphs = [
-        {
-            "context": text,
-            "qas": [{"id": str(number), "question": "?", "answers": [{"text": "coin 1", "answer_start": 0}]}],
-        }
-        for number, text in enumerate(texts)
-    ]
-    (tmp_path / "covid-qa").mkdir()
-    (tmp_path / "covid-qa/COVID-QA.json").write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}))
-    read = {
-        side: {
-            sample.document_text
-            for sample in read_source(SourceConfig(kind="covid_qa", path=str(tmp_path), side=side), 0)
-        }
-        for side in ("source", "benchmark", "whole")
-    }
-    assert read["whole"] == set(texts) == read["source"] | read["benchmark"]
-    assert not read["source"] & read["benchmark"] and all(read.values())
-    assert read["source"] == {
-        sample.document_text for sample in read_source(SourceConfig(kind="covid_qa", path=str(tmp_path)), 0)
-    }
-
-
-def test_an_answer_that_is_no_text_is_told(tmp_path: Path) -> None:
-    path = squad_file(tmp_path, article(3), range(1))
-    path.write_text(path.read_text().replace('"coin 0"', "5"))
-    with pytest.raises(InputError, match="holds 5"):
-        list(read_source(SourceConfig(kind="squad", path=str(path)), 0))

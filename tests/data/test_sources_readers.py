@@ -11,6 +11,7 @@ import pytest
 
 from data_pipeline.sources import READERS
 from judge.errors import InputError
+from judge.formats.shared import SIDED
 from judge.samples import row_from_sample
 from judge.types import Label, Sample, Task
 
@@ -71,9 +72,10 @@ CRUD = {
     ],
     "questanswer_3docs": [],
 }  # fmt: skip
+RAMS = "The Rams kicked 2 field goals on 3 May 1990."
 DROP = {
     "nfl_1": {
-        "passage": "The Rams kicked 2 field goals on 3 May 1990.",
+        "passage": RAMS,
         "qa_pairs": [
             {"query_id": "q0", "question": "How many?", "answer": {"number": "2", "date": {}, "spans": []}},
             {
@@ -276,158 +278,107 @@ def read(kind: str, folder: Path, split: str | None = None) -> Iterator[Sample]:
 
 # (id, task, language, document, question, answer, label) of all samples of the originals above
 Row = tuple[str, str, str, str, str, str, Label | None]
+
+
+def qa(name: str, document: str, question: str, answer: str, language: str = "en") -> Row:
+    return (name, "qa", language, document, question, answer, None)
+
+
+def summary(name: str, document: str, answer: str) -> Row:
+    return (name, "summarization", "zh", document, "", answer, None)
+
+
+def translation(name: str, language: str, document: str, answer: str) -> Row:
+    return (name, "translation", language, document, "", answer, None)
+
+
+def both(start: str, task: str, language: str, document: str, question: str, *answers: str) -> list[Row]:
+    """A faithful answer and hallucinated ones."""
+    labels = (Label.PASS, *[Label.FAIL] * (len(answers) - 1))
+    return [
+        (f"{start}-{label.value.lower()}", task, language, document, question, answer, label)
+        for answer, label in zip(answers, labels, strict=True)
+    ]
+
+
+def rivers(start: str, language: str = "en", end: str = "") -> list[Row]:
+    """Of the file in SQuAD's form."""
+    context = squad(language)["data"][0]["paragraphs"][0]["context"]
+    asked = (("7", "How many rivers?", "two"), ("c", "Which town?", "Oslo"))
+    return [qa(f"{start}-{name}{end}", context, question, said, language) for name, question, said in asked]
+
+
+PIER = "The pier rose in 1890.\n\nWhen the mill? 1901 / in 1901"
+CITIES = "| city | rivers |\n| --- | --- |\n| Oslo | 2 |\n| Hull |  |"
+EN = ["Line 0. Line 1. Line 2. Line 3. Line 4.", "Line 5.", "One. Two."]
+ZH = ["".join(f"第{n}行。" for n in range(5)), "第5行。", "一二。"]
+BELL, DREW, WON, SEATS = "Ann Bell won.", "Cid Drew won.", "Who won in 2019?", "有多少个议席？"
 EXPECTED: dict[str, list[Row]] = {
     "asqa": [
-        (
-            f"asqa--12-{number}",
-            "qa",
-            "en",
-            document,
-            "When was it built?",
-            answer,
-            None,
-        )
-        for number, document, answer in (
-            (
-                0,
-                "The pier rose in 1890.\n\nWhen the mill? 1901 / in 1901\n\nBoth stand in Hull.",
-                "The pier in Hull was built in 1890 and the mill in 1901.",
-            ),
-            (
-                1,
-                "The pier rose in 1890.\n\nWhen the mill? 1901 / in 1901",
-                "The pier dates from 1890, the mill from 1901.",
-            ),
-        )
-    ],
-    "conflictqa": [
-        (
-            "conflictqa-popQA-m-0-pass", "qa", "en", "No cat was ever seen to swim.", "Can cats swim?",
-            "Cats cannot swim.", Label.PASS,
+        qa(
+            "asqa--12-0", f"{PIER}\n\nBoth stand in Hull.", "When was it built?",
+            "The pier in Hull was built in 1890 and the mill in 1901.",
         ),
-        (
-            "conflictqa-popQA-m-0-fail", "qa", "en", "No cat was ever seen to swim.", "Can cats swim?",
-            "Cats can swim.", Label.FAIL,
-        ),
+        qa("asqa--12-1", PIER, "When was it built?", "The pier dates from 1890, the mill from 1901."),
     ],
+    "cmrc2018": rivers("cmrc2018", "zh"),
+    "conflictqa": both(
+        "conflictqa-popQA-m-0", "qa", "en", "No cat was ever seen to swim.", "Can cats swim?",
+        "Cats cannot swim.", "Cats can swim.",
+    ),
+    "covid_qa": rivers("covid_qa"),
     "crud": [
-        ("crud-questanswer_1doc-0", "qa", "zh", "报道一。", "谁?", "甲。", None),
-        ("crud-questanswer_2docs-0", "qa", "zh", "报道一。\n\n报道三。", "几?", "三。", None),
-        ("crud-event_summary-0", "summarization", "zh", "报道一。", "", "摘要。", None),
+        qa("crud-questanswer_1doc-0", "报道一。", "谁?", "甲。", "zh"),
+        qa("crud-questanswer_2docs-0", "报道一。\n\n报道三。", "几?", "三。", "zh"),
+        summary("crud-event_summary-0", "报道一。", "摘要。"),
     ],
     "csds": [
-        (
-            "csds-31", "summarization", "zh", "用户\uff1a订单到了吗\n客服\uff1aiPhone 15 Pro明天到", "",
-            "用户问订单。客服说明天到。", None,
+        summary(
+            "csds-31", "用户\uff1a订单到了吗\n客服\uff1aiPhone 15 Pro明天到", "用户问订单。客服说明天到。",
         ),
     ],
+    "drcd": rivers("drcd", "zh"),
     "drop": [
-        (
-            f"drop-nfl_1-{number}",
-            "qa",
-            "en",
-            "The Rams kicked 2 field goals on 3 May 1990.",
-            question,
-            answer,
-            None,
-        )
-        for number, question, answer in (
-            (0, "How many?", "2"),
-            (1, "Who?", "Rams, They"),
-            (2, "When?", "3 May 1990"),
-        )
+        qa("drop-nfl_1-0", RAMS, "How many?", "2"), qa("drop-nfl_1-1", RAMS, "Who?", "Rams, They"),
+        qa("drop-nfl_1-2", RAMS, "When?", "3 May 1990"),
     ],
-    "fib": [
-        (
-            "fib-xsum-9-t5-pass", "summarization", "en", "A ship sank off Hull.", "", "A ship sank .",
-            Label.PASS,
-        ),
-        (
-            "fib-xsum-9-t5-fail", "summarization", "en", "A ship sank off Hull.", "", "A plane fell .",
-            Label.FAIL,
-        ),
-    ],
-    "financebench": [
-        ("financebench-00007", "qa", "en", "Revenue 7\n\nin millions", "Revenue?", "$7.00", None),
-    ],
-    "halueval": [
-        ("halueval-qa-0-pass", "qa", "en", "Oslo is in Norway.", "Where?", "Norway", Label.PASS),
-        ("halueval-qa-0-fail", "qa", "en", "Oslo is in Norway.", "Where?", "In Sweden.", Label.FAIL),
-    ],
-    "ifqa": [
-        (
-            "ifqa-train-4", "qa", "en", "Rivers bring water.", "If Oslo had no river, what then?",
-            "Less water", None,
-        ),
-    ],
+    "fib": both(
+        "fib-xsum-9-t5", "summarization", "en", "A ship sank off Hull.", "", "A ship sank .",
+        "A plane fell .",
+    ),
+    "financebench": [qa("financebench-00007", "Revenue 7\n\nin millions", "Revenue?", "$7.00")],
+    "halueval": both("halueval-qa-0", "qa", "en", "Oslo is in Norway.", "Where?", "Norway", "In Sweden."),
+    "ifqa": [qa("ifqa-train-4", "Rivers bring water.", "If Oslo had no river, what then?", "Less water")],
     "lawbench": [
-        ("lawbench-2-5-0", "qa", "zh", "甲借给乙一千元。", "借了多少？", "一千元", None),
-        ("lawbench-2-7-0", "summarization", "zh", "甲借给乙一千元，乙不还。", "", "乙不还钱。", None),
+        qa("lawbench-2-5-0", "甲借给乙一千元。", "借了多少？", "一千元", "zh"),
+        summary("lawbench-2-7-0", "甲借给乙一千元，乙不还。", "乙不还钱。"),
     ],
-    "pubmedqa": [
-        (
-            "pubmedqa-101", "qa", "en", "We gave it.\n\nHalf got well.", "Does it help?", "It helps half.",
-            None,
-        ),
+    "pdc": [
+        row
+        for piece, en, zh in zip(("0-0", "0-1", "1-0"), EN, ZH, strict=True)
+        for row in (
+            translation(f"pdc-{piece}-en-zh", "zh", en, zh), translation(f"pdc-{piece}-zh-en", "en", zh, en),
+        )
     ],
+    "pubmedqa": [qa("pubmedqa-101", "We gave it.\n\nHalf got well.", "Does it help?", "It helps half.")],
     "ragtruth": [("5", "qa", "en", "passage 1: x", "q?", "x", Label.PASS)],
     "rgb": [
-        (f"rgb-{name}", "qa", name[:2], document, question, answer, Label(name.rpartition("-")[2].upper()))
-        for question, rows in (
-            (
-                "Who won in 2019?",
-                [
-                    ("en-4-positive-pass", "Ann Bell won.", "Ann Bell"),
-                    ("en-4-positive-fail", "Ann Bell won.", "Cid Drew"),
-                    ("en-4-counterfactual-pass", "Cid Drew won.", "Cid Drew"),
-                    ("en-4-counterfactual-fail", "Cid Drew won.", "Ann Bell"),
-                    ("en-4-negative-fail", "Tickets for 2019.", "Ann Bell"),
-                ],
-            ),
-            (
-                "有多少个议席？",
-                [
-                    ("zh-0-positive-pass", "共有70个议席", "70个"),
-                    ("zh-0-positive-fail", "共有70个议席", "170"),
-                    ("zh-0-counterfactual-pass", "共有170个议席", "170"),
-                    ("zh-0-counterfactual-fail", "共有170个议席", "70个"),
-                ],
-            ),
-            (
-                "在哪举办？",
-                [
-                    ("zh-1-positive-pass", "在澳大利亚的悉尼", "澳大利亚，悉尼"),
-                    ("zh-1-positive-fail", "在澳大利亚的悉尼", "中国，北京"),
-                ],
-            ),
-        )
-        for name, document, answer in rows
-    ],
-    "uhgeval": [
-        (
-            f"uhgeval-num_1-{label.value.lower()}",
-            "qa",
-            "zh",
-            "桥长9米。\n  桥宽2米。桥很老。",
-            "",
-            answer,
-            label,
-        )
-        for answer, label in (("桥宽2米。", Label.PASS), ("桥高5米，宽2米。", Label.FAIL))
+        *both("rgb-en-4-positive", "qa", "en", BELL, WON, "Ann Bell", "Cid Drew"),
+        *both("rgb-en-4-counterfactual", "qa", "en", DREW, WON, "Cid Drew", "Ann Bell"),
+        ("rgb-en-4-negative-fail", "qa", "en", "Tickets for 2019.", WON, "Ann Bell", Label.FAIL),
+        *both("rgb-zh-0-positive", "qa", "zh", "共有70个议席", SEATS, "70个", "170"),
+        *both("rgb-zh-0-counterfactual", "qa", "zh", "共有170个议席", SEATS, "170", "70个"),
+        *both(
+            "rgb-zh-1-positive", "qa", "zh", "在澳大利亚的悉尼", "在哪举办？", "澳大利亚，悉尼", "中国，北京",
+        ),
     ],
     "tablebench": [
-        (
-            f"tablebench-{name}",
-            "qa",
-            "en",
-            "| city | rivers |\n| --- | --- |\n| Oslo | 2 |\n| Hull |  |",
-            question,
-            "2",
-            None,
-        )
-        for name, question in (("t1", "Rivers of Oslo?"), ("t3", "Cities?"))
+        qa("tablebench-t1", CITIES, "Rivers of Oslo?", "2"), qa("tablebench-t3", CITIES, "Cities?", "2"),
     ],
-    "webcpm": [("webcpm-0", "qa", "zh", "河长9公里。", "河有多长?", "河长9公里。", None)],
+    "uhgeval": both(
+        "uhgeval-num_1", "qa", "zh", "桥长9米。\n  桥宽2米。桥很老。", "", "桥宽2米。", "桥高5米，宽2米。",
+    ),
+    "webcpm": [qa("webcpm-0", "河长9公里。", "河有多长?", "河长9公里。", "zh")],
     "webnlg": [
         (
             "webnlg-train-2triples_Airport-Id1-Id1", "data2text", "en",
@@ -435,52 +386,16 @@ EXPECTED: dict[str, list[Row]] = {
             None,
         ),
     ],
-    "webqa": [
-        (
-            "webqa-Q_TRN_1#01", "qa", "zh", "河在奥斯陆", "河在哪里", "奥斯陆", None,
-        ),
-    ],
+    "webqa": [qa("webqa-Q_TRN_1#01", "河在奥斯陆", "河在哪里", "奥斯陆", "zh")],
     "wmt21": [
-        ("wmt21-en-zh-1-A", "translation", "zh", "The sea.", "", "海。", None),
-        ("wmt21-en-zh-3-A", "translation", "zh", "The sky.", "", "天。", None),
-        ("wmt21-en-zh-1-B", "translation", "zh", "The sea.", "", "大海。", None),
-        ("wmt21-en-zh-3-B", "translation", "zh", "The sky.", "", "天空。", None),
-        ("wmt21-zh-en-1-A", "translation", "en", "山。", "", "The hill.", None),
+        translation("wmt21-en-zh-1-A", "zh", "The sea.", "海。"),
+        translation("wmt21-en-zh-3-A", "zh", "The sky.", "天。"),
+        translation("wmt21-en-zh-1-B", "zh", "The sea.", "大海。"),
+        translation("wmt21-en-zh-3-B", "zh", "The sky.", "天空。"),
+        translation("wmt21-zh-en-1-A", "en", "山。", "The hill."),
     ],
+    "xquad": rivers("xquad", "en", "-en") + rivers("xquad", "zh", "-zh"),
 }  # fmt: skip
-for name, start, language in (
-    ("cmrc2018", "cmrc2018", "zh"),
-    ("covid_qa", "covid_qa", "en"),
-    ("drcd", "drcd", "zh"),
-):
-    context = squad(language)["data"][0]["paragraphs"][0]["context"]
-    EXPECTED[name] = [
-        (f"{start}-7", "qa", language, context, "How many rivers?", "two", None),
-        (f"{start}-c", "qa", language, context, "Which town?", "Oslo", None),
-    ]
-EXPECTED["xquad"] = [
-    (
-        f"xquad-{number}-{language}",
-        "qa",
-        language,
-        squad(language)["data"][0]["paragraphs"][0]["context"],
-        question,
-        answer,
-        None,
-    )
-    for language in ("en", "zh")
-    for number, question, answer in ((7, "How many rivers?", "two"), ("c", "Which town?", "Oslo"))
-]
-EN = ["Line 0. Line 1. Line 2. Line 3. Line 4.", "Line 5.", "One. Two."]
-ZH = ["".join(f"第{n}行。" for n in range(5)), "第5行。", "一二。"]
-EXPECTED["pdc"] = [
-    row
-    for piece, en, zh in zip(("0-0", "0-1", "1-0"), EN, ZH, strict=True)
-    for row in (
-        (f"pdc-{piece}-en-zh", "translation", "zh", en, "", zh, None),
-        (f"pdc-{piece}-zh-en", "translation", "en", zh, "", en, None),
-    )
-]
 
 
 def test_every_reader_has_an_original_here() -> None:
@@ -579,31 +494,14 @@ def test_whatever_a_file_holds_there_are_samples_or_one_clear_error(tmp_path: Pa
             r"ori_pqal\.json:1: is not valid JSON .*fetch the original",
         ),
         (
-            "covid_qa", "COVID-QA.json", '"context"', '"text"',
-            r"field 'data.0.paragraphs.0.context': is missing",
-        ),
-        (
-            "covid_qa", "COVID-QA.json", '"Which town?"', "5",
-            r"'data.0.paragraphs.0.qas.2.question': holds 5",
-        ),
-        (
             "financebench", "source.jsonl", '"Revenue 7"', "null",
             r"source\.jsonl:1: field 'evidence.0.evidence_text': holds None",
-        ),
-        (
-            "tablebench", "TableBench.jsonl", '"id": "t3"', '"id": []',
-            r"TableBench\.jsonl:3: field 'id': holds \[\]",
         ),
         (
             "csds", "train.json", '"A"', '"S"',
             r"field '0.Dialogue.1.speaker': unknown speaker 'S'.*known: A, Q",
         ),
         ("lawbench", "2-5.json", "问题", "问", r"field '0.question': holds no paragraph with a question"),
-        ("fib", "distractors.jsonl", '"A ship sank . </t>"', '"x"', r"list_choices"),
-        (
-            "webqa", "me_train.json", '"evidence":', '"passage":',
-            r"field 'Q_TRN_1.evidences.Q_TRN_1#01.evidence'",
-        ),
         ("webnlg", "release.xml", "</benchmark>", "", r"release\.xml:\d+: is not valid XML"),
         ("webnlg", "release.xml", 'eid="Id1"', "", r"entry \(without eid\) has no category"),
         (
@@ -624,8 +522,6 @@ def test_a_wrong_file_is_named_with_the_place(
 ) -> None:
     files = dict(ORIGINALS[kind])
     (hit,) = [key for key in files if key.endswith(name)]
-    if kind == "fib":
-        old, new = '"<t> A ship sank . </t>"]', '"x"]'
     assert old in files[hit]
     files[hit] = files[hit].replace(old, new)
     with pytest.raises(InputError, match=message):
@@ -642,15 +538,24 @@ def test_files_of_lines_are_streamed(tmp_path: Path, kind: str) -> None:
         list(samples)
 
 
-def test_translations_of_a_paragraph_share_its_group(tmp_path: Path) -> None:
-    assert {s.group for s in read("xquad", put(tmp_path, ORIGINALS["xquad"]))} == {"xquad-7"}
-
-
 def test_groups_hold_what_belongs_together(tmp_path: Path) -> None:
-    """Pieces of an article, passages of a question, reports that come back, references of a sentence."""
-    sizes = {"pdc": 2, "asqa": 1, "crud": 1, "wmt21": 3, "webnlg": 1}
+    """Pieces, passages of a question, reports that come back, references of a sentence, translations."""
+    sizes = {"pdc": 2, "asqa": 1, "crud": 1, "wmt21": 3, "webnlg": 1, "xquad": 1}
     for kind, size in sizes.items():
         assert len({s.group for s in read(kind, put(tmp_path, ORIGINALS[kind]))}) == size, kind
+
+
+@pytest.mark.parametrize("kind", SIDED)
+def test_each_document_is_on_one_side(tmp_path: Path, kind: str) -> None:
+    """Of WebQA a question and a passage may be on different sides; such are on none."""
+    reader = READERS[kind]
+    folder = put(tmp_path, ORIGINALS[kind])
+    whole, source, benchmark = (
+        {sample.id for sample in reader.read(folder, *reader.splits[:1], side=side)}
+        for side in (None, "source", "benchmark")
+    )
+    assert not source & benchmark
+    assert source | benchmark <= whole and (source | benchmark == whole or kind == "webqa")
 
 
 @pytest.mark.parametrize("kind", ["fib", "webnlg", "conflictqa", "wmt21"])

@@ -1,4 +1,4 @@
-"""Splits are by document, of the wanted size, and do not depend on the order of samples."""
+"""Splits are by document, modes by pair: of the wanted size, and whatever the order of the samples."""
 
 import random
 from collections import Counter
@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from data_pipeline.build.modes import assign_modes
 from data_pipeline.build.splits import SPLITS, assign_splits
-from data_pipeline.sources import take_documents
-from data_pipeline.sources.starter import load_starter
-from data_pipeline.sources.store import SampleStore
-from judge.types import Sample
+from data_pipeline.config import ModesConfig
+from data_pipeline.sources.store import SampleStore, pair_of
+from judge.types import Label, Mode, Sample
 
 Splits = Callable[..., dict[str, str]]
 
@@ -99,40 +99,11 @@ def test_another_seed_gives_other_documents(splits_of: Splits) -> None:
     assert splits_of(samples, 0.2, 0.2, 0) != splits_of(samples, 0.2, 0.2, 1)
 
 
-def test_no_test_split(splits_of: Splits) -> None:
-    splits = splits_of(samples_of([(1, 0, 0)] * 20), 0.1, 0.0, 0)
-    assert Counter(splits.values()) == {"train": 18, "validation": 2}
-
-
 def test_splits_can_be_assigned_again(store_of: Callable[..., SampleStore]) -> None:
     store = store_of(samples_of([(1, 0, 0)] * 20))
     for test in (0.5, 0.0):
         assign_splits(store, 0.1, test, 0)
     assert store.counts("split") == {"train": 18, "validation": 2}
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_starter(splits_of: Splits, language: str) -> None:
-    samples = [sample for sample in load_starter() if sample.language == language]
-    splits = splits_of(samples, 0.08, 0.15, 0)
-    counts = Counter(splits.values())
-    assert abs(counts["test"] - 0.15 * len(splits)) <= 1
-    assert abs(counts["validation"] - 0.08 * len(splits)) <= 1
-
-
-@settings(max_examples=60, deadline=None)
-@given(samples=SETS, limit=st.integers(1, 80), seed=st.integers(0, 9), order=st.randoms())
-def test_a_limit_takes_whole_documents(
-    samples: list[Sample], limit: int, seed: int, order: random.Random
-) -> None:
-    taken = take_documents(samples, limit, seed)
-    assert len(taken) <= limit
-    assert len(taken) > min(limit, len(samples)) - 4  # a document has at most four samples
-    groups = {sample.group for sample in taken}
-    assert taken == [sample for sample in samples if sample.group in groups]
-    shuffled = list(samples)
-    order.shuffle(shuffled)
-    assert {sample.id for sample in take_documents(shuffled, limit, seed)} == {sample.id for sample in taken}
 
 
 @given(samples=SETS, seed=st.integers(0, 3))
@@ -146,3 +117,45 @@ def test_documents_that_have_a_split_keep_it(
     splits = dict(store.splits())
     assert {document: splits[document] for document in known} == known
     assert set(splits) == {sample.group for sample in samples}
+
+
+# --- Modes --------------------------------------------------------------------------------------------------
+
+
+def chosen(store: SampleStore, mode: Mode) -> list[Sample]:
+    found = list(store.samples(mode))
+    assert [sample.id for sample in store.samples() if store.wants(sample, mode)] == [
+        sample.id for sample in found
+    ]
+    return found
+
+
+@pytest.fixture
+def store(store_of: Callable[..., SampleStore], starter_twins: list[Sample]) -> SampleStore:
+    store = store_of(starter_twins)
+    assign_splits(store, 0.2, 0.2, 0)
+    return store
+
+
+@pytest.mark.parametrize(("verdict", "reason"), [(1.0, 0.25), (0.5, 0.5), (0.0, 1.0), (0.3, 0.0)])
+def test_shares_of_every_split(store: SampleStore, verdict: float, reason: float) -> None:
+    assign_modes(store, ModesConfig(verdict=verdict, reason=reason), 0)
+    shares: tuple[tuple[Mode, float], ...] = (("verdict", verdict), ("reason", reason))
+    for mode, share in shares:
+        counts = Counter((sample.meta["split"], sample.label) for sample in chosen(store, mode))
+        for split in ("train", "validation"):
+            wanted = round(share * store.pairs(split))
+            assert counts[split, Label.PASS] == counts[split, Label.FAIL] == wanted
+        assert counts["test", Label.PASS] == counts["test", Label.FAIL] == 0
+        assert set(Counter(pair_of(sample) for sample in chosen(store, mode)).values()) <= {2}  # twins
+
+
+def test_the_seed_decides_and_not_the_order(
+    store_of: Callable[..., SampleStore], starter_twins: list[Sample]
+) -> None:
+    def names(samples: list[Sample], seed: int) -> set[str]:
+        store = store_of(samples, split="train")
+        assign_modes(store, ModesConfig(verdict=0.5), seed)
+        return {sample.id for sample in chosen(store, "verdict")}
+
+    assert names(starter_twins, 0) == names(starter_twins[::-1], 0) != names(starter_twins, 1)

@@ -1,7 +1,6 @@
 """Gold answers that their document does not support are found, trimmed or left out; good ones stay."""
 
 import json
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -9,15 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_pipeline.build.pipeline import build
-from data_pipeline.config import DataConfig
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.labels.supported import only_supported, supported
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.text.numbers import values
-from judge.files import write_jsonl
-from judge.samples import row_from_sample
 from judge.types import LANGUAGES, Label, Language, Sample, Task
+from tests.tiny_data import labelled_recipe
 
 BRIDGE = (
     "The bridge at Lindmoor was built in 1931 by Jon Abel and cost 1,250,000 crowns. It is 22.7 m wide. On 4 "
@@ -112,19 +109,6 @@ def test_of_a_translation_only_numbers_are_compared() -> None:
     assert isinstance(supported(gold("Lin made 480 instruments.", document=LAKE)), Rejected)
 
 
-@pytest.mark.parametrize(
-    ("text", "held"),
-    [
-        ("1,234.50", ["1234.5"]), ("2 million", ["2", "2000000"]), ("one hundred and five", ["105"]),
-        ("forty-two thousand", ["42000"]), ("三千零五十", ["3050"]), ("一九三一年", ["1931"]),
-        ("1.2亿", ["1.2", "120000000"]), ("十二", ["12"]), ("in December", ["12"]),
-        ("2014-15", ["2014", "2015"]),
-    ],
-)  # fmt: skip
-def test_values(text: str, held: list[str]) -> None:
-    assert set(map(Decimal, held)) <= values(text)
-
-
 @given(st.text(max_size=60), st.text(alphabet="0123456789一二十百千万亿.,: -ab", max_size=30))
 def test_any_text_is_looked_at(document: str, answer: str) -> None:
     assert values(answer) is not None
@@ -153,17 +137,9 @@ def test_a_build_counts_and_lists_them(tmp_path: Path, check: bool) -> None:
     golds[3] = gold("It was built in 1777.")
     answer = "The bridge at Lindmoor was built in 1931. More studies are needed."
     golds[4] = Sample("t", BRIDGE, answer, group="t")
-    write_jsonl(tmp_path / "golds.jsonl", map(row_from_sample, golds))
-    config = DataConfig.model_validate(
-        {
-            "output": str(tmp_path / "out"),
-            "sources": [{"kind": "file", "path": str(tmp_path / "golds.jsonl")}],
-            "check_golds": check,
-            "preferences": {"pairs": 2},
-        }
-    )
-    manifest = build(config)
+    settings = {"perturb": True, "check_golds": check, "preferences": {"pairs": 2}}
+    manifest = build(labelled_recipe(tmp_path, golds, **settings))
     left_out = manifest["dropped"].get("gold answer not supported: number", {"ids": []})
     assert left_out["ids"] == (["g"] if check else [])
-    assert manifest["trimmed"] == ({"golds": {"count": 1, "ids": ["t"]}} if check else {})
-    assert json.loads((tmp_path / "out/manifest.json").read_text())["trimmed"] == manifest["trimmed"]
+    assert manifest["trimmed"] == ({"mine": {"count": 1, "ids": ["t"]}} if check else {})
+    assert json.loads((tmp_path / "data/manifest.json").read_text())["trimmed"] == manifest["trimmed"]

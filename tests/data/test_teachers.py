@@ -142,22 +142,3 @@ def test_points_of_a_reply() -> None:
     for value in ({"r": "one"}, {"r": []}, {"r": [" ", "-"]}, {"other": ["one"]}, ["one"]):
         found = reply_points(replied(value, {}), "r")
         assert isinstance(found, Rejected) and found.reason == "invalid"
-
-
-def test_gold_answer_and_change_are_shown_to_lynx_and_not_to_backward_reasoning() -> None:
-    changed = replace(SAMPLE, label=Label.FAIL, meta={"change": "'460' became '640'"})
-    samples = [SAMPLE, changed, replace(SAMPLE, label=Label.FAIL)]
-    for hints in (True, False):
-        asked: list[str] = []
-
-        def note(text: str, asked: list[str] = asked) -> object:
-            asked.append(text)
-            return REFUSED if len(asked) == 3 else {"reasoning": [f"reason {len(asked)}"]}
-
-        gold_answer = (lambda _: "It was 460 m.") if hints else None
-        found = list(reason_for_label("t", scripted(note), samples, gold_answer))
-        assert [item.label for item in found] == [Label.PASS, Label.FAIL, None]
-        assert [item.reasoning for item in found] == ["- reason 1", "- reason 2", ""]
-        assert found[2].problem == "refused"
-        assert ["'460' became" in text for text in asked] == [False, hints, False]
-        assert ["It was 460 m." in text for text in asked] == [False, hints, hints]

@@ -34,6 +34,7 @@ def pairs(starter_twins: list[Sample]) -> list[Pair]:
 
 
 def test_twins_share_everything_but_answer_and_label(pairs: list[Pair]) -> None:
+    assert len({sample.id for pair in pairs for sample in pair}) == 2 * len(pairs)
     for faithful, hallucinated in pairs:
         assert (faithful.label, hallucinated.label) == (Label.PASS, Label.FAIL)
         assert hallucinated.id == f"{faithful.id}-twin"
@@ -44,18 +45,6 @@ def test_twins_share_everything_but_answer_and_label(pairs: list[Pair]) -> None:
         assert "edit_type" not in faithful.meta
         assert {"edit_type", "change", "replaced", "inserted", "from_document"} <= set(hallucinated.meta)
         assert hallucinated.meta["inserted"] in hallucinated.answer
-
-
-def test_ids_name_one_sample_each(starter_twins: list[Sample]) -> None:
-    assert len({sample.id for sample in starter_twins}) == len(starter_twins)
-
-
-def test_most_gold_answers_have_an_edited_pair(pairs: list[Pair]) -> None:
-    groups = {faithful.group for faithful, _ in pairs}
-    golds = {gold.id: gold for gold in load_starter() if gold.group in groups}
-    edited = {faithful.id: faithful for faithful, _ in pairs if faithful.id in golds}
-    assert len(edited) >= 0.75 * len(golds)  # denied answers get pairs of other kinds
-    assert all(faithful.answer == golds[name].answer for name, faithful in edited.items())
 
 
 # --- Additions ----------------------------------------------------------------------------------------------
@@ -89,35 +78,15 @@ LETTERS = {
 
 def barns(**values: Any) -> list[Sample]:
     """Three documents about barns, with a question on each."""
+    values = {"question": "What does the barn do?", "source": "s", "label": Label.PASS, **values}
     return [
-        Sample(
-            f"gold-{name}",
-            text,
-            text.split(". ")[0] + ".",
-            question="What does the barn do?",
-            source="s",
-            group=name,
-            label=Label.PASS,
-            **values,
-        )
+        Sample(f"gold-{name}", text, text.split(". ")[0] + ".", group=name, **values)
         for name, text in LETTERS.items()
     ]
 
 
 def add(store: SampleStore, gold: Sample, seed: int = 0) -> Contrast | None:
     return next(iter(add_sentences(gold, Neighbours(store, seed), seed)), None)
-
-
-def test_an_addition_is_supported_by_a_second_passage(store_of: StoreOf) -> None:
-    golds = barns()
-    found = add(store_of(golds), golds[0])
-    assert found is not None and found.faithful_document == found.hallucinated_document
-    passages = (found.faithful_document or "").split("\n\n")
-    assert golds[0].document in passages and len(passages) == 2
-    assert any(found.replaced in passage for passage in passages)
-    assert all(found.inserted not in passage for passage in passages)
-    assert found.faithful == f"{golds[0].answer} {found.replaced}"
-    assert found.hallucinated == f"{golds[0].answer} {found.inserted}"
 
 
 def test_supported_and_foreign_are_drawn_by_lot(store_of: StoreOf) -> None:
@@ -258,29 +227,25 @@ def test_shares(store_of: StoreOf) -> None:
         assert half[name] == pytest.approx(count / 2, abs=1.8 * count**0.5)  # 3.6 sigma
 
 
-def test_without_an_edit_both_classes_lose_the_answer(store_of: StoreOf) -> None:
-    store = store_of([gold("a", "1", "It is blue."), gold("b", "2", "It weighs 12 kg.")])
-    first, second = twins_of(store, by_rule("number"), 1.0, 0.0)
-    assert (first.gold.id, first.samples, first.dropped) == ("a", (), "no safe edit")
-    assert [sample.id for sample in second.samples] == ["b", "b-twin"] and second.dropped is None
+def refuse(golds: Iterable[Sample]) -> Iterator[Rejected]:
+    return (Rejected("refused", item.id) for item in golds)
 
 
-def test_without_an_addition_the_reason_is_named(store_of: StoreOf) -> None:
-    [found] = twins_of(store_of([gold("a", "1", "It is blue.")]), by_rule("number"), 0.0, 1.0)
-    assert (found.gold.id, found.samples, found.dropped) == ("a", (), "no pair of kind added")
-
-
-def test_a_gold_that_gives_nothing_is_told_from_one_without_an_edit(store_of: StoreOf) -> None:
-    [found] = twins_of(store_of([gold("a", "1", "It is blue.")]), by_rule("number"), 1.0, 1.0)
-    assert (found.samples, found.dropped) == ((), "no safe edit, nor a pair of another kind")
-
-
-def test_a_teachers_reason_is_kept(store_of: StoreOf) -> None:
-    def refuse(golds: Iterable[Sample]) -> Iterator[Rejected]:
-        return (Rejected("refused", item.id) for item in golds)
-
-    [found] = twins_of(store_of([gold("a", "1", "It is blue.")]), refuse, 1.0, 0.0)
-    assert found.dropped == "refused"
+@pytest.mark.parametrize(
+    ("perturb", "edits", "additions", "dropped"),
+    [
+        (by_rule("number"), 1.0, 0.0, "no safe edit"),
+        (by_rule("number"), 0.0, 1.0, "no pair of kind added"),
+        (by_rule("number"), 1.0, 1.0, "no safe edit, nor a pair of another kind"),
+        (refuse, 1.0, 0.0, "refused"),
+    ],
+)
+def test_without_a_pair_both_classes_lose_the_answer_and_the_reason_is_kept(
+    store_of: StoreOf, perturb: Perturb, edits: float, additions: float, dropped: str
+) -> None:
+    store = store_of([gold("a", "1", "It is blue.")])
+    [found] = twins_of(store, perturb, edits, additions)
+    assert (found.gold.id, found.samples, found.dropped) == ("a", (), dropped)
 
 
 @pytest.mark.parametrize(("edits", "additions"), [(1.0, 1.0), (0.5, 0.5), (0.3, 1.0), (0.0, 1.0)])
@@ -321,18 +286,11 @@ def auroc(samples: list[Sample], features: Any) -> float:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_wording_gives_nothing_away(starter_twins: list[Sample], language: str) -> None:
+def test_wording_and_length_give_nothing_away(starter_twins: list[Sample], language: str) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
-
-    samples = [sample for sample in starter_twins if sample.language == language]
-    assert auroc(samples, [TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=2)]) <= 0.65
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_length_gives_nothing_away(starter_twins: list[Sample], language: str) -> None:
     from sklearn.metrics import roc_auc_score
 
     samples = [sample for sample in starter_twins if sample.language == language]
+    assert auroc(samples, [TfidfVectorizer(analyzer="char", ngram_range=(1, 3), min_df=2)]) <= 0.65
     labels = [sample.label is Label.FAIL for sample in samples]
-    found = roc_auc_score(labels, [len(sample.answer) for sample in samples])
-    assert 0.45 <= found <= 0.55
+    assert 0.45 <= roc_auc_score(labels, [len(sample.answer) for sample in samples]) <= 0.55

@@ -1,9 +1,12 @@
 """Span answers become sentences where the grammar of the question is plain, and nothing elsewhere."""
 
+from dataclasses import replace
+
 import pytest
 
+from data_pipeline.pairs.in_full import say_in_full
 from data_pipeline.pairs.verbalise import is_sentence, statement_of
-from judge.types import Sample
+from judge.types import Label, Language, Sample
 
 ENGLISH = [
     ("Who designed the bridge?", "Ada Holst", "Ada Holst designed the bridge."),
@@ -38,42 +41,67 @@ CHINESE = [
 DOCUMENT = "The Orrin Kestrels won the cup. The mill was first the Long House. Ada Holst lives in Harwick."
 
 
-@pytest.mark.parametrize(("question", "answer", "wanted"), ENGLISH)
-def test_english(question: str, answer: str, wanted: str) -> None:
-    assert statement_of(Sample("a", DOCUMENT, answer, question=question)) == wanted
-
-
-@pytest.mark.parametrize(("question", "answer", "wanted"), CHINESE)
-def test_chinese(question: str, answer: str, wanted: str) -> None:
-    assert statement_of(Sample("a", "文档。", answer, question=question, language="zh")) == wanted
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("", "Harwick"), ("Is the mill old?", "Yes"), ("Who was it and when did he come?", "Ben Oake"),
-        ("What does the mill do?", "it grinds rye"), ("What do millers want?", "that rivers run"),
-        ("What happened to the mill?", "it burnt"),
-        ("Which miller has the loudest wheels?", "Ada Holst and Ben Oake"),
-        ("How did the miller die?", "slowly"),
-    ],
-)  # fmt: skip
-def test_no_rule_no_sentence(question: str, answer: str) -> None:
-    assert statement_of(Sample("a", DOCUMENT, answer, question=question)) is None
+# Questions without a rule.
+NONE = [
+    ("", "Harwick"), ("Is the mill old?", "Yes"), ("Who was it and when did he come?", "Ben Oake"),
+    ("What does the mill do?", "it grinds rye"), ("What do millers want?", "that rivers run"),
+    ("What happened to the mill?", "it burnt"),
+    ("Which miller has the loudest wheels?", "Ada Holst and Ben Oake"),
+    ("How did the miller die?", "slowly"),
+    ("磨坊如何磨面？", "用水"), ("谁在何时建了磨坊？", "方静姝"), ("磨坊出产哪些东西？", "面粉"),
+    ("让人几乎忘记的是什么时候？", "很久以前的事情"), ("台湾的面积约为多少的16倍？", "2,052平方公里"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("磨坊如何磨面？", "用水"), ("谁在何时建了磨坊？", "方静姝"), ("磨坊出产哪些东西？", "面粉"),
-        ("让人几乎忘记的是什么时候？", "很久以前的事情"), ("台湾的面积约为多少的16倍？", "2,052平方公里"),
-    ],
-)  # fmt: skip
-def test_no_rule_no_chinese_sentence(question: str, answer: str) -> None:
-    assert statement_of(Sample("a", "文档。", answer, question=question, language="zh")) is None
+    ("question", "answer", "wanted"), [*ENGLISH, *CHINESE, *((*pair, None) for pair in NONE)]
+)
+def test_sentences(question: str, answer: str, wanted: str | None) -> None:
+    language: Language = "en" if question.isascii() else "zh"
+    sample = Sample("a", DOCUMENT, answer, question=question, language=language)
+    assert statement_of(sample) == wanted
 
 
 def test_a_sentence_is_left_as_it_is() -> None:
     sample = Sample("a", DOCUMENT, "The mill was built by a widow.", question="Who built the mill?")
     assert statement_of(sample) == sample.answer
     assert not is_sentence("Harwick", "en") and is_sentence("磨坊是一位寡妇在1907年建的。", "zh")
+
+
+# --- Pairs about short answers ------------------------------------------------------------------------------
+
+BRIDGE = "Ada Holst designed the bridge in 1931. Jan Pohl painted it."
+
+
+def pair(question: str, right: str, wrong: str, other: str = BRIDGE) -> tuple[Sample, Sample]:
+    faithful = Sample("b", BRIDGE, right, question, label=Label.PASS, meta={"pair": "b", "kind": "edit"})
+    return faithful, replace(faithful, id="b-twin", document=other, answer=wrong, label=Label.FAIL)
+
+
+def test_short_answers_come_again_as_sentences() -> None:
+    first = pair("Who designed the bridge?", "Ada Holst", "Jan Pohl")
+    found = list(say_in_full(first, 1.0, 0))
+    assert found[:2] == list(first)
+    assert [one.answer for one in found[2:]] == [
+        "Ada Holst designed the bridge.",
+        "Jan Pohl designed the bridge.",
+    ]
+    assert [one.label for one in found[2:]] == [Label.PASS, Label.FAIL]
+    assert len({one.id for one in found}) == 4 and {one.meta["pair"] for one in found[2:]} == {"b-full"}
+    assert all(one.meta["kind"] == "edit" and one.meta["in_full"] for one in found[2:])
+    assert list(say_in_full(first, 0.0, 0)) == list(first)
+
+
+def test_an_edited_document_keeps_the_sentence() -> None:
+    other = BRIDGE.replace("Ada Holst", "Eva Lund")
+    *_, right, wrong = say_in_full(pair("Who designed the bridge?", "Ada Holst", "Ada Holst", other), 1.0, 0)
+    assert right.answer == wrong.answer == "Ada Holst designed the bridge." and wrong.document == other
+
+
+def test_no_sentence_where_a_rule_is_not_sure_of_both() -> None:
+    for question, right, wrong in (
+        ("Who designed the bridge?", "It was designed by Ada Holst.", "It was designed by Jan Pohl."),
+        ("Who designed the bridge, and who painted it?", "Ada Holst", "Jan Pohl"),
+        ("", "Ada Holst", "Jan Pohl"),
+    ):
+        assert len(list(say_in_full(pair(question, right, wrong), 1.0, 0))) == 2

@@ -8,7 +8,7 @@ import pytest
 
 from tests.gpu.child import in_process
 from tests.gpu.world import size
-from tests.towers import build_towers, training
+from tests.tiny_data import build_towers, training
 
 MINUTES = 3
 LIMIT = 1e-3  # of a reply's log-probability, in float32

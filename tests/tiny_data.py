@@ -1,20 +1,22 @@
-"""A small world to train on: towers and their heights as a data set, and a recipe for a short training."""
+"""Tiny data sets, and recipes for short builds and trainings: towers and their heights."""
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge.files import write_jsonl
-from judge.types import Label
+from judge.samples import write_samples
+from judge.types import Label, Sample
 
 if TYPE_CHECKING:
+    from data_pipeline.config import DataConfig
     from judge.training.config import EncoderRecipe
 
 
 def build_towers(folder: Path, documents: int, pairs: int) -> Path:
-    """A built data set about so many short documents, each with a faithful and a hallucinated answer."""
+    """A built data set about this many short documents, each with a faithful and a hallucinated answer."""
     from data_pipeline.build.pipeline import build
     from data_pipeline.config import DataConfig
 
@@ -41,6 +43,22 @@ def build_towers(folder: Path, documents: int, pairs: int) -> Path:
     }
     build(DataConfig.model_validate(settings))
     return folder / "data"
+
+
+def labelled_recipe(folder: Path, samples: Iterable[Sample], /, **changes: Any) -> "DataConfig":
+    """A recipe for ``folder/data`` of labelled samples as they are, with verdict rows and no more."""
+    from data_pipeline.config import DataConfig
+
+    write_samples(folder / "mine.jsonl", samples)
+    settings = {
+        "output": str(folder / "data"),
+        "sources": [{"kind": "file", "path": str(folder / "mine.jsonl")}],
+        "perturb": False,
+        "audit": "off",
+        "modes": {"reason": 0.0},
+        "preferences": {"pairs": 0},
+    }
+    return DataConfig.model_validate({**settings, **changes})
 
 
 def write_prompts(folder: Path, *splits: str) -> Path:

@@ -1,0 +1,128 @@
+"""Recipes of data sets: what they name is known and fits together, and what does not is one clear error."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_pipeline.config import DataConfig
+from data_pipeline.teachers.config import ORIGINS, TeacherConfig
+from judge.configs import load_config
+from judge.errors import InputError
+
+TEACHERS = """
+teachers:
+  - {name: gpt, kind: openai, endpoint: {model: gpt-4o}}
+  - {name: small, kind: local, model: some/model}
+"""
+UNKNOWN = r"unknown teacher 'smal'; did you mean 'small'\? \(known: gpt, rules, small"
+
+
+def load(text: str, folder: Path) -> DataConfig:
+    path, sources = folder / "data.yaml", "" if "sources:" in text else "sources: [{kind: starter}]"
+    path.write_text(f"output: out\n{sources}\n{text}\n")
+    return load_config(DataConfig, path)
+
+
+def test_a_recipe_with_every_use_of_teachers(tmp_path: Path) -> None:
+    config = load(
+        f"{TEACHERS}perturber: gpt\nparaphrase_check: small\n"
+        "reasoning: {way: ensemble, teachers: [gpt, rules, small]}\ncounterfactuals: {teacher: small}",
+        tmp_path,
+    )
+    assert [teacher.name for teacher in config.teachers] == ["gpt", "small"]
+    assert config.reasoning.teachers == ("gpt", "rules", "small")
+    assert DataConfig.model_validate(config.model_dump(mode="json")) == config
+    assert load("", tmp_path).reasoning.teachers == ("rules",)
+
+
+WRONG = [
+    ("edit: 1", r"unknown key 'edit'; did you mean 'edits'"),
+    ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
+    ("preferences: {candidates: 3}", r"'preferences.candidates': is gone: omit it; the model judges 128"),
+    ("leaks: {benchmarks: [fib]}", r"'leaks.benchmarks': is gone: omit it; the gate compares"),
+    ("splits: {test: 1.5}", r"'splits.test'"),
+    ("calls: {money: -1}", r"'calls.money'"),
+    ("mix: {samples: 5, kinds: {edits: 1}}", "unknown kind 'edits'"),
+    ("mix: {samples: 5, kinds: {edit: 0}}", "all shares are 0"),
+    ("mix: {samples: 5, max_source: 0}", "greater than 0"),
+    ("sources: [{kind: starter, samples: {train: 9}}]\nmix: {samples: 9}", "a mix draws from all that"),
+]
+SOURCES = [
+    ("", r"'sources'"),
+    ("{kind: pubmed_qa}", r"'sources.0.kind'.*unknown kind 'pubmed_qa'; did you mean 'pubmedqa'"),
+    ("{kind: ifqa, split: trian}", r"'sources.0'.*unknown split 'trian'; did you mean 'train'"),
+    ("{kind: fib, split: train}", "kind fib takes no split"),
+    ("{kind: hub}", "kind hub needs a path"),
+    ("{kind: drop, columns: {answer: a}}", "kind drop takes no columns"),
+    ("{kind: asqa, side: whole}", "kind asqa takes no side"),
+    ("{kind: asqa, window_tokens: 100}", "kind asqa takes no window_tokens"),
+    ("{kind: starter, constants: {task: qa}}", "kind starter takes no constants"),
+    ("{kind: starter, twins: true}", "twins is for labelled samples"),
+    ("{kind: hub, path: x, constants: {language: fr}}", r"'sources.0.constants.language'.*'fr'"),
+    ("{kind: hub, path: x, constants: {lang: zh}}", r"unknown key 'lang'; did you mean 'language'"),
+    ("{kind: file, path: x, form: multiplechoice}", r"unknown form.*did you mean 'multiple_choice'"),
+    ("{kind: drop, form: nli}", "kind drop takes no form"),
+    ("{kind: squad, path: x, form: nli}", "kind squad takes no form but unanswerable"),
+    ("{kind: file, path: x, distractors: 2}", "is gone: omit it; one wrong option"),
+    ("{kind: file, path: x, form: nli, labels: {a: MAYBE}}", r"labels\.a"),
+    ("{kind: file, path: x, form: nli, columns: {premise: p}}", "unknown field of form nli 'premise'"),
+    ("{kind: file, path: x, form: nli, columns: {document: p}}", "form nli needs a column for answer"),
+    ("{kind: file, path: x, licences: []}", "licences"),
+    ("{kind: ragtruth, perturb: false, samples: {train: 9, pairs: true}}", "pairs are made of gold answers"),
+]
+USES = [
+    ("perturber: smal", UNKNOWN),
+    ("perturber: gpt\nparaphrase_check: smal", UNKNOWN),
+    ("reasoning: {way: ensemble, teachers: [rules, smal]}", UNKNOWN),
+    ("counterfactuals: {teacher: smal}", UNKNOWN),
+    ("reasoning: {way: known_label, teachers: [rules]}", "way known_label needs a chat model"),
+    ("reasoning: {way: ensemble, teachers: [gpt, rules, gpt]}", "a teacher is named twice"),
+    ("reasoning: {way: ensemble, teachers: []}", r"'reasoning.teachers'"),
+    ("paraphrase_check: gpt", "paraphrase_check is a chat model that looks over another one's edits"),
+    ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check is a chat model"),
+    ("counterfactuals: {teacher: rules}", "counterfactuals need a chat model"),
+]
+WRONG_TEACHERS = [
+    ("{name: a, kind: openai}", "kind openai needs endpoint"),
+    ("{name: a, kind: openai, endpoint: {model: m}, engine: vllm}", "kind openai takes no engine"),
+    ("{name: a, kind: local, model: m, engine: vlm}", "engine"),
+    ("{name: a, kind: local}", "kind local needs model"),
+    ("{name: a, kind: local, model: m, endpoint: {model: m}}", "kind local takes no endpoint"),
+    ("{name: a, kind: openai, endpoint: {}}", "endpoint.model.*is missing"),
+    ("{name: a, kind: openai, endpoint: {model: m, base_url: here}}", "an address such as"),
+    ("{name: a, kind: openai, endpoint: {model: m, api_key: secret}}", "unknown key 'api_key'"),
+    ("{name: a, kind: local, model: m, temperature: 1, top_p: 0}", "top_p"),
+    ("{name: a, kind: local, model: m, top_k: 5}", "are for sampling; give a temperature"),
+    ("{name: small, kind: local, model: m}, {name: small, kind: local, model: n}", "have the same name"),
+    *(
+        (f"{{name: {name}, kind: local, model: m}}", f"the name '{name}' has a meaning of its own")
+        for name in ORIGINS
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *WRONG,
+        *((f"sources: [{source}]", message) for source, message in SOURCES),
+        *((TEACHERS + use, message) for use, message in USES),
+        *((f"teachers: [{teacher}]", message) for teacher, message in WRONG_TEACHERS),
+    ],
+)
+def test_wrong_recipes(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        load(text, tmp_path)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_manifest_says_how_a_teacher_is_sampled() -> None:
+    def sampling(**settings: Any) -> dict[str, Any]:
+        return TeacherConfig.model_validate({"name": "a", **settings}).sampling()
+
+    local, server = {"kind": "local", "model": "m"}, {"kind": "openai", "endpoint": {"model": "m"}}
+    assert sampling(**local) == sampling(**server) == {"temperature": 0.0}
+    assert sampling(**local, temperature=0.8) == {"temperature": 0.8, "top_p": 1.0, "top_k": 0}
+    assert sampling(**server, temperature=0.8, top_p=0.7)["top_k"] == "the server's own"
+    assert sampling(**server, temperature=0.8, top_k=0)["top_k"] == 0
