@@ -22,6 +22,7 @@ IMPORTED = ["judge.training.trainer", "data_pipeline.cli", "eval.run"]  # betwee
 GOAL = 5.0
 """Points of AUROC above the best baseline that the judge is to reach."""
 HELD_OUT_REWARDS = "eval_rewards/accuracies"
+BAR = 24
 SEEN = f"{REFERENCE} learned from the starter corpus too, so the row before is none of documents new to it"
 
 
@@ -73,8 +74,11 @@ def demo_command(
     for number, step in enumerate(plan, start=1):
         pace = spent / done if done else 1.0
         left = max(1, round((expected - done) * pace / 60))
+        full = round(BAR * done / expected)
+        bar = f"[{'#' * full}{'-' * (BAR - full)}]"
         say(
-            f"step {number} of {len(plan)}, about {left} min left: {step.title}\n$ {shlex.join(step.command)}"
+            f"step {number} of {len(plan)} {bar} about {left} min left: {step.title}\n"
+            f"$ {shlex.join(step.command)}"
         )
         spent += run(step)
         done += step.seconds

@@ -208,8 +208,10 @@ def test_the_command_runs_the_plan_that_was_asked_for(
     assert ran == [*demo.steps(OUT, "m", 2), (OUT, TRAINED)]
     printed = capsys.readouterr().out
     assert demo.SEEN not in printed and printed.endswith(f"shown: {OUT}\n")
-    assert re.search(r"^=== step 1 of 11, about \d+ min left: build the data set$", printed, re.M)
-    assert "=== step 11 of 11, about 1 min left: write the report\n" in printed
+    assert re.search(
+        rf"^=== step 1 of 11 \[-{{{demo.BAR}}}\] about \d+ min left: build the data set$", printed, re.M
+    )
+    assert f"=== step 11 of 11 [{'#' * demo.BAR}] about 1 min left: write the report\n" in printed
     assert call("demo", "--from-reference", "--model", "m") == 2
     assert call("demo", "--from-reference", "--seed", 1) == 2
 
