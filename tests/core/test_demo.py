@@ -130,7 +130,8 @@ def test_a_signal_ends_the_step_and_then_what_runs_it(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The step waits for a pipe that nobody writes to; ``judge teach`` names its own command alone."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in background
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("Ctrl-C is ignored where tests run in the background")
     answers, pipe = tmp_path / "answers.jsonl", tmp_path / "pipe"
     write_jsonl(answers, [{"document": f"Box {at} is red.", "answer": "It is red."} for at in range(FEWEST)])
     os.mkfifo(pipe)
@@ -152,7 +153,6 @@ def test_a_signal_ends_the_step_and_then_what_runs_it(
     finally:
         ended.set()
         stopper.join(timeout=10)
-        signal.signal(signal.SIGINT, before)
     resume = f"; to resume: judge teach {answers} --out {tmp_path / 'out'}"
     assert capfd.readouterr().err.endswith(f"error: stopped while this ran: wait{resume}\n")
 
