@@ -1,10 +1,12 @@
 """The steps of ``judge demo`` and ``judge teach``: each a command of the toolkit, in a process of its own."""
 
 import multiprocessing
+import os
 import shutil
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing import forkserver, resource_tracker
 from types import FrameType
 
@@ -13,6 +15,7 @@ from judge.errors import JudgeError
 from judge.training.stopping import Interrupted
 
 PROCESSES = multiprocessing.get_context("forkserver")
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def say(text: str) -> None:
@@ -37,8 +40,8 @@ def start_server() -> None:
 def run(step: Step) -> float:
     """Run one command with its output passed through; returns its seconds.
 
-    Ctrl-C and SIGTERM are the command's to answer: a training saves its state. A terminal sends the first to
-    both processes, the second is passed on.
+    Signals are the command's to answer, since a training saves its state. It gets each of them once: it has
+    a process group of its own, which a terminal or ``timeout`` does not reach, and they are passed on here.
 
     Raises:
         Interrupted: a signal came.
@@ -53,20 +56,22 @@ def run(step: Step) -> float:
 
     def pass_on(number: int, _: FrameType | None) -> None:
         received.append(number)
-        if number == signal.SIGTERM:
-            process.terminate()
+        if process.pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, number)
 
-    process.start()
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, pass_on) for number in heard}
     try:
+        process.start()
+        for number in received:  # while it started
+            os.kill(process.pid or 0, number)
         process.join()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
     code = process.exitcode or 0
-    for number in (signal.SIGINT, signal.SIGTERM):  # the command alone may have got one
-        if code in (128 + number, -number):
-            received.append(number)
+    received += [number for number in heard if code in (128 + number, -number)]  # the command's alone
     if received:
         raise Interrupted(f"stopped while this ran: {step.title}", received[0])
     if code != 0:
@@ -81,5 +86,6 @@ def execute(command: Sequence[str]) -> None:
     """Run ``python -m judge ...`` in this process."""
     from judge.cli.main import main
 
+    os.setpgid(0, 0)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     main(command[3:], a_step=True)
