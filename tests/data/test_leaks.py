@@ -306,7 +306,7 @@ def test_indexes_are_kept_until_a_benchmark_changes(tmp_path: Path, monkeypatch:
         with patch.object(IndexBuilder, "index", autospec=True, side_effect=IndexBuilder.index) as index:
             gate = LeakGate(config)
         assert index.call_count == builds * 4  # one for each shared set, one for all others
-        assert gate.absent == ["fib"]
+        assert "fib" in gate.absent and "halueval" not in gate.absent
         found = (gate.check(Sample("s", text, "Nobody knows.", "Why?")) for text in (BRIDGE, LAKE))
         return [leak and leak.kind for leak in found]
 
