@@ -274,19 +274,6 @@ def test_a_bound_stays() -> None:
     assert list(swap(gold("More than 160 people came to the fair.", document=document), rng())) == []
 
 
-def test_names_change_places() -> None:
-    document = BRIDGE.replace("The builder Clara Brandt worked", "Clara Brandt, who said little, worked")
-    found = [
-        each
-        for seed in range(8)
-        for each in swap(gold("Ada Holst", "Who designed the bridge?", document), rng(seed))
-        if each.hallucinated is None
-    ]
-    assert found and {(each.replaced, each.inserted) for each in found} == {("Clara Brandt", "Ada Holst")}
-    changed = found[0].hallucinated_document or ""
-    assert "designed by Clara Brandt" in changed and "Ada Holst, who" in changed
-
-
 def test_numbers_that_count_the_same_change_places_unless_they_are_compared() -> None:
     document = "The ferry carries 48 cars. The new barge carries 36 cars. Both are blue."
     found = [each for seed in range(8) for each in swap(gold("48 cars", "", document), rng(seed))]
