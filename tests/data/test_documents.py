@@ -16,7 +16,7 @@ from data_pipeline.pairs.documents.distractor import add_distractor
 from data_pipeline.pairs.documents.parts import is_table, parts_of, without
 from data_pipeline.pairs.documents.passage import other_passage
 from data_pipeline.pairs.documents.plausible import can_change
-from data_pipeline.pairs.documents.records import Triple, alter_record, change_places, triples_of
+from data_pipeline.pairs.documents.records import alter_record, change_places
 from data_pipeline.pairs.documents.supporting import can_be_missed, is_gone, supporting_parts
 from data_pipeline.pairs.documents.swap import replace_words, swap
 from data_pipeline.pairs.neighbours import Neighbours
@@ -24,6 +24,7 @@ from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.reasoning import explain
+from data_pipeline.text.triples import Triple, triples_of
 from judge.types import Label, Sample, Task
 
 BRIDGE = (
