@@ -16,7 +16,7 @@ from data_pipeline.pairs.documents.distractor import add_distractor
 from data_pipeline.pairs.documents.parts import is_table, parts_of, without
 from data_pipeline.pairs.documents.passage import other_passage
 from data_pipeline.pairs.documents.plausible import can_change
-from data_pipeline.pairs.documents.records import Triple, alter_record, change_places, triples_of
+from data_pipeline.pairs.documents.records import alter_record, change_places
 from data_pipeline.pairs.documents.supporting import is_gone, supporting_parts
 from data_pipeline.pairs.documents.swap import replace_words, swap
 from data_pipeline.pairs.neighbours import Neighbours
@@ -24,6 +24,7 @@ from data_pipeline.sources import SourceConfig, read_source
 from data_pipeline.sources.starter import load_starter
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.teachers.reasoning import explain
+from data_pipeline.text.triples import Triple, triples_of
 from judge.types import Label, Sample, Task
 
 BRIDGE = (
@@ -256,19 +257,6 @@ def test_a_bound_stays() -> None:
     """More than 140 is also true of 160."""
     document = "The fair drew more than 160 people. It rained."
     assert list(swap(gold("More than 160 people came to the fair.", document=document), rng())) == []
-
-
-def test_names_change_places() -> None:
-    document = BRIDGE.replace("The builder Clara Brandt worked", "Clara Brandt, who said little, worked")
-    found = [
-        each
-        for seed in range(8)
-        for each in swap(gold("Ada Holst", "Who designed the bridge?", document), rng(seed))
-        if each.hallucinated is None
-    ]
-    assert found and {(each.replaced, each.inserted) for each in found} == {("Clara Brandt", "Ada Holst")}
-    changed = found[0].hallucinated_document or ""
-    assert "designed by Clara Brandt" in changed and "Ada Holst, who" in changed
 
 
 def test_numbers_that_count_the_same_change_places_unless_they_are_compared() -> None:

@@ -203,7 +203,7 @@ def test_a_shared_set_loses_nothing_to_its_own_side_and_others_do(tmp_path: Path
         for sentences in articles.values()
     ]
     write_jsonl(tmp_path / "halubench/halubench.jsonl", rows)
-    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path), benchmarks=("halubench",)))
+    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path)))
     sides = set()
     for name, sentences in articles.items():
         side = side_of("covid_qa", " ".join(sentences))
@@ -256,7 +256,7 @@ def test_rows_of_the_test_split_of_ragtruth_are_compared(tmp_path: Path) -> None
     ]  # fmt: skip
     write_jsonl(tmp_path / "ragtruth/source_info.jsonl", infos)
     write_jsonl(tmp_path / "ragtruth/response.jsonl", answers)
-    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path), benchmarks=("ragtruth",)))
+    gate = LeakGate(LeaksConfig(data_dir=str(tmp_path)))
     for source in ("towers", "ragtruth_qa"):
         found = [gate.check(replace(tower, source=source)) is not None for tower in towers]
         assert found == [True, False]
@@ -269,7 +269,7 @@ def test_a_build_stops_that_loses_most_of_a_source(tmp_path: Path) -> None:
         for gold in golds[:12]
     ]
     write_jsonl(tmp_path / "originals/halubench/halubench.jsonl", rows)
-    leaks = {"data_dir": str(tmp_path / "originals"), "benchmarks": ["halubench"]}
+    leaks = {"data_dir": str(tmp_path / "originals")}
     with pytest.raises(
         InputError, match=r"sources.0'.*12 of 40 samples of .*mine.jsonl occur .*\(30%\).*max_dropped=0\.2"
     ):
@@ -321,7 +321,7 @@ def test_indexes_are_kept_until_a_benchmark_changes(tmp_path: Path, monkeypatch:
         with patch.object(IndexBuilder, "index", autospec=True, side_effect=IndexBuilder.index) as index:
             gate = LeakGate(config)
         assert index.call_count == builds * 4  # one for each shared set, one for all others
-        assert gate.absent == ["fib"]
+        assert "fib" in gate.absent and "halueval" not in gate.absent
         found = (gate.check(Sample("s", text, "Nobody knows.", "Why?")) for text in (BRIDGE, LAKE))
         return [leak and leak.kind for leak in found]
 

@@ -71,7 +71,7 @@ def test_pairs(store: SampleStore, starter_twins: list[Sample], count: int, shar
 def test_the_models_own_mistakes_come_first(store: SampleStore, starter_twins: list[Sample]) -> None:
     """It is wrong on every faithful answer; still half of the pairs are about hallucinated ones."""
     judging = Scripted({sample.id for sample in starter_twins if sample.label is Label.PASS})
-    config = PreferenceConfig(reason_share=0.5, candidates=40)
+    config = PreferenceConfig(reason_share=0.5)
     rows = pairs(store, 20, config, judging)
     metas = [row["meta"] for row in rows]
     origins = Counter((meta["mode"], meta["label"], meta["rejected_from"]) for meta in metas)
@@ -95,7 +95,7 @@ def test_the_models_own_mistakes_come_first(store: SampleStore, starter_twins: l
 
 
 def test_few_mistakes_are_filled_up(store: SampleStore) -> None:
-    config = PreferenceConfig(reason_share=0.0, candidates=400)
+    config = PreferenceConfig(reason_share=0.0)
     first = Scripted(set())
     pairs(store, 20, config, first)
     [(_, asked)] = first.asked
@@ -107,12 +107,11 @@ def test_few_mistakes_are_filled_up(store: SampleStore) -> None:
 
 def test_candidates(store: SampleStore, starter_twins: list[Sample]) -> None:
     judging = Scripted(set())
-    config = PreferenceConfig(reason_share=0.5, candidates=10)
-    pairs(store, 8, config, judging)
+    pairs(store, 8, PreferenceConfig(reason_share=0.5), judging)
     labels = {sample.id: sample.label for sample in starter_twins}
     assert [mode for mode, _ in judging.asked] == ["reason", "verdict"]
     for _, asked in judging.asked:
-        assert Counter(labels[name] for name in asked) == {Label.PASS: 5, Label.FAIL: 5}
+        assert Counter(labels[name] for name in asked) == {Label.PASS: 8, Label.FAIL: 8}
     pairs(store, 4, PreferenceConfig(reason_share=0.0), judging)
     assert [mode for mode, _ in judging.asked[2:]] == ["verdict"]  # a mode without pairs is not judged
 

@@ -1,4 +1,4 @@
-"""May a number or a name give way to another all over a document, and the text stay a plausible one?"""
+"""May a number give way to another all over a document, and the text stay a plausible one?"""
 
 import re
 
@@ -51,12 +51,6 @@ def is_bound(number: str, text: str) -> bool:
             return True
         at = held.find(sought, at + 1)
     return False
-
-
-def is_whole_name(name: str, document: str) -> bool:
-    """Does the first word of a name of two never stand without the last?"""
-    first, last = name.split()
-    return not re.search(rf"(?<!\w){re.escape(first)}(?! {re.escape(last)})(?!\w)", document)
 
 
 def _year_fits(old: int, new: int, document: str) -> bool:

@@ -12,16 +12,12 @@ from data_pipeline.edits.edit import digits_of, listed_together, occurs
 from data_pipeline.edits.types import FOREIGN_EDITS
 from data_pipeline.pairs.contrast import Contrast
 from data_pipeline.pairs.documents.parts import parts_of
-from data_pipeline.pairs.documents.plausible import can_change, is_bound, is_whole_name
-from data_pipeline.text.fact import Fact
+from data_pipeline.pairs.documents.plausible import can_change, is_bound
 from data_pipeline.text.facts import answer_facts, document_facts, find_facts
-from data_pipeline.text.names_en import GENERIC
 from judge.types import Language, Sample
 
 NEAR = FOREIGN_EDITS
 """Edits of a text that put a near number or date, which the document lacks, in the place of a true one."""
-MOST_MENTIONS = 6
-"""Of a name that changes places."""
 _COMPARES = re.compile(
     r"\b(?:more|less|fewer|rose|fell|grew|total|only|both|each|sum|half|double|twice|between|from \S+ to"
     r"|than|vs|versus|compared|increas\w*|decreas\w*|declin\w*|drop\w*|reduc\w*|\w+er|respectively"
@@ -31,15 +27,6 @@ _COMPARES = re.compile(
 )
 """Words by which two numbers of a sentence may depend on each other."""
 
-_PARTICLES = frozenset(
-    ("van", "von", "de", "del", "der", "di", "da", "la", "le", "el", "al", "bin", "ibn", "ten")
-)
-"""First words of names that are written small in some places."""
-_DIRECTIONS = frozenset(
-    ("middle", "east", "west", "eastern", "western", "northern", "southern", "central", "far")
-)
-_STATION = r"\b(?:Mr|Mrs|Ms|Miss|Sir|Lady|Lord|daughter|son|wife|husband|sister|brother|mother|father)\b\.?"
-"""What one name may have before it and another may not."""
 _TIMES = frozenset(("bp", "bc", "bce", "ad", "ce", "year", "years", "day", "days", "年", "岁", "月", "日"))
 """Units of numbers whose order tells itself."""
 
@@ -51,7 +38,7 @@ Changes = Mapping[str, str]
 
 def swap(gold: Sample, rng: Random) -> Iterator[Contrast]:
     """Edits of the document after which it contradicts the answer."""
-    ways = [_near_number, _near_date, _numbers, _names]
+    ways = [_near_number, _near_date, _numbers]
     rng.shuffle(ways)
     for way in ways:
         for old, new, changes in way(gold, rng):
@@ -139,64 +126,6 @@ def _numbers(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
                 break
 
 
-def _names(gold: Sample, rng: Random) -> Iterator[tuple[str, str, Changes]]:
-    """A name of the answer or the question that changes places with another one of its kind."""
-    document, language = gold.document_text, gold.language
-    if language != "en":  # what is found in Chinese is too often half a name, or an office
-        return
-    names = {fact.text: fact for fact in document_facts("entity", gold.answer, document, language)}
-    told = f"{gold.question}\n{gold.answer}"
-    mine = [
-        fact
-        for fact in names.values()
-        if fact.form.startswith("person")
-        and occurs(fact.text, gold.answer)
-        and not occurs(fact.text, gold.question)
-    ]
-    rng.shuffle(mine)
-    for fact in mine:
-        others = [
-            other
-            for other in names.values()
-            if _alike(fact, other, document)
-            and not _parts(other.text) & _parts(told)
-            and not listed_together(fact.text, other.text, document)
-            and is_whole_name(other.text, document)
-        ]
-        rng.shuffle(others)
-        if others and is_whole_name(fact.text, document):
-            new = others[0].text
-            yield fact.text, new, _exchange(fact.text, new, document)
-
-
-def _alike(one: Fact, two: Fact, document: str) -> bool:
-    """May two names change places, and the text stay one that somebody might write?
-
-    Two persons by first and last name; rules are not sure enough of other names. One that stands everywhere
-    is the topic, and stays.
-    """
-    return (
-        one.form == two.form == "person-long"
-        and {one.unit, two.unit} != {"female", "male"}
-        and one.text[:2] != two.text[:2]
-        and not (one.text.endswith("s") or two.text.endswith("s"))  # they write their genitive in another way
-        and not {*one.text.lower().split(), *two.text.lower().split()} & (_PARTICLES | _DIRECTIONS | GENERIC)
-        and len(one.text.split()) == len(two.text.split()) == 2
-        and max(document.count(one.text), document.count(two.text)) <= MOST_MENTIONS
-        and not any(re.search(rf"{_STATION} {re.escape(name.text)}", document) for name in (one, two))
-    )
-
-
-def _exchange(one: str, two: str, document: str) -> dict[str, str]:
-    """What becomes what: both names, and the last words of both where they stand alone too."""
-    found = {one: two, two: one}
-    last_one, last_two = one.split()[-1], two.split()[-1]
-    for short, other in ((last_one, last_two), (last_two, last_one)):
-        if occurs(short, document):
-            found[short] = other
-    return found
-
-
 def replace_words(text: str, changes: Changes) -> str:
     """Put words in the place of others at every mention, all at once, longer ones first."""
     longest = sorted(changes, key=len, reverse=True)
@@ -225,7 +154,3 @@ def _lingers(old: str, changed: str, language: Language) -> bool:
         return True
     digits = digits_of(old)
     return bool(digits) and any(digits_of(fact.text) == digits for fact in find_facts(changed, language))
-
-
-def _parts(text: str) -> set[str]:
-    return {word.lower() for word in re.findall(r"\w{2,}", text) if word[0].isupper()} - GENERIC
