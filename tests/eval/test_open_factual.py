@@ -397,7 +397,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def show(report: dict[str, Any]) -> str:
-    return markdown([Answered(report["name"], Path(), report)])
+    return markdown([Answered(report["name"], report)])
 
 
 def rows_of(out: Path) -> list[dict[str, Any]]:
