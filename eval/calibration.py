@@ -48,11 +48,6 @@ def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[
     return [p_fail for p_fail, _ in scored], [fail for _, fail in scored]
 
 
-def reliability_bins(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[Bin, ...]:
-    """The bins of :func:`judge.calibration.bins`."""
-    return reliability.bins(*_scored(labels, verdicts))
-
-
 def expected_calibration_error(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> float | None:
     """See :func:`judge.calibration.calibration_error`; ``None`` where no verdict has a probability."""
     return reliability.calibration_error(*_scored(labels, verdicts))
@@ -89,10 +84,10 @@ def selective_accuracy(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> 
 
 def calibration(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> Calibration:
     """Everything of this module for one set of verdicts."""
-    bins = reliability_bins(labels, verdicts)
+    p_fail, fails = _scored(labels, verdicts)
     return Calibration(
-        n=sum(part.n for part in bins),
-        ece=expected_calibration_error(labels, verdicts),
-        bins=bins,
+        n=len(p_fail),
+        ece=reliability.calibration_error(p_fail, fails),
+        bins=reliability.bins(p_fail, fails),
         selective=selective_accuracy(labels, verdicts),
     )

@@ -44,8 +44,13 @@ def compare_command(
         typer.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))
         return
     for item in found:
-        table = cascade_table if isinstance(item, CascadeCurve) else comparison_table
-        print_table(Console(), table(item, str(first), str(second)))  # type: ignore[operator]
+        print_table(Console(), _table(item, str(first), str(second)))
+
+
+def _table(found: CascadeCurve | Comparison, first: str, second: str) -> Table:
+    if isinstance(found, CascadeCurve):
+        return cascade_table(found, first, second)
+    return comparison_table(found, first, second)
 
 
 def comparison_table(comparison: Comparison, first: str, second: str) -> Table:

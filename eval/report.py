@@ -5,6 +5,7 @@ import os
 import platform
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -156,6 +157,18 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def told_apart(runs: Sequence[tuple[str, str, Path]]) -> list[str]:
+    """Names of runs, given as name, mode and folder, that differ: by mode and then by folder where needed."""
+    names = [name for name, *_ in runs]
+    for more in (lambda mode, folder: mode, lambda _, folder: folder.name, lambda _, folder: folder):
+        times = Counter(names)
+        names = [
+            name if times[name] == 1 else f"{first} ({more(*rest)})"
+            for name, (first, *rest) in zip(names, runs, strict=True)
+        ]
+    return names
 
 
 def as_json(reports: Sequence[Report]) -> dict[str, Any]:

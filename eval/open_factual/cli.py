@@ -136,7 +136,7 @@ def as_markdown(report: dict[str, Any]) -> str:
     from eval.open_factual.report import markdown
     from eval.open_factual.results import Answered
 
-    return markdown([Answered(report["name"], Path(), report)])
+    return markdown([Answered(report["name"], report)])
 
 
 def answer_beside(

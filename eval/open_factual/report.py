@@ -58,7 +58,7 @@ def _leaderboard(runs: Sequence[Answered], answered: Sequence[Answered]) -> Tabl
                 )
             )
         )  # fmt: skip
-    notes, warnings = [_NOTE], []
+    notes, warnings = [_NOTE], list[str]()
     for table in published(BENCHMARK):
         notes += [table.source, *table.notes]
         warnings += table.warnings

@@ -1,12 +1,12 @@
 """Results of open-factual-bench as they lie in folders."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eval.open_factual.tasks import BENCHMARK
+from eval.report import told_apart
 from eval.verdicts import REPORT
 from judge.errors import InputError
 from judge.formats.records import read_object
@@ -19,7 +19,6 @@ class Answered:
     """One run: its ``report.json``, and a name that tells it from the others."""
 
     name: str
-    folder: Path
     report: Mapping[str, Any]
 
     @property
@@ -42,15 +41,9 @@ def result_folders(folder: Path) -> list[Path]:
 def read_results(folders: Sequence[Path]) -> list[Answered]:
     """The runs that lie in some folders; runs of one name are told apart by mode, then by folder."""
     places = dict.fromkeys(place for given in folders for place in result_folders(given))
-    reports = {place: report for place in places if (report := _report(place)) and report["overall"]}
-    found = [Answered(str(report["name"]), place, report) for place, report in reports.items()]
-    for more in (lambda run: run.report["mode"], lambda run: run.folder.name, lambda run: str(run.folder)):
-        times = Counter(run.name for run in found)
-        found = [
-            run if times[run.name] == 1 else replace(run, name=f"{run.report['name']} ({more(run)})")
-            for run in found
-        ]
-    return found
+    found = [(place, report) for place in places if (report := _report(place)) and report["overall"]]
+    names = told_apart([(report["name"], report["mode"], place) for place, report in found])
+    return [Answered(name, report) for name, (_, report) in zip(names, found, strict=True)]
 
 
 def _report(folder: Path) -> Mapping[str, Any] | None:

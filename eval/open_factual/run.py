@@ -41,7 +41,7 @@ from judge.checker import Checker
 from judge.errors import InputError
 from judge.files import Appender, differences, sha256_file, write_json, write_text
 from judge.formats.records import read_object
-from judge.models.fingerprint import fingerprint
+from judge.models.base import with_weights
 from judge.types import verdict_to_json
 
 CHUNK = 8
@@ -110,10 +110,10 @@ def run_open_factual(
     recorded = {} if answers is None else read_answers(answers, every, tasks)
     settings: Settings = {
         "mode": "closed-book" if documents is None else "retrieval",
-        "model": None if backend is None else _described(backend.describe()),
+        "model": None if backend is None else with_weights(backend.describe()),
         "answers": None if answers is None else sha256_file(answers),
         "data_hash": tasks_hash(tasks),
-        "judge": None if judge is None else {"name": judge.name, **_described(judge.describe())},
+        "judge": None if judge is None else {"name": judge.name, **with_weights(judge.describe())},
         "cutoff": cutoff,
         "tolerance": tolerance,
         "decoding": {"max_new_tokens": max_new_tokens, "temperature": 0.0},
@@ -166,15 +166,9 @@ def run_open_factual(
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     if out is not None:
-        write_text(out / TABLE, markdown([Answered(name, out, report)]) + "\n")
+        write_text(out / TABLE, markdown([Answered(name, report)]) + "\n")
         write_json(out / REPORT, {"reports": [report]})
     return report
-
-
-def _described(found: dict[str, Any]) -> dict[str, Any]:
-    """What an engine says of itself, with a fingerprint of the weights where they lie in a folder."""
-    weights = fingerprint(str(found.get("model", "")))
-    return found | ({"weights": weights} if weights else {})
 
 
 def _finished(out: Path, settings: Settings) -> dict[str, Any] | None:

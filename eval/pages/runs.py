@@ -10,7 +10,7 @@ from typing import Any
 
 from eval.open_factual.results import TABLE
 from eval.open_factual.tasks import BENCHMARK as OPEN_FACTUAL
-from eval.report import Report, read_reports
+from eval.report import Report, read_reports, told_apart
 from eval.verdicts import REPORT, VERDICTS, verdict_from_row
 from judge.errors import InputError
 from judge.files import read_jsonl
@@ -90,27 +90,17 @@ def read_sets(folders: Sequence[Path]) -> list[SampleSet]:
     times = Counter(benchmark for benchmark, _ in groups)
     return [
         SampleSet(
-            name=benchmark if times[benchmark] == 1 else f"{benchmark} ({len_of(found):,}, {data[:6]})",
-            runs=tuple(_apart(found)),
+            name=benchmark
+            if times[benchmark] == 1
+            else f"{benchmark} ({found[0].report.counts['n']:,}, {data[:6]})",
+            runs=tuple(map(_named, found, told_apart([(x.name, x.report.mode, x.folder) for x in found]))),
         )
         for (benchmark, data), found in groups.items()
     ]
 
 
-def len_of(runs: Sequence[Run]) -> int:
-    """Number of samples that these runs judged."""
-    return runs[0].report.counts["n"]
-
-
-def _apart(runs: Sequence[Run]) -> list[Run]:
-    """Runs whose names differ: by mode and then by folder where the judge alone does not tell."""
-    for more in (lambda run: run.report.mode, lambda run: run.folder.name, lambda run: str(run.folder)):
-        times = Counter(run.name for run in runs)
-        runs = [
-            run if times[run.name] == 1 else replace(run, name=f"{run.report.name} ({more(run)})")
-            for run in runs
-        ]
-    return list(runs)
+def _named(run: Run, name: str) -> Run:
+    return replace(run, name=name)
 
 
 def _read(folder: Path) -> list[Run]:

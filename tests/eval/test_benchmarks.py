@@ -121,27 +121,12 @@ def test_missing_file_says_what_was_looked_for(tmp_path: Path) -> None:
         load_benchmark("ragtruth", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("responses", "sources", "message"),
-    [
-        ([], SOURCES, "no response of the split 'test'"),
-        (RESPONSES, [], r"source_info\.jsonl: holds no row"),
-        ([{**RESPONSES[0], "source_id": "9"}], SOURCES, r"response\.jsonl:1.*'9' is not in"),
-        ([{**RESPONSES[0], "split": "dev"}], SOURCES, r"response\.jsonl:1.*unknown split 'dev'"),
-        (
-            [{**RESPONSES[1], "labels": [{"start": 0, "end": 99}]}],
-            SOURCES,
-            r":1.*field 'labels'.*a span that",
-        ),
-        (RESPONSES, [SOURCES[0], SOURCES[0]], r"source_info\.jsonl:2.*second time"),
-        (RESPONSES, [{**SOURCES[0], "task_type": "Q"}], "unknown task type 'Q'"),
-        (RESPONSES, [{**SOURCES[0], "source_info": "x"}], "expected an object for QA"),
-        (RESPONSES, [{**SOURCES[0], "source_info": {"question": "q"}}], "field 'passages'"),
-    ],
-)
-def test_ragtruth_bad_input(tmp_path: Path, responses: list[dict], sources: list[dict], message: str) -> None:
-    put_ragtruth(tmp_path, responses, sources)
-    with pytest.raises(InputError, match=message):
+def test_ragtruth_without_a_response_or_its_source(tmp_path: Path) -> None:
+    put_ragtruth(tmp_path, [])
+    with pytest.raises(InputError, match="no response of the split 'test'"):
+        load_benchmark("ragtruth", tmp_path)
+    put_ragtruth(tmp_path, [{**RESPONSES[0], "source_id": "9"}])
+    with pytest.raises(InputError, match=r"response\.jsonl:1.*'9' is not in"):
         load_benchmark("ragtruth", tmp_path)
 
 

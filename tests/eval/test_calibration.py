@@ -11,7 +11,6 @@ from eval.calibration import (
     COVERAGES,
     calibration,
     expected_calibration_error,
-    reliability_bins,
     selective_accuracy,
 )
 from judge.calibration.reliability import BINS, wilson
@@ -32,7 +31,7 @@ def test_bins_agree_with_sklearn(rows: list[tuple[Label, float]]) -> None:
     if not rows:
         return
     labels, values = [label for label, _ in rows], [value for _, value in rows]
-    bins = [part for part in reliability_bins(labels, [verdict(value) for value in values]) if part.n]
+    bins = [part for part in calibration(labels, [verdict(value) for value in values]).bins if part.n]
     shares, means = calibration_curve([label is F for label in labels], values, n_bins=BINS)
     assert [part.share_fail for part in bins] == pytest.approx(list(shares))
     assert [part.p_fail for part in bins] == pytest.approx(list(means))
@@ -41,7 +40,7 @@ def test_bins_agree_with_sklearn(rows: list[tuple[Label, float]]) -> None:
 @given(pairs)
 def test_every_probability_is_in_one_bin_and_the_error_is_a_share(rows: list[tuple[Label, float]]) -> None:
     labels, verdicts = [label for label, _ in rows], [verdict(value) for _, value in rows]
-    bins = reliability_bins(labels, verdicts)
+    bins = calibration(labels, verdicts).bins
     assert sum(part.n for part in bins) == len(rows) and len(bins) == BINS
     rounding = 1e-9
     assert all(

@@ -144,12 +144,6 @@ def test_longest_run_agrees_with_a_plain_search() -> None:
     assert units("It's 北京", "en") == ["it's", "北京"]
 
 
-def test_real_ragtruth(shared_data: Path) -> None:
-    samples = load_benchmark("ragtruth", shared_data)
-    always_pass = score(samples, list(TrivialBaseline("floor:always-pass").iter_check(samples)), bootstrap=0)
-    assert always_pass.accuracy == pytest.approx(714 / 874)
-
-
 def test_real_halueval_qa_is_fooled_by_length(shared_data: Path) -> None:
     samples = take(load_benchmark("halueval_qa", shared_data), 1000, 0)
     for name in FITTED:

@@ -155,7 +155,6 @@ def test_placeholders_and_instructions_are_not_graded() -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("1,024", [1024]),
         ("5,730 years.", [5730, "years"]),
         ("100\u00b0C", [100, "c"]),
         ("H\u2082O", ["h", 2, "o"]),
@@ -163,7 +162,6 @@ def test_placeholders_and_instructions_are_not_graded() -> None:
         ("2021-2022 Chandrayaan-3", [2021, 2022, "chandrayaan", 3]),
         ("nineteen forty-five", [1945]),
         ("twenty twenty-one", [2021]),
-        ("8 billion", [8 * 10**9]),
         ("two two, one two three", [2, 2, 1, 2, 3]),
         ("No one knows; one of the two is one.", ["no", "one", "knows", "one", "of", "the", 2, "is", 1]),
         ("S\u00e3o", ["sao"]),
@@ -397,7 +395,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def show(report: dict[str, Any]) -> str:
-    return markdown([Answered(report["name"], Path(), report)])
+    return markdown([Answered(report["name"], report)])
 
 
 def rows_of(out: Path) -> list[dict[str, Any]]:

@@ -125,12 +125,6 @@ def test_a_changed_report(index: Path, tmp_path: Path) -> None:
         check(index)
 
 
-def test_a_broken_index(index: Path) -> None:
-    index.write_text("{")
-    with pytest.raises(InputError, match=r"index\.json:1.*is not valid JSON"):
-        check(index)
-
-
 def test_an_open_factual_run_can_be_listed(index: Path, tmp_path: Path) -> None:
     task = {
         "id": "a", "domain": "x", "question": "How many?", "reference_answer": "8", "source": "s",
