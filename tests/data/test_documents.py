@@ -50,22 +50,6 @@ def edited(sample: Sample, seed: int = 0) -> list[Contrast]:
     return list(DocumentEditor(None, seed)(sample))
 
 
-# --- What supports an answer --------------------------------------------------------------------------------
-
-
-def test_a_short_answer_is_supported_wherever_it_stands() -> None:
-    assert supporting_parts(BRIDGE, "Ada Holst", "Who designed it?", "en") == [1]
-    assert supporting_parts(BRIDGE, "the river", "What does it span?", "en") == [0, 2]
-    assert supporting_parts(BRIDGE, "Paul Weber", "Who designed it?", "en") == []
-
-
-def test_a_long_answer_is_supported_by_the_sentence_that_shares_its_words() -> None:
-    claim = "Clara Brandt, the builder, worked on the bridge for 27 months."
-    assert supporting_parts(BRIDGE, claim, "", "en") == [3]
-    assert not is_gone(BRIDGE, BRIDGE, claim, "", "en")
-    assert is_gone(without(BRIDGE, [3]), BRIDGE, claim, "", "en")
-
-
 # --- Another passage ----------------------------------------------------------------------------------------
 
 TOLLS = (
@@ -188,15 +172,6 @@ def test_one_item_of_a_list_loses_its_ground() -> None:
         found.inserted for found in delete_of(gold("north gate, south gate", "Which gates?", document))
     }
     assert answers == {"north gate", "south gate"}
-
-
-def test_chinese_sentences_leave_too() -> None:
-    document = (
-        "塔恩桥横跨河流。它由安娜·霍尔斯特设计，于1931年完工。此前人们乘渡船过河。每年六月这里举办集市。"
-    )
-    [found] = delete_of(gold("安娜·霍尔斯特", "谁设计了这座桥？", document, language="zh"))
-    assert "霍尔斯特" not in found.hallucinated_document and "霍尔斯特" in found.faithful_document
-    assert (found.hallucinated_document or "").count("。") == (found.faithful_document or "").count("。") == 3
 
 
 def test_a_mention_that_answers_nothing_may_stay() -> None:

@@ -236,24 +236,15 @@ def test_a_set_built_to_measure_with_is_a_benchmark_too(
 def test_rows_of_the_test_split_of_ragtruth_are_compared(tmp_path: Path) -> None:
     """They name their set as a source of its own split does, which once hid them."""
     towers = [
-        Sample(
-            str(height),
-            f"Tower {height - 20} is {height} m high.",
-            f"It is {height} m high.",
-            "How high is it?",
-        )
-        for height in (20, 21)
+        Sample(str(n), f"Tower {n} is {n + 20} m high.", f"It is {n + 20} m high.", "How high is it?")
+        for n in (0, 1)
     ]
-    infos = [
-        {"source_id": tower.id, "task_type": "QA", "source": "MARCO",
-         "source_info": {"question": tower.question, "passages": tower.document}}
-        for tower in towers
-    ]  # fmt: skip
-    answers = [
-        {"id": tower.id, "source_id": tower.id, "model": "m", "labels": [], "split": split,
-         "quality": "good", "response": tower.answer}
-        for tower, split in zip(towers, ("test", "train"), strict=True)
-    ]  # fmt: skip
+    infos, answers = [], []
+    for tower, split in zip(towers, ("test", "train"), strict=True):
+        info = {"question": tower.question, "passages": tower.document}
+        answer = {"id": tower.id, "model": "m", "labels": [], "split": split, "response": tower.answer}
+        infos.append({"source_id": tower.id, "task_type": "QA", "source_info": info})
+        answers.append({"source_id": tower.id, "quality": "good", **answer})
     write_jsonl(tmp_path / "ragtruth/source_info.jsonl", infos)
     write_jsonl(tmp_path / "ragtruth/response.jsonl", answers)
     gate = LeakGate(LeaksConfig(data_dir=str(tmp_path)))

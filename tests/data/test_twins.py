@@ -100,11 +100,6 @@ def test_supported_and_foreign_are_drawn_by_lot(store_of: StoreOf) -> None:
     assert both and max(counts.values()) < 20
 
 
-def test_no_two_near_documents_no_addition(store_of: StoreOf) -> None:
-    golds = barns()[:2]
-    assert add(store_of(golds), golds[0]) is None
-
-
 def test_an_addition_says_nothing_again(store_of: StoreOf) -> None:
     """Two translations of one line, or two wordings of one fact, are not one after the other."""
     golds = barns()
