@@ -155,7 +155,7 @@ def evaluate_command(
             data_dir=data_dir, machine=hardware, out=out, overwrite=overwrite,
         )  # fmt: skip
     if model is None:
-        raise InputError("give --model: what is to be measured (reference: the toolkit's own judge)")
+        raise InputError("give --model, the judge to measure (reference: the toolkit's own judge)")
     from eval.gates import check_limits, parse_limits
 
     limits = parse_limits(fail_under or [])

@@ -32,7 +32,7 @@ def lone_surrogate(text: str) -> str | None:
         text.encode()
     except UnicodeEncodeError as error:
         found = f"\\u{ord(text[error.start]):04x}"
-        return f"holds {found}, a part of a character that is none by itself; remove it"
+        return f"holds {found}, half a character; remove it"
     return None
 
 
@@ -206,7 +206,7 @@ def read_samples(
         sample = sample_from_row(row, file=path, line=line, labels=labels, labelled=labelled)
         if sample.id in seen:
             raise InputError(
-                f"{sample.id!r} stands already on line {seen[sample.id]}", file=path, line=line, field="id"
+                f"{sample.id!r} is already on line {seen[sample.id]}", file=path, line=line, field="id"
             )
         if check_ids:
             seen[sample.id] = line

@@ -23,7 +23,7 @@ def _subset(subset: Subset, size: int) -> Benchmark:
         read=partial(read, subset),
         rows=rows,
         size=size,
-        notes=("The published set was never released: figures on a rebuilt one are no comparison.",),
+        notes=("The published set was never released: do not compare figures on a rebuilt one.",),
     )
 
 

@@ -92,7 +92,5 @@ HALUEVAL_GENERAL = Benchmark(
     read=read_general,
     ask=with_prompt(GENERAL_PROMPT),
     size=4_507,
-    notes=(
-        "There is no document: a judge is asked for what it knows itself, not whether an answer is faithful.",
-    ),
+    notes=("There is no document: a judge is asked what it knows, not whether an answer is faithful.",),
 )

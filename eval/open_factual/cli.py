@@ -151,7 +151,7 @@ def answer_tasks(
         loaded = load_judge(model, **settings)
         if not isinstance(loaded, Judge):
             raise InputError(
-                f"{model} judges answers and gives none; the baselines of this benchmark are in every report"
+                f"{model} judges answers and writes none; the baselines of this benchmark are in every report"
             )
         backend = loaded.backend
     judged_by = None if judge is None else load_judge(judge, precision=settings["precision"])

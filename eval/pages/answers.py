@@ -86,7 +86,7 @@ def _outcomes(runs: Sequence[Answered]) -> Table:
         counts = run.report["overall"][score]
         rows.append(Row((run.name, score, *(counts[name] for name in ("correct", *REPLIES.values())))))
     head = ("model", "score", "correct", *REPLIES.values())
-    return Table("What became of the answers to graded tasks", head, rows, labels=2)
+    return Table("Outcomes of graded tasks", head, rows, labels=2)
 
 
 def _by_domain(runs: Sequence[Answered]) -> Table:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.errors import counted
 from judge.files import read_jsonl
 from judge.types import Label
 
@@ -38,7 +39,8 @@ class Summary:
         """For people."""
         total = self.passed + self.failed + self.unread
         why = " (their error says why)" if self.unread else ""
-        yield f"{total:,} answers: {self.passed:,} PASS, {self.failed:,} FAIL, {self.unread:,} unread{why}"
+        answers = counted(total, "answer")
+        yield f"{answers}: {self.passed:,} PASS, {self.failed:,} FAIL, {self.unread:,} unread{why}"
         if self.doubtful:
             named = ", ".join(f"{shown(name)} {p:.3f}" for name, p in self.doubtful)
             yield f"least sure, p(FAIL) nearest to {self.border:.3f}: {named}"

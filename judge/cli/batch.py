@@ -17,7 +17,7 @@ from judge.cli.options import (
     watch_languages,
 )
 from judge.cli.settings import WithSettings, setting
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, counted
 from judge.progress import say, stage
 from judge.rows import FILE_TYPES, as_file
 from judge.shipped import REFERENCE
@@ -83,7 +83,7 @@ def batch_command(
         counts = judge_file(file, out, where, columns=named, resume=resume, progress=update, seen=watch.see)
     watch.tell()
     typer.echo(
-        f"{out}: {counts.verdicts} verdicts, {counts.unparsed} without a label, "
+        f"{out}: {counted(counts.verdicts, 'verdict')}, {counts.unparsed} without a label, "
         f"{counts.earlier} of an earlier run"
     )
     found = summarize(out)

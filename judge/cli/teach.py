@@ -10,7 +10,7 @@ import typer
 from judge.cli.demo import run, say, show
 from judge.cli.demo_steps import ADAPTED, NO_PREFERENCES, adapting_steps
 from judge.cli.options import COLUMNS, ENCODING, GOLD_LABELS, parse_columns, parse_gold_labels
-from judge.errors import DATA, InputError, require
+from judge.errors import DATA, InputError, counted, require
 from judge.files import sha256_file, write_json
 from judge.rows import FILE_TYPES, Meanings, as_file, read_rows
 from judge.samples import OTHER_NAMES, REQUIRED, Columns, other_columns, read_samples, write_samples
@@ -99,14 +99,14 @@ def check_answers(samples: list[Sample], file: Path) -> bool:
     if labelled and None in labels:
         left = sum(sample.label is None for sample in samples)
         samples[:] = [sample for sample in samples if sample.label is not None]
-        say(f"{left} rows have no label and are left out")
+        say(f"omitted {counted(left, 'row')} without a label")
     documents = len({sample.group or sample.document_text for sample in samples})
     if documents < FEWEST:
         raise InputError(
-            f"holds answers on {documents} documents, and {FEWEST} are the fewest: three tenths are held "
-            "out to calibrate the judge and to measure it, and on fewer than six of them figures are chance",
+            f"holds answers on {counted(documents, 'document')}; at least {FEWEST} are needed: three tenths "
+            "are held out to calibrate and measure the judge, and figures on fewer than six are chance",
             file=file,
         )
     taken = "with labels" if labelled else "taken to be right"
-    say(f"{len(samples)} answers on {documents} documents, {taken}")
+    say(f"{counted(len(samples), 'answer')} on {counted(documents, 'document')}, {taken}")
     return labelled

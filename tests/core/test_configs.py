@@ -147,7 +147,7 @@ def test_lists_of_words_need_no_brackets() -> None:
         ("=3", "'=3' is not an override"),
         ("stepz=3", "unknown key 'stepz'; did you mean 'steps'"),
         ("inner.rnk=3", "unknown key 'rnk'; did you mean 'rank'"),
-        ("name.rank=3", "'name.rank=3': there are no keys under 'name'"),
+        ("name.rank=3", "'name.rank=3': it has no keys under 'name'"),
         ("name.inner.rank=3", "'inner' is not a key or place there"),
         ("several.1.rank=3", "'1' is not a key or place there"),
         ("several.x=3", "'x' is not a key or place there"),

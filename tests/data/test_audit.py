@@ -415,7 +415,7 @@ def test_a_build_fails_over_a_limit_and_loses_nothing(tmp_path: Path, tales: lis
         build(config)
     text = str(raised.value)
     assert "data/unfinished-build/audit.md" in text and "2 more such figures" in text
-    assert "'edits: 0'" in text and "leave source 'tales' out" in text and "'audit: warn'" in text
+    assert "'edits: 0'" in text and "omit source 'tales'" in text and "'audit: warn'" in text
     assert {path: path.read_bytes() for path in finished} == finished
     folder = tmp_path / "data/unfinished-build"
     assert not (folder / "manifest.json").exists()

@@ -259,7 +259,7 @@ CLAIM = {"answer": "It burned.", "label": "SUPPORTS"}
         ("claims", {**CLAIM, "document": []}, "'document': is empty"),
         ("nli", {**CLAIM, "label": 0}, "unknown label '0'"),
         ("unanswerable", {"question": "?", "answers": [3]}, r"'answers': holds \[3\]"),
-        ("spans", {"answer": "abc", "spans": [{"start": 1, "end": 9}]}, "'spans': has a span that is none"),
+        ("spans", {"answer": "abc", "spans": [{"start": 1, "end": 9}]}, "'spans': has a span outside"),
         ("spans", {"answer": "abc", "spans": "[{"}, "'spans': is not valid JSON"),
         ("spans", {"answer": "abc", "spans": None}, "'spans': holds None, expected a list of spans"),
     ],

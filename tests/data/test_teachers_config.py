@@ -62,7 +62,7 @@ def test_unknown_names(text: str, tmp_path: Path) -> None:
         ("reasoning: {way: ensemble, teachers: [gpt, rules, gpt]}", "a teacher is named twice"),
         ("reasoning: {way: ensemble, teachers: []}", r"'reasoning.teachers'"),
         ("reasoning: {way: together}", r"'reasoning.way'"),
-        ("paraphrase_check: gpt", "paraphrase_check is a chat model that looks over another one's edits"),
+        ("paraphrase_check: gpt", "paraphrase_check needs two chat models"),
         ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check is a chat model"),
         ("counterfactuals: {teacher: rules}", "counterfactuals need a chat model"),
         ("counterfactuals: {teacher: gpt, style: poem}", r"'counterfactuals.style'"),

@@ -168,9 +168,9 @@ def test_halubench_bad_input(tmp_path: Path, text: str, message: str) -> None:
         (
             [{**RESPONSES[1], "labels": [{"start": 0, "end": 99}]}],
             SOURCES,
-            r":1.*field 'labels'.*a span that",
+            r":1.*field 'labels'.*a span outside",
         ),
-        ([{**RESPONSES[1], "labels": [{"text": "bad"}]}], SOURCES, r":1.*field 'labels'.*a span that"),
+        ([{**RESPONSES[1], "labels": [{"text": "bad"}]}], SOURCES, r":1.*field 'labels'.*a span outside"),
         (RESPONSES, [SOURCES[0], SOURCES[0]], r"source_info\.jsonl:2.*second time"),
         (RESPONSES, [{**SOURCES[0], "task_type": "Q"}], "unknown task type 'Q'"),
         (RESPONSES, [{**SOURCES[0], "source_info": "x"}], "expected an object for QA"),

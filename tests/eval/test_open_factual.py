@@ -313,7 +313,7 @@ def write_lines(path: Path, *rows: object) -> Path:
         ([ROW | {"created_at": "2026"}], "created_at.*a month"),
         ([ROW | {"metadata": {"type": "factual"}}], "metadata.type.*did you mean 'factual_qa'"),
         ([ROW | {"metadata": {}}], "metadata.type.*is missing"),
-        ([ROW, ROW], "'a' stands there twice"),
+        ([ROW, ROW], "'a' occurs twice"),
     ],
 )
 def test_wrong_task_files(tmp_path: Path, rows: object, message: str) -> None:
@@ -351,7 +351,7 @@ def test_user_files(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match=r"no answer to 1 of 2 tasks \(first: b\)"):
         read_answers(write_lines(path, {"id": "a", "answer": "x"}), tasks)
-    with pytest.raises(InputError, match=r":2.*'a' stands there twice"):
+    with pytest.raises(InputError, match=r":2.*'a' occurs twice"):
         read_answers(write_lines(path, *[{"id": "a", "answer": "x"}] * 2), tasks)
     with pytest.raises(InputError, match=r"answer.*expected a text"):
         read_answers(write_lines(path, {"id": "a", "answer": 8}), tasks)
@@ -555,7 +555,7 @@ def test_tasks_and_domains_are_chosen(data: Path, tmp_path: Path) -> None:
     for choice, message in (
         ({"only": ["t99"]}, "unknown task"),
         ({"domains": ["sciense"]}, "did you mean 'science'"),
-        ({"only": ["h1"], "domains": ["science"]}, "no task is of these"),
+        ({"only": ["h1"], "domains": ["science"]}, "no task has one of these"),
     ):
         with pytest.raises(InputError, match=message):
             run_open_factual(None, data, **choice)
