@@ -182,7 +182,7 @@ def answer_beside(
     from judge.judge import Judge
 
     if not isinstance(judge, Judge):
-        reason = f"{judge.name} judges answers and gives none"
+        reason = f"{judge.name} judges answers and writes none"
     else:
         try:
             with stage(BENCHMARK) as update:

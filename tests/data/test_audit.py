@@ -126,7 +126,7 @@ def test_a_telling_wording_is_over_the_limit(found: dict) -> None:
     (warning,) = [text for text in found["warnings"] if text.startswith("tales, en, edit: labels give")]
     assert "answer-only 1.00 (limit 0.60)" in warning and "length 1.00 (limit 0.55)" in warning
     assert [text for text in found["warnings"] if text.startswith("ports")] == [
-        "ports, en, edit: looking words up tells the labels (overlap 1.00, rule judge "
+        "ports, en, edit: looking words up finds the labels (overlap 1.00, rule judge "
         f"{ports['figures']['rules']['value']:.2f})"
     ]
 

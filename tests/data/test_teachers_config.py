@@ -63,7 +63,7 @@ def test_unknown_names(text: str, tmp_path: Path) -> None:
         ("reasoning: {way: ensemble, teachers: []}", r"'reasoning.teachers'"),
         ("reasoning: {way: together}", r"'reasoning.way'"),
         ("paraphrase_check: gpt", "paraphrase_check needs two chat models"),
-        ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check is a chat model"),
+        ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check needs two chat models"),
         ("counterfactuals: {teacher: rules}", "counterfactuals need a chat model"),
         ("counterfactuals: {teacher: gpt, style: poem}", r"'counterfactuals.style'"),
         ("calls: {money: -1}", r"'calls.money'"),
