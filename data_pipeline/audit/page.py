@@ -100,7 +100,7 @@ def markdown(found: Mapping[str, Any]) -> str:
     lines += [
         "",
         f"At most {found['limit']:,} samples of each source, language and kind, by seed {found['seed']}; "
-        "classifiers are cross-validated with folds parted by document. 0.50 is chance; less means that the "
+        "classifiers are cross-validated by document. 0.50 is chance; less means that the "
         "same answers are in both classes, and hides other differences. `!!` is over the limit with its "
         f"whole 95 % interval; `?` may be; in brackets, no verdict: fewer than {MIN_PAIRS} samples of a "
         f"label, or {MIN_DOCUMENTS} documents.",
