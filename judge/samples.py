@@ -179,10 +179,10 @@ def read_samples(
 
     Args:
         path: a file of one of the :data:`judge.rows.FILE_TYPES`.
-        columns: where the file has other names. A field that is not named is then taken from the column of
-            its own name, if there is one; what else a row has is left out.
+        columns: the file's columns, by field. A field that is not named is read from the column of the same
+            name, if there is one; other columns are ignored.
         check_ids: refuse an id that occurs twice, which takes memory for every row.
-        labels: what labels of the file's own mean, see :func:`parse_label`. Where the column of labels is
+        labels: what the file's own labels mean, see :func:`parse_label`. Where the column of labels is
             named for one of them (``is_hallucinated``), yes and no are known.
         labelled: refuse labels that are not known; ``False`` where none is needed leaves them out.
 
