@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from judge.configs import StrictConfig
-from judge.errors import DATA, InputError, require
+from judge.errors import DATA, InputError, counted, require
 from judge.files import locked
 from judge.progress import say
 
@@ -81,7 +81,9 @@ def build_command(
         from data_pipeline.build.explain import yields
 
         typer.echo("\n".join([*yields(manifest), ""]))
-    typer.echo(f"{recipe.output}: {manifest['samples']} samples, see {Path(recipe.output) / 'card.md'}")
+    typer.echo(
+        f"{recipe.output}: {counted(manifest['samples'], 'sample')}, see {Path(recipe.output) / 'card.md'}"
+    )
 
 
 @app.command("fetch")
@@ -98,7 +100,7 @@ def fetch_command(
 
     for path in fetch(names or [], data_dir):
         typer.echo(path)
-    typer.echo(f"judge eval --data-dir {data_dir} measures on what lies there")
+    typer.echo(f"judge eval --data-dir {data_dir} measures on what is there")
 
 
 DRY = Annotated[
@@ -126,9 +128,11 @@ def dialogues_command(
     if manifest is None:
         return
     folder = Path(recipe.output)
-    typer.echo(f"{folder / DIALOGUES}: {sum(manifest['dialogues'].values())} dialogues")
+    typer.echo(f"{folder / DIALOGUES}: {counted(sum(manifest['dialogues'].values()), 'dialogue')}")
     if manifest["to_repair"]:
-        typer.echo(f"{folder / TO_REPAIR}: {manifest['to_repair']} turns of A for people to rewrite")
+        typer.echo(
+            f"{folder / TO_REPAIR}: {counted(manifest['to_repair'], 'turn')} of A for people to rewrite"
+        )
 
 
 @app.command("onion")
@@ -149,7 +153,7 @@ def onion_command(
     if manifest is None:
         return
     stages = ", ".join(f"{manifest[stage]} {stage}" for stage in STAGES)
-    typer.echo(f"{Path(recipe.output) / FOLDER / ROWS}: {manifest['rows']} rows, of {stages}")
+    typer.echo(f"{Path(recipe.output) / FOLDER / ROWS}: {counted(manifest['rows'], 'row')}, of {stages}")
 
 
 def _recipe(

@@ -138,7 +138,7 @@ def evaluate_command(
     if names == [OPEN_FACTUAL] and not samples:
         raise InputError(f"{OPEN_FACTUAL} alone measures no judge; use judge open-factual --model MODEL")
     if model is None:
-        raise InputError("give --model: what is to be measured (reference: the toolkit's own judge)")
+        raise InputError("give --model, the judge to measure (reference: the toolkit's own judge)")
     from eval.gates import check_limits, parse_limits
 
     limits = parse_limits(fail_under or [])

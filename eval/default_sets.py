@@ -25,13 +25,13 @@ def default_sets(model: str, data_dir: Path | None) -> tuple[list[str], list[Pat
     folder = resolve_data_dir(data_dir)
     found = [name for name in WHOLE if folder is not None and _found(name, folder)]
     if found:
-        say(f"no benchmark is named: measuring on all that lie in {folder}: {', '.join(found)}")
+        say(f"no benchmark is named: measuring on all in {folder}: {', '.join(found)}")
         return found, []
     identity = read_identity(model) if Path(model).is_dir() else {}
     own = Path(identity.get("data", ""), "test.jsonl")
     files = [own] if identity.get("data") and own.is_file() else []
     on = f"the bundled {BUNDLED}" + (f" and the judge's own test split, {own}" if files else "")
-    say(f"no benchmark is named, and no files of any are found: measuring on {on} (more: judge data fetch)")
+    say(f"no benchmark is named, and no files of one were found: measuring on {on} (more: judge data fetch)")
     return [BUNDLED], files
 
 

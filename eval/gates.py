@@ -23,7 +23,7 @@ def parse_limits(given: Sequence[str]) -> dict[str, float]:
         except ValueError:
             limit = -1.0
         if not 0 <= limit <= 1:
-            raise InputError(f"{text!r} names no share from 0 to 1; write {name}=0.7", field="fail-under")
+            raise InputError(f"{text!r} is not a share from 0 to 1; write {name}=0.7", field="fail-under")
         found[name] = limit
     return found
 

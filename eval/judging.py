@@ -8,7 +8,7 @@ from eval import processes
 from eval.benchmarks.base import Benchmark
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
-from judge.errors import JudgeError
+from judge.errors import JudgeError, counted
 from judge.models.base import with_weights
 from judge.types import Sample, Verdict
 
@@ -79,5 +79,7 @@ def run_judge(
         verdicts.append(verdict)
         progress(len(verdicts), len(samples))
     if len(verdicts) < len(samples):
-        raise JudgeError(f"{judge.name} gave {len(verdicts)} verdicts for {len(samples)} samples")
+        raise JudgeError(
+            f"{judge.name} gave {counted(len(verdicts), 'verdict')} for {counted(len(samples), 'sample')}"
+        )
     return verdicts, resumed

@@ -12,7 +12,7 @@ from typing import Any
 
 from eval.calibration import expected_calibration_error
 from eval.resampling import Interval, Outcomes, group_of, interval
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, counted
 from judge.types import Label, Sample, Verdict
 
 INTERVALS = ("accuracy", "balanced_accuracy", "f1", "auroc")
@@ -85,7 +85,9 @@ def score(
         JudgeError: the numbers of samples and verdicts differ.
     """
     if len(samples) != len(verdicts):
-        raise JudgeError(f"{len(verdicts)} verdicts for {len(samples)} samples; the judge must give one each")
+        raise JudgeError(
+            f"{counted(len(verdicts), 'verdict')} for {counted(len(samples), 'sample')}; expected one each"
+        )
     labels = check_labelled(samples)
     outcomes = Outcomes(labels, [group_of(sample) for sample in samples], verdicts)
     answered = outcomes.figures_of_parsed()

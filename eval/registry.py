@@ -141,7 +141,7 @@ def check(index: Path = INDEX) -> int:
     for number, run in enumerate(listed.runs):
         field = f"runs.{number}"
         if run.id in names:
-            raise InputError(f"{run.id!r} stands there twice", file=index, field=f"{field}.id")
+            raise InputError(f"{run.id!r} is listed twice", file=index, field=f"{field}.id")
         names.add(run.id)
         report = index.parent / run.id / REPORT
         results = _results(report)

@@ -120,7 +120,7 @@ def _record(row: Mapping[str, Any]) -> tuple[str, str, Verdict]:
         return str(row.get("eval_type", "")), str(row["id"]), Verdict(label, reasoning=row.get("eval_reason"))
     if "label" not in row or "document" in row:
         raise InputError(
-            f"is not a recorded verdict (the row has: {', '.join(row)}); wanted are id and label, what judge "
+            f"is not a recorded verdict (the row has: {', '.join(row)}); expected id and label, as judge "
             "batch or judge eval write, or id, eval_type and eval_result"
         )
     p_fail = row.get("p_fail")

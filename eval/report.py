@@ -117,8 +117,8 @@ def decoding_text(judge: Mapping[str, Any]) -> str:
     if top_k == 0:
         top_k = "all" if judge.get("server", "vllm") == "vllm" else "the server's own"
     return (
-        f"temperature {judge['temperature']:g}, top_p {'not told' if top_p is None else f'{top_p:g}'}, "
-        f"top_k {'not told' if top_k is None else top_k}, seed {judge.get('seed')}, {limit}"
+        f"temperature {judge['temperature']:g}, top_p {'not given' if top_p is None else f'{top_p:g}'}, "
+        f"top_k {'not given' if top_k is None else top_k}, seed {judge.get('seed')}, {limit}"
     )
 
 

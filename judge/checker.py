@@ -63,7 +63,7 @@ class Checker(ABC):
     def iter_check(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """Judge samples as a stream, a chunk at a time; verdicts come as they are made.
 
-        Where it works for many callers at once, so many chunks are in work that it never waits for one.
+        If it works for several callers at once, enough chunks are in work that it never waits.
         """
         chunks = in_chunks(samples, self.chunk)
         if self.at_once == 1:
@@ -86,7 +86,7 @@ class Checker(ABC):
     ) -> Iterator[tuple[Verdict, tuple[Verdict, ...]]]:
         """Judge answers and each of their sentences; only label and probability of a sentence count.
 
-        Here a sentence is judged as an answer of its own, without those around it.
+        Here each sentence is judged as a separate answer.
 
         Args:
             samples: some samples.

@@ -116,7 +116,7 @@ def _override(values: dict[str, Any], override: str) -> None:
     elif isinstance(target, dict):
         target[last] = value
     else:
-        raise InputError(f"{override!r}: there are no keys under {'.'.join(parents)!r}")
+        raise InputError(f"{override!r}: it has no keys under {'.'.join(parents)!r}")
 
 
 def _step(target: Any, part: str, override: str) -> Any:

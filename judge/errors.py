@@ -78,5 +78,10 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> str:
     names = sorted(str(item) for item in known)
     near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    known = f" (known: {', '.join(names)})" if names else "; there is none"
+    known = f" (known: {', '.join(names)})" if names else "; there are none"
     return f"unknown {kind} {str(name)!r:.80}{hint}{known}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: ``1 verdict``, ``2 verdicts``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -48,14 +48,14 @@ class Judge(CalibratedChecker):
         max_new_tokens: limit of the reason mode's reply.
         temperature: 0 is greedy; more samples, seeded by ``seed``. Verdict mode does not sample.
         top_p: samples come from the likeliest tokens that hold this share of the probability.
-        top_k: samples come from this many tokens; 0 is all.
+        top_k: samples come from this many tokens; 0: from all.
         guide: what engines that can do so hold the reason mode's replies to: a regular expression, or a JSON
             schema.
         windows: judge a document that is too long in windows (:mod:`judge.prompting.windows`), instead of
             shortening it.
         calibrations: by mode; see :mod:`judge.calibration`. ``p_fail`` is then the calibrated probability.
-        threshold: from which ``p_fail`` on the label is ``FAIL``. By default 0.5 in verdict mode, and in
-            reason mode the label that was written.
+        threshold: the label is ``FAIL`` at or above this ``p_fail``. By default 0.5 in verdict mode; in
+            reason mode, the label is the one that was written.
     """
 
     backend: Backend

@@ -55,9 +55,9 @@ def load_judge(
 
     Args:
         model: ``reference`` or ``reference-lm``, the encoder and the language model that come with the
-            toolkit; a Hub id; a local folder (full weights or a LoRA adapter); ``floor:NAME``; or what a
-            server calls it.
-        mode: how it answers, see :class:`Judge`; by default as it was taught, by its ``judge.json``.
+            toolkit; a Hub id; a local folder (full weights or a LoRA adapter); ``floor:NAME``; or the
+            name on a server.
+        mode: how it answers, see :class:`Judge`; by default as it was trained (``judge.json``).
         template: a file with a Jinja prompt, or with several in YAML, to use instead of the project's own
             (:mod:`judge.prompting.templates`).
         revision: Hub revision.
@@ -78,18 +78,18 @@ def load_judge(
         call_cache: file in which the responses of that server are kept; nothing is asked twice.
         windows: judge a document that is too long for a language model in windows
             (:mod:`judge.prompting.windows`), instead of shortening it.
-        threshold: from which probability of FAIL on to say so: a number, or ``precision`` or ``recall`` for
-            the one that ``judge calibrate`` found.
-        prior: the share of answers that is hallucinated where the judge is used, if it is known. The
-            calibrated probabilities are then for that share; labels stay as they are without it.
-        claims: judge every sentence of an answer too (:class:`judge.claims.checker.ClaimsJudge`).
-        cascade: a cheaper judge that judges before this one, and alone what it is sure of
-            (:class:`judge.cascade.CascadeJudge`); loaded as it comes.
-        cascade_threshold: probability from which on its label stands.
-        cascade_weight: what its opinion weighs in the rest, from 0 to 1.
-        labels: what an encoder's classes mean where their names do not say it, as ``PASS=entailment``.
-        pair: how samples are put to an encoder, where its ``judge.json`` does not say it or says something
-            else: fields of :class:`judge.encoder.Form`, as ``question=hypothesis``.
+        threshold: FAIL at or above this probability: a number, or ``precision`` or ``recall`` for the one
+            that ``judge calibrate`` found.
+        prior: the share of your answers that is hallucinated, if known. Calibrated probabilities are then
+            for that share; labels stay the same.
+        claims: also judge every sentence of an answer (:class:`judge.claims.checker.ClaimsJudge`).
+        cascade: a cheaper judge that goes first, and decides alone what it is sure of
+            (:class:`judge.cascade.CascadeJudge`); loaded with its own settings.
+        cascade_threshold: it decides where its label has at least this probability.
+        cascade_weight: its weight in the other verdicts, from 0 to 1.
+        labels: what an encoder's classes mean if their names do not say, as ``PASS=entailment``.
+        pair: how an encoder reads samples, instead of what its ``judge.json`` says: fields of
+            :class:`judge.encoder.Form`, as ``question=hypothesis``.
 
     Raises:
         InputError: unknown model, mode, backend or baseline, a template that cannot be read, no vLLM here, a

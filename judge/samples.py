@@ -32,7 +32,7 @@ def lone_surrogate(text: str) -> str | None:
         text.encode()
     except UnicodeEncodeError as error:
         found = f"\\u{ord(text[error.start]):04x}"
-        return f"holds {found}, a part of a character that is none by itself; remove it"
+        return f"holds {found}, half a character; remove it"
     return None
 
 
@@ -179,10 +179,10 @@ def read_samples(
 
     Args:
         path: a file of one of the :data:`judge.rows.FILE_TYPES`.
-        columns: where the file has other names. A field that is not named is then taken from the column of
-            its own name, if there is one; what else a row has is left out.
+        columns: the file's columns, by field. A field that is not named is read from the column of the same
+            name, if there is one; other columns are ignored.
         check_ids: refuse an id that occurs twice, which takes memory for every row.
-        labels: what labels of the file's own mean, see :func:`parse_label`. Where the column of labels is
+        labels: what the file's own labels mean, see :func:`parse_label`. Where the column of labels is
             named for one of them (``is_hallucinated``), yes and no are known.
         labelled: refuse labels that are not known; ``False`` where none is needed leaves them out.
 
@@ -206,7 +206,7 @@ def read_samples(
         sample = sample_from_row(row, file=path, line=line, labels=labels, labelled=labelled)
         if sample.id in seen:
             raise InputError(
-                f"{sample.id!r} stands already on line {seen[sample.id]}", file=path, line=line, field="id"
+                f"{sample.id!r} is already on line {seen[sample.id]}", file=path, line=line, field="id"
             )
         if check_ids:
             seen[sample.id] = line

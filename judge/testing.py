@@ -40,17 +40,17 @@ def assert_faithful(
     Args:
         answer: what was answered.
         document: one text, or a list of passages.
-        question: what was asked; empty where the task has no question.
+        question: what was asked; empty if there is none.
         task: what kind of answer it is.
         language: ``en`` or ``zh``.
         judge: a judge, or the name of a model; the one of ``--judge`` by default. It is loaded once.
 
     Returns:
-        The verdict, for tests that want more of it.
+        The verdict, for further checks.
 
     Raises:
         AssertionError: the verdict is FAIL.
-        InputError: document or answer is empty, or there is no such model.
+        InputError: document or answer is empty, or the model does not exist.
         JudgeError: the judge gave no verdict.
     """
     from judge.adapters import make_sample, why_none

@@ -78,8 +78,8 @@ class Sample:
     """One thing to judge.
 
     ``document`` is one text or a tuple of passages. ``group`` names the document or seed item the sample
-    came from: splits and statistics are by group, so pairs stay together. ``question`` is empty where the
-    task has none. ``label`` is the gold label, or ``None`` where it is not known.
+    came from: splits and statistics are by group, so pairs stay together. ``question`` is empty if
+    there is none. ``label`` is the gold label, or ``None`` if it is not known.
     """
 
     id: str
@@ -95,12 +95,12 @@ class Sample:
 
     @property
     def document_text(self) -> str:
-        """The whole document as one text; passages are parted by a blank line."""
+        """The whole document as one text; with a blank line between passages."""
         return self.document if isinstance(self.document, str) else "\n\n".join(self.document)
 
     @property
     def fault(self) -> tuple[str, str] | None:
-        """The field that leaves a judge nothing to work with, and what is wrong with it."""
+        """The field that cannot be judged, and what is wrong with it."""
         if not shows(self.document_text):
             return "document", "is empty or shows nothing; a judge needs something to judge against"
         if not shows(self.answer):
@@ -120,7 +120,7 @@ class Usage:
 class Span:
     """A span of a document's text (:attr:`Sample.document_text`) or of an answer.
 
-    Both ends count characters from 0; ``end`` is the first one that is no longer part of it.
+    Both ends count characters from 0; ``end`` is exclusive.
     """
 
     start: int
@@ -150,8 +150,8 @@ class Claim:
     """One sentence of an answer.
 
     ``span`` is its place in the answer, ``window`` the number, from 0, of the window of the document that
-    supports it best, and ``p_fail`` the probability that it is wrong: ``None`` where the judge gave no
-    verdict on it, 1 or 0 where it gave a label alone. Verdicts are on answers: a sentence has none.
+    supports it best, and ``p_fail`` the probability that it is wrong: ``None`` if the judge gave no
+    verdict on it, 1 or 0 if it gave only a label.
     """
 
     span: Span
@@ -163,16 +163,15 @@ class Claim:
 class Verdict:
     """What a judge said of one sample.
 
-    ``label`` is ``None`` when the output could not be parsed; ``error`` then says why. It never silently
-    becomes a class. ``p_fail`` is the probability of ``FAIL`` where the backend can tell. ``cut_chars``
-    counts the characters of the document that were not read, for they did not fit into the context; what is
-    not read of a question or an answer makes an ``error``. ``truncated`` says that the judge's own output hit
-    its length limit.
+    ``label`` is ``None`` if the output could not be parsed; ``error`` then says why. ``p_fail`` is the
+    probability of ``FAIL``, if the backend gives one. ``cut_chars`` counts the characters of the document
+    that did not fit into the context and were not read; a question or an answer that does not fit is an
+    ``error``. ``truncated`` says that the judge's reply reached its length limit.
 
     ``evidence`` is what the reasoning quotes of the document's text, ``unsupported`` what is wrong in the
-    answer, where the judge tells (:mod:`judge.prompting.evidence`). ``windows`` and ``claims`` are filled
-    where claims were asked for (:mod:`judge.claims`): passages of the document, and the sentences of the
-    answer; and where a long document was judged in parts (:mod:`judge.prompting.windows`).
+    answer, if the judge says so (:mod:`judge.prompting.evidence`). ``windows`` and ``claims`` hold the
+    passages of the document and the sentences of the answer, if claims were asked for (:mod:`judge.claims`);
+    ``windows`` also those of a long document that was judged in parts (:mod:`judge.prompting.windows`).
     """
 
     label: Label | None
@@ -190,7 +189,7 @@ class Verdict:
 
     @property
     def chance(self) -> float | None:
-        """``p_fail``; 1 or 0, by the label, where the judge tells none."""
+        """``p_fail``; 1 or 0, by the label, if the judge gives none."""
         if self.p_fail is not None or self.label is None:
             return self.p_fail
         return float(self.label is Label.FAIL)

@@ -57,14 +57,14 @@ def message(failing: list[dict[str, Any]]) -> str:
     """What is over its limit, furthest first, and what to do about it."""
     worst = max(failing, key=lambda one: one["value"] - one["limit"])
     kind, edit_type = worst["kind"], worst["edit_type"]
-    remedies = [f"leave source {worst['source']!r} out"]
+    remedies = [f"omit source {worst['source']!r}"]
     if kind in KEYS:
-        remedies.insert(0, f"leave the kind out ('{KEYS[kind]}: 0')")
+        remedies.insert(0, f"omit the kind ('{KEYS[kind]}: 0')")
     if kind == "edit" and edit_type in EDIT_TYPES:
-        remedies.insert(0, f"leave {edit_type!r} out of 'edit_types'")
+        remedies.insert(0, f"omit {edit_type!r} from 'edit_types'")
     more = f" ({len(failing) - 1} more such figures are in the file)" if len(failing) > 1 else ""
     return (
         f"{place(worst)}: {FIGURES[worst['figure']]} {worst['value']:.2f} is over the limit of "
         f"{worst['limit']:.2f}: {MEANING[worst['figure']]}{more}. A judge would learn that instead of "
-        f"reading; {', '.join(remedies)}, or take the data as they are with 'audit: warn'"
+        f"reading; {', '.join(remedies)}, or accept it with 'audit: warn'"
     )

@@ -11,31 +11,31 @@ FIGURES = {
     "answer_only": "answer-only",
     "length": "length",
     "overlap": "overlap",
-    "twin": "told from twin",
+    "twin": "told from pair",
     "halves": "halves",
     "rules": "rule judge",
 }
 """What is measured, and how it is called."""
 LOOK_UP = ("overlap", "rules")
-"""Figures of judges that look words up in the document. That is easy reading, but reading: they are told
-of, and no build fails over them."""
+"""Figures of judges that look words up in the document. That is easy reading, but reading: they are
+reported, and no build fails because of them."""
 TEXTS = {
-    "answer_only": "AUROC of a classifier that sees the wording of the answers alone.",
+    "answer_only": "AUROC of a classifier that sees only the wording of the answers.",
     "length": "AUROC of the length of the answers.",
-    "overlap": "AUROC of how much of an answer stands in the document word for word. No build fails over it.",
-    "twin": "Share of pairs whose hallucinated answer looks the worse one to the answer-only classifier.",
-    "halves": "AUROC of what the sentences of an answer share, where it has two or more.",
+    "overlap": "AUROC of how much of an answer is in the document word for word. No build fails by it.",
+    "twin": "Share of pairs whose hallucinated answer looks worse to the answer-only classifier.",
+    "halves": "AUROC of what the sentences of an answer share, if it has two or more.",
     "rules": "Balanced accuracy of the rule judge, which looks up the facts of the answer, on a part of the "
-    "samples. No build fails over it.",
+    "samples. No build fails by it.",
 }
 """What each figure is."""
 MEANING = {
-    "answer_only": "the label is told by the wording of the answers, without the document",
-    "length": "the label is told by the length of the answers",
-    "overlap": "the label is told by how much of the answers stands in the document word for word",
-    "twin": "the hallucinated answer of a pair is told by its wording, without the document",
-    "halves": "the label is told by how the sentences of an answer fit each other, without the document",
-    "rules": "a judge that looks words up tells the label; nothing has to be understood",
+    "answer_only": "the wording of the answers gives the label away, without the document",
+    "length": "the length of the answers gives the label away",
+    "overlap": "how much of the answers is in the document word for word gives the label away",
+    "twin": "the wording gives the hallucinated answer of a pair away, without the document",
+    "halves": "how the sentences of an answer fit together gives the label away, without the document",
+    "rules": "a judge that only looks words up finds the label",
 }
 LIMITS = {"answer_only": 0.60, "length": 0.55, "overlap": 0.90, "twin": 0.65, "halves": 0.60, "rules": 0.65}
 """AUROC; share of pairs (``twin``); balanced accuracy (``rules``)."""
@@ -125,7 +125,7 @@ def looked_up(found: Mapping[str, Any]) -> list[str]:
     for cell, figures in _by_cell(found, looked_up=True):
         texts = [f"{FIGURES[one['figure']]} {one['value']:.2f}" for one in figures if not one["edit_type"]]
         if texts:
-            lines.append(f"{cell}: looking words up tells the labels ({', '.join(texts)})")
+            lines.append(f"{cell}: looking words up finds the labels ({', '.join(texts)})")
     return lines
 
 

@@ -93,8 +93,8 @@ def markdown(found: Mapping[str, Any]) -> str:
     lines += [
         "",
         f"At most {found['limit']:,} samples of each source, language and kind, by seed {found['seed']}; "
-        "classifiers are cross-validated with folds parted by document. 0.50 is chance; less means that the "
-        "same answers stand in both classes, and hides what else is there. `!!` is over the limit with its "
+        "classifiers are cross-validated by document. 0.50 is chance; less means that the "
+        "same answers are in both classes, and hides other differences. `!!` is over the limit with its "
         f"whole 95 % interval; `?` may be; in brackets, no verdict: fewer than {MIN_PAIRS} samples of a "
         f"label, or {MIN_DOCUMENTS} documents.",
         "",
@@ -108,7 +108,11 @@ def markdown(found: Mapping[str, Any]) -> str:
         ],
     )
     if telling := [row for row in found["cells"] if any(row.get("ngrams", {}).values())]:
-        lines += ["", "Words (characters in Chinese) that stand much oftener in one class of answers:", ""]
+        lines += [
+            "",
+            "Words (characters in Chinese) that are much more frequent in one class of answers:",
+            "",
+        ]
         lines += _table(
             ["source", "language", "kind", "in PASS", "in FAIL"],
             [
@@ -172,7 +176,10 @@ def markdown(found: Mapping[str, Any]) -> str:
 
 def _repeats(found: Mapping[str, Any]) -> list[str]:
     lines = ["", "## Repeats", ""]
-    for kind, what in (("repeats", "the same sample again"), ("conflicts", "the same text, the other label")):
+    for kind, what in (
+        ("repeats", "the same sample twice"),
+        ("conflicts", "the same text with the other label"),
+    ):
         pairs = "; ".join(f"{plain(one)} = {plain(two)}" for one, two in found[kind]["first"])
         lines.append(f"- {what}: {found[kind]['count']:,}{f' ({pairs})' if pairs else ''}")
     lines.append(f"- about a document of another split: {found['in_two_splits']:,}")

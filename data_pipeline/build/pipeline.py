@@ -34,6 +34,7 @@ from data_pipeline.sources import lines_with_id, read_source
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.store import DuplicateId, SampleStore
 from data_pipeline.sources.workers import Workers
+from judge.errors import counted
 from judge.files import write_json, write_jsonl, write_text
 from judge.progress import track
 from judge.samples import write_samples
@@ -97,7 +98,7 @@ def build(
         check_labels(golds, store)
         names = [source.title for source in config.sources]
         check_repeats((golds, store), names, config.max_repeated, say)
-        say(f"{golds.count() + store.count()} samples in the sources")
+        say(f"{counted(golds.count() + store.count(), 'sample')} in the sources")
         gate = LeakGate(config.leaks) if config.leaks is not None else None
         if gate is not None:  # before anything is paid for
             gate.drop_leaks(golds)
@@ -125,10 +126,10 @@ def build(
         assign_splits(store, *splits, given=chain(golds.splits(), given.items()))
         check_splits(store, config)
         assign_modes(store, config.modes, config.seed)
-        say(f"{store.count()} samples about {store.documents()} documents")
+        say(f"{counted(store.count(), 'sample')} about {counted(store.documents(), 'document')}")
         write_samples(folder / "samples.jsonl", store.samples())
         for subset, count in write_bianbench(config, folder, store).items():
-            say(f"Bi'anBench {subset}: {count} rows")
+            say(f"Bi'anBench {subset}: {counted(count, 'row')}")
         # Before judgements are paid for.
         audit = audit_build(store, folder, config, say, workers)
         aside = folder / "aside.jsonl"
@@ -175,7 +176,7 @@ def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> N
     """List and tell what the leak gate dropped. Raises ``InputError`` where a source lost too much."""
     listed = folder / "leaks.jsonl"
     write_jsonl(listed, gate.rows)
-    say(f"leak gate: {len(gate.rows)} samples dropped")
+    say(f"leak gate: {counted(len(gate.rows), 'sample')} dropped")
     for line in gate.lines():
         say(f"leak gate: {line}")
     gate.check_losses([source.title for source in config.sources], listed)

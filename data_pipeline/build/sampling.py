@@ -131,10 +131,12 @@ def _notes(record: Mapping[str, Any], plan: Allotment, config: MixConfig) -> lis
     if plan.most > config.max_source:
         count = round(1 / plan.most)
         notes.append(
-            f"max_source {config.max_source:.0%} cannot be held by {count} sources; {plan.most:.0%} is"
+            f"max_source {config.max_source:.0%} is impossible with {count} sources; {plan.most:.0%} is"
         )
     if total < (1 - SLACK) * record["asked"] - 2 * len(record["kinds"]):
-        why = "no source may give more than its share" if config.max_source < 1 else "there are no more"
+        why = (
+            "no source may give more than its share" if config.max_source < 1 else "the sources have no more"
+        )
         notes.append(f"{total:,} samples instead of {record['asked']:,}: {why}")
     for name, row in record["kinds"].items():
         if "asked" in row and row["samples"] < (row["asked"] - SLACK) * total - 2:

@@ -65,7 +65,7 @@ def _swap(made: Path, folder: Path) -> None:
             raise
         reason = error.strerror or error
         raise JudgeError(
-            f"{folder}: the new data set could not take its place ({reason}); it lies in {made}"
+            f"{folder}: the new data set could not take its place ({reason}); it is in {made}"
         ) from error
 
 

@@ -123,7 +123,7 @@ class DataConfig(StrictConfig):
         named = [self.perturber, *self.reasoning.teachers, self.paraphrase_check, counterfactuals]
         need_teachers(self.teachers, named, "rules")
         if self.paraphrase_check is not None and "rules" in (self.perturber, self.paraphrase_check):
-            raise ValueError("paraphrase_check is a chat model that looks over another one's edits")
+            raise ValueError("paraphrase_check needs two chat models: perturber edits, it checks")
         if self.counterfactuals is not None and self.counterfactuals.teacher == "rules":
             raise ValueError("counterfactuals need a chat model as their teacher")
         return self
@@ -137,7 +137,7 @@ class DataConfig(StrictConfig):
     @classmethod
     def _one_subset_a_sample(cls, subsets: tuple[Subset, ...]) -> tuple[Subset, ...]:
         if "cf" in subsets and len(subsets) > 1:
-            raise ValueError("cf takes all samples, of both languages; it is a set of its own")
+            raise ValueError("cf takes the samples of both languages; use it alone")
         return subsets
 
     @field_validator("audit", mode="before")

@@ -63,7 +63,7 @@ def _faults(store: SampleStore) -> Iterator[tuple[int, str, float]]:
         for entry, count, opposed, again in table.execute(_COUNTS).fetchall():
             for number, what, differ in (
                 (opposed, "are labelled both PASS and FAIL", True),
-                (again, "are there twice", False),
+                (again, "are duplicates", False),
             ):
                 if number:
                     one, other = table.execute(_EXAMPLE, (entry, differ)).fetchone()

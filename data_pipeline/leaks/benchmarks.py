@@ -153,7 +153,7 @@ def built_sets(folders: Sequence[str]) -> tuple[dict[str, Iterator[Sample]], lis
     files = [Path(folder) / "samples.jsonl" for folder in folders]
     for file in files:
         if not file.is_file():
-            raise InputError("no such file; build that set first, or take it out of leaks.built", file=file)
+            raise InputError("no such file; build that set first, or remove it from leaks.built", file=file)
     found: dict[str, Iterator[Sample]] = {
         folder: (replace(sample, source="") for sample in read_samples(file))
         for folder, file in zip(folders, files, strict=True)

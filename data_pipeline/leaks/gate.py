@@ -103,7 +103,7 @@ class LeakGate:
                 raise InputError(
                     f"{lost:,} of {checked:,} samples of {names[entry]} occur in benchmarks "
                     f"({lost / checked:.0%}), more than leaks.max_dropped={self._most} allows; "
-                    f"{listed} lists them. Take another split of the set, leave it out, or allow more",
+                    f"{listed} lists them. Use another split of the set, omit it, or allow more",
                     field=f"sources.{entry}",
                 )
 

@@ -92,7 +92,7 @@ class Workers:
                 yield from waiting.popleft().result()
         except BrokenProcessPool:
             raise JudgeError(
-                f"one of {self.count} processes died, perhaps for want of memory; ask for fewer (--workers 1)"
+                f"one of {self.count} processes died, perhaps for lack of memory; ask for fewer (--workers 1)"
             ) from None
 
     def _start(self) -> ProcessPoolExecutor:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from judge.errors import InputError, unknown
+from judge.errors import InputError, counted, unknown
 from judge.types import Sample
 
 app = typer.Typer(add_completion=False)
@@ -56,8 +56,10 @@ def annotate_command(
     config = labelling_config(TYPES if named == ("diahalu",) else named, questions, bool(reasonings))
     write_json(folder / "tasks.json", make_tasks(chosen, reasonings))
     write_text(folder / "config.xml", config)
-    typer.echo(f"{folder / 'tasks.json'}: {len(chosen)} samples to import in Label Studio, in a project with")
-    typer.echo(f"{folder / 'config.xml'} as its labelling config; export it as JSON for judge agreement")
+    typer.echo(
+        f"{folder / 'tasks.json'}: {counted(len(chosen), 'sample')} to import in Label Studio, in a project"
+    )
+    typer.echo(f"with {folder / 'config.xml'} as its labelling config; export it as JSON for judge agreement")
 
 
 def _load(name: str, data_dir: Path | None) -> list[Sample]:
@@ -154,11 +156,13 @@ def agreement_command(
     if disagreements is not None:
         wanted = {item["id"] for item in looked}
         count = write_samples(disagreements, (sample for sample in annotated if sample.id in wanted))
-        typer.echo(f"{disagreements}: {count} samples to look at", err=True)
+        typer.echo(f"{disagreements}: {counted(count, 'sample')} to look at", err=True)
     if labelled is not None:
-        typer.echo(f"{labelled}: {write_samples(labelled, with_labels(decided))} samples", err=True)
+        typer.echo(
+            f"{labelled}: {counted(write_samples(labelled, with_labels(decided)), 'sample')}", err=True
+        )
     if diahalu is not None:
-        typer.echo(f"{diahalu}: {write_jsonl(diahalu, diahalu_rows(decided))} dialogues", err=True)
+        typer.echo(f"{diahalu}: {counted(write_jsonl(diahalu, diahalu_rows(decided)), 'dialogue')}", err=True)
         if decided:
             found = statistics(list(read_dialogues(diahalu)))
             print_table(Console(stderr=as_json), statistics_table(found))

@@ -29,7 +29,7 @@ def decide(samples: Sequence[Sample], annotations: Sequence[Annotation]) -> list
     decided: list[Decided] = []
     for name, rows in by_sample(annotations).items():
         if name not in known or Shown.of(known[name], rows[0].sample.reasoning) != rows[0].sample:
-            found = "was annotated with other texts" if name in known else "is none of these samples"
+            found = "was annotated with other texts" if name in known else "is not one of these samples"
             raise InputError(f"{name!r} {found}; give the file that was annotated", field="--samples")
         more = sum({"FAIL": 1, "PASS": -1}.get(row.label, 0) for row in rows)
         if more:
@@ -88,7 +88,7 @@ def _marked(sample: Sample, rows: Sequence[Annotation]) -> Mapping[tuple[int, st
         if kind not in TYPES:
             raise InputError(f"{sample.id!r}: " + unknown("type", kind, TYPES), field="unsupported")
     if not votes:
-        message = f"{sample.id!r} is FAIL and nothing is marked; mark what is wrong in the answer"
+        message = f"{sample.id!r} is FAIL, but nothing is marked; mark what is wrong in the answer"
         raise InputError(message, field="unsupported")
     needed = min(len(failing) / 2, max(votes.values()))
     return {key: why[key] for key in sorted(votes) if votes[key] >= needed}

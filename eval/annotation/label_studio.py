@@ -150,9 +150,7 @@ def read_exports(paths: Sequence[Path]) -> list[Annotation]:
         for number, task in enumerate(_read(path)):
             sample, place = task.data, f"{number}.data"
             if samples.setdefault(sample.id, sample) != sample:
-                message = (
-                    f"{sample.id!r} has another text than before; exports of two sets do not go together"
-                )
+                message = f"{sample.id!r} has another text than before; do not mix exports of two sets"
                 raise InputError(message, file=path, field=place)
             for said in task.annotations:
                 labels = [choice for item in said.result for choice in item.value.choices]

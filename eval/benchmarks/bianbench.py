@@ -22,7 +22,7 @@ def _subset(subset: Subset) -> Benchmark:
         title=f"Bi'anBench {subset.upper()} (Bi'an)",
         read=partial(read, subset),
         rows=rows,
-        notes=("The published set was never released: figures on a rebuilt one are no comparison.",),
+        notes=("The published set was never released: do not compare figures on a rebuilt one.",),
     )
 
 

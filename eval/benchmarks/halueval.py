@@ -90,7 +90,5 @@ HALUEVAL_GENERAL = Benchmark(
     title="HaluEval, general (arXiv 2305.11747)",
     read=read_general,
     ask=with_prompt(GENERAL_PROMPT),
-    notes=(
-        "There is no document: a judge is asked for what it knows itself, not whether an answer is faithful.",
-    ),
+    notes=("There is no document: a judge is asked what it knows, not whether an answer is faithful.",),
 )

@@ -187,7 +187,7 @@ def ask(prompt: OnionPrompt, judge: Judge) -> Checker:
 
 
 NOTES = (
-    "Prompts and stories are worded anew; reason mode is the paper's chain of thought.",
+    "Prompts and stories are this project's own; reason mode is the paper's chain of thought.",
     "3,352 rows are released, the paper says 3,356; in one of them fact and hallucination are the same.",
     "Published, as one_sided here: models under 10B are above 90 % in the atomic layer and near 0 in the "
     "layers around it; up to 50.5 % of their replies are unmatched.",

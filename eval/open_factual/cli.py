@@ -90,7 +90,7 @@ def open_factual_command(
         loaded = load_judge(model, **settings)
         if not isinstance(loaded, Judge):
             raise InputError(
-                f"{model} judges answers and gives none; the baselines of this benchmark are in every report"
+                f"{model} judges answers and writes none; the baselines of this benchmark are in every report"
             )
         backend = loaded.backend
     with stage(BENCHMARK) as update:
@@ -161,7 +161,7 @@ def answer_beside(
     from judge.judge import Judge
 
     if not isinstance(judge, Judge):
-        reason = f"{judge.name} judges answers and gives none"
+        reason = f"{judge.name} judges answers and writes none"
     else:
         try:
             with stage(BENCHMARK) as update:

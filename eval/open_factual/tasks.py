@@ -73,7 +73,7 @@ def load_tasks(data_dir: Path | None) -> list[FactualTask]:
     for _, row in read_records(path):
         task = _task(row)
         if task.id in tasks:
-            raise row.wrong("id", f"{task.id!r} stands there twice")
+            raise row.wrong("id", f"{task.id!r} occurs twice")
         tasks[task.id] = task
     if not tasks:
         raise InputError("holds no task", file=path)
@@ -126,7 +126,7 @@ def select(
         if (not names or task.id in names) and (not domains or task.category in domains)
     ]
     if not found:
-        raise InputError("no task is of these ids and of these domains, too")
+        raise InputError("no task has one of these ids and one of these domains")
     return found
 
 
@@ -158,7 +158,7 @@ def known_id(row: Record, known: Collection[str], seen: Container[str]) -> str:
     if name not in known:
         raise row.wrong("id", unknown("task", name, known))
     if name in seen:
-        raise row.wrong("id", f"{name!r} stands there twice")
+        raise row.wrong("id", f"{name!r} occurs twice")
     return name
 
 

@@ -15,7 +15,7 @@ class FaithfulnessMetric(BaseMetric):
 
     Args:
         judge: what judges, for instance of :func:`judge.load_judge`.
-        threshold: the score from which on a test case passes; it stands in place of the judge's own.
+        threshold: a test case passes at or above this score; it replaces the judge's own threshold.
         task: what the answers are.
         language: of documents and answers.
 

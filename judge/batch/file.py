@@ -135,7 +135,7 @@ def judge_file(
         if earlier and begun is None:
             raise InputError(
                 f"holds verdicts, but {identity.name}, which says what made them, is missing or damaged; "
-                "put it back, or give another file to judge anew",
+                "put it back, or give another file and judge again",
                 file=out,
             )
         described, rows = engine.judge(samples, earlier, total, columns)

@@ -116,7 +116,7 @@ def calibrate_command(
     write_json(folder / JUDGE_FILE, identity)
 
     if len(scored) < len(samples):
-        typer.echo(f"left out, without a probability: {counted(len(samples) - len(scored), 'sample')}")
+        typer.echo(f"omitted {counted(len(samples) - len(scored), 'sample')} without a probability")
     Console().print(_table(p_fail, held_out, fails))
     final = [calibration.curve(p) for p in p_fail]
     for line in _summary(calibration, held_out, final, fails, groups, wanted):
@@ -164,7 +164,7 @@ def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sampl
     )
     write_json(Path(model) / JUDGE_FILE, {**read_identity(model), FIELD: fitted.model_dump(mode="json")})
     if not all(taken):
-        typer.echo(f"left out, without all probabilities: {counted(taken.count(False), 'sample')}")
+        typer.echo(f"omitted {counted(taken.count(False), 'sample')} without all probabilities")
     ranks = compare(found, fitted)
     for line in (
         f"{fitted.marked_sentences} sentences ({fitted.wrong_sentences} wrong) of {fitted.samples} answers "

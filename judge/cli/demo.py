@@ -23,7 +23,7 @@ GOAL = 5.0
 """Points of AUROC above the best baseline that the judge is to reach."""
 HELD_OUT_REWARDS = "eval_rewards/accuracies"
 BAR = 24
-SEEN = f"{REFERENCE} learned from the starter corpus too, so the row before is none of documents new to it"
+SEEN = f"{REFERENCE} learned from the starter corpus too, so the row before is not about new documents"
 
 
 @app.command("demo")
@@ -82,7 +82,7 @@ def demo_command(
         )
         spent += run(step)
         done += step.seconds
-    say(f"done in {(time.monotonic() - begin) / 60:.1f} min; everything lies in {out}")
+    say(f"done in {(time.monotonic() - begin) / 60:.1f} min; everything is in {out}")
     show(out, ADAPTED if from_reference else TRAINED)
     if from_reference:
         print(SEEN)

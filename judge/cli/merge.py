@@ -31,5 +31,5 @@ def merge_command(
     if result.rounding:
         typer.echo(
             f"{result.dtype} rounds: it moved the weights by {100 * result.rounding:.0f} % of what the "
-            "adapter did; measure the merged judge and calibrate it anew, or take --dtype float32"
+            "adapter did; measure the merged judge and calibrate it again, or use --dtype float32"
         )

@@ -51,7 +51,7 @@ def pack_command(
         found = f"{pack(judges, base, out, rank, read_base) / 1e6:.1f} MB"
     elif rank is None:
         raise InputError(
-            "is a LoRA judge; say of which rank the smaller one is to be: --rank 16",
+            "is a LoRA judge; give the rank of the smaller one: --rank 16",
             file=judges[of_lora.index(True)],
         )
     else:

@@ -90,5 +90,5 @@ def _token() -> str | None:
     """What clients must send; an empty one would let everybody in unnoticed."""
     token = os.environ.get(TOKEN)
     if token is not None and not token.strip():
-        raise InputError(f"{TOKEN} is set and empty; give a token, or unset it to let everybody ask")
+        raise InputError(f"{TOKEN} is set and empty; give a token, or unset it to let anybody ask")
     return None if token is None else token.strip()

@@ -44,7 +44,7 @@ class WithSettings(TyperCommand):
         for word in left:
             option, equals, value = word.partition("=")
             if option in old:
-                warn(f"{option} is now --set {old[option]}=...; the old spelling goes with the next version")
+                warn(f"{option} is now --set {old[option]}=...; the next version drops the old spelling")
             if option not in ("--set", "--long"):
                 words.append(word)
             elif (given := value if equals else next(left, None)) is None:
@@ -52,7 +52,7 @@ class WithSettings(TyperCommand):
             elif option == "--set":
                 words += self._as_option(given)
             else:
-                warn("--long chunk is now --windows; the old spelling goes with the next version")
+                warn("--long chunk is now --windows; the next version drops the old spelling")
                 words += ["--windows"] if given == "chunk" else []
         return super().parse_args(ctx, words)
 

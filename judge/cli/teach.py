@@ -100,13 +100,12 @@ def check_answers(samples: list[Sample], file: Path) -> bool:
     if labelled and None in labels:
         left = sum(sample.label is None for sample in samples)
         samples[:] = [sample for sample in samples if sample.label is not None]
-        say(f"left out, without a label: {counted(left, 'row')}")
+        say(f"omitted {counted(left, 'row')} without a label")
     documents = len({sample.group or sample.document_text for sample in samples})
     if documents < FEWEST:
         raise InputError(
-            f"holds answers on {counted(documents, 'document')}, and {FEWEST} are the fewest: three tenths "
-            "are held out to calibrate the judge and to measure it, and on fewer than six of them figures "
-            "are chance",
+            f"holds answers on {counted(documents, 'document')}; at least {FEWEST} are needed: three tenths "
+            "are held out to calibrate and measure the judge, and figures on fewer than six are chance",
             file=file,
         )
     taken = "with labels" if labelled else "taken to be right"

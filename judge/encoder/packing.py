@@ -63,7 +63,9 @@ def pack(
         if known.get("stage") != ENCODER or not (judge / WEIGHTS).is_file():
             raise InputError(f"expected an encoder judge with {WEIGHTS}", file=judge)
         if known.get("prompt_hash") != identities[0].get("prompt_hash"):
-            raise InputError(f"reads samples in another way than {judges[0]}: they have no mean", file=judge)
+            raise InputError(
+                f"reads samples in another way than {judges[0]}: they cannot be averaged", file=judge
+            )
     if out.exists():
         raise InputError("exists already; give another folder", file=out)
     judge, identity = judges[0], identities[0]

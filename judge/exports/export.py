@@ -76,7 +76,7 @@ def export_judge(
         raise InputError("there are no samples to compare on")
     identity = read_identity(model)
     if EXPORT in identity:
-        raise InputError(f"{model} is an export already; name the judge that it was made of")
+        raise InputError(f"{model} is an export already; name the judge that it was made from")
     encoder = is_encoder(model, identity)
     if encoder and to == "gguf":
         raise InputError(f"{model} is an encoder, which llama.cpp does not run; export it --to onnx")

@@ -42,7 +42,7 @@ def read_vocabulary(file: Path, size: int) -> Vocabulary:
     found = json.loads(file.read_text(encoding="utf-8"))
     model = found["model"]
     if model.get("type") != "BPE" or model.get("byte_fallback"):
-        raise InputError("is not a byte-level BPE; GGUF export knows no other vocabulary", file=file)
+        raise InputError("is not a byte-level BPE; GGUF export supports no other vocabulary", file=file)
     places = dict(model["vocab"])
     added = {entry["content"]: entry for entry in found.get("added_tokens", ())}
     places |= {content: entry["id"] for content, entry in added.items()}

@@ -35,7 +35,9 @@ def read(data_dir: Path) -> Iterator[Sample]:
             document, right = row.text("input"), row.text("correct_choice")
             choices = row.texts("list_choices")
             if len(choices) != 2 or right not in choices:
-                raise row.wrong("list_choices", f"has not the right summary and one wrong: {choices!r:.80}")
+                raise row.wrong(
+                    "list_choices", f"expected the right summary and one wrong, found {choices!r:.80}"
+                )
             wrong = choices[1 - choices.index(right)]
             for label, choice in ((Label.PASS, right), (Label.FAIL, wrong)):
                 summary = " ".join(_MARKUP.sub(" ", choice).split())

@@ -60,7 +60,7 @@ def find_file(data_dir: Path, benchmark: str, names: Sequence[str], where: str) 
                 return path
     looked = ", ".join(names)
     found = (
-        f"has none of: {looked}" if folder.is_dir() else f"no such folder (wanted in it, any of: {looked})"
+        f"has none of: {looked}" if folder.is_dir() else f"no such folder (expected in it, one of: {looked})"
     )
     raise MissingFiles(f"{found}; plain or .gz; the original files are at {where}", file=folder)
 
@@ -80,7 +80,9 @@ def find_files(data_dir: Path, name: str, pattern: str, where: str) -> list[Path
     found = {path.with_suffix(""): path for path in folder.rglob(f"{pattern}.gz")}
     found |= {path: path for path in folder.rglob(pattern)}
     if not found:
-        problem = f"has no file {pattern}" if folder.is_dir() else f"no such folder (wanted in it: {pattern})"
+        problem = (
+            f"has no file {pattern}" if folder.is_dir() else f"no such folder (expected in it: {pattern})"
+        )
         raise MissingFiles(f"{problem}; plain or .gz; the original files are at {where}", file=folder)
     return [found[path] for path in sorted(found)]
 

@@ -74,7 +74,7 @@ def read(responses: Path, sources: Path, split: Split = "test") -> list[Sample]:
         for span in spans:
             start, end = span.get("start"), span.get("end")
             if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(response):
-                raise row.wrong("labels", f"has a span that is none of the response's: {span!r:.80}")
+                raise row.wrong("labels", f"has a span outside the response: {span!r:.80}")
         kind, document, question = known[name]
         meta = {
             "model": row.values.get("model"),

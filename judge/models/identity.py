@@ -76,7 +76,7 @@ def asked_mode(model: str, identity: Mapping[str, Any], wanted: Mode | None) -> 
     """The mode that is wanted of a judge, or else the one that it was taught; tells what may surprise."""
     taught = taught_mode(identity)
     if wanted is None and taught != "verdict":
-        say(f"{model}: is asked in mode {taught}, as it was taught (--mode verdict asks for a label alone)")
+        say(f"{model}: is asked in mode {taught}, as it was trained (--mode verdict asks for a label alone)")
     elif wanted is not None and wanted not in (identity.get("modes") or MODES):
         warn(f"{model}: was taught mode {taught} alone; in mode {wanted} its verdicts mean little")
     return wanted or taught

@@ -153,7 +153,9 @@ def _check_alike(one: _Adapter, other: _Adapter) -> None:
         ("set of trained layers", sorted(one.targets), sorted(other.targets)),
     ):
         if first != second:
-            raise InputError(f"has another {what} than {one.folder}: they have no mean", file=other.folder)
+            raise InputError(
+                f"has another {what} than {one.folder}: they cannot be averaged", file=other.folder
+            )
 
 
 def told(identity: dict[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def read_trained_on(model: str) -> frozenset[bytes]:
         return frozenset()
     content = file.read_bytes()
     if len(content) % _SIZE:
-        raise InputError(f"holds {len(content)} bytes, no multiple of {_SIZE}; remove it", file=file)
+        raise InputError(f"holds {len(content)} bytes, not a multiple of {_SIZE}; remove it", file=file)
     return frozenset(content[start : start + _SIZE] for start in range(0, len(content), _SIZE))
 
 

@@ -53,7 +53,7 @@ def read_rows(path: Path, document: str = "document") -> Rows:
     """
     kind = file_type(path)
     if is_stream(path):
-        raise InputError("is a stream, which can be read but once; save it as a file", file=path)
+        raise InputError("is a stream, which can be read only once; save it as a file", file=path)
     if kind not in FILE_TYPES:
         if path.is_dir():
             raise InputError("is a folder; name a file in it", file=path)
@@ -135,7 +135,7 @@ def _sheet(path: Path, document: str) -> Rows:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
     except (CalamineError, OSError) as error:
-        raise InputError(f"is damaged or no spreadsheet ({error}); fetch it again", file=path) from None
+        raise InputError(f"is damaged or not a spreadsheet ({error}); fetch it again", file=path) from None
     texts = ([_cell_text(cell) for cell in row] for row in cells)
     return _table(path, enumerate(texts, start=1), document)
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from judge.checker import Checker
-from judge.errors import JudgeError
+from judge.errors import JudgeError, counted
 from judge.serving.limits import Limits
 from judge.serving.metrics import Metrics
 from judge.types import Sample, Verdict
@@ -148,7 +148,9 @@ class Batcher:
         try:
             found = list(judge.iter_check(samples))
             if len(found) != len(samples):
-                raise JudgeError(f"the judge gave {len(found)} verdicts for {len(samples)} samples")
+                raise JudgeError(
+                    f"the judge gave {counted(len(found), 'verdict')} for {counted(len(samples), 'sample')}"
+                )
         except Exception as error:
             if len(samples) == 1:
                 return [error]

@@ -38,5 +38,5 @@ class Limits:
         if self.max_samples > self.max_queue:
             raise InputError(
                 f"max-samples {self.max_samples} is more than max-queue {self.max_queue}: the largest "
-                "request would be refused for ever; lower the one or raise the other"
+                "request would always be refused; lower the first or raise the second"
             )

@@ -205,5 +205,5 @@ class Durability(TrainerCallback):
         kept = checkpoints.complete_checkpoints(Path(self.recipe.output))
         state = f"{kept[-1].folder} keeps the last good state" if kept else "nothing was saved"
         raise JudgeError(
-            f"{what}; {state}. Lower learning_rate, or use a wider number format (precision), and start anew"
+            f"{what}; {state}. Lower learning_rate, or use a wider number format (precision), and start again"
         )

@@ -90,7 +90,7 @@ def resume_point(recipe: RunConfig, run: dict[str, Any]) -> Checkpoint | None:
         if found:
             raise InputError(
                 f"holds {found[-1].folder.name} of a run that is not finished; resume=true continues from "
-                "there; to start anew, add overwrite=true or give another output",
+                "there; to start again, add overwrite=true or give another output",
                 file=output,
             )
         if (output / JUDGE_FILE).is_file():

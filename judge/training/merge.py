@@ -164,7 +164,7 @@ def adapted_layers(adapter: Path, skeleton: Any) -> dict[str, Any]:
 
     file = adapter / "adapter_model.safetensors"
     if not file.is_file():
-        raise InputError("is missing; an adapter's weights are wanted as safetensors", file=file)
+        raise InputError("is missing; expected an adapter's weights as safetensors", file=file)
     config = PeftConfig.from_pretrained(adapter)
     if not isinstance(config, LoraConfig):
         raise InputError(f"is of the kind {config.peft_type}; LoRA adapters can be merged", file=adapter)

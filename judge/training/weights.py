@@ -30,7 +30,7 @@ def saving_to(folder: Path) -> Iterator[None]:
         remove(folder)
         reason = str(error).partition("\n")[0]
         raise JudgeError(
-            f"{folder}: could not be written ({reason:.200}). What was complete before is kept; make room "
+            f"{folder}: could not be written ({reason:.200}). What was complete before is kept; free space "
             "and continue with resume=true"
         ) from error
 

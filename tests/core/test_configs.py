@@ -132,7 +132,7 @@ def test_lists_of_words_need_no_brackets() -> None:
     ("override", "message"),
     [
         ("steps", "'steps' is not an override; write key=value"),
-        ("name.rank=3", "'name.rank=3': there are no keys under 'name'"),
+        ("name.rank=3", "'name.rank=3': it has no keys under 'name'"),
         ("name.inner.rank=3", "'inner' is not a key or place there"),
         ("several.1.rank=3", "'1' is not a key or place there"),
         ("several.²=3", "'²' is not a key or place there"),

@@ -328,7 +328,7 @@ def test_teach_measures_before_and_after(
 @pytest.mark.parametrize(
     ("rows", "words", "message"),
     [
-        (answers(39), (), "holds answers on 39 documents, and 40 are the fewest: three tenths"),
+        (answers(39), (), "holds answers on 39 documents; at least 40 are needed: three tenths"),
         ([{"text": "D", "said": "A"}], (), "no column is named answer or response or output or completion"),
         (
             [{"text": "D", "reply": "A"}],

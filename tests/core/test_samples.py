@@ -62,10 +62,10 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ({**ROW, "answer": None}, "answer", "is empty"),
     ({**ROW, "group": 3}, "group", "holds 3, expected a text"),
     ({**ROW, "meta": "x"}, "meta", "holds 'x', expected an object"),
-    ({**ROW, "answer": "cut \ud83d"}, "answer", r"holds \\ud83d, a part of a character"),
-    ({**ROW, "meta": {"a": ["\udc00"]}}, "meta", r"holds \\udc00, a part of a character"),
+    ({**ROW, "answer": "cut \ud83d"}, "answer", r"holds \\ud83d, half a character"),
+    ({**ROW, "meta": {"a": ["\udc00"]}}, "meta", r"holds \\udc00, half a character"),
     ({**ROW, "id": ["a"]}, "id", r"holds \['a'\], expected a text or a number"),
-    ({**ROW, "id": "first"}, "id", "'first' stands already on line 1"),
+    ({**ROW, "id": "first"}, "id", "'first' is already on line 1"),
 ]
 
 
@@ -92,7 +92,7 @@ def test_a_wrong_row(row: object, field: str | None, message: str, tmp_path: Pat
         ("in.json", b'{"answer": "x"}\n[', r"in\.json:1: field 'document': is missing"),
         ("in.json", b'[{"answer": "x"}, 3]', r"in\.json:1: field 'document': is missing"),
         ("in.json", b'[\n{"answer"', r"in\.json:2: is not valid JSON"),
-        ("in.xlsx", b"PK", r"in\.xlsx: is damaged or no spreadsheet"),
+        ("in.xlsx", b"PK", r"in\.xlsx: is damaged or not a spreadsheet"),
         (
             "in.jsonl.gz",
             gzip.compress(json.dumps(ROW).encode() * 99)[:-9],

@@ -119,7 +119,7 @@ def test_a_telling_wording_is_over_the_limit(found: dict) -> None:
     (warning,) = [text for text in found["warnings"] if text.startswith("tales, en, edit: labels give")]
     assert "answer-only 1.00 (limit 0.60)" in warning and "length 1.00 (limit 0.55)" in warning
     assert [text for text in found["warnings"] if text.startswith("ports")] == [
-        "ports, en, edit: looking words up tells the labels (overlap 1.00, rule judge "
+        "ports, en, edit: looking words up finds the labels (overlap 1.00, rule judge "
         f"{ports['figures']['rules']['value']:.2f})"
     ]
 
@@ -374,7 +374,7 @@ def test_a_build_fails_over_a_limit_and_loses_nothing(tmp_path: Path, tales: lis
         build(config)
     text = str(raised.value)
     assert "data/unfinished-build/audit.md" in text and "2 more such figures" in text
-    assert "'edits: 0'" in text and "leave source 'tales' out" in text and "'audit: warn'" in text
+    assert "'edits: 0'" in text and "omit source 'tales'" in text and "'audit: warn'" in text
     assert {path: path.read_bytes() for path in finished} == finished
     folder = tmp_path / "data/unfinished-build"
     assert not (folder / "manifest.json").exists()

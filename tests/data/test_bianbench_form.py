@@ -90,5 +90,5 @@ def test_samples_that_it_cannot_hold(sample: Sample, message: str) -> None:
 
 
 def test_a_sample_is_of_one_subset(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="cf takes all samples"):
+    with pytest.raises(ValueError, match="cf takes the samples"):
         make(tmp_path, labelled(), ["en", "cf"])

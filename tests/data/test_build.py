@@ -224,7 +224,7 @@ def test_labels_that_contradict_each_other_and_samples_that_come_twice(tmp_path:
         f"{one}: 1 of 24 samples (4.2%) are labelled both PASS and FAIL, such as {first!r} and 'other'"
         in told
     )
-    assert f"{two}: 2 of 27 samples (7.4%) are there twice, such as 'again-1' and {second!r}" in told
+    assert f"{two}: 2 of 27 samples (7.4%) are duplicates, such as 'again-1' and {second!r}" in told
     with pytest.raises(InputError, match=r"^field 'sources\.1': .* 2 of 27 .*Correct the set, or allow more"):
         build(mine(tmp_path / "data", one, two))
 

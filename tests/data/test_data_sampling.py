@@ -217,7 +217,7 @@ def test_what_came_of_it_is_told(store_of: StoreOf) -> None:
 
 def test_a_cap_that_cannot_be_held_is_told(store_of: StoreOf) -> None:
     left, record = drawn(store_of(MIXED), samples=100, kinds={"edit": 1, "long": 1}, max_source=0.25)
-    assert record["notes"][0] == "max_source 25% cannot be held by 2 sources; 50% is"
+    assert record["notes"][0] == "max_source 25% is impossible with 2 sources; 50% is"
     assert Counter(sample.source for sample in left) == {"large": 50, "small": 50}
 
 

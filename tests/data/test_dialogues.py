@@ -136,7 +136,7 @@ def test_topics(tmp_path: Path) -> None:
     drawn = choose(topics, dict.fromkeys(DOMAINS, 3), seed=1)
     assert Counter(topic.domain for topic in drawn) == dict.fromkeys(DOMAINS, 3)
     assert drawn == choose(topics, dict.fromkeys(DOMAINS, 3), seed=1)
-    with pytest.raises(InputError, match=r"domains.task.*wants 99"):
+    with pytest.raises(InputError, match=r"domains.task.*needs 99"):
         choose(topics, {"task": 99}, seed=1)
     for row, message in (
         ({"domain": "knowlege", "topic": "x"}, "field 'domain'.*did you mean 'knowledge'"),
@@ -239,7 +239,7 @@ def test_a_run_costs_what_was_said_and_is_never_paid_twice(tmp_path: Path) -> No
     ("changes", "message"),
     [
         ({"assistant": "two"}, "unknown teacher 'two'"),
-        ({"rounds": [3, 2]}, "the least is more"),
+        ({"rounds": [3, 2]}, "the minimum is above"),
         ({"domains": {"tasks": 3}}, "domains.tasks"),
         ({"domains": {}}, "domains"),
     ],

@@ -254,7 +254,7 @@ CLAIM = {"answer": "It burned.", "label": "SUPPORTS"}
         ("claims", {**CLAIM, "label": 1.0}, "'label': holds 1.0"),
         ("claims", {**CLAIM, "answer": " "}, "'answer': is empty"),
         ("nli", {**CLAIM, "label": 0}, "unknown label '0'"),
-        ("spans", {"answer": "abc", "spans": [{"start": 1, "end": 9}]}, "'spans': has a span that is none"),
+        ("spans", {"answer": "abc", "spans": [{"start": 1, "end": 9}]}, "'spans': has a span outside"),
         ("spans", {"answer": "abc", "spans": "[{"}, "'spans': is not valid JSON"),
     ],
 )  # fmt: skip

@@ -222,7 +222,7 @@ def test_released_descriptions_about_something_else_are_left_out(tmp_path: Path,
         ({"checker": "one"}, "another teacher"),
         ({"categories": {}}, "categories"),
         ({"descriptions": "D", "categories": {"Fruit": 1}}, "categories.Fruit.*did you mean 'Fruits'"),
-        ({"descriptions": "D", "categories": {"Fruits": 2}}, "categories.Fruits.*wants 2"),
+        ({"descriptions": "D", "categories": {"Fruits": 2}}, "categories.Fruits.*needs 2"),
     ],
 )
 def test_wrong_recipes(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

@@ -101,7 +101,7 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
     (folder / "with_context.json").write_text(json.dumps([row]))
     result = call("--model", PASS_FLOOR, "--set bootstrap=0 --data-dir", tmp_path / "files")
     told = " ".join(result.stderr.split("\n"))
-    assert f"measuring on all that lie in {tmp_path / 'files'}: onioneval" in told
+    assert f"measuring on all in {tmp_path / 'files'}: onioneval" in told
     assert "onioneval: " in result.stdout and "probes: " not in result.stdout
 
     (tmp_path / "judge.json").write_text(json.dumps({"data": str(tmp_path)}))
@@ -315,7 +315,7 @@ def test_all_has_the_model_answer_too(
 
     left = call("--model", PASS_FLOOR, command)
     assert "open_factual_bench left out" in " ".join(left.stderr.split())
-    with pytest.raises(InputError, match="judges answers and gives none"):
+    with pytest.raises(InputError, match="judges answers and writes none"):
         call("--model", PASS_FLOOR, "--benchmarks open_factual_bench --samples", data)
 
 

@@ -119,5 +119,5 @@ def test_bad_input() -> None:
         score([], [])
     with pytest.raises(InputError, match="'5' has no gold label"):
         score([sample(5, None)], [verdict(0.1)])
-    with pytest.raises(JudgeError, match="1 verdicts for 2 samples"):
+    with pytest.raises(JudgeError, match="1 verdict for 2 samples"):
         score([sample(0, P), sample(1, F)], [verdict(0.1)])

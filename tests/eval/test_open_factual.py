@@ -292,7 +292,7 @@ def write_lines(path: Path, *rows: object) -> Path:
         ([ROW | {"question": " "}], "question.*is empty"),
         ([ROW | {"created_at": "2026"}], "created_at.*a month"),
         ([ROW | {"metadata": {"type": "factual"}}], "metadata.type.*did you mean 'factual_qa'"),
-        ([ROW, ROW], "'a' stands there twice"),
+        ([ROW, ROW], "'a' occurs twice"),
     ],
 )
 def test_wrong_task_files(tmp_path: Path, rows: object, message: str) -> None:
@@ -322,7 +322,7 @@ def test_user_files(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match=r"no answer to 1 of 2 tasks \(first: b\)"):
         read_answers(write_lines(path, {"id": "a", "answer": "x"}), tasks)
-    with pytest.raises(InputError, match=r":2.*'a' stands there twice"):
+    with pytest.raises(InputError, match=r":2.*'a' occurs twice"):
         read_answers(write_lines(path, *[{"id": "a", "answer": "x"}] * 2), tasks)
 
 
@@ -521,7 +521,7 @@ def test_tasks_and_domains_are_chosen(data: Path, tmp_path: Path) -> None:
     for choice, message in (
         ({"only": ["t99"]}, "unknown task"),
         ({"domains": ["sciense"]}, "did you mean 'science'"),
-        ({"only": ["h1"], "domains": ["science"]}, "no task is of these"),
+        ({"only": ["h1"], "domains": ["science"]}, "no task has one of these"),
     ):
         with pytest.raises(InputError, match=message):
             run_open_factual(None, data, **choice)

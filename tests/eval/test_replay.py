@@ -88,7 +88,7 @@ def test_the_first_verdict_counts(tmp_path: Path) -> None:
     [
         ({"id": "0", "eval_type": "x", "eval_result": "2"}, r"x\.jsonl:2.*unknown result '2'"),
         ({"id": "0", "label": "maybe"}, "unknown label 'maybe'"),
-        ({"id": "0", "document": "d", "answer": "a", "label": "PASS"}, "wanted are id and label"),
+        ({"id": "0", "document": "d", "answer": "a", "label": "PASS"}, "expected id and label"),
         ({"id": "0", "sample": "s", "verdict": {"label": "PASS"}}, "is not a recorded verdict"),
         ({"id": "0", "label": "PASS", "p_fail": "high"}, "is not a recorded verdict"),
     ],

@@ -250,7 +250,7 @@ def test_old_reports_are_still_read() -> None:
         ),
         (
             {"max_new_tokens": 9, "temperature": 1, "seed": 1},
-            "temperature 1, top_p not told, top_k not told, seed 1, at most 9 tokens",
+            "temperature 1, top_p not given, top_k not given, seed 1, at most 9 tokens",
         ),
     ],
 )

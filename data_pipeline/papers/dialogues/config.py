@@ -44,5 +44,5 @@ class DialoguesConfig(StrictConfig):
     def _fits_together(self) -> Self:
         need_teachers(self.teachers, [self.user, self.assistant, self.repair])
         if self.rounds[0] > self.rounds[1]:
-            raise ValueError("rounds: the least is more than the most")
+            raise ValueError("rounds: the minimum is above the maximum")
         return self

@@ -151,8 +151,7 @@ def choose(topics: Sequence[Topic], domains: Mapping[Domain, int], seed: int) ->
         there = [topic.id for topic in topics if topic.domain == domain]
         if count > len(there):
             raise InputError(
-                f"wants {count} dialogues and there are {len(there)} topics; ask for fewer, or name a file "
-                "with more (topics)",
+                f"needs {count} topics, found {len(there)}; ask for fewer, or name a file with more (topics)",
                 field=f"domains.{domain}",
             )
         chosen.update(random.Random(f"{seed} {domain}").sample(there, count))

@@ -158,7 +158,7 @@ def read_descriptions(path: Path, config: OnionConfig) -> list[Item]:
         items = list(there[category].values())
         if count > len(items):
             raise InputError(
-                f"wants {count} entities and {path} describes {len(items)}; ask for fewer",
+                f"needs {count} entities, and {path} describes {len(items)}; ask for fewer",
                 field=f"categories.{category}",
             )
         places = sorted(random.Random(f"{config.seed} {category}").sample(range(len(items)), count))

@@ -62,7 +62,7 @@ def spans(row: Record, asked: Asked) -> list[Answer] | str:
     for span in found:
         start, end = (span.get(key) if isinstance(span, dict) else None for key in ("start", "end"))
         if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(answer):
-            raise row.wrong("spans", f"has a span that is none of the answer's: {span!r:.80}")
+            raise row.wrong("spans", f"has a span outside the answer: {span!r:.80}")
     return [Answer(answer, Label.FAIL if found else Label.PASS, meta={"spans": found})]
 
 

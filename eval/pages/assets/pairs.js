@@ -144,7 +144,7 @@ function startPairs() {
       el(
         "p",
         { class: "quiet" },
-        "No two results here are about the same samples, with their verdicts.",
+        "No two results here have verdicts on the same samples.",
       ),
     );
     return;

@@ -56,7 +56,7 @@ function filterSamples() {
   }
   byId("sample-count").textContent = verdicts
     ? `${count(view.length)} of ${count(samples.id.length)} samples`
-    : "The verdicts of this result are not here.";
+    : "The verdicts of this result are missing.";
   current = -1;
   byId("list").scrollTop = 0;
   byId("rows").style.height = `${view.length * ROW}px`;
