@@ -177,6 +177,7 @@ def run_arguments(recipe: RunConfig, rows: int, batch_size: int) -> dict[str, An
         "logging_steps": 10,
         "logging_nan_inf_filter": False,  # else the log would hide the loss at which training must stop
         "save_strategy": "no",  # callbacks.Durability saves, and marks what is complete
+        "disable_tqdm": True,  # callbacks.Shown tells how far it is
         "report_to": "none",
         "seed": recipe.seed,
         "data_seed": recipe.seed,
