@@ -303,8 +303,12 @@ def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFix
     )
     assert call("eval", "--samples", file, *model, "--columns", columns, "--set", "bootstrap=0") == 0
     capsys.readouterr()
-    assert call("batch", file, "-o", tmp_path / "no.jsonl", *model, "--columns", "document") == 2
-    assert "'document' is not a field=column" in one_line(capsys.readouterr().err)
+    for wrong, message in (
+        ("document", "'document' is not a field=column"),
+        ("text=context", "unknown field 'text'"),
+    ):
+        assert call("batch", file, "-o", tmp_path / "no.jsonl", *model, "--columns", wrong) == 2
+        assert message in one_line(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("given", ["-", "pipe", "file"])

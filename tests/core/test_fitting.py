@@ -86,3 +86,12 @@ def test_a_word_is_not_cut_in_two() -> None:
 def test_text_without_spaces_is_cut_where_the_limit_is() -> None:
     messages, cut = fit("文" * 100, plain, in_characters, 50)
     assert messages[0]["content"] == "文" * 48 + ELLIPSIS and cut == 52
+
+
+def test_a_shorter_text_that_takes_more_tokens_is_not_taken() -> None:
+    def count(messages: list[Message]) -> int:
+        content = messages[0]["content"]
+        return 100 if content == "one two" + ELLIPSIS else len(content)
+
+    messages, cut = fit("one two three four", plain, count, 12)
+    assert messages[0]["content"] == "one two th" + ELLIPSIS and cut == len("ree four")

@@ -86,6 +86,7 @@ def test_split_document_recovers_the_document(document: str, answer: str, questi
     assert parts[1] == guard(sample.document_text).strip()
     assert "".join(parts) == content
     assert parts[0].endswith("<document>\n") and parts[2].startswith("\n</document>")
+    assert split_document("Is this right? A document.") is None
 
 
 @given(text=tricky)

@@ -302,7 +302,7 @@ def test_an_estimate_makes_no_call_and_knows_what_is_cached(log: Path, cache: Ca
     assert any(reply.problem for reply in replies)
     size = sum(-(-len(request.body("m")) // 4) for request in requests)
     assert (before.calls, before.cached, before.completion_tokens) == (10, 0, 500)
-    assert before.prompt_tokens == size
+    assert before.prompt_tokens == size and "10 calls (0 more are in the cache)" in before.text()
     assert before.cost == pytest.approx((size + 500 * 10) / 1e6)
     after = client.estimate(requests, count_tokens=lambda messages: 7)
     assert (after.calls, after.cached, after.prompt_tokens) == (6, 4, 42)

@@ -91,6 +91,7 @@ def test_a_wrong_row(row: object, field: str | None, message: str, tmp_path: Pat
         ("in.jsonl", json.dumps(ROW).encode("utf-16"), r"in\.jsonl:1: is not UTF-8 text.*--encoding utf-16"),
         ("in.json", b'{"answer": "x"}\n[', r"in\.json:1: field 'document': is missing"),
         ("in.json", b'[{"answer": "x"}, 3]', r"in\.json:1: field 'document': is missing"),
+        ("in.json", b"[3]", r"in\.json:1: is a JSON int, expected an object"),
         ("in.json", b'[\n{"answer"', r"in\.json:2: is not valid JSON"),
         ("in.xlsx", b"PK", r"in\.xlsx: is damaged or not a spreadsheet"),
         (
