@@ -20,7 +20,6 @@ from judge.types import Label, Language, Sample, Task
 from tests.tiny_data import labelled_recipe
 
 SEED = Sample("q1", "", "Paris", "What is the capital of France?", source="webqa", group="")
-CHINESE = Sample("q2", "", "巴黎", "法国的首都是哪里？", language="zh", source="webqa", group="g")
 EVIDENCE = {
     "counterfactual_answer": "Lyon",
     "evidence": "The capital of France is Lyon, where the king lives.",
@@ -55,15 +54,6 @@ def test_a_seed_gives_a_faithful_and_a_hallucinated_sample() -> None:
     assert "capital of France is Lyon" in (explain(faithful) or "")
     reasoning = explain(hallucinated) or ""
     assert '"Paris"' in reasoning and '"Lyon"' in reasoning
-
-
-def test_in_chinese_too() -> None:
-    evidence = {"counterfactual_answer": "里昂", "evidence": "法国的首都是里昂。"}
-    [found] = run(evidence, {"document": "法国位于西欧。法国的首都是里昂。"}, seeds=[CHINESE], length=15)
-    assert isinstance(found, Counterfactual)
-    assert found.hallucinated.group == "g" and "“里昂”" in found.hallucinated.meta["change"]
-    reasoning = explain(found.hallucinated) or ""
-    assert "“里昂”" in reasoning and "“巴黎”" in reasoning
 
 
 # The reason, and the replies: where the first will not do, a second call would find no answer.

@@ -66,14 +66,6 @@ def test_an_id_that_occurs_twice(store_of: StoreOf, second: list[Sample]) -> Non
         store.add(second)
 
 
-def test_drop(store_of: StoreOf) -> None:
-    store = store_of(SAMPLES)
-    store.drop("document IN (?, ?)", ("g-0", "g-9"))
-    assert list(store.samples()) == SAMPLES[3:27]
-    store.add(SAMPLES[:3])  # their ids are free again
-    assert list(store.samples()) == SAMPLES[3:27] + SAMPLES[:3]
-
-
 @settings(max_examples=30, deadline=None)
 @given(order=st.randoms(), count=st.integers(0, 40), seed=st.sampled_from(["x", "y"]))
 def test_a_draw_depends_on_the_seed_alone(
