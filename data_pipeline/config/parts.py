@@ -96,7 +96,7 @@ class CounterfactualConfig(StrictConfig):
     teacher: str
     """A chat model."""
     seeds: PositiveInt = 100
-    """So many questions of the sources, chosen by the seed; each gives a PASS and a FAIL sample."""
+    """This many questions of the sources, chosen by the seed; each gives a PASS and a FAIL sample."""
     style: Style = "encyclopedia"
     """What the documents are to be."""
     length: PositiveInt = 150

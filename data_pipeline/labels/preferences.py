@@ -14,7 +14,7 @@ from data_pipeline.teachers.reasoning import Mistakes, explain
 from judge.types import DPORow, Label, Mode, Sample, Verdict
 
 CANDIDATES = 128
-"""So many samples of a mode the base model judges at most, in search of its mistakes."""
+"""The base model judges this many samples of a mode at most, in search of its mistakes."""
 Judging = Callable[[Sequence[Sample], Mode], Sequence[Verdict]]
 """Judges samples with the base model in a mode."""
 
