@@ -68,11 +68,6 @@ def warn(message: str) -> None:
     warnings.warn(message, JudgeWarning, stacklevel=3)
 
 
-def counted(number: int, thing: str) -> str:
-    """A number of things in words: ``1 verdict``, ``1,200 verdicts``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def unknown(kind: str, name: object, known: Iterable[object]) -> str:
     """A message for a name that is not known, with the nearest right one and all that are."""
     names = sorted(str(item) for item in known)
