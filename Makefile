@@ -1,6 +1,6 @@
 # make install   the environment, in .venv; with CUDA where nvidia-smi shows a GPU
 # make install-gpu, install-cpu   the same with and without CUDA, whatever the machine has
-# make demo      build, train and measure a small judge, end to end (some 20 minutes on two cores, and the install)
+# make demo      build, train and measure a small judge, end to end (15 to 30 minutes on two cores, and the install)
 # make test      the tests
 # make test-gpu  the measurements on a GPU (about 40 minutes); skipped without CUDA
 # make lint      ruff and mypy

@@ -62,7 +62,7 @@ def steps(out: Path, model: str, seed: int = 0) -> list[Step]:
         Step(
             "preference optimization",
             (*JUDGE, "dpo", "demo", f"model={sft}", f"data={data}", f"output={dpo}", f"seed={seed}"),
-            120,
+            300,
             fresh=Path(dpo),
         ),
         calibrate("dpo", dpo, data),

@@ -2,7 +2,7 @@
 
 A dense mask would let PyTorch compute every score and drop most. On a CPU each window and the answers of a
 page are blocks of :mod:`judge.models.blocked_attention`: against PyTorch's own kernel with a mask a pass is
-1.2 to 3.8 times as fast, forward and backward (``benchmarks/encoder_speed.py``). On a GPU PyTorch's kernel
+1.2 to 3.8 times as fast, forward and backward. On a GPU PyTorch's kernel
 runs with the dense mask.
 """
 

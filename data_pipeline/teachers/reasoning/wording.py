@@ -24,7 +24,7 @@ _END = (".", "!", "?", "。", "！", "？", "…")
 _TEXTS: Mapping[Language, Mapping[str, tuple[str, ...]]] = {
     "en": {
         "says": ("The document says: {quotes}", "In the document: {quotes}", "The document has: {quotes}"),
-        "agrees": ("The answer says the same.", "The answer agrees with it.", "This bears the answer out."),
+        "agrees": ("The answer says the same.", "The answer agrees with it.", "This supports the answer."),
         "differs": (
             'The answer says "{said}" instead of "{there}".',
             'Where it has "{there}", the answer has "{said}".',
@@ -32,24 +32,24 @@ _TEXTS: Mapping[Language, Mapping[str, tuple[str, ...]]] = {
         ),
         "against": (
             'The answer says "{said}", which does not agree with it.',
-            'In the answer, "{said}" goes against it.',
-            'It does not bear "{said}" in the answer.',
+            'In the answer, "{said}" contradicts it.',
+            'It does not support "{said}" in the answer.',
         ),
         "left_out": ('The answer leaves out "{there}".',),
         "absent": (
             'The document does not say "{said}".',
-            'Nothing in the document bears "{said}".',
-            'The document holds nothing of "{said}".',
+            'Nothing in the document supports "{said}".',
+            'The document says nothing of "{said}".',
         ),
         "looked_for": ("Looked for: {question}", "To be answered: {question}"),
-        "closest": ("The closest place is {quotes}", "Nearest to it comes {quotes}"),
+        "closest": ("The closest passage is {quotes}", "The document only says: {quotes}"),
         "unanswered": (
-            "That is about something else, and nothing in the document tells it.",
-            "This does not tell it, and nothing else in the document does.",
+            "That is about something else, and nothing in the document answers it.",
+            "This does not answer it, and nothing else in the document does.",
         ),
         "answered": (
-            "That does tell it, although the answer says that the document does not.",
-            "This tells it; the answer is wrong to say that the document does not.",
+            "That does answer it, although the answer says that the document does not.",
+            "This answers it; the answer is wrong to say that the document does not.",
         ),
         "rest": ("The other {count} sentences stand in the document too.",),
         "rest_one": ("The other sentence stands in the document too.",),
@@ -176,7 +176,7 @@ def _closed(text: str, zh: bool) -> str:
 
 
 def short(text: str, limit: int) -> str:
-    """A text of bearable length, cut at a word."""
+    """A text of at most ``limit`` characters, cut at a word."""
     if len(text) <= limit:
         return text
     cut = text[:limit]
