@@ -53,7 +53,7 @@ def find_recipe(given: Path, stage: str) -> Path:
     """
     if file_type(given) in FILE_TYPES and file_type(given) != ".json":
         raise InputError(
-            f"holds rows, and a recipe is wanted, a YAML file. judge teach {given} trains on rows; in a "
+            f"holds rows, but a recipe, a YAML file, is expected. judge teach {given} trains on rows; in a "
             f"recipe they are a source of kind: file: judge data build own-domain sources.0.path={given}",
             file=given,
         )

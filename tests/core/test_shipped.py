@@ -45,7 +45,7 @@ def test_a_file_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("bian-qwen2.5-14b", "dpo", "did you mean 'bian-14b'"),
         ("lynx-llama3-8b/sft", "sft", "did you mean 'lynx-8b'"),
         ("mine.jsonl", "data", r"mine\.jsonl: holds rows.* judge teach mine\.jsonl .* sources\.0\.path=mine"),
-        ("mine.xlsx", "sft", "holds rows, and a recipe is wanted"),
+        ("mine.xlsx", "sft", "holds rows, but a recipe, a YAML file, is expected"),
         (".", "encoder", r"is a folder; name a file in it, such as encoder\.yaml"),
     ],
 )

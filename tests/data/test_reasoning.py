@@ -105,7 +105,7 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
             "The document does not say who designed it.",
             "Who designed the bridge?",
         ),
-        ["Jon Abel designed it", "tell"],
+        ["Jon Abel designed it", "answer"],
     ),
 ]  # fmt: skip
 

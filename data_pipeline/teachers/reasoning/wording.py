@@ -42,7 +42,7 @@ _TEXTS: Mapping[Language, Mapping[str, tuple[str, ...]]] = {
             'The document says nothing of "{said}".',
         ),
         "looked_for": ("Looked for: {question}", "To be answered: {question}"),
-        "closest": ("The closest passage is {quotes}", "The document only says: {quotes}"),
+        "closest": ("The closest passage is {quotes}", "The nearest passage is {quotes}"),
         "unanswered": (
             "That is about something else, and nothing in the document answers it.",
             "This does not answer it, and nothing else in the document does.",
