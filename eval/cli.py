@@ -146,7 +146,9 @@ def evaluate_command(
         from eval.default_sets import default_sets
 
         names, samples = default_sets(model, data_dir)
-    if names and not samples and settings["decoding"] is None:  # as published figures were measured
+    if (
+        names and not samples and settings["decoding"] is None and not model.startswith("replay:")
+    ):  # as published figures were measured
         settings = {**settings, "decoding": "free"}
 
     from rich.console import Console

@@ -243,7 +243,7 @@ def test_optimizer_settings(recipe: Callable[..., SFTRecipe]) -> None:
 def test_a_key_of_an_earlier_version_is_told_as_it_is_written_now(key: str, told: str) -> None:
     given: tuple[tuple[list[str], dict[str, int]], ...] = (([f"{key}=1"], {}), ([], {key: 1}))
     for words, values in given:
-        with pytest.raises(InputError, match=f"field '{key}': {re.escape(told)}"):
+        with pytest.raises(InputError, match=f"field '{key}': is gone: {re.escape(told)}"):
             make_config(SFTRecipe, {"model": "m", "data": "d", "output": "o", **values}, words)
 
 

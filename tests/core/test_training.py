@@ -103,7 +103,7 @@ def test_a_judge_is_asked_as_it_was_taught(
         (folder / "judge.json").write_text(json.dumps({**identity, "modes": modes}))
         assert call("check", "--model", folder, "--set", "max_new_tokens=40", *sample) in (0, 1)
         said = capsys.readouterr()
-        assert ("is asked in mode reason, as it was taught" in said.err) is (asked == "reason")
+        assert ("is asked in mode reason, as it was trained" in said.err) is (asked == "reason")
         assert (json.loads(said.out)["reasoning"] is None) is (asked == "verdict")
     (folder / "judge.json").write_text(json.dumps({**identity, "modes": ["verdict"]}))
     with pytest.warns(JudgeWarning, match="was taught mode verdict alone; in mode reason its verdicts mean"):

@@ -79,8 +79,8 @@ USES = [
     ("reasoning: {way: known_label, teachers: [rules]}", "way known_label needs a chat model"),
     ("reasoning: {way: ensemble, teachers: [gpt, rules, gpt]}", "a teacher is named twice"),
     ("reasoning: {way: ensemble, teachers: []}", r"'reasoning.teachers'"),
-    ("paraphrase_check: gpt", "paraphrase_check is a chat model that looks over another one's edits"),
-    ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check is a chat model"),
+    ("paraphrase_check: gpt", "paraphrase_check needs two chat models"),
+    ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check needs two chat models"),
     ("counterfactuals: {teacher: rules}", "counterfactuals need a chat model"),
 ]
 WRONG_TEACHERS = [

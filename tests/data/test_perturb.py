@@ -87,13 +87,8 @@ GOLDEN: list[tuple[str, Language, str, str, str, set[str]]] = [
      {"No. They decreased by far."}),
     ("role", "en", TRIAL, "", "Relapse was higher in patients with diabetes than in patients without diabetes.",
      {"Relapse was higher in patients without diabetes than in patients with diabetes."}),
-    ("role", "en", CLUB, "", "Mira Holst succeeded Jon Abel in 1931.", {"Jon Abel succeeded Mira Holst in 1931."}),
     ("role", "en", CLUB, "", "The indoor pool is cheaper than the outdoor pool.", {"The outdoor pool is cheaper than the indoor pool."}),
     ("attribution", "en", LAKES, "", "Ida Brenn was born in Tarrow and died in Kessel.", {"Ida Brenn was born in Kessel and died in Tarrow."}),
-    ("attribution", "en", TRIAL, "", "Pain fell in 41% and 58% of patients after 2 and 6 weeks, respectively.",
-     {"Pain fell in 58% and 41% of patients after 2 and 6 weeks, respectively."}),
-    ("attribution", "en", CLUB, "", "The outdoor pool holds 300 swimmers, and the indoor pool holds 40 swimmers.",
-     {"The outdoor pool holds 40 swimmers, and the indoor pool holds 300 swimmers."}),
 ]  # fmt: skip
 
 

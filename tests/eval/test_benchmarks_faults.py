@@ -221,7 +221,7 @@ def test_files_that_are_not_there(case: Case, tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize("content", [b"", b"no spreadsheet", sheet([DIALOGUE])[:600]])
 def test_a_damaged_spreadsheet(content: bytes, tmp_path: Path) -> None:
     BY_NAME["diahalu"].put(tmp_path, content)
-    assert "no spreadsheet" in one_error(BY_NAME["diahalu"], tmp_path)
+    assert "not a spreadsheet" in one_error(BY_NAME["diahalu"], tmp_path)
 
 
 @pytest.mark.parametrize(

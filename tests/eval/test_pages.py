@@ -74,6 +74,9 @@ class Scripted:
     unscored: float = 0.1
     chunk: int = 1
 
+    def restart(self, done: int) -> int:
+        return done
+
     def describe(self) -> dict[str, Any]:
         found = {"model": self.name, "mode": self.mode, "prompt_hash": "abc", "parameters": self.parameters}
         return {name: value for name, value in found.items() if value is not None}
