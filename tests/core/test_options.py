@@ -74,9 +74,7 @@ def test_a_wrong_value_is_told_by_the_setting() -> None:
 
 
 def test_the_spelling_of_version_0_2_is_taken_with_a_warning() -> None:
-    with pytest.warns(
-        JudgeWarning, match="--precision is now --set precision=.*; the next version drops the old spelling"
-    ):
+    with pytest.warns(JudgeWarning, match="--precision is now --set precision=.*drops the old spelling"):
         _, given = call("--model", "m", "--precision", "float32")
     assert given["settings"]["precision"] == "float32"
     for long, windows in (("chunk", True), ("fit", False)):
