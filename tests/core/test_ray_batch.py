@@ -203,7 +203,7 @@ def test_a_judge_that_fails_on_one_worker(cluster: str, samples: Path, tmp_path:
     assert e.value.exit_code == 1 and "\n" not in str(e.value)
     assert [row["id"] for row in lines(out)] == [f"s{number}" for number in range(12)]
     begun = out.read_bytes()
-    with pytest.raises(InputError, match='judge.model was "noting", is "another"'):
+    with pytest.raises(InputError, match=r'judge\.model was "noting", is "another"'):
         judge_file(samples, out, engine(tmp_path, "renamed"), resume=True)
     assert out.read_bytes() == begun
 
