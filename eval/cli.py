@@ -146,10 +146,9 @@ def evaluate_command(
         from eval.default_sets import default_sets
 
         names, samples = default_sets(model, data_dir)
-    if (
-        names and not samples and settings["decoding"] is None and not model.startswith("replay:")
-    ):  # as published figures were measured
-        settings = {**settings, "decoding": "free"}
+    recorded = model.startswith("replay:")
+    if names and not samples and not recorded and settings["decoding"] is None:
+        settings = {**settings, "decoding": "free"}  # as published figures were measured
 
     from rich.console import Console
 
