@@ -62,7 +62,8 @@ class OnnxPagesJudge(PagesJudge):
     network: Any
     identity: Mapping[str, Any] = field(default_factory=dict)
 
-    def _model(self) -> dict[str, Any]:
+    def reads_with(self) -> dict[str, Any]:
+        """The graph, its number format and how samples are read."""
         return {
             "backend": "onnxruntime",
             "model": self.model,
