@@ -60,6 +60,11 @@ def find_model(name: str) -> tuple[str, str | None]:
         return find_base(folder), place
     if (folder / "config.json").is_file():
         return name, None
+    if any(folder.glob("checkpoint-*")):
+        raise InputError(
+            "holds checkpoints alone: its training was stopped; end it first, with the same command and --resume",
+            file=folder,
+        )
     if folder.is_dir():
         raise InputError(
             "holds neither config.json nor adapter_config.json; it is not a model folder", file=folder

@@ -105,3 +105,11 @@ def test_a_base_that_is_gone_is_told_with_the_places(tmp_path: Path) -> None:
     assert caught.value.exit_code == 2
     with pytest.raises(InputError, match="the base model is missing"):
         find_base(adapter(tmp_path / "foreign", "no/such/model"))
+
+
+def test_a_folder_of_a_stopped_training_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it is not a model folder"):
+        find_model(str(tmp_path))
+    (tmp_path / "checkpoint-23").mkdir()
+    with pytest.raises(InputError, match="holds checkpoints alone: its training was stopped"):
+        find_model(str(tmp_path))
