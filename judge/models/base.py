@@ -62,7 +62,7 @@ def find_model(name: str) -> tuple[str, str | None]:
         return name, None
     if any(folder.glob("checkpoint-*")):
         raise InputError(
-            "holds checkpoints alone: its training was stopped; end it first, with the same command and --resume",
+            "holds checkpoints alone: its training was stopped; finish it with the same command and --resume",
             file=folder,
         )
     if folder.is_dir():
