@@ -54,18 +54,21 @@ def run(step: Step) -> float:
     process = PROCESSES.Process(target=execute, args=(step.command,))
     received: list[int] = []
 
-    def pass_on(number: int, _: FrameType | None) -> None:
-        received.append(number)
-        if process.pid is not None:
+    def send(number: int) -> None:
+        if process.pid is not None:  # it is None until the command has started
             with suppress(ProcessLookupError):
                 os.kill(process.pid, number)
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        send(number)
 
     heard = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, pass_on) for number in heard}
     try:
         process.start()
         for number in received:  # while it started
-            os.kill(process.pid or 0, number)
+            send(number)
         process.join()
     finally:
         for number, handler in before.items():
