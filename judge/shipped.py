@@ -51,7 +51,7 @@ def find_recipe(given: Path, stage: str) -> Path:
     Raises:
         InputError: there is no such file, it holds rows, or the recipe has none for the stage.
     """
-    if file_type(given) in FILE_TYPES and file_type(given) != ".json":
+    if file_type(given) in set(FILE_TYPES) - {".json"}:
         raise InputError(
             f"holds rows, but a recipe, a YAML file, is expected. judge teach {given} trains on rows; in a "
             f"recipe they are a source of kind: file: judge data build own-domain sources.0.path={given}",
