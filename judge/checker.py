@@ -75,7 +75,7 @@ class Checker(ABC):
             yield from verdicts
 
     def restart(self, done: int) -> int:
-        """Where judging goes on after this many verdicts.
+        """The sample to resume from after this many verdicts.
 
         A chunk that was cut off is judged from its start, so that each verdict keeps its neighbours.
         """

@@ -24,7 +24,7 @@ class LeakGate:
     the samples of all other sources.
 
     Raises:
-        InputError: there is no folder of benchmarks, or a file is missing or wrong.
+        InputError: the folder of benchmarks or a file of it is missing, or a file is wrong.
     """
 
     def __init__(self, config: LeaksConfig):
