@@ -1,9 +1,12 @@
-"""What labelled answers of a new domain are worth: on top of the reference judge, and from its encoder alone.
+"""What answers of a new domain are worth: on top of the reference judge, and from its encoder alone.
 
     python -m benchmarks.adaptation sets/attributionbench.jsonl.gz sets/entfa.jsonl.gz --out runs/adaptation
+    python -m benchmarks.adaptation sets/mctest.jsonl.gz --gold --answers 15 50 150 500 --seeds 0 1 2
 
 Of each source some documents are set apart and measured on; of the others --answers are drawn, by whole
 documents, and recipes/own-domain/encoder.yaml is trained on them. The smaller draws are parts of the larger.
+With --gold only right answers are drawn, and the wrong ones are made from them by rule, as ``judge teach``
+does with answers that have no label; what is measured on are always the labelled answers of the source.
 What is finished is not made again: call it once more after an interruption. Prints a Markdown table: AUROC
 and balanced accuracy with 95 % intervals over documents.
 """
@@ -14,15 +17,17 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from eval.report import Report, read_reports
 from judge.models.bundled import MINILM
 from judge.samples import read_samples, write_samples
 from judge.shipped import REFERENCE
-from judge.types import Sample
+from judge.types import Label, Sample
 
 RECIPE = Path(__file__).parents[1] / "recipes" / "own-domain" / "encoder.yaml"
+BUILD = RECIPE.with_name("data.yaml")
 STARTS = {"reference": (REFERENCE, ()), "encoder alone": (MINILM.hub_id, ("learning_rate=2e-4",))}
 """What training starts from, and its settings: an encoder that judges nothing yet is trained faster."""
 
@@ -67,6 +72,21 @@ def measure(model: object, samples: Path, out: Path) -> str:
     return f"{percent(report, 'auroc')} / {percent(report, 'balanced_accuracy')}"
 
 
+def write_data(folder: Path, samples: Sequence[Sample], *, gold: bool) -> None:
+    """A data set of these answers; of right ones alone by the recipe that makes wrong ones."""
+    if (folder / "samples.jsonl").exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    if not gold:
+        write_samples(folder / "samples.jsonl", samples)
+        return
+    answers = folder.with_name(f"{folder.name}.jsonl")
+    write_samples(answers, [replace(sample, label=None) for sample in samples])
+    # All documents are learned from: what is measured on was set apart before.
+    parts = ("splits.validation=0", "splits.test=0", "preferences.pairs=0")
+    run("data", "build", BUILD, f"sources.0.path={answers}", *parts, "--out", folder, "--overwrite")
+
+
 def main() -> None:
     """Part, train, measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -74,29 +94,41 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/adaptation"))
     parser.add_argument("--answers", type=int, nargs="+", default=[100, 300, 1000])
     parser.add_argument("--held-out", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--gold", action="store_true", help="learn from right answers alone")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="of the draw and of the training")
     options = parser.parse_args()
-    print(f"| source | start | 0 | {' | '.join(map(str, options.answers))} |")
-    print(f"| --- | --- | {' | '.join('---' for _ in (0, *options.answers))} |", flush=True)
+    print(f"| source | start | seed | 0 | {' | '.join(map(str, options.answers))} |")
+    print(f"| --- | --- | --- | {' | '.join('---' for _ in (0, *options.answers))} |", flush=True)
     for source in options.sources:
-        name = source.name.partition(".")[0]
-        learned, kept_out = parted(list(read_samples(source)), options.held_out, options.seed)
-        test = options.out / name / "test.jsonl"
-        test.parent.mkdir(parents=True, exist_ok=True)
+        out = options.out / source.name.partition(".")[0]
+        others, kept_out = parted(list(read_samples(source)), options.held_out, seed=0)
+        test = out / "test.jsonl"
+        out.mkdir(parents=True, exist_ok=True)
         write_samples(test, kept_out)
-        for start, (model, settings) in STARTS.items():
-            folder = options.out / name / start.replace(" ", "-")
-            untrained = model == REFERENCE
-            cells = [measure(model, test, folder / "eval-0") if untrained else ""]
-            for count in options.answers:
-                data, judge = options.out / name / f"data-{count}", folder / f"judge-{count}"
-                data.mkdir(parents=True, exist_ok=True)
-                write_samples(data / "samples.jsonl", learned[:count])
-                if not (judge / "judge.json").exists():
-                    places = (f"model={model}", f"data={data}", f"output={judge}", f"seed={options.seed}")
-                    run("encoder", RECIPE, *places, *settings, "without_leak_gate=true", "checkpoints=0")
-                cells.append(measure(judge, test, folder / f"eval-{count}"))
-            print(f"| {name} | {start} | {' | '.join(cells)} |", flush=True)
+        if options.gold:
+            others = [sample for sample in others if sample.label is Label.PASS]
+        for seed in options.seeds:
+            learned, _ = parted(others, 0, seed)
+            for start in ("reference",) if options.gold else STARTS:
+                cells = row(start, seed, learned, test, out, options)
+                print(f"| {out.name} | {start} | {seed} | {' | '.join(cells)} |", flush=True)
+
+
+def row(
+    start: str, seed: int, learned: Sequence[Sample], test: Path, out: Path, options: argparse.Namespace
+) -> list[str]:
+    """The figures of one start and seed, by the number of answers learned from."""
+    model, settings = STARTS[start]
+    folder = out / start.replace(" ", "-")
+    cells = [measure(model, test, folder / "eval-0") if model == REFERENCE else ""]
+    for count in options.answers:
+        data, judge = out / f"data-{count}-seed{seed}", folder / f"judge-{count}-seed{seed}"
+        write_data(data, learned[:count], gold=options.gold)
+        if not (judge / "judge.json").exists():
+            places = (f"model={model}", f"data={data}", f"output={judge}", f"seed={seed}")
+            run("encoder", RECIPE, *places, *settings, "without_leak_gate=true", "checkpoints=0")
+        cells.append(measure(judge, test, folder / f"eval-{count}-seed{seed}"))
+    return cells
 
 
 if __name__ == "__main__":
