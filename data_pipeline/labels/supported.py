@@ -20,8 +20,7 @@ from data_pipeline.edits.verify import Rejected
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.reasoning.claims import Claim, claims_of, refuses
-from data_pipeline.teachers.reasoning.parts import places_of
-from data_pipeline.teachers.reasoning.places import cover, places_in
+from data_pipeline.teachers.reasoning.places import cover, places_in, places_of
 from data_pipeline.text.content import CJK, keys
 from data_pipeline.text.facts import find_entities, is_translation
 from data_pipeline.text.names_en import GENERIC

@@ -6,7 +6,7 @@ unfaithful where a line finds fault with a claim. What cannot be decided by quot
 
 from data_pipeline.teachers.reasoning.findings import findings
 from data_pipeline.teachers.reasoning.mistakes import Mistakes
-from data_pipeline.teachers.reasoning.wording import Wording
+from data_pipeline.teachers.reasoning.wording import reasoning
 from judge.types import Sample
 
 __all__ = ["Mistakes", "explain"]
@@ -18,4 +18,4 @@ def explain(sample: Sample) -> str | None:
     Uses what perturbations note of their edits, or the spans that annotators marked (RAGTruth).
     """
     found = findings(sample)
-    return Wording(sample).reasoning(found) if found else None
+    return reasoning(sample, found) if found else None

@@ -6,19 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from data_pipeline.edits.polarity import YES_OR_NO
-from data_pipeline.teachers.reasoning.parts import places_of, whole_sentences
-from data_pipeline.teachers.reasoning.places import places_in
+from data_pipeline.teachers.reasoning.places import places_of, whole_sentences
 from data_pipeline.text.content import keys
 from judge.types import Language, Sample, Span
 
-ErrorKind = Literal["differs", "against", "absent", "answered"]
-"""What is wrong: another fact than the document's; a statement turned round by a small word; nothing of it in
-the document; the document does tell what it is said not to tell."""
+ErrorKind = Literal["differs", "absent", "answered"]
+"""What is wrong: another fact than the document's; nothing of it in the document; the document does tell what
+it is said not to tell."""
 
-_KINDS: dict[str, ErrorKind] = {"added_sentence": "absent", "half_refusal": "answered"}
-"""Of edit types that ``replaced`` does not tell from others."""
-_WORDS_BEFORE = re.compile(r"(?:[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+)\s*")
-_WORDS_AFTER = re.compile(r"\s*(?:[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+)")
 _MARKER = re.compile(r"\s*(?:[*•–-]+|\(?\d{1,2}[.)、])(?=\s|[\u4e00-\u9fff])\s*")
 _ALONE = re.compile(r"(?:sure|certainly|of course|absolutely|great|okay|当然|好的|\d{1,2}[.)、])\W*", re.I)
 _SOURCE_EN = r"(?:documents?|passages?|texts?|context|article|excerpt)"
@@ -55,10 +50,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """A wrong span of an answer (``said``), and what the document says in its place, where it does.
-
-    ``said`` is empty where the answer leaves something out.
-    """
+    """A wrong span of an answer (``said``), and what the document says in its place, where it does."""
 
     kind: ErrorKind
     start: int
@@ -89,11 +81,6 @@ def _says_nothing(text: str) -> bool:
     return bool(_ALONE.fullmatch(text)) or not keys(text[opening.end() :] if opening else text)
 
 
-def opens_a_list(claim: Claim) -> bool:
-    """Does a sentence only lead up to others ("Here are the steps:")?"""
-    return claim.text.endswith((":", "：", "?", "？"))
-
-
 def refuses(text: str, language: Language) -> bool:
     """Does a claim say that the document does not tell something?"""
     return bool(_REFUSAL[language].search(text))
@@ -107,61 +94,36 @@ def errors_of(sample: Sample) -> list[Error]:
     """
     meta = sample.meta
     noted: Sequence[Mapping[str, Any]] = meta.get("errors") or ([meta] if meta.get("edit_type") else ())
-    if noted:
-        return [error for edit in noted for error in _of_edit(edit, sample)]
-    spans = [span for span in meta.get("spans") or () if span.get("text")]
-    return [error for span in spans for error in _of_span(span, sample.answer)]
+    spans = [{"inserted": span.get("text"), "start": span.get("start")} for span in meta.get("spans") or ()]
+    return [error for edit in noted or spans for error in _of_edit(edit, sample)]
 
 
 def _of_edit(edit: Mapping[str, Any], sample: Sample) -> Iterator[Error]:
     said, there = str(edit.get("inserted") or ""), str(edit.get("replaced") or "")
-    kind = _KINDS.get(str(edit["edit_type"]), "differs")
-    if refuses(said or sample.answer, sample.language):
+    edit_type, start = edit.get("edit_type"), edit.get("start")
+    kind: ErrorKind = "absent"
+    if edit_type == "half_refusal" or refuses(said, sample.language):
         kind = "answered"
-    elif kind == "differs" and not there:
-        kind = "absent"
-    elif kind == "differs" and said and not keys(said) and not keys(there):
-        kind = "against"
-    for place in _places(edit, said, there, sample):
-        yield Error(kind, place.start, place.end, said, there)
-
-
-def _places(edit: Mapping[str, Any], said: str, there: str, sample: Sample) -> list[Span]:
-    """Where an edit is to be seen in the answer; a fact changed all over the document, wherever it stands."""
-    start, end = edit.get("start"), edit.get("end")
-    if isinstance(start, int) and isinstance(end, int) and sample.answer[start:end] == said:
-        return [Span(start, end)]
-    if not said:
-        return [_left_out(there, sample)]
-    found = list(places_of(said, sample.answer)) or [Span(0, len(sample.answer))]
-    return found if edit["edit_type"] == "document_swap" else found[:1]
-
-
-def _left_out(there: str, sample: Sample) -> Span:
-    """The end of the claim from which something was left out: the one most like its place in the document."""
-    quotes = places_in(sample.document_text).quotes(keys(there), musts=[there])
-    held = quotes[0].keys if quotes else frozenset[str]()
-    end = max(claims_of(sample.answer), key=lambda claim: len(keys(claim.text) & held)).end
-    return Span(end, end)
-
-
-def _of_span(span: Mapping[str, Any], answer: str) -> Iterator[Error]:
-    text, start = str(span["text"]), span.get("start")
-    if not isinstance(start, int) or answer[start : start + len(text)] != text:
-        start = answer.find(text)
-    if start >= 0:
-        yield Error("absent", start, start + len(text), text)
+    elif edit_type != "added_sentence" and keys(said) and keys(there):
+        kind = "differs"
+    if isinstance(start, int) and said and sample.answer.startswith(said, start):
+        places = [Span(start, start + len(said))]
+    else:  # a fact changed all over the document is wrong wherever it stands
+        places = list(places_of(said, sample.answer))[: None if edit_type == "document_swap" else 1]
+    for place in places:
+        yield Error(kind, place.start, place.end, said, there if kind != "absent" else "")
 
 
 def wrong_in(claim: Claim, errors: Sequence[Error]) -> list[Error]:
-    """The errors of a claim, each cut to what lies within it."""
+    """The errors of a claim, each cut to what lies within it; a small word that is missing is all of it."""
     found = []
     for error in errors:
         low, high = max(error.start, claim.start), min(error.end, claim.end)
-        if low < high or (error.start == error.end and claim.start <= error.start <= claim.end):
-            said = claim.text[low - claim.start : high - claim.start] if error.said else ""
-            if not error.said or keys(said) or said.strip() == error.said.strip():
-                found.append(replace(error, start=low, end=high, said=said))
+        said = claim.text[max(low - claim.start, 0) : max(high - claim.start, 0)]
+        if keys(said):
+            found.append(replace(error, start=low, end=high, said=said))
+        elif low < high and not keys(error.said):
+            found.append(replace(error, start=low, end=high, said=claim.text))
     return found
 
 
@@ -169,16 +131,6 @@ def restored(claim: Claim, errors: Sequence[Error]) -> str:
     """A claim as the document has it, as far as that is known."""
     text = claim.text
     for error in sorted(errors, key=lambda error: -error.start):
-        if error.kind in ("differs", "against"):
-            start, end = error.start - claim.start, error.end - claim.start
-            text = text[:start] + error.there + text[end:]
+        if error.kind == "differs":
+            text = text[: error.start - claim.start] + error.there + text[error.end - claim.start :]
     return text
-
-
-def around(claim: Claim, error: Error, text: str) -> Iterator[str]:
-    """A text in the place of an error, with fewer and fewer words of the claim around it."""
-    before = _WORDS_BEFORE.findall(claim.text[: error.start - claim.start])
-    after = _WORDS_AFTER.findall(claim.text[error.end - claim.start :])
-    for count in (3, 2, 1, 0):
-        left = "".join(before[-count:]) if count else ""
-        yield (left + text + "".join(after[:count])).strip()
