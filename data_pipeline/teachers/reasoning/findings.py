@@ -4,42 +4,36 @@ An answer has a finding for every claim, or none at all; wrong claims are looked
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from data_pipeline.teachers.reasoning.claims import (
     Claim,
     Error,
     claims_of,
     errors_of,
-    refuses,
-    restored,
     wrong_in,
 )
-from data_pipeline.teachers.reasoning.places import COVERED, Places, Quote, cover, places_in
-from data_pipeline.text.content import is_number, keys
+from data_pipeline.teachers.reasoning.places import Places, covers, places_in
+from data_pipeline.text.content import keys
+from data_pipeline.text.refusals import refuses
 from judge.types import Label, Sample, Task
 
+COVERED = 0.5
+"""Share of a claim's content words that its quotes must hold."""
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What the document says about one claim.
 
-    Attributes:
-        claim: the claim.
-        quotes: what decides about it, as far as it can be quoted.
-        errors: what is wrong in it; empty where the document supports it.
-        refusal: the claim says that the document does not tell something.
-    """
+class Finding(NamedTuple):
+    """What the document says about one claim; ``refusal``: the claim says that it does not tell something."""
 
     claim: Claim
-    quotes: tuple[str, ...]
-    errors: tuple[Error, ...] = ()
-    refusal: bool = False
+    quotes: list[str]
+    errors: list[Error]
+    refusal: bool
 
 
 def findings(sample: Sample) -> list[Finding]:
     """The findings about a labelled answer; empty where one of its claims cannot be decided by quoting."""
-    errors = errors_of(sample) if sample.label is Label.FAIL else []
+    errors = list(errors_of(sample)) if sample.label is Label.FAIL else []
     places, claims = places_in(sample.document_text), claims_of(sample.answer)
     injected = sample.meta.get("injection_place") == "answer"
     found: list[Finding] = []
@@ -47,32 +41,35 @@ def findings(sample: Sample) -> list[Finding]:
         wrong = wrong_in(claim, errors)
         if not wrong and len(claims) > 1 and claim.text.endswith((":", "：", "?", "？")):
             continue  # it only leads up to the others
-        if sample.task is Task.TRANSLATION and "injection" not in sample.meta:
-            same = len(claims) == len(places.sentences)  # the sentence with the same number is the original
+        refusal = refuses(wrong[0].said if wrong else claim.text, sample.language)
+        if sample.task is not Task.TRANSLATION or "injection" in sample.meta:
+            quotes = _quotes(sample, claim, wrong, refusal, places)
+        elif len(claims) == len(places.sentences):  # the sentence with the same number is the original
             share = (wrong[0].start - claim.start) / len(claim.text) if wrong else 0.0
-            quotes = [places.quote_in(number, share)] if same else []
+            quotes = [places.quote_in(number, share)]
         else:
-            quotes = _quotes(sample, claim, wrong, places)
+            return []
         if quotes:
-            refusal = wrong[0].kind == "answered" if wrong else refuses(claim.text, sample.language)
-            found.append(Finding(claim, tuple(quote.text for quote in quotes), tuple(wrong), refusal))
+            found.append(Finding(claim, quotes, wrong, refusal))
         elif wrong or not injected:  # of an instruction that was put in there is nothing to be found
             return []
     return found if (sample.label is Label.FAIL) == any(finding.errors for finding in found) else []
 
 
-def _quotes(sample: Sample, claim: Claim, wrong: Sequence[Error], places: Places) -> list[Quote]:
+def _quotes(sample: Sample, claim: Claim, wrong: Sequence[Error], refusal: bool, places: Places) -> list[str]:
     """What decides about a claim; nothing where that cannot be quoted."""
-    topic, wanted = keys(sample.question), keys(restored(claim, wrong))
-    musts = [error.there.strip(" .。") for error in wrong if keys(error.there)]
-    if wrong and wrong[0].kind == "answered":
+    topic, wanted = keys(sample.question), keys(claim.text)
+    for error in wrong:  # as the document has it
+        wanted = wanted - keys(error.said) | keys(error.there) if error.there else wanted
+    musts = [error.there.strip(" .。") for error in wrong if error.there]
+    if refusal and wrong:
         return places.quotes(keys(wrong[0].there), topic, musts)[:1]
-    if not wrong and refuses(claim.text, sample.language):
+    if refusal:
         return places.quotes(topic if topic and sample.answer.strip() == claim.text else wanted, topic)[:1]
     quotes = places.quotes(wanted, topic, musts)
-    if any(error.kind == "absent" for error in wrong):  # how it begins tells what it speaks of instead
+    if len(musts) < len(
+        wrong
+    ):  # where nothing is said of it, how the document begins tells what it speaks of
         return quotes or places.quotes(topic)[:1] or [places.quote_in(0)]
-    numbers = frozenset(filter(is_number, wanted))
-    decided = cover(wanted, quotes) >= COVERED and cover(numbers, quotes) == 1
     injected = sample.meta.get("injection_place") == "answer"  # the claim may be longer than it was
-    return quotes if injected or decided else []
+    return quotes if injected or covers(wanted, quotes, COVERED) else []

@@ -5,11 +5,10 @@ answers are of the kinds that are rightly found with hallucinated ones, and as m
 """
 
 from collections import Counter
-from dataclasses import replace
 from random import Random
 
 from data_pipeline.edits.edit import occurs
-from data_pipeline.teachers.reasoning.claims import Error, ErrorKind
+from data_pipeline.teachers.reasoning.claims import Error
 from data_pipeline.teachers.reasoning.findings import Finding, findings
 from data_pipeline.teachers.reasoning.places import places_in
 from data_pipeline.teachers.reasoning.wording import reasoning
@@ -26,7 +25,8 @@ class Mistakes:
     """
 
     def __init__(self) -> None:
-        self._owed: Counter[tuple[ErrorKind, Language]] = Counter()
+        self._owed: Counter[tuple[Language, bool]] = Counter()
+        """Faults with another fact in the document, and without one, that were found more often rightly."""
 
     def of(self, sample: Sample) -> str | None:
         """A reasoning that leads to the wrong label; ``None`` where there is no right one to err from."""
@@ -34,23 +34,18 @@ class Mistakes:
         if not found:
             return None
         if sample.label is Label.FAIL:
-            self._owed.update((error.kind, sample.language) for finding in found for error in finding.errors)
-            found = [replace(finding, errors=()) for finding in found]
-        else:
-            rng = Random(f"mistake:{sample.id}")
-            at = rng.randrange(len(found))
-            found[at] = self._fault(sample, found[at], rng)
+            errors = [error for finding in found for error in finding.errors if not finding.refusal]
+            self._owed.update((sample.language, bool(error.there)) for error in errors)
+            return reasoning(sample, [finding._replace(errors=[]) for finding in found])
+        rng = Random(f"mistake:{sample.id}")
+        at = rng.randrange(len(found))
+        right, owed, language = found[at], self._owed, sample.language
+        wrong = None
+        if not right.refusal and owed[language, True] >= owed[language, False]:
+            wrong = _other_fact(sample, right, rng)
+        found[at] = wrong or right._replace(errors=[Error(*right.claim[1:], right.claim.text)])
+        owed[language, wrong is not None] -= not right.refusal
         return reasoning(sample, found)
-
-    def _fault(self, sample: Sample, finding: Finding, rng: Random) -> Finding:
-        """A finding that a faithful claim is wrong, of the kind that is owed most where it can be made up."""
-        claim, language, owed = finding.claim, sample.language, self._owed
-        kind: ErrorKind = "answered" if finding.refusal else "absent"
-        wrong = replace(finding, errors=(Error(kind, claim.start, claim.end, claim.text),))
-        if kind == "absent" and owed["differs", language] >= owed["absent", language]:
-            wrong = _other_fact(sample, finding, rng) or wrong
-        owed[wrong.errors[0].kind, language] -= 1
-        return wrong
 
 
 def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
@@ -65,7 +60,8 @@ def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None
                 there, quotes = rng.choice(texts), finding.quotes
                 if others is not near:
                     best = places_in(document).quotes(keys(claim.text), keys(sample.question), [there])
-                    quotes = (best[0].text, *quotes)[: len(quotes)]
-                error = Error("differs", claim.start + fact.start, claim.start + fact.end, fact.text, there)
-                return replace(finding, quotes=quotes, errors=(error,))
+                    quotes = [*best[:1], *quotes][: len(quotes)]
+                start = claim.start + fact.start
+                error = Error(start, start + len(fact.text), fact.text, there)
+                return finding._replace(quotes=quotes, errors=[error])
     return None

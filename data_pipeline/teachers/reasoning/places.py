@@ -9,7 +9,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from data_pipeline.edits.edit import lowered, occurs
@@ -21,15 +20,10 @@ MAX_QUOTE = 160
 """Characters; a reasoning is read by people and generated token by token."""
 MOST_QUOTES = 3
 """Quotes for one claim."""
-COVERED = 0.5
-"""Share of a claim's content words that its quotes must hold."""
-_GAIN = 0.25
-"""Share of a claim's content words that one more quote must add, unless it adds a long number."""
+ENOUGH = 0.65
+"""Share of a claim's content words after which no other quote is looked for."""
 _STEP = 3
-"""Words from one span of a long sentence that can be quoted to the next."""
-_TOPIC = 0.5
-"""What a word of the question counts, over a word of the claim."""
-
+"""Words from one quotable span of a long sentence to the next."""
 _SHORTEST = 20
 _ENDS = (".", "!", "?", "。", "！", "？")
 _SHORTENED = re.compile(
@@ -37,14 +31,8 @@ _SHORTENED = re.compile(
 )
 _LETTER = r"[^\W_\u4e00-\u9fff]"
 _WORD = re.compile(rf"[\u4e00-\u9fff]|{_LETTER}+(?:[.,:'’/-]{_LETTER}+)*|[^\w\s]|_+")
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A span of a document, ready to be quoted, and the content words in it."""
-
-    text: str
-    keys: frozenset[str]
+_OPENS, _CLOSES = re.compile(_LETTER), re.compile(rf"{_LETTER}$")
+_GOES_BEFORE, _GOES_ON = re.compile(rf"(?:{_LETTER}|\d[.,])\Z"), re.compile(rf"{_LETTER}|[.,]\d")
 
 
 class Places:
@@ -58,79 +46,65 @@ class Places:
         self.keys = self._counts.keys()
 
     def quotes(
-        self, wanted: frozenset[str], topic: frozenset[str] = frozenset(), musts: Sequence[str] = ()
-    ) -> list[Quote]:
-        """Quotes that hold most of the wanted words: one, and others that add enough.
+        self,
+        wanted: frozenset[str],
+        topic: frozenset[str] = frozenset(),
+        musts: Sequence[str] = (),
+        enough: float = ENOUGH,
+    ) -> list[str]:
+        """The quotes that hold most of the wanted words, until they hold enough of them and all long numbers.
 
-        Args:
-            wanted: content words of a claim.
-            topic: content words of the question: they decide between places that say the same.
-            musts: texts that are quoted first, as far as they stand in the document.
+        Words of the topic decide between places that say the same. What must be quoted comes first.
         """
-        found: list[Quote] = []
-        for must in filter(None, musts):
-            if not any(occurs(must, quote.text) for quote in found):
+        found: list[str] = []
+        for must in musts:
+            if not any(occurs(must, quote) for quote in found):
                 found += self._best(wanted, topic, list(places_of(must, self.document)))
-        while len(found) < MOST_QUOTES:
-            left = wanted.difference(*(quote.keys for quote in found))
-            for quote in self._best(left, topic):
-                new = quote.keys & left
-                if not found or len(new) >= _GAIN * len(wanted) or any(map(is_number, new)):
-                    found.append(quote)
-                    break
-            else:
+        while len(found) < MOST_QUOTES and not (found and covers(wanted, found, enough)):
+            more = self._best(wanted - keys("\n".join(found)), topic)
+            if not more:
                 break
+            found += more
         return found
 
-    def quote_in(self, number: int, share: float = 0.0) -> Quote:
+    def quote_in(self, number: int, share: float = 0.0) -> str:
         """A quote from the sentence of a number, this far in it if it is long."""
-        spans = list(self._quotable(self.sentences[number]))
-        return self._quote(spans[int(share * len(spans))], number)
+        quotes = [quote for _, quote in self._quotable(number)]
+        return quotes[int(share * len(quotes))]
 
     def _best(
         self, wanted: frozenset[str], topic: frozenset[str], musts: Sequence[Span] | None = None
-    ) -> Iterator[Quote]:
-        """The best quote, if there is any: one that holds one of the musts, or else some wanted word."""
+    ) -> list[str]:
+        """The one best quote, if there is any that holds one of the musts, or else a wanted word."""
 
         def score(held: Collection[str]) -> float:  # the fewer sentences hold a word, the more it tells
-            weights = [1 / self._counts[key] for key in wanted if key in held]
-            return math.fsum(weights + [_TOPIC / self._counts[key] for key in topic - wanted if key in held])
+            shared = [key for key in wanted | topic if key in held]
+            return math.fsum((1 + (key in wanted)) * math.log(1 + size / self._counts[key]) for key in shared)
 
         def holds(span: Span) -> bool:
             return musts is None or any(span.start <= must.start and must.end <= span.end for must in musts)
 
-        able = [
-            number
-            for number, span in enumerate(self.sentences)
-            if holds(span) and (musts is not None or wanted & self._held[number])
-        ]
+        size = len(self.sentences)
+        able = [number for number in range(size) if holds(self.sentences[number])]
+        if musts is None:
+            able = [number for number in able if wanted & self._held[number]]
         able.sort(key=lambda number: -score(self._held[number]))
-        options = [
-            (score(quote.keys), quote)
-            for number in able[:3]
-            for span in self._quotable(self.sentences[number])
-            if holds(span) and (quote := self._quote(span, number))
-        ]
-        if options:
-            yield max(options, key=lambda option: option[0])[1]
+        spans = [found for number in able[:3] for found in self._quotable(number) if holds(found[0])]
+        return [max(spans, key=lambda found: score(keys(found[1])))[1]] if spans else []
 
-    def _quotable(self, sentence: Span) -> Iterator[Span]:
-        """A sentence; of a long one the spans of it that can be quoted, which overlap."""
-        if sentence.end - sentence.start <= MAX_QUOTE:
-            yield sentence
-            return
-        words = [match.span() for match in _WORD.finditer(self.document, sentence.start, sentence.end)]
+    def _quotable(self, number: int) -> Iterator[tuple[Span, str]]:
+        """A sentence; of a long one the spans of whole words that can be quoted, which overlap."""
+        first, last = self.sentences[number].start, self.sentences[number].end
+        words = [match.span() for match in _WORD.finditer(self.document, first, last)]
         ends = [end for _, end in words]
-        for start, _ in [word for word in words if self.document[word[0]].isalnum()][::_STEP] or words[:1]:
-            end = ends[bisect_right(ends, start + MAX_QUOTE) - 1]
-            yield Span(start, end if end > start else start + MAX_QUOTE)
-            if end == ends[-1]:
+        starts = [start for start, _ in words if self.document[start].isalnum()]
+        for start in [first, *starts[_STEP::_STEP]]:
+            end = last if last - start <= MAX_QUOTE else ends[bisect_right(ends, start + MAX_QUOTE) - 1]
+            end = end if end > start else start + MAX_QUOTE  # one word without an end
+            text = " ".join(self.document[start:end].split())
+            yield Span(start, end), "…" * (start > first) + text + "…" * (end < last)
+            if end == last:
                 return
-
-    def _quote(self, span: Span, number: int) -> Quote:
-        text, sentence = self.document[span.start : span.end], self.sentences[number]
-        before, after = "…" * (span.start > sentence.start), "…" * (span.end < sentence.end)
-        return Quote(before + " ".join(text.split()) + after, keys(text))
 
 
 def whole_sentences(text: str) -> list[Span]:
@@ -140,9 +114,8 @@ def whole_sentences(text: str) -> list[Span]:
         between = text[found[-1].end : span.start].strip(" \r") if found else ""
         broken = text[span.start].islower() and between == "\n"
         if found and (broken or (not between and _SHORTENED.search(text[found[-1].start : found[-1].end]))):
-            found[-1] = Span(found[-1].start, span.end)
-        else:
-            found.append(span)
+            span = Span(found.pop().start, span.end)
+        found.append(span)
     return found
 
 
@@ -152,9 +125,8 @@ def _sentences_and_rows(document: str) -> list[Span]:
     for span in whole_sentences(document):
         before = document[found[-1].start : found[-1].end] if found else ""
         if 0 < len(before) < _SHORTEST and "|" not in before and not before.endswith(_ENDS):
-            found[-1] = Span(found[-1].start, span.end)
-        else:
-            found.append(span)
+            span = Span(found.pop().start, span.end)
+        found.append(span)
     return found or [Span(0, len(document))]
 
 
@@ -163,11 +135,12 @@ def places_of(text: str, document: str) -> Iterator[Span]:
     words = text.split()
     if not words or lowered(words[0]) not in lowered(document):
         return
-    before = rf"(?<!{_LETTER})(?<!\d[.,])" if re.match(_LETTER, text) else ""
-    after = rf"(?!{_LETTER})(?![.,]\d)" if re.search(f"{_LETTER}$", text) else ""
-    body = r"\s+".join(map(re.escape, words))
-    for match in re.finditer(f"{before}(?i:{body}){after}", document):
-        yield Span(*match.span())
+    opens, closes = _OPENS.match(text), _CLOSES.search(text)
+    for match in re.finditer(r"\s+".join(map(re.escape, words)), document, re.I):
+        start, end = match.span()
+        before = opens and _GOES_BEFORE.search(document, max(start - 2, 0), start)
+        if not before and not (closes and _GOES_ON.match(document, end)):
+            yield Span(start, end)
 
 
 @lru_cache(maxsize=8)
@@ -176,10 +149,10 @@ def places_in(document: str) -> Places:
     return Places(document)
 
 
-def cover(wanted: frozenset[str], quotes: Sequence[Quote]) -> float:
-    """Share of the wanted words that stand in the quotes; 1 where none is wanted."""
-    held = {key for quote in quotes for key in quote.keys}
-    return len(wanted & held) / len(wanted) if wanted else 1.0
+def covers(wanted: frozenset[str], quotes: Sequence[str], share: float) -> bool:
+    """Do quotes hold this share of the wanted words, and all longer numbers of them?"""
+    missing = wanted - keys("\n".join(quotes))
+    return len(missing) <= (1 - share) * len(wanted) and not any(map(is_number, missing))
 
 
 def excerpt(sentence: str, about: str, must: str = "") -> str:
@@ -187,4 +160,4 @@ def excerpt(sentence: str, about: str, must: str = "") -> str:
     if len(sentence) <= MAX_QUOTE:
         return sentence
     places = Places(sentence)
-    return (places.quotes(keys(about), musts=[must]) or [places.quote_in(0)])[0].text
+    return (places.quotes(keys(about), musts=[must]) or [places.quote_in(0)])[0]

@@ -17,46 +17,38 @@ _ECHO = {"en": 32, "zh": 12}
 """Characters by which a line names its sentence of the answer."""
 _TEXTS: Mapping[Language, Mapping[str, str]] = {
     "en": {
-        "says": "The document says: {quotes}.",
-        "agrees": "The answer agrees.",
+        "says": "The document says: {quotes}.", "agrees": "The answer agrees.",
         "differs": 'The answer says "{said}" instead of "{there}".',
         "absent": 'The document does not say "{said}".',
         "closest": "The closest passage is: {quotes}.",
-        "unanswered": "It does not answer this.",
-        "answered": "It does answer this.",
-        "rest": "- The document says the rest too.",
-        "joint": " and ",
+        "unanswered": "It does not answer this.", "answered": "It does answer this.",
+        "rest": "- The document says the rest too.", "joint": " and ", "colon": ": ", "space": " ",
     },
     "zh": {
-        "says": "文档中写道：{quotes}。",
-        "agrees": "答案与此一致。",
+        "says": "文档中写道：{quotes}。", "agrees": "答案与此一致。",
         "differs": "答案却把“{there}”说成了“{said}”。",
         "absent": "文档没有说“{said}”。",
         "closest": "最接近的地方是：{quotes}。",
-        "unanswered": "这没有说到所问的。",
-        "answered": "这正说到了所问的。",
-        "rest": "- 其余各句文档中也有。",
-        "joint": "、",
+        "unanswered": "这没有说到所问的。", "answered": "这正说到了所问的。",
+        "rest": "- 其余各句文档中也有。", "joint": "、", "colon": "：", "space": "",
     },
-}
+}  # fmt: skip
+_EDGE = " \n,;，；、.。"
 _NO_QUOTES = str.maketrans("", "", '"“”‘’「」')
 
 
 def reasoning(sample: Sample, found: Sequence[Finding]) -> str:
     """One line a finding. Of many, only the first ones without fault are shown."""
+    texts, limit = _TEXTS[sample.language], _ECHO[sample.language]
     if len(found) == 1:
         return _line(found[0], sample.language)
-    room = MOST_LINES if len(found) <= MOST_LINES else MOST_LINES - 1
-    room -= sum(bool(finding.errors) for finding in found)
-    agreeing = [finding for finding in found if not finding.errors][: max(room, 0)]
-    shown = [finding for finding in found if finding.errors or finding in agreeing]
-    colon = "：" if sample.language == "zh" else ": "
+    faults_first = sorted(range(len(found)), key=lambda number: not found[number].errors)
+    most = max(MOST_LINES, sum(bool(finding.errors) for finding in found))
     lines = []
-    for finding in shown:
-        text = " ".join(finding.claim.text.translate(_NO_QUOTES).split())
-        echo = short(text, _ECHO[sample.language]).rstrip(" .。")
-        lines.append(f"- {echo}{colon}{_line(finding, sample.language)}")
-    return "\n".join(lines + [_TEXTS[sample.language]["rest"]] * (len(shown) < len(found)))
+    for finding in [found[number] for number in sorted(faults_first[:most])]:
+        echo = short(" ".join(finding.claim.text.translate(_NO_QUOTES).split()), limit).rstrip(" .。")
+        lines.append(f"- {echo}{texts['colon']}{_line(finding, sample.language)}")
+    return "\n".join(lines + [texts["rest"]] * (len(found) > most))
 
 
 def _line(finding: Finding, language: Language) -> str:
@@ -65,23 +57,21 @@ def _line(finding: Finding, language: Language) -> str:
     parts = [texts["closest" if finding.refusal else "says"].format(quotes=quotes)]
     if finding.refusal:
         parts.append(texts["answered" if finding.errors else "unanswered"])
+    elif not finding.errors:
+        parts.append(texts["agrees"])
     else:
-        parts += [
-            texts[error.kind].format(said=_named(error.said), there=_named(error.there))
-            for error in finding.errors
-        ] or [texts["agrees"]]
-    return ("" if language == "zh" else " ").join(dict.fromkeys(parts))
-
-
-def _named(text: str) -> str:
-    return short(text.strip(" \n,;，；、"), MAX_SAID)
+        for error in finding.errors:
+            text = texts["differs" if error.there else "absent"]
+            said, there = (short(part.strip(_EDGE), MAX_SAID) for part in (error.said, error.there))
+            parts.append(text.format(said=said, there=there))
+    return texts["space"].join(parts)
 
 
 def _quoted(text: str, language: Language) -> str:
     """A text between quotation marks that it does not hold itself, as far as there are any."""
     marks = ("“”", "「」", '""') if language == "zh" else ('""', "“”", "「」")
     chosen = next((pair for pair in marks if not set(pair) & set(text)), marks[0])
-    return f"{chosen[0]}{text.rstrip(' .。')}{chosen[-1]}"
+    return f"{chosen[0]}{text.rstrip(_EDGE)}{chosen[-1]}"
 
 
 def short(text: str, limit: int) -> str:
