@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from data_pipeline.edits.polarity import YES_OR_NO
-from data_pipeline.teachers.reasoning.places import places_of, whole_sentences
+from data_pipeline.teachers.reasoning.places import places_of
 from data_pipeline.text.content import keys
+from data_pipeline.text.sentences import whole_sentences
 from judge.types import Sample, Span
 
 _MARKER = re.compile(r"\s*(?:[*•–-]+|\(?\d{1,2}[.)、])(?=\s|[\u4e00-\u9fff])\s*")
@@ -75,7 +76,7 @@ def errors_of(sample: Sample) -> Iterator[Error]:
 
 
 def wrong_in(claim: Claim, errors: Sequence[Error]) -> list[Error]:
-    """The errors of a claim, each cut to what lies in it; one that is but a small word is all of the claim."""
+    """The errors of a claim, each cut to what lies in it; a mere small word is all of the claim."""
     found = []
     for error in errors:
         low, high = max(error.start, claim.start), min(error.end, claim.end)

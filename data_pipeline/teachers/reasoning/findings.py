@@ -6,13 +6,7 @@ An answer has a finding for every claim, or none at all; wrong claims are looked
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data_pipeline.teachers.reasoning.claims import (
-    Claim,
-    Error,
-    claims_of,
-    errors_of,
-    wrong_in,
-)
+from data_pipeline.teachers.reasoning.claims import Claim, Error, claims_of, errors_of, wrong_in
 from data_pipeline.teachers.reasoning.places import Places, covers, places_in
 from data_pipeline.text.content import keys
 from data_pipeline.text.refusals import refuses
@@ -59,17 +53,16 @@ def findings(sample: Sample) -> list[Finding]:
 def _quotes(sample: Sample, claim: Claim, wrong: Sequence[Error], refusal: bool, places: Places) -> list[str]:
     """What decides about a claim; nothing where that cannot be quoted."""
     topic, wanted = keys(sample.question), keys(claim.text)
-    for error in wrong:  # as the document has it
-        wanted = wanted - keys(error.said) | keys(error.there) if error.there else wanted
+    for error in wrong:
+        if error.there:  # as the document has it
+            wanted = wanted - keys(error.said) | keys(error.there)
     musts = [error.there.strip(" .。") for error in wrong if error.there]
     if refusal and wrong:
         return places.quotes(keys(wrong[0].there), topic, musts)[:1]
     if refusal:
         return places.quotes(topic if topic and sample.answer.strip() == claim.text else wanted, topic)[:1]
     quotes = places.quotes(wanted, topic, musts)
-    if len(musts) < len(
-        wrong
-    ):  # where nothing is said of it, how the document begins tells what it speaks of
+    if len(musts) < len(wrong):  # the document says none of it: how it begins tells what it speaks of
         return quotes or places.quotes(topic)[:1] or [places.quote_in(0)]
     injected = sample.meta.get("injection_place") == "answer"  # the claim may be longer than it was
     return quotes if injected or covers(wanted, quotes, COVERED) else []

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from data_pipeline.edits.edit import lowered, occurs
 from data_pipeline.text.content import is_number, keys
-from judge.prompting.sentences import sentence_spans
+from data_pipeline.text.sentences import whole_sentences
 from judge.types import Span
 
 MAX_QUOTE = 160
@@ -24,11 +24,6 @@ ENOUGH = 0.65
 """Share of a claim's content words after which no other quote is looked for."""
 _STEP = 3
 """Words from one quotable span of a long sentence to the next."""
-_SHORTEST = 20
-_ENDS = (".", "!", "?", "。", "！", "？")
-_SHORTENED = re.compile(
-    r"\b(?:[ap]\.m|U\.S|U\.K|D\.C|e\.g|i\.e|vs|approx|Jr|Sr|St|Mt|Ft|Col|Lt|Sgt|Sen|Rep|Gov)\.$"
-)
 _LETTER = r"[^\W_\u4e00-\u9fff]"
 _WORD = re.compile(rf"[\u4e00-\u9fff]|{_LETTER}+(?:[.,:'’/-]{_LETTER}+)*|[^\w\s]|_+")
 _OPENS, _CLOSES = re.compile(_LETTER), re.compile(rf"{_LETTER}$")
@@ -40,7 +35,7 @@ class Places:
 
     def __init__(self, document: str):
         self.document = document
-        self.sentences = _sentences_and_rows(document)
+        self.sentences = whole_sentences(document, rows=True) or [Span(0, len(document))]
         self._held = [keys(document[span.start : span.end]) for span in self.sentences]
         self._counts = Counter(key for held in self._held for key in held)
         self.keys = self._counts.keys()
@@ -105,29 +100,6 @@ class Places:
             yield Span(start, end), "…" * (start > first) + text + "…" * (end < last)
             if end == last:
                 return
-
-
-def whole_sentences(text: str) -> list[Span]:
-    """The sentences and lines of a text; a sentence that lines were broken in stays one."""
-    found: list[Span] = []
-    for span in sentence_spans(text):
-        between = text[found[-1].end : span.start].strip(" \r") if found else ""
-        broken = text[span.start].islower() and between == "\n"
-        if found and (broken or (not between and _SHORTENED.search(text[found[-1].start : found[-1].end]))):
-            span = Span(found.pop().start, span.end)
-        found.append(span)
-    return found
-
-
-def _sentences_and_rows(document: str) -> list[Span]:
-    """Sentences and lines; lines of a few characters, as of tables, are taken together."""
-    found: list[Span] = []
-    for span in whole_sentences(document):
-        before = document[found[-1].start : found[-1].end] if found else ""
-        if 0 < len(before) < _SHORTEST and "|" not in before and not before.endswith(_ENDS):
-            span = Span(found.pop().start, span.end)
-        found.append(span)
-    return found or [Span(0, len(document))]
 
 
 def places_of(text: str, document: str) -> Iterator[Span]:
