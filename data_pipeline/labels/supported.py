@@ -20,12 +20,13 @@ from data_pipeline.edits.verify import Rejected
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.workers import Workers
 from data_pipeline.teachers.reasoning.claims import Claim, claims_of
-from data_pipeline.teachers.reasoning.places import places_in, places_of
+from data_pipeline.teachers.reasoning.places import places_in
 from data_pipeline.text.content import CJK, keys
 from data_pipeline.text.facts import find_entities, is_translation
 from data_pipeline.text.names_en import GENERIC
 from data_pipeline.text.numbers import Number, numbers, values
 from data_pipeline.text.refusals import refuses
+from data_pipeline.text.sentences import places_of
 from judge.types import Label, Sample, Task
 
 UNKNOWN = 0.25

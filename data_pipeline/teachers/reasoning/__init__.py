@@ -3,7 +3,7 @@
 They cite the document and never the label's origin. What cannot be decided by quoting has no reasoning.
 """
 
-from data_pipeline.teachers.reasoning.findings import findings
+from data_pipeline.teachers.reasoning.claims import findings
 from data_pipeline.teachers.reasoning.mistakes import Mistakes
 from data_pipeline.teachers.reasoning.wording import reasoning
 from judge.types import Sample

@@ -8,8 +8,7 @@ from collections import Counter
 from random import Random
 
 from data_pipeline.edits.edit import occurs
-from data_pipeline.teachers.reasoning.claims import Error
-from data_pipeline.teachers.reasoning.findings import Finding, findings
+from data_pipeline.teachers.reasoning.claims import Error, Finding, findings
 from data_pipeline.teachers.reasoning.places import places_in
 from data_pipeline.teachers.reasoning.wording import reasoning
 from data_pipeline.text.content import keys

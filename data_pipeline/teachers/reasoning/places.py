@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from data_pipeline.edits.edit import lowered, occurs
+from data_pipeline.edits.edit import occurs
 from data_pipeline.text.content import is_number, keys
-from data_pipeline.text.sentences import whole_sentences
+from data_pipeline.text.sentences import LETTER, places_of, whole_sentences
 from judge.types import Span
 
 MAX_QUOTE = 160
@@ -24,10 +24,7 @@ ENOUGH = 0.65
 """Share of a claim's content words after which no other quote is looked for."""
 _STEP = 3
 """Words from one quotable span of a long sentence to the next."""
-_LETTER = r"[^\W_\u4e00-\u9fff]"
-_WORD = re.compile(rf"[\u4e00-\u9fff]|{_LETTER}+(?:[.,:'’/-]{_LETTER}+)*|[^\w\s]|_+")
-_OPENS, _CLOSES = re.compile(_LETTER), re.compile(rf"{_LETTER}$")
-_GOES_BEFORE, _GOES_ON = re.compile(rf"(?:{_LETTER}|\d[.,])\Z"), re.compile(rf"{_LETTER}|[.,]\d")
+_WORD = re.compile(rf"[\u4e00-\u9fff]|{LETTER}+(?:[.,:'’/-]{LETTER}+)*|[^\w\s]|_+")
 
 
 class Places:
@@ -102,19 +99,6 @@ class Places:
                 return
 
 
-def places_of(text: str, document: str) -> Iterator[Span]:
-    """Where a text stands in a document as whole words, whatever the white space and the case."""
-    words = text.split()
-    if not words or lowered(words[0]) not in lowered(document):
-        return
-    opens, closes = _OPENS.match(text), _CLOSES.search(text)
-    for match in re.finditer(r"\s+".join(map(re.escape, words)), document, re.I):
-        start, end = match.span()
-        before = opens and _GOES_BEFORE.search(document, max(start - 2, 0), start)
-        if not before and not (closes and _GOES_ON.match(document, end)):
-            yield Span(start, end)
-
-
 @lru_cache(maxsize=8)
 def places_in(document: str) -> Places:
     """The places of a document; kept, since the samples of a pair follow each other."""
@@ -125,11 +109,3 @@ def covers(wanted: frozenset[str], quotes: Sequence[str], share: float) -> bool:
     """Do quotes hold this share of the wanted words, and all longer numbers of them?"""
     missing = wanted - keys("\n".join(quotes))
     return len(missing) <= (1 - share) * len(wanted) and not any(map(is_number, missing))
-
-
-def excerpt(sentence: str, about: str, must: str = "") -> str:
-    """What of a sentence is quoted: all of it, or of a long one the span that speaks of ``about``."""
-    if len(sentence) <= MAX_QUOTE:
-        return sentence
-    places = Places(sentence)
-    return (places.quotes(keys(about), musts=[must]) or [places.quote_in(0)])[0]

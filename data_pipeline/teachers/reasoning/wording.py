@@ -5,7 +5,7 @@ A right and a wrong judgement of one answer are worded alike.
 
 from collections.abc import Mapping, Sequence
 
-from data_pipeline.teachers.reasoning.findings import Finding
+from data_pipeline.teachers.reasoning.claims import Finding
 from data_pipeline.text.content import CJK
 from judge.types import Language, Sample
 
