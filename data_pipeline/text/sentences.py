@@ -1,4 +1,4 @@
-"""The sentences of documents and answers that can be quoted or judged alone, and where a text stands in another."""
+"""The sentences of documents and answers, and where a text stands in another one."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What an answer claims, sentence by sentence, and for each claim the places of the document that decide about it.
+"""What an answer claims, sentence by sentence, and the places of the document that decide about each claim.
 
 An answer has a finding for every claim, or none at all; wrong claims are looked up as the document has them.
 """
