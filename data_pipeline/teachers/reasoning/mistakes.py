@@ -19,13 +19,11 @@ from judge.types import Label, Language, Sample
 class Mistakes:
     """Composes wrong reasonings, one after the other: best those of hallucinated answers first.
 
-    The kinds of fault that their right reasonings find are counted, and used up by the mistakes about
-    faithful answers.
+    The kinds of fault that their right reasonings find are used up by the mistakes about faithful answers.
     """
 
     def __init__(self) -> None:
-        self._owed: Counter[tuple[Language, bool]] = Counter()
-        """Faults with another fact in the document, and without one, that were found more often rightly."""
+        self._owed: Counter[tuple[Language, bool]] = Counter()  # faults with and without another fact
 
     def of(self, sample: Sample) -> str | None:
         """A reasoning that leads to the wrong label; ``None`` where there is no right one to err from."""
