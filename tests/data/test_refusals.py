@@ -11,7 +11,6 @@ from data_pipeline.pairs.half_refusal import half_refusal
 from data_pipeline.pairs.question_clause import question_clause
 from data_pipeline.pairs.refusal import BARE, WORDINGS, refuse, wording
 from data_pipeline.teachers.reasoning.claims import errors_of
-from data_pipeline.text.refusals import refuses
 from judge.types import Label, Language, Sample
 
 BRIDGE = (
@@ -110,7 +109,7 @@ def test_one_of_two_questions_is_answered_and_the_other_refused() -> None:
         [error] = wrong.meta["errors"]
         said = wrong.answer[error["start"] : error["end"]]
         assert said == error["inserted"] and "when the bridge was opened" in said
-        found = [item for item in errors_of(wrong) if refuses(item.said, wrong.language)]
+        found = [item for item in errors_of(wrong) if item.refusal]
         assert [(item.start, item.end, item.there) for item in found] == [
             (error["start"], error["end"], "1931")
         ]

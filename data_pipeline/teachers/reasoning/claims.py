@@ -35,6 +35,7 @@ class Error(NamedTuple):
     end: int
     said: str
     there: str = ""
+    refusal: bool = False
 
 
 class Finding(NamedTuple):
@@ -75,11 +76,11 @@ def errors_of(sample: Sample) -> Iterator[Error]:
     before ``spans`` that people marked.
     """
     meta = sample.meta
-    noted = meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans") or ())
-    for edit in noted:
+    for edit in meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans") or ()):
         said, there = str(edit.get("inserted") or edit.get("text") or ""), str(edit.get("replaced") or "")
         if edit.get("edit_type") == "added_sentence" or not keys(said):
             there = ""
+        refusal = edit.get("edit_type") == "half_refusal" or refuses(said, sample.language)
         start = edit.get("start")
         if said and isinstance(start, int) and sample.answer.startswith(said, start):
             places = [Span(start, start + len(said))]
@@ -87,7 +88,7 @@ def errors_of(sample: Sample) -> Iterator[Error]:
             places = list(places_of(said, sample.answer))
             places = places if edit.get("edit_type") == "document_swap" else places[:1]
         for place in places:
-            yield Error(place.start, place.end, said, there if keys(there) else "")
+            yield Error(place.start, place.end, said, there if keys(there) else "", refusal)
 
 
 def wrong_in(claim: Claim, errors: Sequence[Error]) -> list[Error]:
@@ -97,7 +98,7 @@ def wrong_in(claim: Claim, errors: Sequence[Error]) -> list[Error]:
         low, high = max(error.start, claim.start), min(error.end, claim.end)
         said = claim.text[max(low - claim.start, 0) : max(high - claim.start, 0)]
         if low < high and (keys(said) or not keys(error.said)):
-            found.append(Error(low, high, said if keys(said) else claim.text, error.there))
+            found.append(error._replace(start=low, end=high, said=said if keys(said) else claim.text))
     return found
 
 
@@ -111,7 +112,7 @@ def findings(sample: Sample) -> list[Finding]:
         wrong = wrong_in(claim, errors)
         if not wrong and len(claims) > 1 and claim.text.endswith((":", "：", "?", "？")):
             continue  # it only leads up to the others
-        refusal = refuses(wrong[0].said if wrong else claim.text, sample.language)
+        refusal = wrong[0].refusal if wrong else refuses(claim.text, sample.language)
         if sample.task is not Task.TRANSLATION or "injection" in sample.meta:
             quotes = _quotes(sample, claim, wrong, refusal, places)
         elif len(claims) == len(places.sentences):  # the sentence with the same number is the original
