@@ -58,7 +58,6 @@ def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None
                 if others is not near:
                     best = places_in(document).quotes(keys(claim.text), keys(sample.question), [there])
                     quotes = [*best[:1], *quotes][: len(quotes)]
-                start = claim.start + fact.start
-                error = Error(start, start + len(fact.text), fact.text, there)
+                error = Error(claim.start + fact.start, claim.start + fact.end, fact.text, there)
                 return finding._replace(quotes=quotes, errors=[error])
     return None
