@@ -19,13 +19,14 @@ from data_pipeline.edits.edit import occurs
 from data_pipeline.edits.verify import Rejected
 from data_pipeline.sources.dropped import Dropped
 from data_pipeline.sources.workers import Workers
-from data_pipeline.teachers.reasoning.claims import Claim, claims_of, refuses
-from data_pipeline.teachers.reasoning.parts import places_of
-from data_pipeline.teachers.reasoning.places import cover, places_in
+from data_pipeline.teachers.reasoning.claims import Claim, claims_of
+from data_pipeline.teachers.reasoning.places import places_in
 from data_pipeline.text.content import CJK, keys
 from data_pipeline.text.facts import find_entities, is_translation
 from data_pipeline.text.names_en import GENERIC
 from data_pipeline.text.numbers import Number, numbers, values
+from data_pipeline.text.refusals import refuses
+from data_pipeline.text.sentences import places_of
 from judge.types import Label, Sample, Task
 
 UNKNOWN = 0.25
@@ -163,7 +164,8 @@ def _unsupported(claim: str, gold: Sample) -> Rejected | None:
         return Rejected("words", claim)
     if gold.task is Task.QA and gold.language == "en" and (advice := _ADVICE.search(claim)):
         carried = _ADVICE.search(document) and occurs(advice[0], document)
-        if not carried and cover(wanted, places_in(document).quotes(wanted)) < CARRIED:
+        quotes = places_in(document).quotes(wanted, enough=CARRIED)
+        if not carried and len(wanted & keys("\n".join(quotes))) < CARRIED * len(wanted):
             return Rejected("recommendation", advice[0])
     return None
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from data_pipeline.teachers.base import Judgement
 from data_pipeline.teachers.lookup import Lookup, look_into
-from data_pipeline.teachers.reasoning.places import MAX_QUOTE, excerpt
+from data_pipeline.teachers.reasoning.places import MAX_QUOTE, Places
 from data_pipeline.teachers.reasoning.wording import short
 from data_pipeline.teachers.rules_checks import Statement, find_fault, statements_of
-from data_pipeline.text.content import terms
+from data_pipeline.text.content import keys, terms
 from judge.types import Label, Language, Sample
 
 MAX_CITED = 2
@@ -46,7 +46,7 @@ def judge_by_rules(sample: Sample, teacher: str = "rules") -> Judgement:
     if finding is None:
         return Judgement(teacher, Label.PASS, _agreement(statements, lookup, sample.language))
     reasoning = texts[finding.kind].format(
-        quote=excerpt(finding.quote, f"{sample.question} {sample.answer}", finding.there),
+        quote=_excerpt(finding.quote, f"{sample.question} {sample.answer}", finding.there),
         said=short(finding.said, MAX_QUOTE),
         there=finding.there,
     )
@@ -71,7 +71,7 @@ def _agreement(statements: Sequence[Statement], lookup: Lookup, language: Langua
     said = " ".join(statement.text for statement in statements)
     parts = [
         texts["found" if facts else "alike"].format(
-            quote=excerpt(quote, said, next(iter(facts), "")), facts=_listed(facts, language)
+            quote=_excerpt(quote, said, next(iter(facts), "")), facts=_listed(facts, language)
         )
         for quote, facts in list(cited.items())[:MAX_CITED]
     ]
@@ -83,3 +83,11 @@ def _listed(facts: Sequence[str], language: Language) -> str:
         return "、".join(f"“{fact}”" for fact in facts)
     *first, last = [f'"{fact}"' for fact in facts] or [""]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _excerpt(sentence: str, about: str, must: str = "") -> str:
+    """What of a sentence is quoted: all of it, or of a long one the span that speaks of ``about``."""
+    if len(sentence) <= MAX_QUOTE:
+        return sentence
+    places = Places(sentence)
+    return (places.quotes(keys(about), musts=[must]) or [places.quote_in(0)])[0]

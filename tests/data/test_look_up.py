@@ -6,7 +6,7 @@ import re
 import pytest
 
 from data_pipeline.edits.edit import occurs
-from data_pipeline.teachers.reasoning.parts import places_of
+from data_pipeline.text.sentences import places_of
 from judge.types import Span
 
 TEXT = (

@@ -11,15 +11,11 @@ from hypothesis import strategies as st
 
 from data_pipeline.edits.edit import occurs
 from data_pipeline.teachers.reasoning import Mistakes, explain
-from data_pipeline.teachers.reasoning.claims import claims_of, refuses
-from data_pipeline.teachers.reasoning.findings import findings
-from data_pipeline.teachers.reasoning.places import (
-    COVERED,
-    MAX_QUOTE,
-    Places,
-)
-from data_pipeline.teachers.reasoning.wording import MOST_LINES, Wording
+from data_pipeline.teachers.reasoning.claims import COVERED, claims_of, findings
+from data_pipeline.teachers.reasoning.places import MAX_QUOTE, Places
+from data_pipeline.teachers.reasoning.wording import MOST_LINES
 from data_pipeline.text.content import keys
+from data_pipeline.text.refusals import refuses
 from judge.prompting.evidence import cite
 from judge.types import Label, Language, Sample, Task
 
@@ -53,11 +49,11 @@ def quotes_of(item: Sample) -> list[str]:
 # --- What is said -------------------------------------------------------------------------------------------
 
 TOLD: list[tuple[str, Sample, list[str]]] = [
-    ("a fact", sample("It is 640 m long."), ['"It is 640 m long."']),
+    ("a fact", sample("It is 640 m long."), ['"It is 640 m long"']),
     ("a fact", sample("他一生制琴约620把。"), ["制琴约620把"]),
     (
         "an edit", wrong("It is 460 m long.", "number", "640", "460"),
-        ['"It is 640 m long."', '"640"', '"460"'],
+        ['"It is 640 m long"', '"640"', '"460"'],
     ),
     ("an edit", wrong("他一生制琴约480把。", "number", "620", "480"), ["制琴约620把", "“620”", "“480”"]),
     (
@@ -68,14 +64,13 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
         "a negation", wrong("Boats do not pass free of charge.", "negation", "pass", "do not pass"),
         ["Boats pass free of charge", "do not pass"],
     ),
-    ("an omission", wrong("Tolls were raised.", "omission", " in 1948", ""), ["in 1948", "leaves out"]),
     (
         "an addition", wrong("It is 640 m long. Otters built it.", "addition", "", "Otters built it."),
-        ["640 m long", '"Otters built it."', "- It is 640 m long: "],
+        ["640 m long", '"Otters built it"', "- It is 640 m long: "],
     ),
     (
         "a deletion", wrong("The bridge is blue.", "deletion", "", "The bridge is blue."),
-        ['"The bridge is blue."'],
+        ['"The bridge is blue"'],
     ),
     (
         "an edited document", wrong("It was built in 1926.", "document_swap", "1931", "1926"),
@@ -94,7 +89,7 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
     (
         "a refusal",
         sample("The document does not say who owns the bridge.", question="Who owns the bridge?"),
-        ["Who owns the bridge?", '"The bridge was built in 1931."', "nothing"],
+        ['"The bridge was built in 1931"', "does not answer"],
     ),
     (
         "a wrong refusal",
@@ -105,7 +100,7 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
             "The document does not say who designed it.",
             "Who designed the bridge?",
         ),
-        ["Jon Abel designed it", "answer"],
+        ["Jon Abel designed it", "does answer"],
     ),
 ]  # fmt: skip
 
@@ -117,7 +112,7 @@ def test_each_kind_of_claim_and_error_is_told_and_mistaken(what: str, item: Samp
     assert all(text in reasoning for text in told), reasoning
     assert reasoning != mistaken and reasoning.count("\n") == mistaken.count("\n")
     if item.label is Label.FAIL:
-        assert quotes_of(item)[0] in mistaken and "instead" not in mistaken
+        assert quotes_of(item)[0].rstrip(".。") in mistaken and "instead" not in mistaken
 
 
 @pytest.mark.parametrize(
@@ -127,6 +122,7 @@ def test_each_kind_of_claim_and_error_is_told_and_mistaken(what: str, item: Samp
         sample("It is 999 m long."), sample("It is 7 m long.", Label.FAIL),
         sample("It is 7 m long.", Label.FAIL, spans=[{"start": 1}]),
         sample("The document does not say who designed it.", Label.FAIL, "Who?"),
+        wrong("Tolls were raised.", "omission", " in 1948", ""),
     ],
 )  # fmt: skip
 def test_without_a_quote_there_is_no_reasoning(item: Sample) -> None:
@@ -154,9 +150,11 @@ def test_long_answers_have_few_lines_and_all_errors() -> None:
     ]
     item = Sample("s", document, answer, label=Label.FAIL, meta={"errors": errors})
     lines = (explain(item) or "").split("\n")
-    assert len(lines) == MOST_LINES and "15 sentences" in lines[-1]
+    assert len(lines) == MOST_LINES + 1 and "the rest" in lines[-1]
     assert sum('"42"' in line or '"92"' in line for line in lines) == 2
-    assert len((explain(replace(item, answer=document, label=Label.PASS)) or "").split("\n")) == MOST_LINES
+    assert (
+        len((explain(replace(item, answer=document, label=Label.PASS)) or "").split("\n")) == MOST_LINES + 1
+    )
 
 
 def test_a_translation_is_set_beside_the_sentence_of_the_same_number() -> None:
@@ -175,9 +173,7 @@ def test_mistakes_find_the_faults_that_right_reasonings_find() -> None:
     mistakes.of(wrong("It is 460 m long.", "number", "640", "460"))
     found = [mistakes.of(replace(sample("The bridge was built in 1931."), id=name)) or "" for name in "ab"]
     assert any("1948" in text or "1904" in text for text in found)  # another year, said to be the right one
-    assert any(
-        '"The bridge was built in 1931."' in text.partition("31.")[2] for text in found
-    )  # said to be missing
+    assert any('say "The bridge was built in 1931"' in text for text in found)
 
 
 def test_claims_are_sentences_or_points_of_a_list() -> None:
@@ -216,8 +212,8 @@ texts = st.lists(words, min_size=1, max_size=80).map(" ".join)
 def test_every_quote_is_a_stretch_of_the_document(document: str, wanted: str, must: str) -> None:
     flat = " ".join(document.split())
     for quote in Places(document).quotes(keys(wanted), musts=[must]):
-        assert quote.text.strip("… ") in flat.replace("…", "…") and quote.text.strip()
-        assert len(quote.text) <= MAX_QUOTE + 4
+        assert quote.strip("… ") in flat and quote.strip()
+        assert len(quote) <= MAX_QUOTE + 2
 
 
 @given(
@@ -269,6 +265,12 @@ def test_the_judge_finds_its_quotes_again(starter_twins: list[Sample]) -> None:
             assert evidence
 
 
+def test_each_sample_has_one_reasoning(starter_twins: list[Sample]) -> None:
+    first, second = Mistakes(), Mistakes()
+    for item in starter_twins[::9]:
+        assert explain(item) == explain(item) and first.of(item) == second.of(item)
+
+
 def test_wording_does_not_tell_right_from_wrong(starter_twins: list[Sample]) -> None:
     """What is chosen and what is rejected cannot be told apart without the sample."""
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -289,9 +291,3 @@ def test_wording_does_not_tell_right_from_wrong(starter_twins: list[Sample]) -> 
     )
     scores = cross_val_predict(model, told, labels, groups=groups, cv=GroupKFold(4), method="predict_proba")
     assert roc_auc_score(labels, scores[:, 1]) < 0.65
-
-
-def test_one_sample_is_worded_alike_each_time() -> None:
-    item = sample("It is 640 m long.")
-    assert explain(item) == explain(item) == Wording(item).reasoning(findings(item))
-    assert len({explain(replace(item, id=str(name))) for name in range(30)}) > 4

@@ -109,7 +109,7 @@ def test_one_of_two_questions_is_answered_and_the_other_refused() -> None:
         [error] = wrong.meta["errors"]
         said = wrong.answer[error["start"] : error["end"]]
         assert said == error["inserted"] and "when the bridge was opened" in said
-        found = [item for item in errors_of(wrong) if item.kind == "answered"]
+        found = [item for item in errors_of(wrong) if item.refusal]
         assert [(item.start, item.end, item.there) for item in found] == [
             (error["start"], error["end"], "1931")
         ]

@@ -5,34 +5,25 @@ answers are of the kinds that are rightly found with hallucinated ones, and as m
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 from data_pipeline.edits.edit import occurs
-from data_pipeline.teachers.reasoning.claims import Error, ErrorKind
-from data_pipeline.teachers.reasoning.findings import Finding, findings
+from data_pipeline.teachers.reasoning.claims import Error, Finding, findings
 from data_pipeline.teachers.reasoning.places import places_in
-from data_pipeline.teachers.reasoning.wording import Wording
-from data_pipeline.text.content import content, keys
-from data_pipeline.text.fact import Fact
+from data_pipeline.teachers.reasoning.wording import reasoning
+from data_pipeline.text.content import keys
 from data_pipeline.text.facts import document_facts, find_facts
-from judge.types import Label, Sample
-
-_ORDER: tuple[ErrorKind, ...] = ("differs", "against", "absent")
-"""Kinds of fault that can be found with a faithful claim, those first that can seldom be made up."""
+from judge.types import Label, Language, Sample
 
 
 class Mistakes:
-    """Composes wrong reasonings, one after the other.
+    """Composes wrong reasonings, one after the other: best those of hallucinated answers first.
 
-    The kinds of fault that right reasonings of hallucinated answers find are counted, and used up by the
-    mistakes about faithful ones; so those come best after the others.
+    The kinds of fault that their right reasonings find are used up by the mistakes about faithful answers.
     """
 
     def __init__(self) -> None:
-        self._seen: Counter[ErrorKind] = Counter()
-        self._owed: Counter[ErrorKind] = Counter()
+        self._owed: Counter[tuple[Language, bool]] = Counter()  # faults with and without another fact
 
     def of(self, sample: Sample) -> str | None:
         """A reasoning that leads to the wrong label; ``None`` where there is no right one to err from."""
@@ -40,70 +31,33 @@ class Mistakes:
         if not found:
             return None
         if sample.label is Label.FAIL:
-            kinds = [error.kind for finding in found for error in finding.errors]
-            self._seen.update(kinds)
-            self._owed.update(kinds)
-            found = [replace(finding, errors=()) for finding in found]
-        else:
-            rng = Random(f"mistake:{sample.id}")
-            at = rng.randrange(len(found))
-            found[at] = self._fault(sample, found[at], rng)
-        return Wording(sample).reasoning(found)
-
-    def _fault(self, sample: Sample, finding: Finding, rng: Random) -> Finding:
-        """A finding that a faithful claim is wrong, of a kind that is owed where it can be made up."""
-        if not any(self._owed[kind] for kind in _ORDER):
-            self._owed.update(self._seen or Counter(_ORDER[:1]))
-        for kind in _ORDER:
-            if self._owed[kind] and (wrong := _found(kind, sample, finding, rng)):
-                self._owed[kind] -= 1
-                return wrong
-        return _found("absent", sample, finding, rng) or finding
-
-
-def _found(kind: ErrorKind, sample: Sample, finding: Finding, rng: Random) -> Finding | None:
-    """A fault of a kind with a faithful claim, if there is one that might be found."""
-    claim = finding.claim
-    whole = Error(kind, claim.start, claim.end, claim.text)
-    if finding.refusal:
-        return replace(finding, errors=(replace(whole, kind="answered"),))
-    if kind == "differs":
-        return _other_fact(sample, finding, rng)
-    if kind == "against":
-        tokens = list(content(claim.text, claim.start))
-        token = rng.choice(tokens) if tokens else None
-        if token is None:
-            return None
-        said = sample.answer[token.start : token.end]
-        return replace(finding, errors=(Error(kind, token.start, token.end, said),))
-    return replace(finding, errors=(whole,))
+            errors = [error for finding in found for error in finding.errors if not finding.refusal]
+            self._owed.update((sample.language, bool(error.there)) for error in errors)
+            return reasoning(sample, [finding._replace(errors=[]) for finding in found])
+        rng = Random(f"mistake:{sample.id}")
+        at = rng.randrange(len(found))
+        right, owed, language = found[at], self._owed, sample.language
+        wrong = None
+        if not right.refusal and owed[language, True] >= owed[language, False]:
+            wrong = _other_fact(sample, right, rng)
+        found[at] = wrong or right._replace(errors=[Error(*right.claim[1:], right.claim.text)])
+        owed[language, wrong is not None] -= not right.refusal
+        return reasoning(sample, found)
 
 
 def _other_fact(sample: Sample, finding: Finding, rng: Random) -> Finding | None:
-    """A faithful claim set next to another fact of its kind, of the same place or of another one."""
-    claim, document = finding.claim, sample.document_text
-    facts = [
-        fact for fact in find_facts(claim.text, sample.language) if not occurs(fact.text, sample.question)
-    ]
-    rng.shuffle(facts)
+    """A faithful claim set next to another fact of its kind: of its quotes, or of the whole document."""
+    claim, document, told = finding.claim, sample.document_text, f"{sample.question} {sample.answer}"
+    facts = [fact for fact in find_facts(claim.text, sample.language) if fact.text not in sample.question]
     near = [other for quote in finding.quotes for other in find_facts(quote, sample.language)]
-    for fact in facts:
-        far = document_facts(fact.kind, sample.answer, document, sample.language)
-        for others in (near, far):
-            if not (alternatives := _other_facts(fact, others, sample)):
-                continue
-            there = rng.choice(alternatives)
-            error = Error("differs", claim.start + fact.start, claim.start + fact.end, fact.text, there)
-            quotes = finding.quotes
-            if others is far:
-                found = places_in(document).quotes(keys(claim.text), keys(sample.question), [there])
-                quotes = (*(quote.text for quote in found[:1]), *quotes)[: len(quotes)]
-            return replace(finding, quotes=quotes, errors=(error,))
+    for fact in rng.sample(facts, len(facts)):
+        for others in (near, document_facts(fact.kind, sample.answer, document, sample.language)):
+            alike = [o.text for o in others if (o.kind, o.form) == (fact.kind, fact.form)]
+            if texts := [text for text in dict.fromkeys(alike) if not occurs(text, told)]:
+                there, quotes = rng.choice(texts), finding.quotes
+                if others is not near:
+                    best = places_in(document).quotes(keys(claim.text), keys(sample.question), [there])
+                    quotes = [*best[:1], *quotes][: len(quotes)]
+                error = Error(claim.start + fact.start, claim.start + fact.end, fact.text, there)
+                return finding._replace(quotes=quotes, errors=[error])
     return None
-
-
-def _other_facts(fact: Fact, others: Sequence[Fact], sample: Sample) -> list[str]:
-    """Facts of the same kind that the answer does not hold."""
-    told = f"{sample.question} {sample.answer}"
-    found = [other.text for other in others if (other.kind, other.form) == (fact.kind, fact.form)]
-    return [text for text in dict.fromkeys(found) if not occurs(text, told)]

@@ -1,0 +1,50 @@
+"""The sentences of documents and answers, and where a text stands in another one."""
+
+import re
+from collections.abc import Iterator
+
+from judge.prompting.sentences import sentence_spans
+from judge.types import Span
+
+_SHORTEST = 20
+_ENDS = (".", "!", "?", "。", "！", "？")
+_SHORTENED = re.compile(
+    r"\b(?:[ap]\.m|U\.S|U\.K|D\.C|e\.g|i\.e|vs|approx|Jr|Sr|St|Mt|Ft|Col|Lt|Sgt|Sen|Rep|Gov)\.$"
+)
+LETTER = r"[^\W_\u4e00-\u9fff]"
+"""A letter or digit of a word that has edges; Chinese characters have none."""
+_OPENS, _CLOSES = re.compile(LETTER), re.compile(rf"{LETTER}$")
+_GOES_BEFORE, _GOES_ON = re.compile(rf"(?:{LETTER}|\d[.,])\Z"), re.compile(rf"{LETTER}|[.,]\d")
+
+
+def whole_sentences(text: str, rows: bool = False) -> list[Span]:
+    """The sentences and lines of a text; a sentence that lines were broken in stays one.
+
+    Lines of a few characters, as of tables, are taken together where ``rows`` are wanted.
+    """
+    found: list[Span] = []
+    for span in sentence_spans(text):
+        if found:
+            before, between = (
+                text[found[-1].start : found[-1].end],
+                text[found[-1].end : span.start].strip(" \r"),
+            )
+            broken = text[span.start].islower() and between == "\n"
+            row = rows and len(before) < _SHORTEST and "|" not in before and not before.endswith(_ENDS)
+            if broken or row or (not between and _SHORTENED.search(before)):
+                span = Span(found.pop().start, span.end)
+        found.append(span)
+    return found
+
+
+def places_of(text: str, document: str) -> Iterator[Span]:
+    """Where a text stands in a document as whole words, whatever the white space and the case."""
+    words = text.split()
+    if not words or words[0].lower() not in document.lower():
+        return
+    opens, closes = _OPENS.match(text), _CLOSES.search(text)
+    for match in re.finditer(r"\s+".join(map(re.escape, words)), document, re.I):
+        start, end = match.span()
+        before = opens and _GOES_BEFORE.search(document, max(start - 2, 0), start)
+        if not before and not (closes and _GOES_ON.match(document, end)):
+            yield Span(start, end)
