@@ -167,6 +167,26 @@ def row_from_sample(sample: Sample) -> dict[str, Any]:
     return {**values, "meta": dict(sample.meta)}
 
 
+def named_fields(
+    row: Mapping[str, Any], columns: Columns | None, file: object, line: int | None = None
+) -> dict[str, Any]:
+    """A row by the names of a sample's fields. A field that is not named is read from the column of its name.
+
+    Raises:
+        InputError: a column that is named, or one that every sample needs, is not there.
+    """
+    columns = columns or {}
+    for field, column in columns.items():
+        if column not in row:
+            raise InputError(unknown("column", column, row), file=file, line=line, field=field)
+    own = {name: row[name] for name in FIELDS if name in row and name not in columns.values()}
+    found = {**own, **{field: row[column] for field, column in columns.items()}} if columns else dict(row)
+    for name in REQUIRED:
+        if name not in found:
+            raise InputError(_missing(row, file, columns), file=file, line=line, field=name)
+    return found
+
+
 def read_samples(
     path: Path,
     columns: Columns | None = None,
@@ -194,15 +214,7 @@ def read_samples(
     seen: dict[str, int] = {}
     empty = True
     for line, row in read_rows(path, columns.get("document", "document")):
-        if columns:
-            for field, column in columns.items():
-                if column not in row:
-                    raise InputError(unknown("column", column, row), file=path, line=line, field=field)
-            own = {name: row[name] for name in FIELDS if name in row and name not in columns.values()}
-            whole, row = row, {**own, **{field: row[column] for field, column in columns.items()}}
-            for name in REQUIRED:
-                if name not in row:
-                    raise InputError(_missing(whole, path, columns), file=path, line=line, field=name)
+        row = named_fields(row, columns, path, line)
         sample = sample_from_row(row, file=path, line=line, labels=labels, labelled=labelled)
         if sample.id in seen:
             raise InputError(

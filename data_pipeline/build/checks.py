@@ -1,12 +1,13 @@
 """What a build refuses: labels that are wrong or missing, sets and splits that cannot be trained on."""
 
 from data_pipeline.config import KEYS, DataConfig
+from data_pipeline.sources import lines_with_id
 from data_pipeline.sources.store import SampleStore
 from judge.errors import InputError
 from judge.types import Label
 
 
-def check_labels(golds: SampleStore, store: SampleStore) -> None:
+def check_labels(golds: SampleStore, store: SampleStore, config: DataConfig) -> None:
     """Gold answers are none that are labelled FAIL, and what is taken as it is has labels.
 
     Raises:
@@ -15,10 +16,22 @@ def check_labels(golds: SampleStore, store: SampleStore) -> None:
     for sample in golds.samples("label = 'FAIL'"):
         raise InputError(
             f"sample {sample.id!r} is labelled FAIL, and pairs are made from right answers alone; "
-            "to take a source's labels as they are, set 'perturb: false' (after the recipe: perturb=false)"
+            "to take a source's labels as they are, set 'perturb: false' (after the recipe: perturb=false)",
+            file=_place(sample.id, config),
+            field="label",
         )
     for sample in store.samples("label IS NULL"):
-        raise InputError(f"sample {sample.id!r} has no label; with 'perturb: false' every sample needs one")
+        raise InputError(
+            f"sample {sample.id!r} has no label; with 'perturb: false' every sample needs one: "
+            "PASS or FAIL, or remove the row",
+            file=_place(sample.id, config),
+            field="label",
+        )
+
+
+def _place(name: str, config: DataConfig) -> str | None:
+    """File and line of a sample, if it comes from a file of the recipe's own."""
+    return next(iter(lines_with_id(config.sources, config.seed, name)), None)
 
 
 def check_splits(store: SampleStore, config: DataConfig) -> None:

@@ -95,7 +95,7 @@ def build(
                     golds.add(checked, entry)
             except DuplicateId as error:
                 raise error.at(lines_with_id(config.sources, config.seed, error.id)) from None
-        check_labels(golds, store)
+        check_labels(golds, store, config)
         names = [source.title for source in config.sources]
         check_repeats((golds, store), names, config.max_repeated, say)
         say(f"{counted(golds.count() + store.count(), 'sample')} in the sources")

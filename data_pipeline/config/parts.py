@@ -23,6 +23,12 @@ class SplitConfig(StrictConfig):
     validation: Share = Field(default=0.08, gt=0, lt=1)
     test: Share = Field(default=0.15, ge=0, lt=1)
 
+    @model_validator(mode="after")
+    def _leaves_some(self) -> Self:
+        if self.validation + self.test >= 1:
+            raise ValueError(f"validation {self.validation} and test {self.test} leave nothing to train on")
+        return self
+
 
 class ModesConfig(StrictConfig):
     """Share of the samples that get a row in each mode; the samples of a pair are chosen together."""

@@ -15,7 +15,7 @@ from data_pipeline.sources.forms import Asked, LeftOut, read_row
 from judge.errors import InputError, unknown
 from judge.formats.records import Record
 from judge.rows import FILE_TYPES, file_type, meanings_of, plain_label, read_rows
-from judge.samples import sample_from_row
+from judge.samples import named_fields, sample_from_row
 from judge.types import Sample
 
 SUFFIXES = tuple(kind for kind in FILE_TYPES if kind != ".json")
@@ -100,7 +100,9 @@ def _records(source: SourceConfig) -> Iterator[Record]:
 def _record(
     source: SourceConfig, row: dict[str, Any], file: object, line: int, identifier: str, name: str
 ) -> Record:
-    if source.columns:
+    if source.form is None:
+        row = named_fields(row, source.columns, file, line)
+    elif source.columns:
         for field, column in source.columns.items():
             if column not in row:
                 raise InputError(unknown("column", column, row), file=file, line=line, field=field)

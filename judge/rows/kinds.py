@@ -20,7 +20,9 @@ from judge.files import open_text, read_jsonl
 Row = dict[str, Any]
 Rows = Iterator[tuple[int, Row]]
 
-ENCODING = "save it as UTF-8, or name its encoding (judge batch, eval and calibrate: --encoding cp1252)"
+ENCODING = (
+    "save it as UTF-8, or name its encoding (judge batch, eval, calibrate and teach: --encoding cp1252)"
+)
 _LIST = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
 """How a cell begins that is to be a list of texts; ``[1] Smith et al.`` and ``[music]`` are texts."""
 

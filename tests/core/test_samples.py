@@ -41,8 +41,8 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ({**ROW, "query": "q"}, "query", "unknown field 'query'; .*: --columns question=query"),
     (
         {"context": "d", "response": "a", "prompt": "q"},
-        "context",
-        "unknown .*document=context,question=prompt,a",
+        "document",
+        "is missing .*document=context,question=prompt,a",
     ),
     ({"source": "d", "answer": "a"}, "document", "is missing .*--columns document=source"),
     (

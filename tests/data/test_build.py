@@ -251,8 +251,16 @@ def gold(row: Row) -> Row:
 @pytest.mark.parametrize(
     ("items", "changes", "message"),
     [
-        ([gold(row) for row in LABELLED], {}, "has no label; with 'perturb: false' every sample needs one"),
-        (LABELLED, {"perturb": True}, "is labelled FAIL, .*set 'perturb: false' .*perturb=false"),
+        (
+            [*LABELLED[:3], *map(gold, LABELLED[3:])],
+            {},
+            r"mine.jsonl:4: field 'label': .* has no label; with 'perturb: false' every sample needs one",
+        ),
+        (
+            LABELLED,
+            {"perturb": True},
+            r"mine.jsonl:2: field 'label': .* is labelled FAIL, .*set 'perturb: false' .*perturb=false",
+        ),
         (LABELLED[:2], {}, "the train split holds 0 samples|the validation split holds 0 samples"),
         (
             [row for row in LABELLED if row["label"] == "PASS"],

@@ -310,12 +310,21 @@ def test_labels_of_samples_in_the_words_of_a_set(
 ) -> None:
     rows = [{"document": TEXT, "answer": str(label), column: label} for label in (1, "0", "Yes")]
     path = str(write(tmp_path / "x.jsonl", rows))
-    columns = {"document": "document", "answer": "answer", "label": column}
-    found = read(kind="file", path=path, columns=columns, labels=labels)
+    found = read(kind="file", path=path, columns={"label": column}, labels=labels)
     assert [sample.label for sample in found] == wanted
     with pytest.raises(InputError, match=r"x\.jsonl:1: field 'label': 1 may mean .*labels: \{0: PASS"):
         write(tmp_path / "x.jsonl", [{"document": TEXT, "answer": "a", "label": 1}])
         read(kind="file", path=path)
+
+
+def test_fields_that_columns_do_not_name_are_read_by_their_own_names(tmp_path: Path) -> None:
+    row = {"id": "q7", "context": TEXT, "question": "Which?", "response": "That.", "label": "FAIL", "more": 1}
+    path = str(write(tmp_path / "x.jsonl", [{**row, "meta": {"a": 1}, "group": "g"}]))
+    [found] = read(kind="file", path=path, columns={"document": "context", "answer": "response"})
+    assert (found.id, found.question, found.label, found.group) == ("q7", "Which?", FAIL, "g")
+    assert found.meta["a"] == 1
+    with pytest.raises(InputError, match=r"'answer': is missing \(the row has: id, .*, group\)"):
+        read(kind="file", path=path, columns={"document": "context"})
 
 
 # --- Folders and globs --------------------------------------------------------------------------------------
