@@ -52,8 +52,8 @@ class SourceConfig(StrictConfig):
     subset: str | None = None
     """``hub``: the configuration, where the data set has several."""
     columns: dict[str, str] | None = None
-    """``file``, ``hub``: where columns have other names, {field of a sample, or of the form: column}. Fields
-    of a sample that are not named are read from the columns of their names; of a form, only those named are."""
+    """``file``, ``hub``: where columns have other names, {field of a sample, or of the form: column}. A field
+    of a sample that is not named is read from the column of its name; one of a form is left out."""
     form: str | None = None
     """``file``, ``hub``: the form that rows come in, if they are no samples yet
     (:data:`~data_pipeline.sources.forms.FORMS`). ``squad``: ``unanswerable``."""
