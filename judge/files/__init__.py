@@ -1,6 +1,6 @@
 """Files that are either whole or absent (``whole``), and what guards the output of a long run (``runs``)."""
 
-from judge.files.runs import differences, locked
+from judge.files.runs import check_output, differences, is_stream, locked
 from judge.files.whole import (
     JUDGE_FILE,
     Appender,
@@ -21,8 +21,10 @@ __all__ = [
     "JUDGE_FILE",
     "Appender",
     "appearing",
+    "check_output",
     "differences",
     "dump",
+    "is_stream",
     "locked",
     "open_text",
     "read_jsonl",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from judge.errors import InputError, JudgeError
+from judge.files.runs import check_output
 
 JUDGE_FILE = "judge.json"
 """The file next to a judge's weights that says how it is asked, where it comes from, and its calibration."""
@@ -94,6 +95,7 @@ def dump(row: Mapping[str, Any]) -> str:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[str]]:
     """Write a text file next to ``path`` and rename it when the block ends well; else leave no trace."""
+    check_output(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

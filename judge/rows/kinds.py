@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, unknown
-from judge.files import open_text, read_jsonl
+from judge.files import is_stream, open_text, read_jsonl
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[int, Row]]
@@ -28,14 +28,6 @@ _LIST = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
 def file_type(path: Path) -> str:
     """What a file's name ends with, without ``.gz``."""
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
-
-
-def is_stream(path: Path) -> bool:
-    """Is it standard input (``-``), a pipe or a device, which can be read but once?"""
-    try:
-        return path == Path("-") or path.is_fifo() or path.is_char_device()
-    except OSError:  # a name that no file can have
-        return False
 
 
 def read_rows(path: Path, document: str = "document") -> Rows:

@@ -10,7 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from judge.errors import InputError, JudgeError
-from judge.rows.kinds import file_type, is_stream
+from judge.files import is_stream
+from judge.rows.kinds import file_type
 
 
 @contextmanager

@@ -483,9 +483,12 @@ def test_verdicts_are_not_written_over_the_samples(
     assert call("batch", tmp_path, "-o", tmp_path / "v.jsonl", "--model", PASS_FLOOR) == 2
     assert "is a folder; name a file in it" in one_line(capsys.readouterr().err)
     assert call("batch", samples, "-o", tmp_path, "--model", PASS_FLOOR) == 2
-    assert f"is a folder; name a file in it, such as {tmp_path}/out.jsonl" in one_line(
-        capsys.readouterr().err
-    )
+    assert "is a folder; name a file in it" in one_line(capsys.readouterr().err)
+    os.mkfifo(tmp_path / "pipe")
+    for stream in ("/dev/null", "-", tmp_path / "pipe"):
+        assert call("batch", samples, "-o", stream, "--model", PASS_FLOOR) == 2
+        assert f"{stream}: is not a regular file" in one_line(capsys.readouterr().err)
+    (tmp_path / "pipe").unlink()
     assert {path.name for path in tmp_path.iterdir()} == {samples.name, "labelled.jsonl", "link.jsonl"}
 
 
