@@ -11,7 +11,8 @@ from fastapi import HTTPException, Request
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from judge.errors import InputError, counted
+from judge.errors import InputError, counted, unknown
+from judge.files import parse_json
 from judge.prompting.sentences import claim_spans
 from judge.samples import sample_from_row
 from judge.serving.limits import Limits
@@ -46,6 +47,10 @@ async def read_request(request: Request, limits: Limits) -> Asked:
         found = JudgeRequest.model_validate_json(body.removeprefix(BOM_UTF8))
     except ValidationError as error:
         raise _explain(error) from None
+    try:
+        parse_json(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as fault:  # a key twice, of which pydantic takes the last
+        raise HTTPException(400, f"the body is not valid JSON: {fault}"[:300]) from None
     if len(found.samples) > limits.max_samples:
         raise HTTPException(
             413, f"{len(found.samples)} samples in one request; at most {limits.max_samples} are taken"
@@ -88,14 +93,18 @@ async def _read_body(request: Request, limits: Limits) -> bytes:
 
 
 def _explain(error: ValidationError) -> HTTPException:
-    """The first problem, with its place; the others are counted."""
+    """An unknown field or else the first problem, with its place; the others are counted."""
     first: Any
-    first, *others = error.errors(include_input=False, include_url=False, include_context=False)
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    first, *others = sorted(found, key=lambda one: one["type"] != "extra_forbidden")
     if first["type"] == "json_invalid":
         return HTTPException(400, f"the body is not valid JSON: {first['msg']}"[:300])
     place = ".".join(str(part)[:40] for part in first["loc"]) or "the body"
     more = f" (and {counted(len(others), 'more problem')})" if others else ""
-    return HTTPException(422, f"{place}: {first['msg']}{more}")
+    message = first["msg"]
+    if first["type"] == "extra_forbidden":
+        message = unknown("field", first["loc"][-1], JudgeRequest.model_fields)
+    return HTTPException(422, f"{place}: {message}{more}")
 
 
 def _check_size(asked: Asked, limits: Limits) -> None:
