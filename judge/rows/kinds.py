@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, time
 from functools import partial
 from io import BytesIO
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError, unknown
-from judge.files import is_stream, open_text, read_jsonl
+from judge.files import is_stream, open_text, parse_json, read_jsonl
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[int, Row]]
@@ -68,19 +68,37 @@ def _json(path: Path, document: str) -> Rows:
             begins = stream.read(1)
         if begins == "[":
             try:
-                rows = json.loads(begins + stream.read())
+                rows = parse_json(begins + stream.read())
             except (ValueError, RecursionError) as error:
                 if isinstance(error, UnicodeDecodeError):
                     raise  # open_text has the message for it
                 line = error.lineno if isinstance(error, json.JSONDecodeError) else None
                 raise InputError(f"is not valid JSON ({error})", file=path, line=line) from None
     if begins != "[":
-        yield from _json_lines(path, document)
+        lines = _json_lines(path, document)
+        try:
+            first = list(islice(lines, 1))
+        except InputError:
+            if _is_one_object(path):
+                raise InputError(
+                    "holds one object; a .json file holds a list of objects ([...]) or one object per line",
+                    file=path,
+                ) from None
+            raise
+        yield from chain(first, lines)
         return
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             raise InputError(f"is a JSON {type(row).__name__}, expected an object", file=path, line=number)
         yield number, row
+
+
+def _is_one_object(path: Path) -> bool:
+    with open_text(path) as stream:
+        try:
+            return isinstance(json.load(stream), dict)
+        except (ValueError, RecursionError):
+            return False
 
 
 def _csv(path: Path, document: str, separators: str = ",;\t") -> Rows:
@@ -153,6 +171,11 @@ def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str)
             raise InputError(
                 f"has {more} cells than the header ({len(cells)}, not {len(names)})", file=path, line=line
             )
+        for place, (name, cell) in enumerate(zip(names, cells, strict=True), start=1):
+            if not name and cell.strip() and place > 1:  # the first may be the index that pandas writes
+                raise InputError(
+                    f"has text in column {place}, which has no name in the header", file=path, line=line
+                )
         row: Row = {name: cell for name, cell in zip(names, cells, strict=True) if name}
         for name, cell in row.items():
             if (name == document and _LIST.match(cell)) or (name == "meta" and cell):
