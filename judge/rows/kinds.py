@@ -14,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError, unknown
+from judge.errors import InputError, unknown, warn
 from judge.files import is_stream, open_text, parse_json, read_jsonl
 
 Row = dict[str, Any]
@@ -23,6 +23,9 @@ Rows = Iterator[tuple[int, Row]]
 ENCODING = "save it as UTF-8, or name its encoding (judge batch, eval and calibrate: --encoding cp1252)"
 _LIST = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
 """How a cell begins that is to be a list of texts; ``[1] Smith et al.`` and ``[music]`` are texts."""
+
+_SEPARATOR = re.compile("sep=.?", re.IGNORECASE)
+"""What Excel may write above the header."""
 
 
 def file_type(path: Path) -> str:
@@ -107,7 +110,8 @@ def _csv(path: Path, document: str, separators: str = ",;\t") -> Rows:
     with open_text(path, remedy=ENCODING) as stream:
         begins = []
         for line in stream:
-            begins.append(line)
+            begins.append("\n" if _SEPARATOR.fullmatch(line.strip()) else line)
+            line = begins[-1]
             if line.strip():
                 break
         separator = max(separators, key=lambda one: len(next(csv.reader(begins[-1:], delimiter=one), ())))
@@ -139,13 +143,17 @@ def _sheet(path: Path, document: str) -> Rows:
     try:
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-        cells = load_workbook(BytesIO(content)).get_sheet_by_index(0).to_python(skip_empty_area=False)
+        book = load_workbook(BytesIO(content))
+        cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
     except (CalamineError, OSError) as error:
         raise InputError(f"is damaged or not a spreadsheet ({error}); fetch it again", file=path) from None
+    first, *others = book.sheet_names
+    if others:
+        warn(f"{path.name}: only its first sheet is read, {first!r}, not {', '.join(map(repr, others)):.80}")
     texts = ([_cell_text(cell) for cell in row] for row in cells)
     return _table(path, enumerate(texts, start=1), document)
 
@@ -207,7 +215,7 @@ def _parquet(path: Path, _: str) -> Rows:
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"is not a Parquet file ({error})", file=path) from None
+        raise InputError(f"is not a Parquet file ({' '.join(str(error).split())})", file=path) from None
 
 
 FILE_TYPES: dict[str, Callable[[Path, str], Rows]] = {

@@ -3,6 +3,7 @@ it refuses what is not UTF-8, parts of characters and deep nesting, and never fa
 are checked as the rows of files are."""
 
 import asyncio
+import re
 from codecs import BOM_UTF8
 from dataclasses import dataclass
 from typing import Any
@@ -39,8 +40,11 @@ async def read_request(request: Request, limits: Limits) -> Asked:
             wanted fields; ``detail`` says where, what was found and what is wanted, in a few words.
     """
     # Only JSON: pages of other sites can send forms and plain text to a server on localhost, but not JSON.
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+    kind, _, more = request.headers.get("content-type", "").lower().partition(";")
+    charset = re.search(r'charset="?([^\s";]+)', more)
+    if charset is not None and charset[1] not in ("utf-8", "utf8", "us-ascii"):
+        raise HTTPException(415, f"the body must be UTF-8; Content-Type says {charset[1]:.40}")
+    if kind.strip() != "application/json":
         raise HTTPException(415, "the body must be application/json; say so in the header Content-Type")
     body = await _read_body(request, limits)
     try:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.errors import InputError, JudgeWarning
 from judge.rows import as_file, parse_label, read_rows
 from judge.samples import read_samples, row_from_sample, write_samples
 from judge.types import LANGUAGES, Label, Sample, Task, shows
@@ -204,6 +204,7 @@ def test_wrong_csv(lines: str, message: str, tmp_path: Path) -> None:
     [
         ("in.csv", '\ufeffdocument;answer\n"a,b;c";1,5\n;\n\n'),
         ("in.csv", "document\tanswer\na,b;c\t1,5\n"),
+        ("in.csv", 'sep=;\r\ndocument;answer\r\n"a,b;c";1,5\r\n'),
         ("in.csv", "\tdocument\tanswer\n0\ta,b;c\t1,5\n"),
         ("in.tsv", "document\tanswer\r\na,b;c\t1,5\r\n"),
         ("in.ndjson", '{"document": "a,b;c", "answer": "1,5"}\n'),
@@ -231,6 +232,9 @@ def test_a_spreadsheet(tmp_path: Path) -> None:
     path.write_bytes(sheet([{"id": 7, "document": "d", "answer": 42, "label": "FAIL"}]))
     [sample] = read_samples(path)
     assert (sample.id, sample.document, sample.answer, sample.label) == ("7", "d", "42", Label.FAIL)
+    path.write_bytes(sheet([ROW], "One", "Two"))
+    with pytest.warns(JudgeWarning, match=r"in\.xlsx: only its first sheet is read, 'One', not 'Two'"):
+        assert len(list(read_samples(path))) == 1
 
 
 def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -362,7 +362,9 @@ def test_samples_come_in_the_forms_that_batch_takes(floor: Running) -> None:
         assert detail.startswith("sample: unknown field 'sample'; did you mean 'samples'? (known: claims")
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/json; charset=utf-16"]
+)
 def test_only_json_is_read(kind: str, floor: Running) -> None:
     response = floor.client.post("/v1/judge", content=field(), headers={"content-type": kind})
     assert response.status_code == 415
