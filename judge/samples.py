@@ -145,12 +145,12 @@ def _missing(row: Mapping[str, Any], file: object, columns: Columns | None = Non
 def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
     """The fields of a sample that a row has under another name, and that name."""
     own = {str(name).strip().lower(): name for name in row}
-    found = {}
+    found: dict[str, str] = {}
     for field in FIELDS:
         names = (field, *OTHER_NAMES.get(field, "").split())
-        column = next((own[name] for name in names if name in own), None)
-        texts = field == "meta" and isinstance(row.get(str(column)), str)  # which no reader takes for JSON
-        if column not in (None, field, *found.values()) and not texts:
+        column = next((own[name] for name in names if name in own), field)
+        texts = field == "meta" and isinstance(row.get(column), str)  # which no reader takes for JSON
+        if column not in (field, *found.values()) and not texts:
             found[field] = column
     return found
 
