@@ -123,6 +123,8 @@ def folders(index: Path) -> list[Path]:
     Raises:
         InputError: it is no index, or lists no run.
     """
+    if index.suffix != ".json":
+        raise InputError("is not a result; give a folder that `judge eval --out` wrote", file=index)
     found = [index.parent / run.id for run in _read(Index, index).runs]
     if not found:
         raise InputError("lists no run; add some with `judge results add`", file=index)

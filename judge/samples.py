@@ -78,7 +78,10 @@ def sample_from_row(
         if not isinstance(row.get(name, ""), str | None):
             raise wrong(name, f"holds {row[name]!r:.60}, expected a text")
     for name, value in row.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        try:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        except RecursionError:
+            raise wrong(name, "is nested too deep") from None
         if fault := lone_surrogate(text):
             raise wrong(name, fault)
 
@@ -142,10 +145,12 @@ def _missing(row: Mapping[str, Any], file: object, columns: Columns | None = Non
 def other_columns(row: Mapping[str, Any]) -> dict[str, str]:
     """The fields of a sample that a row has under another name, and that name."""
     own = {str(name).strip().lower(): name for name in row}
-    found = {}
-    for field, names in OTHER_NAMES.items():
-        column = next((own[name] for name in (field, *names.split()) if name in own), None)
-        if column not in (None, field):
+    found: dict[str, str] = {}
+    for field in FIELDS:
+        names = (field, *OTHER_NAMES.get(field, "").split())
+        column = next((own[name] for name in names if name in own), field)
+        texts = field == "meta" and isinstance(row.get(column), str)  # which no reader takes for JSON
+        if column not in (field, *found.values()) and not texts:
             found[field] = column
     return found
 
@@ -194,6 +199,7 @@ def read_samples(
     check_ids: bool = True,
     labels: Meanings | None = None,
     labelled: bool = True,
+    gold: bool = False,
 ) -> Iterator[Sample]:
     """Yield the samples of a file, in order.
 
@@ -205,6 +211,7 @@ def read_samples(
         labels: what the file's own labels mean, see :func:`parse_label`. Where the column of labels is
             named for one of them (``is_hallucinated``), yes and no are known.
         labelled: refuse labels that are not known; ``False`` where none is needed leaves them out.
+        gold: refuse samples without a label.
 
     Raises:
         InputError: a row is wrong, an id occurs twice, or the file holds no row.
@@ -216,6 +223,9 @@ def read_samples(
     for line, row in read_rows(path, columns.get("document", "document")):
         row = named_fields(row, columns, path, line)
         sample = sample_from_row(row, file=path, line=line, labels=labels, labelled=labelled)
+        if gold and sample.label is None:
+            message = f"is missing; sample {sample.id!r:.80} needs a gold label (PASS or FAIL)"
+            raise InputError(message, file=path, line=line, field="label")
         if sample.id in seen:
             raise InputError(
                 f"{sample.id!r} is already on line {seen[sample.id]}", file=path, line=line, field="id"

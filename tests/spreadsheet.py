@@ -8,8 +8,12 @@ from xml.sax.saxutils import escape
 Row = dict[str, Any]
 
 
-def sheet(rows: list[Row]) -> bytes:
-    """A spreadsheet of one sheet, its cells as texts and numbers."""
+def sheet(rows: list[Row], *names_of_sheets: str) -> bytes:
+    """A spreadsheet, its cells as texts and numbers; sheets that are named have all the same contents."""
+    sheets = "".join(
+        f'<sheet name="{name}" sheetId="{number}" r:id="r1"/>'
+        for number, name in enumerate(names_of_sheets or ("Sheet1",), start=1)
+    )
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = [names, *([row.get(name, "") for name in names] for row in rows)] if rows else []
 
@@ -35,8 +39,7 @@ def sheet(rows: list[Row]) -> bytes:
             f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>'
         ),
         "xl/workbook.xml": (
-            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-            '<sheet name="Sheet1" sheetId="1" r:id="r1"/></sheets></workbook>'
+            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{sheets}</sheets></workbook>'
         ),
         "xl/_rels/workbook.xml.rels": (
             f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '

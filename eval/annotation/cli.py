@@ -36,6 +36,7 @@ def annotate_command(
         Path | None, typer.Option(help="Verdicts of judge batch: annotators see their reasonings.")
     ] = None,
     data_dir: Annotated[Path | None, DATA_DIR] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the tasks in --out.")] = False,
 ) -> None:
     """Write samples as tasks for Label Studio, with a labelling config: PASS, FAIL or unsure, and marks.
 
@@ -52,6 +53,8 @@ def annotate_command(
     if verdicts is not None and not any(reasonings.get(sample.id) for sample in chosen):
         raise InputError("holds no reasoning about these samples; judge them in reason mode", file=verdicts)
     folder = out or Path("runs") / "annotations" / Path(samples).name.split(".")[0]
+    if (folder / "tasks.json").exists() and not overwrite:
+        raise InputError("holds tasks already; choose another --out, or add --overwrite", file=folder)
     questions = any(sample.question for sample in chosen)
     config = labelling_config(TYPES if named == ("diahalu",) else named, questions, bool(reasonings))
     write_json(folder / "tasks.json", make_tasks(chosen, reasonings))

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eval.benchmarks.base import Benchmark
-from judge.errors import InputError
 from judge.rows import Meanings, as_file
 from judge.samples import Columns, read_samples
 from judge.types import Sample
@@ -27,13 +26,6 @@ def samples_file(
 
     def read(_: Path | None) -> Iterator[Sample]:
         with as_file(path, encoding) as file:
-            for sample in read_samples(file, columns, labels=labels):
-                if sample.label is None:
-                    raise InputError(
-                        f"sample {sample.id!r} has none, and measuring needs gold labels (PASS or FAIL)",
-                        file=path,
-                        field="label",
-                    )
-                yield sample
+            yield from read_samples(file, columns, labels=labels, gold=True)
 
     return Benchmark(name=path.name, title=str(path), read=read)

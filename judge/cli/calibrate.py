@@ -75,11 +75,8 @@ def calibrate_command(
     identity = read_identity(model)
     means = parse_gold_labels(gold_labels)
     with as_file(data, encoding) as file:
-        samples = list(read_samples(file, parse_columns(columns), labels=means))
+        samples = list(read_samples(file, parse_columns(columns), labels=means, gold=True))
         digest = sha256_file(file)
-    for sample in samples:
-        if sample.label is None:
-            raise InputError(f"sample {sample.id!r} has no label to calibrate with", file=data, field="label")
     if settings["claims"]:
         _fit_claims(model, settings, data.name, samples, digest)
         return

@@ -3,9 +3,13 @@
 import importlib
 import os
 import shlex
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from judge.errors import JudgeError, JudgeWarning, unknown
@@ -53,7 +57,7 @@ Exit codes: 0 done, 1 the work failed, 2 the call, a config or an input file is 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 STOPPED = (INTERRUPTED, 143)
-"""Exit codes of a training that saved its state after a signal."""
+"""Exit codes after Ctrl-C and SIGTERM."""
 GOES_ON: Mapping[str, list[str]] = {
     "eval": [],
     "data": [],
@@ -66,6 +70,32 @@ GOES_ON: Mapping[str, list[str]] = {
 def _one_line(message: Any, category: type[Warning], filename: str, lineno: int, line: Any = None) -> str:
     place = "" if issubclass(category, JudgeWarning) else f"{filename}:{lineno}: {category.__name__}: "
     return f"warning: {place}{message}\n"
+
+
+@contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Within the block SIGTERM ends the work as Ctrl-C does, so that nothing is left in temporary folders.
+
+    A second SIGTERM, as ``timeout`` sends one, is ignored; forked processes end at once.
+    """
+    process = os.getpid()
+
+    def stop(number: int, _: FrameType | None) -> None:
+        if os.getpid() == process:
+            signal.signal(number, signal.SIG_IGN)
+            raise SystemExit(STOPPED[1])
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    before = signal.getsignal(signal.SIGTERM)
+    ours = before is signal.SIG_DFL and threading.current_thread() is threading.main_thread()
+    if ours:
+        signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, before)
 
 
 def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> None:
@@ -97,7 +127,7 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
     warnings.formatwarning = _one_line
     module, attribute = COMMANDS[name][0].split(":")
     try:
-        with shown():
+        with ending_on_sigterm(), shown():
             app = getattr(importlib.import_module(module), attribute)
             from judge.cli.help import command_of
 
@@ -107,10 +137,11 @@ def main(arguments: Sequence[str] | None = None, *, a_step: bool = False) -> Non
         print(f"error: {error}{going_on(given) if stopped and not a_step else ''}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except (KeyboardInterrupt, SystemExit) as end:
-        if isinstance(end, SystemExit) and end.code != INTERRUPTED:  # typer's, after Ctrl-C
+        code = end.code if isinstance(end, SystemExit) else INTERRUPTED
+        if code not in STOPPED:  # typer's are, after Ctrl-C
             raise
         print(f"\nstopped{'' if a_step else going_on(given)}", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
+        raise SystemExit(code) from None
 
 
 def going_on(given: Sequence[str]) -> str:

@@ -44,7 +44,6 @@ COLUMNS = Annotated[
     ),
 ]
 
-
 ENCODING = Annotated[str | None, typer.Option(help="Encoding of the file if not UTF-8, such as cp1252.")]
 
 GOLD_LABELS = Annotated[
@@ -63,13 +62,13 @@ def parse_gold_labels(text: str | None) -> "Meanings | None":
 
     if text is None:
         return None
-    labels = {}
+    labels: dict[str, Label | None] = {}
     for pair in text.split(","):
         word, _, label = (part.strip() for part in pair.rpartition("="))
         if not word or label.upper() not in list(Label):
-            raise InputError(
-                f"{pair!r} is not a word=PASS or word=FAIL, such as 1=FAIL", field="--gold-labels"
-            )
+            raise InputError(f"{pair!r} is not a word=PASS or word=FAIL: 1=FAIL", field="--gold-labels")
+        if plain_label(word) in labels:
+            raise InputError(f"{word!r} is given twice", field="--gold-labels")
         labels[plain_label(word)] = Label(label.upper())
     return labels
 
@@ -84,13 +83,15 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
 
     if text is None:
         return None
-    columns = {}
+    columns: dict[str, str] = {}
     for pair in text.split(","):
         field, equals, column = (part.strip() for part in pair.partition("="))
         if not equals or not column:
             raise InputError(f"{pair!r} is not a field=column, such as document=context", field="--columns")
         if field not in FIELDS:
             raise InputError(unknown("field", field, FIELDS), field="--columns")
+        if field in columns:
+            raise InputError(f"{field!r} is given twice", field="--columns")
         columns[field] = column
     return columns
 

@@ -75,6 +75,8 @@ def _file(option: str, path: Path) -> str:
 
 
 def _stream(option: str) -> str:
+    if sys.stdin is None:
+        raise InputError("standard input is closed; give the text, or @FILE", field=option)
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:

@@ -1,12 +1,13 @@
 """Files that are either whole or absent (``whole``), and what guards the output of a long run (``runs``)."""
 
-from judge.files.runs import differences, locked
+from judge.files.runs import check_output, differences, is_stream, locked
 from judge.files.whole import (
     JUDGE_FILE,
     Appender,
     appearing,
     dump,
     open_text,
+    parse_json,
     read_jsonl,
     replacing,
     sha256_file,
@@ -21,10 +22,13 @@ __all__ = [
     "JUDGE_FILE",
     "Appender",
     "appearing",
+    "check_output",
     "differences",
     "dump",
+    "is_stream",
     "locked",
     "open_text",
+    "parse_json",
     "read_jsonl",
     "replacing",
     "sha256_file",

@@ -24,6 +24,22 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
+def is_stream(path: Path) -> bool:
+    """Is it standard input or output (``-``), a pipe or a device, which can be read or written but once?"""
+    try:
+        return path == Path("-") or path.is_fifo() or path.is_char_device()
+    except OSError:  # a name that no file can have
+        return False
+
+
+def check_output(path: Path) -> None:
+    """Refuse what a file of results cannot be: a folder, or a stream, which nothing resumes or replaces."""
+    if path.is_dir():
+        raise InputError("is a folder; name a file in it", file=path)
+    if is_stream(path):
+        raise InputError("is not a regular file, as results need to be; name a file", file=path)
+
+
 @contextmanager
 def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
     """Keep other runs from writing to a file or a folder meanwhile.
@@ -35,9 +51,10 @@ def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
         InputError: another run is writing to it, or it is a folder where a file is wanted or the other way.
         JudgeError: it could not be made.
     """
-    if output.exists() and folder != output.is_dir():
-        found = f"is a folder; name a file in it, such as {output / 'out.jsonl'}"
-        raise InputError("is a file, expected a folder" if folder else found, file=output)
+    if not folder:
+        check_output(output)
+    elif output.exists() and not output.is_dir():
+        raise InputError("is a file, expected a folder", file=output)
     made = [path for path in (output, *output.parents) if not path.exists()]
     try:
         (output if folder else output.parent).mkdir(parents=True, exist_ok=True)

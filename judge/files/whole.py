@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from judge.errors import InputError, JudgeError
+from judge.files.runs import check_output
 
 JUDGE_FILE = "judge.json"
 """The file next to a judge's weights that says how it is asked, where it comes from, and its calibration."""
@@ -60,6 +61,20 @@ def _not_utf8(path: Path) -> int | None:
     return None
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a key that is given twice is a ``ValueError``."""
+    row = dict(pairs)
+    if len(row) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"key {twice!r:.80} is given twice")
+    return row
+
+
+parse_json = json.JSONDecoder(object_pairs_hook=_once).decode
+"""As :func:`json.loads`, but an object with a key twice is a ``ValueError``."""
+
+
 def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield ``(line number, row)`` of a JSON Lines file; blank lines are skipped.
 
@@ -71,11 +86,11 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:  # too many digits, too deep
+                row = parse_json(line)
+            except (ValueError, RecursionError) as error:  # a key twice, too many digits, too deep
                 reason = str(error)
                 if isinstance(error, json.JSONDecodeError):
-                    reason = f"{error.msg} at column {error.colno}"
+                    reason = f"{error.msg.removesuffix(' at')} at column {error.colno}"
                 raise InputError(
                     f"is not valid JSON ({reason}); expected one object per line", file=path, line=number
                 ) from None
@@ -94,6 +109,7 @@ def dump(row: Mapping[str, Any]) -> str:
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[str]]:
     """Write a text file next to ``path`` and rename it when the block ends well; else leave no trace."""
+    check_output(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, time
 from functools import partial
 from io import BytesIO
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError, unknown
-from judge.files import open_text, read_jsonl
+from judge.errors import InputError, unknown, warn
+from judge.files import is_stream, open_text, parse_json, read_jsonl
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[int, Row]]
@@ -26,18 +26,13 @@ ENCODING = (
 _LIST = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
 """How a cell begins that is to be a list of texts; ``[1] Smith et al.`` and ``[music]`` are texts."""
 
+_SEPARATOR = re.compile("sep=.?", re.IGNORECASE)
+"""What Excel may write above the header."""
+
 
 def file_type(path: Path) -> str:
     """What a file's name ends with, without ``.gz``."""
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
-
-
-def is_stream(path: Path) -> bool:
-    """Is it standard input (``-``), a pipe or a device, which can be read but once?"""
-    try:
-        return path == Path("-") or path.is_fifo() or path.is_char_device()
-    except OSError:  # a name that no file can have
-        return False
 
 
 def read_rows(path: Path, document: str = "document") -> Rows:
@@ -78,19 +73,37 @@ def _json(path: Path, document: str) -> Rows:
             begins = stream.read(1)
         if begins == "[":
             try:
-                rows = json.loads(begins + stream.read())
+                rows = parse_json(begins + stream.read())
             except (ValueError, RecursionError) as error:
                 if isinstance(error, UnicodeDecodeError):
                     raise  # open_text has the message for it
                 line = error.lineno if isinstance(error, json.JSONDecodeError) else None
                 raise InputError(f"is not valid JSON ({error})", file=path, line=line) from None
     if begins != "[":
-        yield from _json_lines(path, document)
+        lines = _json_lines(path, document)
+        try:
+            first = list(islice(lines, 1))
+        except InputError:
+            if _is_one_object(path):
+                raise InputError(
+                    "holds one object; a .json file holds a list of objects ([...]) or one object per line",
+                    file=path,
+                ) from None
+            raise
+        yield from chain(first, lines)
         return
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             raise InputError(f"is a JSON {type(row).__name__}, expected an object", file=path, line=number)
         yield number, row
+
+
+def _is_one_object(path: Path) -> bool:
+    with open_text(path) as stream:
+        try:
+            return isinstance(json.load(stream), dict)
+        except (ValueError, RecursionError):
+            return False
 
 
 def _csv(path: Path, document: str, separators: str = ",;\t") -> Rows:
@@ -99,7 +112,8 @@ def _csv(path: Path, document: str, separators: str = ",;\t") -> Rows:
     with open_text(path, remedy=ENCODING) as stream:
         begins = []
         for line in stream:
-            begins.append(line)
+            begins.append("\n" if _SEPARATOR.fullmatch(line.strip()) else line)
+            line = begins[-1]
             if line.strip():
                 break
         separator = max(separators, key=lambda one: len(next(csv.reader(begins[-1:], delimiter=one), ())))
@@ -131,13 +145,17 @@ def _sheet(path: Path, document: str) -> Rows:
     try:
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-        cells = load_workbook(BytesIO(content)).get_sheet_by_index(0).to_python(skip_empty_area=False)
+        book = load_workbook(BytesIO(content))
+        cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
     except (CalamineError, OSError) as error:
         raise InputError(f"is damaged or not a spreadsheet ({error}); fetch it again", file=path) from None
+    first, *others = book.sheet_names
+    if others:
+        warn(f"{path.name}: only its first sheet is read, {first!r}, not {', '.join(map(repr, others)):.80}")
     texts = ([_cell_text(cell) for cell in row] for row in cells)
     return _table(path, enumerate(texts, start=1), document)
 
@@ -163,6 +181,11 @@ def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str)
             raise InputError(
                 f"has {more} cells than the header ({len(cells)}, not {len(names)})", file=path, line=line
             )
+        for place, (name, cell) in enumerate(zip(names, cells, strict=True), start=1):
+            if not name and cell.strip() and place > 1:  # the first may be the index that pandas writes
+                raise InputError(
+                    f"has text in column {place}, which has no name in the header", file=path, line=line
+                )
         row: Row = {name: cell for name, cell in zip(names, cells, strict=True) if name}
         for name, cell in row.items():
             if (name == document and _LIST.match(cell)) or (name == "meta" and cell):
@@ -194,7 +217,7 @@ def _parquet(path: Path, _: str) -> Rows:
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"is not a Parquet file ({error})", file=path) from None
+        raise InputError(f"is not a Parquet file ({' '.join(str(error).split())})", file=path) from None
 
 
 FILE_TYPES: dict[str, Callable[[Path, str], Rows]] = {

@@ -1,5 +1,6 @@
 """What cannot be read twice, or is not in UTF-8, as a file that is both."""
 
+import codecs
 import gzip
 import shutil
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from judge.errors import InputError, JudgeError
-from judge.rows.kinds import file_type, is_stream
+from judge.files import is_stream
+from judge.rows.kinds import file_type
 
 
 @contextmanager
@@ -45,6 +47,8 @@ def as_file(path: Path, encoding: str | None = None) -> Iterator[Path]:
 def _saved(stream: Path, name: str, folder: Path, encoding: str | None) -> Path:
     """A copy of a stream under a name that tells its type."""
     copy = folder / "stream"
+    if stream == Path("-") and sys.stdin is None:
+        raise InputError(f"{name} is closed; pipe samples into it, or give a file")
     try:
         with (
             sys.stdin.buffer if stream == Path("-") else stream.open("rb") as source,
@@ -53,20 +57,27 @@ def _saved(stream: Path, name: str, folder: Path, encoding: str | None) -> Path:
             if source.isatty():
                 raise InputError(f"{name} is a terminal; pipe samples into it, or give a file")
             shutil.copyfileobj(source, file)
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error})", file=name) from None
-    return copy.rename(copy.with_suffix(_type_of(copy, encoding or "utf-8")))
+        return copy.rename(copy.with_suffix(_type_of(copy, encoding or "utf-8")))
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"cannot be read ({reason})", file=name) from None
 
 
 def _type_of(file: Path, encoding: str) -> str:
-    """The type of a file, by how it begins."""
+    """The type of a file, by how it begins; within gzip, by how its content does."""
     with file.open("rb") as stream:
         begins = stream.read(4096)
+    packed = ""
+    if begins.startswith(b"\x1f\x8b"):
+        packed = ".gz"
+        with gzip.open(file) as unpacked:
+            begins = unpacked.read(4096)
     for mark, kind in ((b"PAR1", ".parquet"), (b"PK", ".xlsx")):
         if begins.startswith(mark):
-            return kind
+            return kind + packed
     text = begins.decode(_known(encoding), errors="replace").lstrip("\ufeff \t\r\n")
-    return ".json" if text.startswith("[") else ".jsonl" if text.startswith("{") else ".csv"
+    kind = ".json" if text.startswith("[") else ".jsonl" if text.startswith("{") else ".csv"
+    return kind + packed
 
 
 def _known(encoding: str) -> str:
@@ -86,9 +97,13 @@ def _recoded(path: Path, folder: Path, encoding: str) -> Path:
         raise InputError("is not a text, and has no encoding; omit --encoding", file=path)
     copy = folder / f"utf-8-{path.name.removesuffix('.gz')}"
     opened = gzip.open if path.suffix == ".gz" else open
+    plain = codecs.lookup(_known(encoding)).name.startswith("utf-8")
     try:
+        with opened(path, "rb") as begins:
+            if begins.read(3) == codecs.BOM_UTF8 and not plain:
+                raise InputError("is UTF-8 (it begins with its mark); omit --encoding", file=path)
         with (
-            opened(path, "rt", encoding=_known(encoding), newline="") as text,
+            opened(path, "rt", encoding=encoding, newline="") as text,
             copy.open("w", encoding="utf-8", newline="") as file,
         ):
             shutil.copyfileobj(text, file)

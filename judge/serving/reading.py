@@ -3,6 +3,7 @@ it refuses what is not UTF-8, parts of characters and deep nesting, and never fa
 are checked as the rows of files are."""
 
 import asyncio
+import re
 from codecs import BOM_UTF8
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,8 @@ from fastapi import HTTPException, Request
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from judge.errors import InputError, counted
+from judge.errors import InputError, counted, unknown
+from judge.files import parse_json
 from judge.prompting.sentences import claim_spans
 from judge.samples import sample_from_row
 from judge.serving.limits import Limits
@@ -38,14 +40,21 @@ async def read_request(request: Request, limits: Limits) -> Asked:
             wanted fields; ``detail`` says where, what was found and what is wanted, in a few words.
     """
     # Only JSON: pages of other sites can send forms and plain text to a server on localhost, but not JSON.
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+    kind, _, more = request.headers.get("content-type", "").lower().partition(";")
+    charset = re.search(r'charset="?([^\s";]+)', more)
+    if charset is not None and charset[1] not in ("utf-8", "utf8", "us-ascii"):
+        raise HTTPException(415, f"the body must be UTF-8; Content-Type says {charset[1]:.40}")
+    if kind.strip() != "application/json":
         raise HTTPException(415, "the body must be application/json; say so in the header Content-Type")
     body = await _read_body(request, limits)
     try:
         found = JudgeRequest.model_validate_json(body.removeprefix(BOM_UTF8))
     except ValidationError as error:
         raise _explain(error) from None
+    try:
+        parse_json(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as fault:  # a key twice, of which pydantic takes the last
+        raise HTTPException(400, f"the body is not valid JSON: {fault}"[:300]) from None
     if len(found.samples) > limits.max_samples:
         raise HTTPException(
             413, f"{len(found.samples)} samples in one request; at most {limits.max_samples} are taken"
@@ -88,14 +97,18 @@ async def _read_body(request: Request, limits: Limits) -> bytes:
 
 
 def _explain(error: ValidationError) -> HTTPException:
-    """The first problem, with its place; the others are counted."""
+    """An unknown field or else the first problem, with its place; the others are counted."""
     first: Any
-    first, *others = error.errors(include_input=False, include_url=False, include_context=False)
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    first, *others = sorted(found, key=lambda one: one["type"] != "extra_forbidden")
     if first["type"] == "json_invalid":
         return HTTPException(400, f"the body is not valid JSON: {first['msg']}"[:300])
     place = ".".join(str(part)[:40] for part in first["loc"]) or "the body"
     more = f" (and {counted(len(others), 'more problem')})" if others else ""
-    return HTTPException(422, f"{place}: {first['msg']}{more}")
+    message = first["msg"]
+    if first["type"] == "extra_forbidden":
+        message = unknown("field", first["loc"][-1], JudgeRequest.model_fields)
+    return HTTPException(422, f"{place}: {message}{more}")
 
 
 def _check_size(asked: Asked, limits: Limits) -> None:

@@ -491,7 +491,7 @@ def test_wrong_calls(
     before = (folder / "judge.json").read_bytes()
     for arguments, message in [
         (("--model", "owner/name", "--data", data), "owner/name is not a local folder"),
-        (("--model", folder, "--data", tmp_path / "open.jsonl"), "sample '1' has no label"),
+        (("--model", folder, "--data", tmp_path / "open.jsonl"), "sample '1' needs a gold label"),
         (("--model", folder, "--data", tmp_path / "few.jsonl"), "few.jsonl: holds "),
         (("--model", folder, "--data", tmp_path / "none.jsonl"), "no such file"),
     ]:

@@ -251,6 +251,24 @@ def test_ctrl_c_ends_in_one_line(
     assert said.endswith(f"\nstopped{on.format(file=samples.name)}\n") and "Traceback" not in said
 
 
+def test_sigterm_ends_like_ctrl_c(tmp_path: Path, samples: Path) -> None:
+    """It says how to resume, and leaves no copy of the samples behind."""
+    code = (
+        "import os, signal\nfrom judge.batch import file\nfrom judge.cli.main import main\n"
+        "file.judge_file = lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)\nmain()"
+    )
+    command = [sys.executable, "-c", code, "batch", "-", "-o", "o.jsonl", "--model", PASS_FLOOR]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    with samples.open() as stream:
+        ended = subprocess.run(
+            command, stdin=stream, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
+        )
+    assert ended.returncode == 143
+    on = f"judge batch - -o o.jsonl --model {PASS_FLOOR} --resume"
+    assert ended.stderr.endswith(f"stopped; to resume: {on}\n")
+    assert not list(tmp_path.glob("judge-*"))
+
+
 # --- judge batch --------------------------------------------------------------------------------------------
 
 
@@ -288,6 +306,13 @@ def test_batch_for_continuous_integration(
     assert "not faithful: 12 answers of 12; the first is s0" in capsys.readouterr().err
 
 
+def test_deep_meta(tmp_path: Path) -> None:
+    meta = {"deep": json.loads("[" * 600 + "]" * 600)}
+    file = tmp_path / "in.jsonl"
+    file.write_text(json.dumps({"document": "d", "answer": "a", "meta": meta}) + "\n")
+    assert call("batch", file, "-o", tmp_path / "out.jsonl", "--model", PASS_FLOOR) == 0
+
+
 def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Named columns are read; a label keeps its own name; what is wrong is said before anything is judged."""
     file, out = tmp_path / "in.csv", tmp_path / "out.jsonl"
@@ -306,6 +331,7 @@ def test_files_with_other_column_names(tmp_path: Path, capsys: pytest.CaptureFix
     for wrong, message in (
         ("document", "'document' is not a field=column"),
         ("text=context", "unknown field 'text'"),
+        ("answer=response,answer=label", "'answer' is given twice"),
     ):
         assert call("batch", file, "-o", tmp_path / "no.jsonl", *model, "--columns", wrong) == 2
         assert message in one_line(capsys.readouterr().err)
@@ -483,9 +509,12 @@ def test_verdicts_are_not_written_over_the_samples(
     assert call("batch", tmp_path, "-o", tmp_path / "v.jsonl", "--model", PASS_FLOOR) == 2
     assert "is a folder; name a file in it" in one_line(capsys.readouterr().err)
     assert call("batch", samples, "-o", tmp_path, "--model", PASS_FLOOR) == 2
-    assert f"is a folder; name a file in it, such as {tmp_path}/out.jsonl" in one_line(
-        capsys.readouterr().err
-    )
+    assert "is a folder; name a file in it" in one_line(capsys.readouterr().err)
+    os.mkfifo(tmp_path / "pipe")
+    for stream in ("/dev/null", "-", tmp_path / "pipe"):
+        assert call("batch", samples, "-o", stream, "--model", PASS_FLOOR) == 2
+        assert f"{stream}: is not a regular file" in one_line(capsys.readouterr().err)
+    (tmp_path / "pipe").unlink()
     assert {path.name for path in tmp_path.iterdir()} == {samples.name, "labelled.jsonl", "link.jsonl"}
 
 

@@ -64,8 +64,9 @@ def test_a_target_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="could not be written"):
         write_json(tmp_path / "file" / "out.json", {})
     (tmp_path / "folder").mkdir()
-    with pytest.raises(JudgeError, match="could not be written"):
-        write_json(tmp_path / "folder", {})
+    for target in (tmp_path / "folder", Path("-"), Path("/dev/null")):
+        with pytest.raises(InputError, match="name a file"):
+            write_json(target, {})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 

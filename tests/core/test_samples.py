@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.errors import InputError
+from judge.errors import InputError, JudgeWarning
 from judge.rows import as_file, parse_label, read_rows
 from judge.samples import read_samples, row_from_sample, write_samples
 from judge.types import LANGUAGES, Label, Sample, Task, shows
@@ -33,6 +33,7 @@ WRONG_ROWS: list[tuple[object, str | None, str]] = [
     ("{", None, r"is not valid JSON \(.* at column \d+\); expected one object per line"),
     ("[" * 100_000, None, "is not valid JSON"),
     ('{"document": ' + "9" * 5000 + "}", None, "is not valid JSON"),
+    ('{"document": "d", "document": "e"}', None, "is not valid JSON .key 'document' is given twice"),
     ("[1, 2]", None, "is a JSON list, expected an object"),
     ({"document": "d"}, "answer", r"is missing \(the row has: document\)"),
     ({**ROW, "anwser": "x"}, "anwser", "unknown field 'anwser'; did you mean 'answer'.*under 'meta'"),
@@ -91,6 +92,9 @@ def test_a_wrong_row(row: object, field: str | None, message: str, tmp_path: Pat
         ("in.jsonl", json.dumps(ROW).encode("utf-16"), r"in\.jsonl:1: is not UTF-8 text.*--encoding utf-16"),
         ("in.json", b'{"answer": "x"}\n[', r"in\.json:1: field 'document': is missing"),
         ("in.json", b'[{"answer": "x"}, 3]', r"in\.json:1: field 'document': is missing"),
+        ("in.json", b'[{"a": 1, "a": 2}]', "key 'a' is given twice"),
+        ("in.json", b'{\n"data": [{"answer": "x"}]}', r"in\.json: holds one object; .* a list of objects"),
+        ("in.jsonl", b'{"document": "d', r"in\.jsonl:1: .*Unterminated string starting at column 14\)"),
         ("in.json", b"[3]", r"in\.json:1: is a JSON int, expected an object"),
         ("in.json", b'[\n{"answer"', r"in\.json:2: is not valid JSON"),
         ("in.xlsx", b"PK", r"in\.xlsx: is damaged or not a spreadsheet"),
@@ -182,6 +186,7 @@ def test_csv(tmp_path: Path) -> None:
         ('document,answer\nd,"a\nd,a\nd,a\n', r"in\.csv:2: opens a quotation mark that nothing closes"),
         ('document,answer\nd,"a" b\n', r"in\.csv:2: is not a row of CSV .*doubled"),
         ("document,answer,answer\nd,a,b\n", r"in\.csv:1: column 'answer' appears twice in the header"),
+        ("id,document,answer,\n1,d,a,\n2,d,a,or so\n", r"in\.csv:3: has text in column 4, which has no name"),
         ("document,answer\n\"['d', 'e']\",a\n", r"in\.csv:2: field 'document': is not valid JSON as in"),
         ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is not valid JSON"),
         ("document,answer,lable\nd,a,PASS\n", r"in\.csv:2: field 'lable': unknown field.*'label'"),
@@ -199,6 +204,8 @@ def test_wrong_csv(lines: str, message: str, tmp_path: Path) -> None:
     [
         ("in.csv", '\ufeffdocument;answer\n"a,b;c";1,5\n;\n\n'),
         ("in.csv", "document\tanswer\na,b;c\t1,5\n"),
+        ("in.csv", 'sep=;\r\ndocument;answer\r\n"a,b;c";1,5\r\n'),
+        ("in.csv", "\tdocument\tanswer\n0\ta,b;c\t1,5\n"),
         ("in.tsv", "document\tanswer\r\na,b;c\t1,5\r\n"),
         ("in.ndjson", '{"document": "a,b;c", "answer": "1,5"}\n'),
         ("in.json", ' [{"document": "a,b;c", "answer": "1,5"}]'),
@@ -225,6 +232,9 @@ def test_a_spreadsheet(tmp_path: Path) -> None:
     path.write_bytes(sheet([{"id": 7, "document": "d", "answer": 42, "label": "FAIL"}]))
     [sample] = read_samples(path)
     assert (sample.id, sample.document, sample.answer, sample.label) == ("7", "d", "42", Label.FAIL)
+    path.write_bytes(sheet([ROW], "One", "Two"))
+    with pytest.warns(JudgeWarning, match=r"in\.xlsx: only its first sheet is read, 'One', not 'Two'"):
+        assert len(list(read_samples(path))) == 1
 
 
 def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +248,16 @@ def test_other_encodings_and_streams(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ):
         with pytest.raises(InputError, match=message), as_file(path, wrong):
             pass
-    for content in (b'{"document": "d"}', b'[{"document": "d"}]', b"document\nd\n"):
+    path.write_text("document;answer\ncafé;x\n", encoding="utf-8-sig")
+    with pytest.raises(InputError, match=r"in\.csv: is UTF-8 .*omit --encoding"), as_file(path, "cp1252"):
+        pass
+    with as_file(path, "utf8") as file:
+        assert [sample.document for sample in read_samples(file)] == ["café"]
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="standard input is closed"), as_file(Path("-")):
+        pass
+    given = b'{"document": "d"}', b'[{"document": "d"}]', b"document\nd\n"
+    for content in (*given, *map(gzip.compress, given)):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         message = r"^standard input:\d: field 'answer': is missing"
         with pytest.raises(InputError, match=message), as_file(Path("-")) as file:
@@ -299,6 +318,13 @@ def test_columns(tmp_path: Path) -> None:
     assert (sample.document, sample.answer, sample.label) == ("q", "FAIL", None)
     with pytest.raises(InputError, match=r"in\.jsonl:1: field 'label': unknown column 'respons'.*'response'"):
         list(read_samples(tmp_path / "in.jsonl", {**columns, "label": "respons"}))
+    write(tmp_path / "in.jsonl", {"ID": 1, "Document": "d", "Source": "s", "Meta": {}, "Answer": "a"})
+    named = "id=ID,document=Document,answer=Answer,source=Source,meta=Meta "
+    with pytest.raises(InputError, match=f"--columns {named}"):
+        list(read_samples(tmp_path / "in.jsonl"))
+    write(tmp_path / "in.jsonl", *rows)
+    with pytest.raises(InputError, match="label': is missing; sample 'row-2' needs a gold label"):
+        list(read_samples(write(tmp_path / "gold.jsonl", {**ROW, "label": "PASS"}, ROW), gold=True))
     with pytest.raises(InputError, match="unknown field 'anser'; did you mean 'answer'"):
         list(read_samples(tmp_path / "in.jsonl", {**columns, "anser": "response"}))
 

@@ -317,6 +317,7 @@ MALFORMED = {
     "deep and closed": (b"[" * 50_000 + b"]" * 50_000, 400),
     "a long number": (b'{"samples": ' + b"9" * 100_000 + b"}", (400, 422)),
     "a list": (b"[]", 422),
+    "a key twice": (b'{"samples": [{"document": "x", "answer": "x", "answer": "y"}]}', 400),
     "not a number": (b'{"samples": NaN}', (400, 422)),
     "none": (b'{"samples": []}', 422),
     "an unknown field": (field(lable="PASS"), 422),
@@ -356,9 +357,14 @@ def test_samples_come_in_the_forms_that_batch_takes(floor: Running) -> None:
             sample_from_row(ONE | wrong)
         detail = floor.judge(ONE | wrong).json()["detail"]
         assert detail == f"samples.0.{place}: {refused.value.found}"
+    for wrong in ({"sample": [ONE]}, {"samples": [ONE], "sample": 1}):
+        detail = floor.client.post("/v1/judge", json=wrong).json()["detail"]
+        assert detail.startswith("sample: unknown field 'sample'; did you mean 'samples'? (known: claims")
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/json; charset=utf-16"]
+)
 def test_only_json_is_read(kind: str, floor: Running) -> None:
     response = floor.client.post("/v1/judge", content=field(), headers={"content-type": kind})
     assert response.status_code == 415

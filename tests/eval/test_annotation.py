@@ -187,6 +187,15 @@ def test_marks_and_texts_have_to_fit(write: Write) -> None:
         decide(other, read_exports([write({1: 8 * "P"})]))
 
 
+def test_tasks_are_replaced_only_when_asked(tmp_path: Path) -> None:
+    write_samples(tmp_path / "towers.jsonl", SAMPLES)
+    command = (app, tmp_path / "towers.jsonl", "-o", tmp_path / "out")
+    assert call(*command).exit_code == 0
+    with pytest.raises(InputError, match="holds tasks already"):
+        call(*command)
+    assert call(*command, "--overwrite").exit_code == 0
+
+
 def test_command(write: Write, tmp_path: Path) -> None:
     export = write({1: "PFPFPFPF", 2: "PFPFPPPF", 3: "PFPUFPPF"})
     done = call(agreement, export, "--bootstrap", "50")

@@ -339,6 +339,9 @@ def test_command(folders: list[Path], tmp_path: Path) -> None:
     done = call(folders[1], "--html", page, "--markdown", text, "--model-card", card)
     assert done.exit_code == 0 and all(str(path) in done.stdout for path in (page, text, card))
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    text.rename(tmp_path / "in.jsonl")
+    with pytest.raises(InputError, match=r"in\.jsonl: is not a result; give a folder"):
+        call(tmp_path / "in.jsonl")
     with pytest.raises(InputError, match="is the run finished"):
         call(folders[1], tmp_path / "nothing", "--html", tmp_path / "b.html")
     assert not (tmp_path / "b.html").exists()
