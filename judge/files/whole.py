@@ -86,7 +86,7 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
             if not line.strip():
                 continue
             try:
-                row = parse_json(line)
+                row = parse_json(line.rstrip("\r\n"))  # errors count columns within the line
             except (ValueError, RecursionError) as error:  # a key twice, too many digits, too deep
                 reason = str(error)
                 if isinstance(error, json.JSONDecodeError):
