@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -60,9 +61,12 @@ def _sets(
             if name in names:
                 raise
             say(f"{name} left out: {error}")
+    times = Counter([*sets, *(benchmark.name for benchmark in files)])
     for benchmark in files:
-        if benchmark.name in sets:
+        if times[benchmark.name] > 1:
             benchmark = replace(benchmark, name=benchmark.title)
+        if benchmark.name in sets:
+            raise InputError(f"{benchmark.name} is the name of two sets; rename the file")
         sets[benchmark.name] = benchmark, benchmark.load()
     if not sets:
         raise InputError("found no benchmark files; give --data-dir")

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from benchmarks.eval_drill import drill
 from eval import benchmarks
-from eval.cli import app
+from eval.benchmarks.samples_file import samples_file
+from eval.cli import _sets, app
 from eval.compare import app as compare
 from eval.default_sets import default_sets
 from eval.open_factual.cli import app as open_factual
@@ -113,11 +114,16 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
     assert "the bundled probes and the judge's own test split" in said[0] and "judge data fetch" in said[1]
 
 
-def test_two_sets_in_one_result(data: Path, tmp_path: Path) -> None:
+def test_two_sets_in_one_result(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "b").mkdir()
     other = Path(shutil.copy(data, tmp_path / "b"))
     found = reports("--model", PASS_FLOOR, "--samples", data, "--samples", other)
-    assert [report["benchmark"] for report in found] == ["mine.jsonl", str(other)]
+    assert [report["benchmark"] for report in found] == [str(data), str(other)]
+    monkeypatch.chdir(tmp_path)  # now the second has the name that the first had by itself
+    found = reports("--model", PASS_FLOOR, "--samples b/mine.jsonl --samples mine.jsonl")
+    assert [report["benchmark"] for report in found] == ["b/mine.jsonl", "mine.jsonl"]
+    with pytest.raises(InputError, match="probes is the name of two sets"):
+        _sets(["probes"], [samples_file(Path("probes"))], None, print)
 
 
 def test_attacked_samples(data: Path) -> None:
