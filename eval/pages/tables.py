@@ -61,7 +61,7 @@ def _main(group: SampleSet) -> Table:
             kind,
         )  # fmt: skip
 
-    rows = [row(run.name, run.report.metrics, "judge") for run in group.runs]
+    rows = [row(run.name, run.report.mean_metrics(), "judge") for run in group.runs]
     rows += [row(name, metrics, "floor") for name, metrics in group.report.floors.items()]
     left_out = [f"{name} left out: {reason}" for name, reason in group.report.floors_left_out.items()]
     head = ("judge", "n", "accuracy", "balanced accuracy", "precision", "recall", "F1", "AUROC")

@@ -283,6 +283,12 @@ def test_repeated_runs_and_cost_are_shown(tmp_path: Path) -> None:
     mean, spread = (100 * found["accuracy"] for found in (report.repeats.mean, report.repeats.spread))
     text = markdown(sets)
     assert f"| **same** | 2 | - | {mean:.1f} ± {spread:.1f} |" in text
+    board, main = (re.findall(r"\| \*\*same\*\* \|.* (?:40) \|.*", text))[:2]
+    assert f" {mean:.1f} |" in board and f" {mean:.1f} |" in main
+    write_card(sets, tmp_path / "README.md")
+    found = yaml.safe_load((tmp_path / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+    metrics = found["model-index"][0]["results"][0]["metrics"]
+    assert metrics[0]["value"] == round(report.repeats.mean["accuracy"], 4)
     part = next(iter(report.repeats.tables["source"].values()))
     cell = f"{100 * part.mean['accuracy']:.1f} ± {100 * part.spread['accuracy']:.1f}"
     balanced = f"{100 * part.mean['balanced_accuracy']:.1f} ± {100 * part.spread['balanced_accuracy']:.1f}"

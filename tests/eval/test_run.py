@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from eval.benchmarks.base import Benchmark
+from eval.gates import check_limits
 from eval.judging import describe_run
 from eval.pages.terminal import print_report
 from eval.quotes import quote_figures
@@ -212,6 +213,9 @@ def test_repeated_runs_have_a_mean_and_a_spread() -> None:
     part = repeats.tables["source"]["a"]
     assert part.mean["accuracy"] == pytest.approx(2 / 3) and part.spread["accuracy"] > 0.28
     assert report.tables["source"]["a"].accuracy == 1.0  # the first run alone
+    with pytest.raises(JudgeError, match=r"bench: accuracy is 0.667, under 0.7"):
+        check_limits([report], {"accuracy": 0.7})
+    assert report.mean_metrics().accuracy_ci is None
 
 
 def test_the_benchmarks_own_figures_have_a_mean_and_a_spread_too() -> None:
