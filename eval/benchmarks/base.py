@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval.replay import Replay
 from eval.sampling import take
 from judge.checker import Checker
 from judge.errors import InputError
@@ -99,6 +100,8 @@ class Benchmark:
 
     def judge(self, judge: Checker) -> Checker:
         """The judge as this benchmark asks it; one with a prompt from a template keeps that."""
+        if isinstance(judge, Replay):
+            return judge.on(self.name)
         if self.ask is None or not isinstance(judge, Judge) or not isinstance(judge.prompt, BuiltinPrompt):
             return judge
         return self.ask(judge)
