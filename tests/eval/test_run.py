@@ -24,7 +24,7 @@ from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.models.base import model_fingerprint as fingerprint
 from judge.models.trained_on import fingerprint as trained_on
 from judge.models.trained_on import write_trained_on
-from judge.types import Label, Mode, Sample, Usage, Verdict
+from judge.types import Label, Mode, Sample, Task, Usage, Verdict
 
 
 class Scripted:
@@ -355,6 +355,9 @@ def test_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
     changed = [replace(SAMPLES[0], document="new"), *SAMPLES[1:]]
     with pytest.raises(InputError, match=r"bench\.data changed"):
         run(samples=changed, out=tmp_path)
+    for field in ({"language": "zh"}, {"task": Task.SUMMARIZATION}, {"source": "c"}):
+        with pytest.raises(InputError, match="the tasks, languages or sources of the samples changed"):
+            run(samples=[replace(SAMPLES[0], **field), *SAMPLES[1:]], out=tmp_path)
     assert (tmp_path / "verdicts.jsonl").read_bytes() == before
     write_reports(tmp_path, [run(out=tmp_path)])
     with pytest.raises(InputError, match="holds a result of another run; name was"):
