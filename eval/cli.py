@@ -189,6 +189,11 @@ def evaluate_command(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
         encoder=encoder, **settings,
     )  # fmt: skip
+    if names and samples and settings["decoding"] is None and judges[0].describe().get("guided"):
+        say(
+            "with a file of samples, replies on the benchmarks are constrained too; published figures are of "
+            "free ones (--set decoding=free)"
+        )
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     answered = None

@@ -20,7 +20,7 @@ from eval.default_sets import default_sets
 from eval.open_factual.cli import app as open_factual
 from eval.pages.cli import app as report
 from eval.report import read_reports
-from judge.baselines.rules import TRIVIAL_BASELINES
+from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.cli.main import main as judge
 from judge.errors import InputError, JudgeError
 from judge.formats.files import MissingFiles
@@ -143,8 +143,6 @@ def test_floor_data(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge.baselines.rules import TrivialBaseline
-
     asked: dict[str, Any] = {}
 
     def load(model: str, **options: Any) -> Any:
@@ -162,6 +160,21 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
     ):
         assert call("--model org/m --limit 2 --set bootstrap=0", command).exit_code == 0
         assert asked["decoding"] == taken
+
+
+def test_constrained_replies_on_a_benchmark_are_told(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Guided(TrivialBaseline):
+        def describe(self) -> dict[str, Any]:
+            return {**super().describe(), "guided": True}
+
+    monkeypatch.setattr("judge.load.load_judge", lambda model, **options: Guided(PASS_FLOOR))
+    for command, told in (
+        (f"--benchmarks probes --samples {data}", True),
+        (f"--benchmarks probes --samples {data} --set decoding=constrained", False),
+        (f"--samples {data}", False),
+    ):
+        result = call("--model org/m --mode reason --limit 2 --set bootstrap=0", command)
+        assert ("(--set decoding=free)" in " ".join(result.stderr.split())) is told
 
 
 @pytest.mark.parametrize(
