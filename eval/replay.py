@@ -103,7 +103,7 @@ class Replay(Checker):
 
 
 Recorded = tuple[dict[str, dict[str, Verdict]], int]
-"""Verdicts by the id of their sample, or by the sample's hash where they were recorded here, then by benchmark
+"""Verdicts by the id of their sample, or by the sample's hash where they were recorded here, and by benchmark
 (empty if unknown); and the number of repeated ones."""
 
 
