@@ -11,6 +11,7 @@ from pathlib import Path
 
 from eval.comparison import SameSamples, same_samples
 from eval.resampling import Interval, Outcomes, interval
+from eval.verdicts import read_run
 from judge.cascade import certainty, pooled, stands
 from judge.types import Verdict
 
@@ -55,12 +56,16 @@ def cascade_curves(
 ) -> list[CascadeCurve]:
     """What cascades of two judges would do on each benchmark that both result folders hold.
 
+    A common probability makes the label ``FAIL`` from the second judge's threshold on, as in a cascade.
+
     Raises:
         InputError: see :func:`eval.comparison.same_samples`.
     """
     found = []
+    judged = (read_run(second) or {}).get("benchmarks", {})
     for both in same_samples(first, second):
-        pool = [pooled(*pair, first_weight) for pair in zip(both.first, both.second, strict=True)]
+        at = judged.get(both.benchmark, {}).get("judge", {}).get("threshold")
+        pool = [pooled(*pair, first_weight, at) for pair in zip(both.first, both.second, strict=True)]
         asked = sures_of(both.first) if sures is None else sures
         steps = [_step(both, pool, sure, bootstrap, seed) for sure in asked]
         alone = _step(both, both.second, None, bootstrap, seed)

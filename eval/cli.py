@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -60,9 +61,12 @@ def _sets(
             if name in names:
                 raise
             say(f"{name} left out: {error}")
+    times = Counter([*sets, *(benchmark.name for benchmark in files)])
     for benchmark in files:
-        if benchmark.name in sets:
+        if times[benchmark.name] > 1:
             benchmark = replace(benchmark, name=benchmark.title)
+        if benchmark.name in sets:
+            raise InputError(f"{benchmark.name} is the name of two sets; rename the file")
         sets[benchmark.name] = benchmark, benchmark.load()
     if not sets:
         raise InputError("found no benchmark files; give --data-dir")
@@ -185,6 +189,11 @@ def evaluate_command(
         model, runs=runs, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed, floor_data=fit_on,
         encoder=encoder, **settings,
     )  # fmt: skip
+    if names and samples and settings["decoding"] is None and judges[0].describe().get("guided"):
+        say(
+            "with a file of samples, replies on the benchmarks are constrained too; published figures are of "
+            "free ones (--set decoding=free)"
+        )
     run = describe_run(judges, sets, floor_data=None if fit_on is None else data_hash(fit_on))
     reports = []
     answered = None

@@ -29,11 +29,11 @@ def parse_limits(given: Sequence[str]) -> dict[str, float]:
 
 
 def check_limits(reports: Sequence[Report], limits: dict[str, float]) -> None:
-    """Raise ``JudgeError`` where a benchmark's figure lies under its limit, or is not there."""
+    """Raise ``JudgeError`` where a benchmark's figure, of repeats the mean, is under its limit or missing."""
     under = []
     for report in reports:
         for name, limit in limits.items():
-            value = getattr(report.metrics, name)
+            value = getattr(report.mean_metrics(), name)
             if value is None or value < limit:
                 told = "none" if value is None else f"{value:.3f}"
                 under.append(f"{report.benchmark}: {name} is {told}, under {limit:g}")

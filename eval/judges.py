@@ -111,7 +111,7 @@ def load_judges(
     from eval.baselines.selfcheck import Consistency
     from eval.embeddings import TextEncoder
 
-    base = load_judge(rest, **options)
+    base = load_judge(rest, mode="verdict", **options)  # what they ask of it is a label
     if not isinstance(base, Judge):
         raise InputError(f"{prefix}: asks a language model; {rest} is none")
     if prefix == "ragas":

@@ -1,5 +1,6 @@
 """Running a judge over samples: what identifies a run, and how an interrupted one goes on."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -9,6 +10,7 @@ from eval.benchmarks.base import Benchmark
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
 from judge.errors import JudgeError, counted
+from judge.files import sha256_text
 from judge.models.base import with_weights
 from judge.types import Sample, Verdict
 
@@ -34,6 +36,9 @@ def describe_run(
                 "judge": describe_judge(benchmark.judge(judges[0])),
                 "samples": len(samples),
                 "data": data_hash(samples),
+                "kinds": sha256_text(
+                    json.dumps([[item.task, item.language, item.source] for item in samples])
+                ),
             }
             for benchmark, samples in sets
         },

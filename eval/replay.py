@@ -9,6 +9,7 @@ Three forms of file are known by their fields:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ class Replay(Checker):
     """A file of recorded verdicts as a judge (a :class:`judge.checker.Checker`).
 
     A sample without a recorded verdict is not parsed. Where a sample has several, the first one counts: a
-    judge that is asked until it says something else is another judge.
+    judge that is asked until it says something else is another judge. Where several benchmarks have it, each
+    has its own.
 
     Args:
         name: ``replay:FILE``, or ``replay:FILE#JUDGE`` for a file with the verdicts of several judges.
@@ -38,6 +40,7 @@ class Replay(Checker):
 
     name = ""
     mode: Mode = "verdict"
+    benchmark = ""
     chunk = 0  # that none of the samples was recorded can only be told of all
 
     def __init__(self, name: str):
@@ -66,11 +69,17 @@ class Replay(Checker):
             "repeated": self._repeated,
         }
 
+    def on(self, benchmark: str) -> "Replay":
+        """The same judge, asked by a benchmark."""
+        found = copy(self)
+        found.benchmark = benchmark
+        return found
+
     def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """The recorded verdict of each sample.
 
         Raises:
-            InputError: none of the samples has one.
+            InputError: none of the samples has one, or one has those of other benchmarks.
         """
         found = [self._find(sample) for sample in samples]
         if samples and not any(found):
@@ -83,16 +92,24 @@ class Replay(Checker):
             yield verdict or Verdict(None, error="no recorded verdict")
 
     def _find(self, sample: Sample) -> Verdict | None:
-        return self._verdicts.get(sample_hash(sample)[:16]) or self._verdicts.get(sample.id)
+        found = self._verdicts.get(sample_hash(sample)[:16]) or self._verdicts.get(sample.id) or {}
+        if len(found) > 1 and self.benchmark not in found:
+            raise InputError(
+                f"has verdicts on sample {sample.id!r} of {' and '.join(found)}, and none of "
+                f"{self.benchmark!r}",
+                file=self.path,
+            )
+        return found.get(self.benchmark) or next(iter(found.values()), None)
 
 
-Recorded = tuple[dict[str, Verdict], int]
-"""Verdict by the id of its sample, or by the sample's hash where it was recorded here; and repeated ones."""
+Recorded = tuple[dict[str, dict[str, Verdict]], int]
+"""Verdicts by the id of their sample, or by the sample's hash where they were recorded here, and by benchmark
+(empty if unknown); and the number of repeated ones."""
 
 
 def _read(path: Path) -> dict[str, Recorded]:
     """The verdicts of a file by judge; the first on each sample."""
-    found: dict[str, dict[str, Verdict]] = {}
+    found: dict[str, dict[str, dict[str, Verdict]]] = {}
     repeated: dict[str, int] = {}
     for line, row in read_rows(path):
         try:
@@ -101,9 +118,10 @@ def _read(path: Path) -> dict[str, Recorded]:
             raise InputError(str(error), file=path, line=line) from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"is not a recorded verdict ({error!r})", file=path, line=line) from None
-        verdicts = found.setdefault(judge, {})
-        repeated[judge] = repeated.get(judge, 0) + (sample in verdicts)
-        verdicts.setdefault(sample, verdict)
+        verdicts = found.setdefault(judge, {}).setdefault(sample, {})
+        benchmark = str(row.get("benchmark") or "")
+        repeated[judge] = repeated.get(judge, 0) + (benchmark in verdicts)
+        verdicts.setdefault(benchmark, verdict)
     if not found:
         raise InputError("holds no verdict", file=path)
     return {judge: (verdicts, repeated[judge]) for judge, verdicts in found.items()}

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from eval import processes
 from eval.benchmarks.base import Figures
 from eval.calibration import Calibration
-from eval.metrics import Metrics
-from eval.repeats import Repeats, Tables
+from eval.metrics import INTERVALS, Metrics
+from eval.repeats import FIGURES, Repeats, Tables
 from eval.verdicts import REPORT
 from judge.errors import InputError
 from judge.files import write_json
@@ -80,6 +80,14 @@ class Report:
     versions: dict[str, str]
     command: str
     date: str
+
+    def mean_metrics(self) -> Metrics:
+        """The common figures; of repeated runs their means, without the intervals, which are of the first."""
+        if self.repeats is None:
+            return self.metrics
+        changed: dict[str, Any] = {f"{name}_ci": None for name in INTERVALS}
+        changed |= {name: self.repeats.mean.get(name) for name in FIGURES}
+        return replace(self.metrics, **changed)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from judge.errors import InputError
 from judge.types import Sample
 
+SMALL = 5
+"""Below this many drawn samples a stratum, shares are those of labels and sources one after the other."""
+
 
 def take(samples: Sequence[Sample], limit: int | None, seed: int = 0) -> list[Sample]:
     """Draw ``limit`` samples, each (source, label) in proportion, and return them in their own order.
 
-    Shares are rounded by largest remainder, so that no stratum is off its share by one or more. The same
-    samples, limit and seed always give the same draw. ``None``, or a limit that is not smaller than the set,
-    gives all of it.
+    Shares are rounded by largest remainder, so that no stratum is off its share by one or more. Where strata
+    are so small that this would lose the shares of the labels, every so many-th sample is drawn, label by
+    label and source by source. The same samples, limit and seed always give the same draw. ``None``, or a
+    limit that is not smaller than the set, gives all of it.
 
     Raises:
         InputError: the limit is below 1.
@@ -25,12 +29,22 @@ def take(samples: Sequence[Sample], limit: int | None, seed: int = 0) -> list[Sa
     for position, sample in enumerate(samples):
         strata.setdefault((sample.source, sample.label or ""), []).append(position)
 
+    draw = random.Random(seed)
+    if limit < SMALL * len(strata):
+        mixed = draw.sample(sorted(strata), len(strata))
+        ordered = [
+            row
+            for key in sorted(mixed, key=lambda key: key[1])
+            for row in draw.sample(strata[key], len(strata[key]))
+        ]
+        start = draw.randrange(len(samples))
+        chosen = [ordered[(number * len(samples) + start) // limit] for number in range(limit)]
+        return [samples[position] for position in sorted(chosen)]
+
     shares = {key: divmod(limit * len(rows), len(samples)) for key, rows in strata.items()}
     counts = {key: whole for key, (whole, _) in shares.items()}
     by_remainder = sorted(shares, key=lambda key: (-shares[key][1], key))
     for key in by_remainder[: limit - sum(counts.values())]:
         counts[key] += 1
-
-    draw = random.Random(seed)
     chosen = [row for key in sorted(strata) for row in draw.sample(strata[key], counts[key])]
     return [samples[position] for position in sorted(chosen)]

@@ -25,11 +25,15 @@ NAME = 17
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share from 0 to 1 with its 95 % interval; of several runs the mean, with their standard deviation."""
+    """A share from 0 to 1 with its 95 % interval; of several runs the mean, with their standard deviation.
+
+    ``name`` says whose it is, where the table does not.
+    """
 
     value: float | None
     interval: Interval | None = None
     spread: float | None = None
+    name: str = ""
 
 
 Cell = str | int | float | Share | None
@@ -74,7 +78,8 @@ def shown(cell: Cell) -> str:
     if isinstance(cell, Share):
         bounds = "" if cell.interval is None else f" ({'–'.join(map(percent, cell.interval))})"
         spread = "" if cell.spread is None else f" ± {percent(cell.spread)}"
-        return percent(cell.value) + spread + bounds
+        name = f" ({cell.name})" if cell.name else ""
+        return percent(cell.value) + spread + bounds + name
     if cell is None or isinstance(cell, float):
         return percent(cell)
     return f"{cell:,}" if isinstance(cell, int) else cell

@@ -82,7 +82,7 @@ def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> Non
         return
     if not (out / REPORT).exists() and not (out / VERDICTS).exists():
         return
-    found = differences(_read_run(out / RUN), json.loads(json.dumps(run)))
+    found = differences(read_run(out), json.loads(json.dumps(run)))
     if found:
         more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
         raise InputError(
@@ -139,9 +139,9 @@ class VerdictFile:
         self._file.close()
 
 
-def _read_run(path: Path) -> Any:
-    """What ``run.json`` says; ``None`` if it is not there or not whole."""
+def read_run(out: Path) -> Any:
+    """What ``run.json`` of a result says; ``None`` if it is not there or not whole."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads((out / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None

@@ -95,7 +95,11 @@ def _draw(samples: list[Sample], per_source: int | None, sources: list[str], see
     chosen = [sample for sample in samples if not sources or sample.source in sources]
     if per_source is None:
         return chosen
-    drawn = [sample for source in sources or parts for sample in take(parts[source], per_source, seed)]
+    drawn = [
+        sample
+        for source in dict.fromkeys(sources or parts)
+        for sample in take(parts[source], per_source, seed)
+    ]
     random.Random(seed).shuffle(drawn)
     return drawn
 

@@ -11,12 +11,15 @@ A runner needs no more than this::
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from eval.replay import Replay
 from eval.sampling import take
+from judge.cascade import CascadeJudge
 from judge.checker import Checker
-from judge.errors import InputError
+from judge.claims import ClaimsJudge
+from judge.errors import InputError, warn
 from judge.formats.files import resolve_data_dir
 from judge.judge import Judge
 from judge.prompting.prompts import BuiltinPrompt
@@ -41,6 +44,22 @@ def accuracy(judged: Sequence[tuple[Sample, Verdict]]) -> float | None:
 def no_figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
     """Of a benchmark that is measured by the common metrics alone."""
     return {}
+
+
+def _uncalibrated(judge: Judge, benchmark: str) -> Judge:
+    """A judge without what was fitted to the common prompt; a threshold that somebody chose stays."""
+    found = judge.calibration()
+    if found is None:
+        return judge
+    moved = found.curve.shift != 0
+    fitted = judge.threshold in [kept.threshold for kept in found.thresholds.values()]
+    fitted = fitted or (moved and judge.threshold == found.half)
+    if fitted or moved:
+        warn(
+            f"{benchmark}: {judge.name} is not calibrated for this benchmark's own prompt; --prior and a "
+            "threshold that judge calibrate found are left out"
+        )
+    return replace(judge, calibrations={}, threshold=None if fitted else judge.threshold)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +118,19 @@ class Benchmark:
 
     def judge(self, judge: Checker) -> Checker:
         """The judge as this benchmark asks it; one with a prompt from a template keeps that."""
-        if self.ask is None or not isinstance(judge, Judge) or not isinstance(judge.prompt, BuiltinPrompt):
+        if isinstance(judge, Replay):
+            return judge.on(self.name)
+        if self.ask is None:
             return judge
-        return self.ask(judge)
+        if isinstance(judge, CascadeJudge):
+            first, second = self.judge(judge.first), self.judge(judge.second)
+            kept = getattr(second, "threshold", None) == getattr(judge.second, "threshold", None)
+            return replace(judge, first=first, second=second, threshold=judge.threshold if kept else None)
+        if isinstance(judge, ClaimsJudge):
+            return replace(judge, judge=self.judge(judge.judge), calibration=None)
+        if not isinstance(judge, Judge) or not isinstance(judge.prompt, BuiltinPrompt):
+            return judge
+        return self.ask(_uncalibrated(judge, self.name))
 
     def tables(self, samples: Sequence[Sample]) -> dict[str, dict[str, list[int]]]:
         """Table to row to the positions of the row's samples, in the order in which rows first occur."""

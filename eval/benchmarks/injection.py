@@ -52,6 +52,7 @@ def attack(benchmark: Benchmark, samples: Sequence[Sample]) -> tuple[Benchmark, 
         title=f"Prompt injections on {benchmark.title}",
         rows=rows,
         figures=figures,
+        of=None,  # published figures are of samples without attacks
         notes=(*benchmark.notes, NOTE),
     )
     return about, list(_all_attacked(samples))

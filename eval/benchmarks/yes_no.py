@@ -74,6 +74,11 @@ class YesNoJudge(Checker):
         return self.judge.chunk
 
     @property
+    def threshold(self) -> float | None:
+        """The judge's: an answered sample is ``FAIL`` at or above this ``p_fail``; by default as answered."""
+        return self.judge.threshold
+
+    @property
     def max_new_tokens(self) -> int:
         """Limit of a reply."""
         return SHORT_REPLY if self.mode == "verdict" else self.judge.max_new_tokens
@@ -116,9 +121,13 @@ class YesNoJudge(Checker):
         scores = self._p_yes(asked, answers)
         for item, reply, answer, p_yes in zip(asked, replies, answers, scores, strict=True):
             yes_is_fail = label_of(item.sample, yes=True) is Label.FAIL
+            p_fail = p_yes if p_yes is None or yes_is_fail else 1 - p_yes
+            label = None if answer is None else label_of(item.sample, answer[1].lower() == "yes")
+            if label is not None and p_fail is not None and self.threshold is not None:
+                label = Label.FAIL if p_fail >= self.threshold else Label.PASS
             yield Verdict(
-                None if answer is None else label_of(item.sample, answer[1].lower() == "yes"),
-                p_yes if p_yes is None or yes_is_fail else 1 - p_yes,
+                label,
+                p_fail,
                 reasoning=reply.text if self.mode == "reason" else None,
                 raw=reply.text,
                 error=UNMATCHED if answer is None else None,

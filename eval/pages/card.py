@@ -63,7 +63,7 @@ def _results(group: SampleSet, run: Run) -> "Iterator[EvalResult]":
 
     report = run.report
     for name, (kind, title) in METRICS.items():
-        value = getattr(report.metrics, name)
+        value = getattr(report.mean_metrics(), name)
         if value is not None:
             yield EvalResult(
                 task_type="text-classification",

@@ -66,7 +66,8 @@ def unbeaten(lines: Sequence[Standing]) -> list[Standing]:
 
 def _judge(run: Run, number: int, group: SampleSet) -> Standing:
     report = run.report
-    figure, floor = main_figure(report.metrics), best_floor(report.floors)
+    metrics = report.mean_metrics()
+    figure, floor = main_figure(metrics), best_floor(report.floors)
     size, size_class = _size(report.judge.get("parameters"))
     return Standing(
         run=number,
@@ -75,7 +76,7 @@ def _judge(run: Run, number: int, group: SampleSet) -> Standing:
         mode=report.mode,
         size=size,
         size_class=size_class,
-        metrics=report.metrics,
+        metrics=metrics,
         parameters=report.judge.get("parameters"),
         samples_per_second=report.samples_per_second,
         best_floor=floor[0] if floor else None,

@@ -5,13 +5,12 @@ from typing import Any
 
 from eval.benchmarks.base import Figures
 from eval.metrics import Metrics
+from eval.pages.parts import BEST_RULE, part_tables, rule
 from eval.pages.runs import Run, SampleSet
 from eval.pages.several import cell, note, repeated_runs, spreads
 from eval.pages.slices import slices
 from eval.pages.standings import Standing
-from eval.tables import Cell, Kind, Row, Share, Table, percent, points
-
-BEST_RULE = "best trivial rule"
+from eval.tables import Cell, Kind, Row, Share, Table, points
 
 
 def leaderboard(lines: Sequence[Standing]) -> Table:
@@ -22,7 +21,7 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
                 line.name, line.set, line.mode, line.size or "-", line.metrics.n,
                 Share(line.metrics.accuracy, line.metrics.accuracy_ci),
                 Share(line.metrics.balanced_accuracy, line.metrics.balanced_accuracy_ci),
-                _rule(line.best_floor, line.floor_figure),
+                rule(line.best_floor, line.floor_figure),
                 points(line.lift), line.metrics.f1, line.metrics.auroc, line.metrics.coverage,
             )
         )
@@ -39,15 +38,10 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
 def set_tables(group: SampleSet) -> list[Table]:
     """Everything about one set: judges and baselines, by part, own figures, published rows, cost, slices."""
     found = (
-        _main(group), _unparsed(group), repeated_runs(group), *_parts(group), *_figures(group),
+        _main(group), _unparsed(group), repeated_runs(group), *part_tables(group), *_figures(group),
         *_published(group), _calibration(group), *_slices(group), _cost(group),
     )  # fmt: skip
     return [table for table in found if table.rows]
-
-
-def _rule(name: str | None, figure: float | None) -> str:
-    """A baseline's figure, with its name."""
-    return "-" if name is None else f"{percent(figure)} ({name.removeprefix('floor:')})"
 
 
 def _main(group: SampleSet) -> Table:
@@ -61,7 +55,7 @@ def _main(group: SampleSet) -> Table:
             kind,
         )  # fmt: skip
 
-    rows = [row(run.name, run.report.metrics, "judge") for run in group.runs]
+    rows = [row(run.name, run.report.mean_metrics(), "judge") for run in group.runs]
     rows += [row(name, metrics, "floor") for name, metrics in group.report.floors.items()]
     left_out = [f"{name} left out: {reason}" for name, reason in group.report.floors_left_out.items()]
     head = ("judge", "n", "accuracy", "balanced accuracy", "precision", "recall", "F1", "AUROC")
@@ -82,34 +76,6 @@ def _unparsed(group: SampleSet) -> Table:
     ]  # fmt: skip
     head = ("judge", "unparsed", "coverage", "accuracy", "balanced accuracy", "F1")
     return Table("Without the unparsed verdicts, which count as wrong above", head, rows)
-
-
-def _parts(group: SampleSet) -> Iterator[Table]:
-    """A row a judge and a column a part of the set, for each way in which the benchmark parts it."""
-    for title, parts in group.report.tables.items():
-        if len(parts) < 2:
-            continue
-        both = all(part.balanced_accuracy is not None for part in parts.values())
-        figure = "balanced_accuracy" if both else "accuracy"
-        rows = [
-            Row((run.name, *(
-                cell(getattr(run.report.tables[title][part], figure), several.get(part), figure)
-                for part in parts
-            )))
-            for run in group.runs
-            for several in (spreads(run, "tables", title),)
-        ]  # fmt: skip
-        floors = {name: tables[title] for name, tables in group.report.floor_tables.items()}
-        if floors:
-            best = [max(floors, key=lambda name: getattr(floors[name][part], figure)) for part in parts]
-            found = (getattr(floors[name][part], figure) for name, part in zip(best, parts, strict=True))
-            rows.append(Row((BEST_RULE, *map(_rule, best, found)), "floor"))
-        yield Table(
-            f"By {title}: {figure.replace('_', ' ')}",
-            ("judge", *(f"{name} ({part.n:,})" for name, part in parts.items())),
-            rows,
-            notes=note(group),
-        )
 
 
 def _figures(group: SampleSet) -> Iterator[Table]:
@@ -218,15 +184,17 @@ def _cost(group: SampleSet) -> Table:
 def _slices(group: SampleSet) -> Iterator[Table]:
     """Accuracy by length and by edit type, a row a judge."""
     found = {run.name: slices(run.judged) for run in group.runs if run.judged}
-    for title, parts in next(iter(found.values()), {}).items():
-        yield Table(
-            f"Accuracy by {title}",
-            ("judge", *(f"{part.name} ({part.n:,})" for part in parts)),
-            [
-                Row((name, *(Share(p.accuracy, p.interval) for p in own[title])))
-                for name, own in found.items()
-            ],
-        )
+    for title in dict.fromkeys(title for own in found.values() for title in own):
+        rows = {
+            name: {
+                f"{part.name} ({part.n:,})": Share(part.accuracy, part.interval)
+                for part in own.get(title, ())
+            }
+            for name, own in found.items()
+        }
+        head = list(dict.fromkeys(part for row in rows.values() for part in row))
+        shown = [Row((name, *map(row.get, head))) for name, row in rows.items()]
+        yield Table(f"Accuracy by {title}", ("judge", *head), shown)
 
 
 def _calibration(group: SampleSet) -> Table:

@@ -88,6 +88,7 @@ def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
 
 CONTENTS = {
     "samples": "documents, questions or answers of the samples",
+    "kinds": "tasks, languages or sources of the samples",
     "weights": "weights of the model",
     "prompt_hash": "wording of the prompt",
     "calibration": "calibration of the judge",

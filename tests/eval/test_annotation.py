@@ -109,6 +109,7 @@ def test_draw_takes_so_many_of_each_source_and_half_of_each_label() -> None:
     }
     assert drawn == _draw(samples, 50, ["drop", "pubmed"], seed=3) and _draw(samples, None, [], 0) == samples
     assert len({sample.source for sample in drawn[:20]}) == 2  # mixed
+    assert len(_draw(samples, 50, ["drop", "drop"], seed=3)) == 50
     with pytest.raises(InputError, match="did you mean 'pubmed'"):
         _draw(samples, 50, ["pubmd"], 0)
 

@@ -12,11 +12,12 @@ from eval.baselines.prompts import SupportPrompt, ask_answer, ask_claims, ask_re
 from eval.baselines.ragas import Ragas
 from eval.baselines.selfcheck import METHODS, SelfCheck, SelfCheckNgram
 from eval.embeddings import TextEncoder
+from eval.judges import load_judges
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.errors import InputError
 from judge.judge import Judge
 from judge.load import load_judge
-from judge.types import LANGUAGES, Label, Message, Sample, Task
+from judge.types import LANGUAGES, Label, Message, Mode, Sample, Task
 from tests.encoders import NLI, save_model
 
 DOCUMENT = "The tower is red. It is 20 m high."
@@ -270,3 +271,15 @@ def test_text_of_a_sample_cannot_change_a_prompt(language: Any, task: Task) -> N
         for tag in ("document", "question", "answer"):
             assert turn["content"].count(f"</{tag}>") <= 1
         assert "<|im_end|>" not in turn["content"] and "{{ 7 * 7 }}" in turn["content"]
+
+
+@pytest.mark.parametrize("method", ["selfcheck", "ragas"])
+def test_labels_are_asked_for_whatever_the_judge_was_taught(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(model: str, mode: Mode = "reason", **options: Any) -> Judge:
+        return Judge(Backend(lambda *_: ""), mode=mode)
+
+    monkeypatch.setattr("judge.load.load_judge", load)
+    (judge,) = load_judges(f"{method}:taught-to-reason")
+    assert isinstance(judge, SelfCheck | Ragas) and judge.supports.mode == "verdict"

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.benchmarks import BENCHMARKS, get_benchmark
+from eval.benchmarks.base import Benchmark
 from eval.benchmarks.diahalu import DIAHALU
 from eval.benchmarks.diahalu import PROMPT as DIAHALU_PROMPT
 from eval.benchmarks.halueval import GENERAL_PROMPT
@@ -28,6 +30,12 @@ from eval.benchmarks.prompts_onioneval import EXAMPLES, OnionPrompt
 from eval.benchmarks.yes_no import SHORT_REPLY, UNMATCHED, AlwaysYes, YesNoJudge, match_yes_no
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.baselines.rules import TrivialBaseline
+from judge.calibration.curve import Calibration, Curve, Threshold
+from judge.calibration.threshold import deciding
+from judge.cascade import CascadeJudge
+from judge.claims.checker import ClaimsJudge
+from judge.claims.rule import ClaimsCalibration
+from judge.errors import JudgeWarning
 from judge.judge import Judge
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
@@ -100,6 +108,62 @@ def test_only_the_common_prompt_is_replaced(name: str, tmp_path: Path) -> None:
     own = Judge(Scripted(), prompt=TemplatePrompt(tmp_path / "own.jinja"))
     floor = TrivialBaseline("floor:always-pass")
     assert benchmark.judge(own) is own and benchmark.judge(floor) is floor
+
+
+@pytest.mark.parametrize("benchmark", [DIAHALU, ONIONEVAL])
+def test_judges_that_ask_others_are_asked_in_its_prompt_too(benchmark: Benchmark) -> None:
+    def prompt(judge: Any) -> object:
+        return judge.describe()["prompt_hash"]
+
+    cheap, alone = Judge(Scripted(), name="cheap"), benchmark.judge(Judge(Scripted()))
+    cascade = benchmark.judge(CascadeJudge(cheap, Judge(Scripted()), 0.9))
+    assert isinstance(cascade, CascadeJudge) and cascade.sure == 0.9
+    assert prompt(cascade.first) == prompt(cascade) == prompt(alone)
+    claims = benchmark.judge(ClaimsJudge(Judge(Scripted()), CLAIMS))
+    assert isinstance(claims, ClaimsJudge) and claims.calibration is None  # fitted to the common prompt
+    assert prompt(claims) == prompt(alone)
+
+
+CLAIMS = ClaimsCalibration.model_construct()
+
+
+def calibrated(**asked: Any) -> Judge:
+    """A judge with a calibration for the common prompt, and what is asked of it."""
+    judge = Judge(Scripted())
+    found = Calibration(
+        curve=Curve(method="platt", bias=-2.0), prompt_hash=judge.prompt.describe()["prompt_hash"],
+        data_sha256="0" * 64, samples=100, fail=50, groups=50, ece_before=0.1, ece_after=0.0,
+        thresholds={"recall": Threshold(wanted=0.9, threshold=0.1, precision=0.5, recall=0.9)},
+    )  # fmt: skip
+    return replace(judge, **deciding("verdict", {"verdict": found}, found, **asked))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "prior", "left"),
+    [("recall", None, None), (None, 0.05, None), ("0.2", 0.05, 0.2), ("0.2", None, 0.2), (None, None, None)],
+)
+@pytest.mark.parametrize("benchmark", [DIAHALU, ONIONEVAL])
+def test_what_was_fitted_to_the_common_prompt_is_left_out(
+    benchmark: Benchmark, threshold: str | None, prior: float | None, left: float | None, onions: list[Sample]
+) -> None:
+    judge = calibrated(threshold=threshold, prior=prior)
+    fitted = threshold == "recall" or prior is not None
+    with pytest.warns(JudgeWarning, match="not calibrated for") if fitted else nullcontext():
+        put: Any = benchmark.judge(judge)
+    assert (put.threshold, put.describe().get("threshold")) == (left, left)
+    assert "calibration" not in put.describe()
+    with pytest.warns(JudgeWarning) if fitted else nullcontext():
+        cascade: Any = benchmark.judge(CascadeJudge(judge, judge, threshold=judge.threshold))
+    assert cascade.threshold == left
+    (found,) = put.iter_check([DIALOGUE if benchmark is DIAHALU else onions[0]])
+    assert found.p_fail == pytest.approx(0.25 if benchmark is DIAHALU else 0.75)
+
+
+def test_a_threshold_decides_on_yes_and_no_too(onions: list[Sample]) -> None:
+    judge = ONIONEVAL.judge(Judge(Scripted("Yes"), threshold=0.2))
+    assert {verdict.label for verdict in judge.iter_check(onions)} == {Label.FAIL}
+    none = ONIONEVAL.judge(Judge(Scripted("Roses are red."), threshold=0.2))
+    assert {verdict.label for verdict in none.iter_check(onions)} == {None}
 
 
 @pytest.mark.parametrize("prompt", [DIAHALU_PROMPT, GENERAL_PROMPT])

@@ -13,13 +13,14 @@ from typer.testing import CliRunner
 
 from benchmarks.eval_drill import drill
 from eval import benchmarks
-from eval.cli import app
+from eval.benchmarks.samples_file import samples_file
+from eval.cli import _sets, app
 from eval.compare import app as compare
 from eval.default_sets import default_sets
 from eval.open_factual.cli import app as open_factual
 from eval.pages.cli import app as report
 from eval.report import read_reports
-from judge.baselines.rules import TRIVIAL_BASELINES
+from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.cli.main import main as judge
 from judge.errors import InputError, JudgeError
 from judge.formats.files import MissingFiles
@@ -113,11 +114,16 @@ def test_without_a_benchmark_it_measures_on_what_lies_there(
     assert "the bundled probes and the judge's own test split" in said[0] and "judge data fetch" in said[1]
 
 
-def test_two_sets_in_one_result(data: Path, tmp_path: Path) -> None:
+def test_two_sets_in_one_result(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "b").mkdir()
     other = Path(shutil.copy(data, tmp_path / "b"))
     found = reports("--model", PASS_FLOOR, "--samples", data, "--samples", other)
-    assert [report["benchmark"] for report in found] == ["mine.jsonl", str(other)]
+    assert [report["benchmark"] for report in found] == [str(data), str(other)]
+    monkeypatch.chdir(tmp_path)  # now the second has the name that the first had by itself
+    found = reports("--model", PASS_FLOOR, "--samples b/mine.jsonl --samples mine.jsonl")
+    assert [report["benchmark"] for report in found] == ["b/mine.jsonl", "mine.jsonl"]
+    with pytest.raises(InputError, match="probes is the name of two sets"):
+        _sets(["probes"], [samples_file(Path("probes"))], None, print)
 
 
 def test_attacked_samples(data: Path) -> None:
@@ -137,8 +143,6 @@ def test_floor_data(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge.baselines.rules import TrivialBaseline
-
     asked: dict[str, Any] = {}
 
     def load(model: str, **options: Any) -> Any:
@@ -156,6 +160,21 @@ def test_a_model_is_loaded_with_its_options(data: Path, monkeypatch: pytest.Monk
     ):
         assert call("--model org/m --limit 2 --set bootstrap=0", command).exit_code == 0
         assert asked["decoding"] == taken
+
+
+def test_constrained_replies_on_a_benchmark_are_told(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Guided(TrivialBaseline):
+        def describe(self) -> dict[str, Any]:
+            return {**super().describe(), "guided": True}
+
+    monkeypatch.setattr("judge.load.load_judge", lambda model, **options: Guided(PASS_FLOOR))
+    for command, told in (
+        (f"--benchmarks probes --samples {data}", True),
+        (f"--benchmarks probes --samples {data} --set decoding=constrained", False),
+        (f"--samples {data}", False),
+    ):
+        result = call("--model org/m --mode reason --limit 2 --set bootstrap=0", command)
+        assert ("(--set decoding=free)" in " ".join(result.stderr.split())) is told
 
 
 @pytest.mark.parametrize(

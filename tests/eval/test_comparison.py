@@ -145,5 +145,9 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
     assert "passed" in shown.stdout and "second alone" in shown.stdout
     (both,) = cascade_curves(*folders, (0.5, 1.0), first_weight=1.0, bootstrap=0)
     assert [step.balanced_accuracy for step in both.steps] == [0.5, 0.5, 1], "the first has all the say"
+    told_as = {"benchmarks": {"b": {"judge": {"threshold": 0.99}}}}
+    (folders[1] / "run.json").write_text(json.dumps(told_as))  # the second judge's own threshold holds
+    (both,) = cascade_curves(*folders, (1.0,), first_weight=0.5, bootstrap=0)
+    assert [step.balanced_accuracy for step in both.steps] == [0.5, 1]
     refused = CliRunner().invoke(compare_command_app, [*map(str, folders), "--cascade-weight", "0.5"])
     assert isinstance(refused.exception, InputError) and "--cascade" in str(refused.exception)

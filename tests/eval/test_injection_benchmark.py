@@ -96,6 +96,7 @@ def test_any_set_can_be_attacked(samples: list[Sample]) -> None:
     ]
     benchmark, attacked = attack(HALUEVAL_QA, clean)
     assert benchmark.name == "halueval_qa_attacked"
+    assert attack(replace(HALUEVAL_QA, of="halueval_qa"), clean)[0].of is None  # no published figures
     assert [sample.id for sample in attacked] == [sample.id for sample in samples]
     assert [(s.document, s.answer) for s in attacked] == [(s.document, s.answer) for s in samples]
     assert benchmark.figures(attacked, [tells(sample) for sample in attacked])["attacks that ask for PASS"]

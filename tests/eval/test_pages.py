@@ -5,7 +5,7 @@ import random
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -28,6 +28,7 @@ from eval.pages.payload import pack
 from eval.pages.runs import read_sets
 from eval.pages.slices import ANSWER_EDGES, confusion, histogram, slices
 from eval.pages.standings import standings, unbeaten
+from eval.pages.tables import set_tables
 from eval.report import write_reports
 from eval.run import evaluate
 from eval.verdicts import VerdictFile
@@ -283,12 +284,39 @@ def test_repeated_runs_and_cost_are_shown(tmp_path: Path) -> None:
     mean, spread = (100 * found["accuracy"] for found in (report.repeats.mean, report.repeats.spread))
     text = markdown(sets)
     assert f"| **same** | 2 | - | {mean:.1f} ± {spread:.1f} |" in text
+    board, main = (re.findall(r"\| \*\*same\*\* \|.* (?:40) \|.*", text))[:2]
+    assert f" {mean:.1f} |" in board and f" {mean:.1f} |" in main
+    write_card(sets, tmp_path / "README.md")
+    found = yaml.safe_load((tmp_path / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+    metrics = found["model-index"][0]["results"][0]["metrics"]
+    assert metrics[0]["value"] == round(report.repeats.mean["accuracy"], 4)
     part = next(iter(report.repeats.tables["source"].values()))
     cell = f"{100 * part.mean['accuracy']:.1f} ± {100 * part.spread['accuracy']:.1f}"
     balanced = f"{100 * part.mean['balanced_accuracy']:.1f} ± {100 * part.spread['balanced_accuracy']:.1f}"
     assert cell in text or balanced in text
     assert "same: mean ± standard deviation of all runs." in text and "± " in html_page(sets)
     assert "### Cost of a verdict" in text and "seconds alone (95 %)" in text
+
+
+def test_runs_whose_sources_and_edit_types_differ(tmp_path: Path) -> None:
+    """Figures stand under the part that they are of, by its name and size; elsewhere there is none."""
+    given = samples(40, sources=("web", "mail"))
+    changed = [replace(item, source=item.source.replace("mail", "letters"), meta={}) for item in given]
+    runs = zip(("one", "two"), (given, changed), strict=True)
+    folders = [result(tmp_path / name, Scripted(name, 0.8), (MADE_UP, found)) for name, found in runs]
+    for order in (folders, folders[::-1]):
+        (group,) = read_sets(order)
+        tables = {table.title: table for table in set_tables(group)}
+        parts = tables["By source: balanced accuracy"]
+        assert set(parts.head[1:]) == {"web (20)", "mail (20)", "letters (20)"}
+        for row in parts.rows:
+            shown = dict(zip(parts.head, row.cells, strict=True))
+            assert shown["web (20)"] is not None
+            assert (shown["mail (20)"] is None) is (row.cells[0] == "two")
+            assert (shown["letters (20)"] is None) is (row.cells[0] == "one")
+        edits = {row.cells[0]: row.cells[1:] for row in tables["Accuracy by edit type"].rows}
+        assert edits["two"] == (None, None) and None not in edits["one"]
+        assert html_page([group])
 
 
 def test_reports_without_verdicts_are_shown(folders: list[Path], tmp_path: Path) -> None:
@@ -426,6 +454,12 @@ def tab(browser: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterat
 def column(tab: Any, place: int) -> list[str]:
     rows = tab.locator("#board tbody tr:visible")
     return [row.locator("> *").nth(place).inner_text().split("\n")[0] for row in rows.all()]
+
+
+def test_a_figure_with_a_name_sorts_with_the_shares(folders: list[Path]) -> None:
+    page = html_page(read_sets(folders))
+    cell = re.search(r'data-v="([^"]*)">([0-9.]+) \(always-', page)
+    assert cell is not None and float(cell[1]) == pytest.approx(float(cell[2]) / 100, abs=1e-3)
 
 
 @DEVICES

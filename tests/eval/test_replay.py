@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from eval.benchmarks.base import Benchmark
 from eval.cli import app
 from eval.replay import Replay
 from eval.verdicts import row_from_verdict
@@ -56,6 +57,21 @@ def test_own_verdicts_are_matched_by_the_whole_sample(tmp_path: Path) -> None:
     changed = [Sample(id="0", document="other", answer="a0", label=P), *SAMPLES[1:]]
     first = next(Replay(f"replay:{path}").iter_check(changed))
     assert (first.label, first.error) == (None, "no recorded verdict")
+
+
+def test_a_sample_of_two_benchmarks_has_the_verdict_of_the_one_that_asks(tmp_path: Path) -> None:
+    rows = [row_from_verdict(name, SAMPLES[0], Verdict(label)) for name, label in (("b", P), ("c", F))]
+    rows.append(row_from_verdict("b", SAMPLES[1], Verdict(F)))
+    replay = Replay(f"replay:{write(tmp_path / 'verdicts.jsonl', rows)}")
+    assert replay.describe()["repeated"] == 0
+
+    def asked(name: str) -> list[Label | None]:
+        judge = Benchmark(name=name, title=name, read=lambda _: SAMPLES).judge(replay)
+        return [verdict.label for verdict in judge.iter_check(SAMPLES)]
+
+    assert (asked("b"), asked("c")) == ([P, F, None], [F, F, None])
+    with pytest.raises(InputError, match=r"verdicts\.jsonl.*sample '0' of b and c, and none of 'd'"):
+        asked("d")
 
 
 def test_runs_of_one_result_are_judges_of_their_own(tmp_path: Path) -> None:

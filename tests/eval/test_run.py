@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from eval.benchmarks.base import Benchmark
+from eval.gates import check_limits
 from eval.judging import describe_run
 from eval.pages.terminal import print_report
 from eval.quotes import quote_figures
@@ -23,7 +24,7 @@ from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.models.base import model_fingerprint as fingerprint
 from judge.models.trained_on import fingerprint as trained_on
 from judge.models.trained_on import write_trained_on
-from judge.types import Label, Mode, Sample, Usage, Verdict
+from judge.types import Label, Mode, Sample, Task, Usage, Verdict
 
 
 class Scripted:
@@ -212,6 +213,9 @@ def test_repeated_runs_have_a_mean_and_a_spread() -> None:
     part = repeats.tables["source"]["a"]
     assert part.mean["accuracy"] == pytest.approx(2 / 3) and part.spread["accuracy"] > 0.28
     assert report.tables["source"]["a"].accuracy == 1.0  # the first run alone
+    with pytest.raises(JudgeError, match=r"bench: accuracy is 0.667, under 0.7"):
+        check_limits([report], {"accuracy": 0.7})
+    assert report.mean_metrics().accuracy_ci is None
 
 
 def test_the_benchmarks_own_figures_have_a_mean_and_a_spread_too() -> None:
@@ -351,6 +355,9 @@ def test_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
     changed = [replace(SAMPLES[0], document="new"), *SAMPLES[1:]]
     with pytest.raises(InputError, match=r"bench\.data changed"):
         run(samples=changed, out=tmp_path)
+    for field in ({"language": "zh"}, {"task": Task.SUMMARIZATION}, {"source": "c"}):
+        with pytest.raises(InputError, match="tasks, languages or sources of the samples changed"):
+            run(samples=[replace(SAMPLES[0], **field), *SAMPLES[1:]], out=tmp_path)
     assert (tmp_path / "verdicts.jsonl").read_bytes() == before
     write_reports(tmp_path, [run(out=tmp_path)])
     with pytest.raises(InputError, match="holds a result of another run; name was"):
