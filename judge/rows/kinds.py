@@ -140,22 +140,26 @@ def _cells(path: Path, lines: Any) -> Iterator[tuple[int, Sequence[str]]]:
 
 def _sheet(path: Path, document: str) -> Rows:
     """The first sheet of a spreadsheet."""
-    from python_calamine import CalamineError, load_workbook
+    from python_calamine import CalamineError, SheetTypeEnum, load_workbook
 
     try:
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
         book = load_workbook(BytesIO(content))
         cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
+        tables = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+        # Their height is counted from 0: a header alone has none.
+        others = [name for name in tables[1:] if book.get_sheet_by_name(name).total_height]
     except FileNotFoundError:
         raise InputError("no such file", file=path) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"is a damaged gzip file ({error}); fetch it again", file=path) from None
     except (CalamineError, OSError) as error:
         raise InputError(f"is damaged or not a spreadsheet ({error}); fetch it again", file=path) from None
-    first, *others = book.sheet_names
     if others:
-        warn(f"{path.name}: only its first sheet is read, {first!r}, not {', '.join(map(repr, others)):.80}")
+        warn(
+            f"{path.name}: only its first sheet is read, {book.sheet_names[0]!r}, not {', '.join(map(repr, others)):.80}"
+        )
     texts = ([_cell_text(cell) for cell in row] for row in cells)
     return _table(path, enumerate(texts, start=1), document)
 
