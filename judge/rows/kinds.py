@@ -157,9 +157,8 @@ def _sheet(path: Path, document: str) -> Rows:
     except (CalamineError, OSError) as error:
         raise InputError(f"is damaged or not a spreadsheet ({error}); fetch it again", file=path) from None
     if others:
-        warn(
-            f"{path.name}: only its first sheet is read, {book.sheet_names[0]!r}, not {', '.join(map(repr, others)):.80}"
-        )
+        unread = ", ".join(map(repr, others))
+        warn(f"{path.name}: only its first sheet is read, {book.sheet_names[0]!r}, not {unread:.80}")
     texts = ([_cell_text(cell) for cell in row] for row in cells)
     return _table(path, enumerate(texts, start=1), document)
 
