@@ -388,6 +388,11 @@ def test_an_earlier_judge_leaves_no_part(tmp_path: Path) -> None:
         "adapter_model.safetensors",
         "config.json",
         "model-00002-of-00002.safetensors",
+        "adapter.safetensors",  # of a packed encoder
+        "token_head.safetensors",
+        "chat_template.jinja",
+        "tokenizer.model",
+        "vocab.txt",
     )
     for name in (*earlier, "notes.txt", "README.md"):
         (output / name).write_text("old")
