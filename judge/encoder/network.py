@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from judge.encoder.folder import TOKEN_HEAD, WEIGHTS, find_folder
+from judge.encoder.folder import TOKEN_HEAD, find_folder
 from judge.encoder.heads import CONFIG, Head, classifies, read_config, read_outputs
 from judge.encoder.rows import Row, padded
 from judge.errors import InputError, JudgeError
@@ -108,7 +108,8 @@ class EncoderNetwork(nn.Module):
         """
         from safetensors.torch import load_file
 
-        missing, unknown = self.model.load_state_dict(load_file(folder / WEIGHTS), strict=False)
+        weights = load_classifier(folder, "pairs").state_dict()  # by the network's names, not the file's
+        missing, unknown = self.model.load_state_dict(weights, strict=False)
         if missing or unknown:
             raise JudgeError(f"{folder}: holds the weights of another encoder ({[*missing, *unknown][0]})")
         if self.token_head is not None:

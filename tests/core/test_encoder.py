@@ -19,6 +19,7 @@ from judge.encoder.checker import EncoderJudge
 from judge.encoder.examples import token_labels
 from judge.encoder.heads import parse_labels, read_head
 from judge.encoder.load import load_encoder
+from judge.encoder.packing import pack
 from judge.encoder.pairs import Form, Pairing
 from judge.encoder.spans import unsupported_words
 from judge.errors import InputError, JudgeError
@@ -397,6 +398,11 @@ def test_each_architecture_learns_is_saved_and_judges(base: Path, towers: Path, 
         assert verdict.p_fail == pytest.approx(float(torch.sigmoid(model(**inputs).logits[0, 0])), abs=1e-5)
     again = load_encoder(out, json.loads((out / "judge.json").read_text()))
     assert again.describe() == {**judge.describe(), "model": str(out)}
+    pack([out], base, tmp_path / "small")
+    small: Any = load_judge(str(tmp_path / "small"))
+    weights = small.network.state_dict()
+    for name, value in judge.network.state_dict().items():
+        assert torch.allclose(weights[name], value, rtol=0, atol=5e-4), name
     [foreign] = judge.check([sample("x", language="zh")])
     assert foreign.label is None and "zh" in str(foreign.error)
 
@@ -413,26 +419,30 @@ def test_an_encoder_learns(bert: Path, towers: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"lora": {"rank": 4}}, {"reads": "pages"}], ids=["weights", "lora", "pages"]
+    ("kind", "more"),
+    [("bert", {}), ("bert", {"lora": {"rank": 4}}), ("bert", {"reads": "pages"}), ("nomic", {})],
+    ids=["weights", "lora", "pages", "nomic"],
 )
 def test_a_stopped_run_resumes_to_the_same_weights(
-    bert: Path, towers: Path, tmp_path: Path, more: dict[str, Any]
+    kind: str, more: dict[str, Any], towers: Path, tmp_path: Path
 ) -> None:
     from safetensors.torch import load_file
 
     from judge.training.encoder import train_encoder
     from judge.training.stopping import Interrupted
 
-    whole = train_encoder(recipe(bert, towers, tmp_path / "whole", **more))
+    model = save_model(tmp_path / kind, kind, "Model")
+    whole = train_encoder(recipe(model, towers, tmp_path / "whole", **more))
     assert whole["steps"] > 3
-    parted = recipe(bert, towers, tmp_path / "parted", resume=True, **more)
+    parted = recipe(model, towers, tmp_path / "parted", resume=True, **more)
     with pytest.raises(Interrupted):
         train_encoder(parted, [at_step(2)])
     train_encoder(parted)
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "parted"))
     assert all(bool((first[name] == second[name]).all()) for name in first)
-    before = load_file(bert / "model.safetensors")
-    for own, changes in (("word_embeddings", False), ("layer.0.attention.self.query", True)):
+    before = load_file(model / "model.safetensors")
+    moved = {"bert": "layer.0.attention.self.query", "nomic": "layers.0.mlp.fc2"}[kind]
+    for own, changes in (("word_embeddings", False), (moved, True)):
         [there], [here] = (
             [value for name, value in weights.items() if name.endswith(f"{own}.weight")]
             for weights in (before, first)
