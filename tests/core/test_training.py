@@ -168,7 +168,8 @@ def test_prefix_sharing_changes_no_loss(
 # --- Refusals -----------------------------------------------------------------------------------------------
 
 
-def test_a_schedule_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_schedule_ends_in_time(resumed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that makes half of the steps in time goes through the whole schedule all the same."""
     now = [0.0]
     monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -179,13 +180,18 @@ def test_a_schedule_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     control = SimpleNamespace(should_training_stop=False)
     limit.on_train_begin(args, state, control, lr_scheduler=SimpleNamespace(scheduler=scheduler))
     rates = []
-    for _ in range(49):  # a step takes a fiftieth of the time
+    for step in range(49):  # a step takes a fiftieth of the time
+        if resumed and step == 20:
+            limit = clock.TimeLimit(minutes=1, seconds=now[0])
+            now[0] = 0.0  # the clock of another process
+            scheduler.lr_lambdas = [lambda step: max(0.0, 1 - step / 100)]
+            limit.on_train_begin(args, state, control, lr_scheduler=scheduler)
         now[0] += 1.2
         scheduler.step()
         rates.append(scheduler.get_last_lr()[0])
         assert not limit.on_step_end(args, state, control).should_training_stop
     assert rates == pytest.approx([0.99, *(1 - 0.02 * step for step in range(1, 49))], abs=0.011)
-    now[0] += 1.2
+    now[0] += 1.3
     assert limit.on_step_end(args, state, control).should_training_stop
 
 
