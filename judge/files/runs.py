@@ -72,6 +72,7 @@ def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
 CONTENTS = {
     "samples": "documents, questions or answers of the samples",
     "weights": "weights of the model",
+    "start": "the starting model",
     "prompt_hash": "wording of the prompt",
     "calibration": "calibration of the judge",
 }

@@ -47,6 +47,7 @@ def run_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
         "data": recipe.data,
         "data_manifest_sha256": sha256_file(manifest) if manifest.is_file() else None,
         "data_sha256": run["data"],
+        "start_fingerprint": run["start"],
         "data_counts": data_counts(manifest) if manifest.is_file() else {},
         "processes": run["processes"],
         "recipe": recipe.model_dump(mode="json"),
