@@ -9,6 +9,7 @@ from transformers import Trainer
 
 from judge.checker import Checker
 from judge.samples import read_samples
+from judge.training.launch import use_one_gpu
 from judge.types import Language, Sample, Verdict
 
 
@@ -21,6 +22,7 @@ class BatchTrainer(Trainer):
     """
 
     def __init__(self, *, token_weight: float, **settings: Any):
+        use_one_gpu(settings["args"])
         super().__init__(**settings)
         self.token_weight = token_weight
 
