@@ -174,7 +174,7 @@ def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
     """A network to train, and the folder of the encoder that it starts from.
 
     An NLI classifier's last layer becomes that of the one logit: the mean of the other classes less
-    entailment, so what it knows is not lost.
+    entailment, so what it knows is not lost. A reranker's one logit, which says PASS, is turned round.
 
     Args:
         model: folder or Hub id of an encoder, trained as a classifier before or not.
@@ -235,8 +235,11 @@ def _keep_entailment(loaded: Any, folder: Path, config: dict[str, Any]) -> None:
     except (InputError, JudgeError):
         return  # classes of another kind: the layer starts at random
     now = loaded.state_dict()
+    says_pass = head.kind == "score" and not head.fail
     for name, value in before.items():
         if name in now and now[name].shape == value.shape:
+            if says_pass and value.shape[:1] == (1,) and not _of_encoder(loaded, name):
+                now[name].neg_()
             continue
         if head.kind == "classes" and name in now and value.shape[0] == len(head.names):
             fail = list(head.fail)

@@ -69,9 +69,7 @@ def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> "Encod
     if missing:
         raise JudgeError(f"{folder}: {missing[0]} is neither in the adapter nor in its base")
     if lost := sorted({*unknown} & {*changed(load_file(folder / ADAPTER))}):
-        raise JudgeError(
-            f"{folder}: changes {lost[0]}, which the encoder lacks; pack the judge again"
-        )
+        raise JudgeError(f"{folder}: changes {lost[0]}, which the encoder lacks; pack the judge again")
     return EncoderNetwork(model, head, read_token_head(folder))
 
 

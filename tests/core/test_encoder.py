@@ -472,11 +472,12 @@ def test_long_documents_train_by_their_best_window(bert: Path) -> None:
     assert bool(loss.isfinite()) and len(batch["part"]) > 3
 
 
-def test_an_nli_classifier_keeps_what_it_knows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [{0: "entailment", 1: "not_entailment"}, {0: "LABEL_0"}])
+def test_a_classifier_keeps_what_it_knows(names: dict[int, str], tmp_path: Path) -> None:
     """Training starts at the order in which the classifier puts answers already."""
     from judge.encoder.network import start_network
 
-    save_model(tmp_path, "bert", "ForSequenceClassification", {0: "entailment", 1: "not_entailment"})
+    save_model(tmp_path, "bert", "ForSequenceClassification", names)
     before = load_judge(str(tmp_path))
     network, _ = start_network(str(tmp_path), token_head=False)
     assert isinstance(before, EncoderJudge)
