@@ -37,6 +37,9 @@ PAGE_TOKENS = 1024
 POOL = 400
 """Pages that are sorted by length together, so that batches need little padding and still are mixed."""
 
+WITHOUT_EFFECT = ("lora", "sentences", "max_pairs")
+"""Keys of a recipe that only training on pairs reads."""
+
 
 def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
     """Train on the labelled samples of a built data set; save the network, ``judge.json`` and card.
@@ -52,6 +55,9 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         InputError: model, data set or a sample is wrong, or too many documents would be cut.
         JudgeError: the loss became no number.
     """
+    for name in WITHOUT_EFFECT:
+        if getattr(recipe, name) != EncoderRecipe.model_fields[name].default:
+            raise InputError(f"{recipe.model} reads pages, which this does not change; omit it", field=name)
     set_seed(recipe.seed)
     file = data_file(recipe, "samples.jsonl")
     model = model_path(recipe.model)

@@ -27,7 +27,7 @@ from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.types import Label, Sample, Span
 from tests.calling import call
-from tests.encoders import ARCHITECTURES, NLI, WORDS, save_model
+from tests.encoders import ARCHITECTURES, NLI, WORDS, save_judge, save_model
 from tests.tiny_data import at_step, build_towers
 from tests.tiny_data import encoder_recipe as recipe
 
@@ -449,6 +449,7 @@ def test_a_stopped_run_resumes_to_the_same_weights(
         )
         assert bool((there == here).all()) is not changes  # training leaves the words alone
     assert load_judge(str(tmp_path / "parted")).check([sample("it is low .")])[0].label
+    assert "library_name: transformers" in (tmp_path / "parted" / "README.md").read_text()
 
 
 def test_long_documents_train_by_their_best_window(bert: Path) -> None:
@@ -505,7 +506,22 @@ def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path
         train_encoder(recipe(bert, tmp_path / "long", tmp_path / "c", max_pairs=1))
     with pytest.raises(InputError, match="no folder"):
         train_encoder(recipe(tmp_path / "none", towers, tmp_path / "d"))
+    for ignored in ({"lora": {"rank": 2}}, {"sentences": "worst"}, {"max_pairs": 1}):
+        with pytest.raises(InputError, match=f"{next(iter(ignored))}': .*reads pages"):
+            train_encoder(recipe(bert, towers, tmp_path / "e", reads="pages", **ignored))
     assert not (tmp_path / "c" / "judge.json").exists()
+
+
+def test_a_judge_that_is_trained_on_keeps_its_form(tmp_path: Path) -> None:
+    from judge.training.encoder import start
+
+    judge = save_judge(tmp_path / "judge")
+    for changed in ({"sentences": "worst"}, {"window_tokens": 40}):
+        with pytest.raises(InputError, match=f"{next(iter(changed))}': .*was trained with (whole|64),"):
+            start(recipe(judge, tmp_path, tmp_path, **changed))
+    (judge / "token_head.safetensors").unlink()
+    assert start(recipe(judge, tmp_path, tmp_path, token_weight=0))[0].token_head is None
+    assert start(recipe(judge, tmp_path, tmp_path))[0].marks_tokens  # token_weight is 0.5
 
 
 # --- adapters -----------------------------------------------------------------------------------------------
