@@ -156,8 +156,9 @@ def documents_of(recipe: RunConfig) -> set[bytes]:
     found = {*read_trained_on(recipe.model)}
     file = Path(recipe.data) / "samples.jsonl"
     if file.is_file():
-        samples = read_samples(file, check_ids=False)
-        found |= {fingerprint(one.document_text) for one in samples if one.meta.get("split") == "train"}
+        for sample in read_samples(file, check_ids=False):
+            if sample.meta.get("split", "train") == "train":
+                found.add(fingerprint(sample.document_text))
     return found
 
 

@@ -28,6 +28,7 @@ from judge.training.card import taught_modes
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge
+from judge.training.run import documents_of
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
 from tests.calling import call
@@ -125,7 +126,7 @@ def test_losses_and_counts_are_kept(trained: Any) -> None:
     assert identity["merged_from"] == str(trained["sft"][0]) and identity["stage"] == "sft"
 
 
-def test_a_judge_knows_the_documents_that_it_was_trained_on(trained: Any, data: Path) -> None:
+def test_a_judge_knows_the_documents_that_it_was_trained_on(trained: Any, data: Path, tmp_path: Path) -> None:
     """Eight bytes each, kept by merging; those of validation and test are none of them."""
     splits: dict[str, set[bytes]] = {}
     for sample in read_samples(data / "samples.jsonl"):
@@ -135,6 +136,9 @@ def test_a_judge_knows_the_documents_that_it_was_trained_on(trained: Any, data: 
         assert read_trained_on(str(folder)) == splits["train"]
         assert (folder / FILE).stat().st_size == 8 * len(splits["train"])
     assert not splits["train"] & splits["validation"]
+    write_jsonl(tmp_path / "samples.jsonl", [{"id": "1", "document": "no split", "answer": "x"}])
+    plain = SFTRecipe.model_validate(training(tmp_path, tmp_path, tmp_path / "out"))
+    assert documents_of(plain) == {fingerprint("no split")}
 
 
 # --- The loss -----------------------------------------------------------------------------------------------
