@@ -8,7 +8,9 @@ import torch
 from transformers import Trainer
 
 from judge.checker import Checker
+from judge.errors import InputError
 from judge.samples import read_samples
+from judge.training.config import RunConfig
 from judge.training.launch import use_one_gpu
 from judge.types import Language, Sample, Verdict
 
@@ -42,6 +44,15 @@ def read_splits(file: Path, language: Language | None = None) -> dict[str, list[
         if sample.label is not None and language in (None, sample.language) and split in splits:
             splits[split].append(sample)
     return splits
+
+
+def refuse_no_validation(recipe: RunConfig, held_out: Sequence[Any], file: Path) -> None:
+    """Raise ``InputError`` where a recipe wants evaluations, and nothing is held out for them."""
+    if recipe.evaluations and not held_out:
+        raise InputError(
+            "holds no labelled validation sample; set evaluations: 0, or build with splits.validation",
+            file=file,
+        )
 
 
 def judge_live(network: torch.nn.Module, judge: Checker, samples: Sequence[Sample]) -> list[Verdict]:

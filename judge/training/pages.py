@@ -22,7 +22,7 @@ from judge.pages.model import PageBatch, load_network, start_network
 from judge.pages.reading import TOKENIZER
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
-from judge.training.batches import BatchTrainer, judge_live, read_splits
+from judge.training.batches import BatchTrainer, judge_live, read_splits, refuse_no_validation
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
@@ -82,6 +82,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         raise InputError("holds no labelled sample to train on", file=file)
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
+    refuse_no_validation(recipe, kept_out, file)
     held_out = mixed_batches(kept_out, recipe)
     trainer = PagesTrainer(
         model=network,

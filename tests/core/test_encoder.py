@@ -506,6 +506,11 @@ def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path
         train_encoder(recipe(bert, tmp_path / "long", tmp_path / "c", max_pairs=1))
     with pytest.raises(InputError, match="no folder"):
         train_encoder(recipe(tmp_path / "none", towers, tmp_path / "d"))
+    short = [{**row, "document": "the tower is 22 m high ."} for row in rows]
+    write_jsonl(tmp_path / "short" / "samples.jsonl", short)
+    for reads in ("pairs", "pages"):
+        with pytest.raises(InputError, match="no labelled validation sample; set evaluations: 0, or"):
+            train_encoder(recipe(bert, tmp_path / "short", tmp_path / "f", reads=reads, evaluations=1))
     for ignored in ({"lora": {"rank": 2}}, {"sentences": "worst"}, {"max_pairs": 1}):
         with pytest.raises(InputError, match=f"{next(iter(ignored))}': .*reads pages"):
             train_encoder(recipe(bert, towers, tmp_path / "e", reads="pages", **ignored))
