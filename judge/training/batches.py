@@ -12,7 +12,7 @@ from judge.errors import InputError
 from judge.samples import read_samples
 from judge.training.config import RunConfig
 from judge.training.launch import use_one_gpu
-from judge.types import Language, Sample, Verdict
+from judge.types import Sample, Verdict
 
 
 class BatchTrainer(Trainer):
@@ -36,12 +36,12 @@ class BatchTrainer(Trainer):
             return self.compute_loss(model, self._prepare_inputs(inputs)).detach(), None, None
 
 
-def read_splits(file: Path, language: Language | None = None) -> dict[str, list[Sample]]:
-    """The labelled samples of a data set by split, in one language or in all."""
+def read_splits(file: Path) -> dict[str, list[Sample]]:
+    """The labelled samples of a data set by split."""
     splits: dict[str, list[Sample]] = {"train": [], "validation": []}
     for sample in read_samples(file, check_ids=False):
         split = str(sample.meta.get("split", "train"))
-        if sample.label is not None and language in (None, sample.language) and split in splits:
+        if sample.label is not None and split in splits:
             splits[split].append(sample)
     return splits
 

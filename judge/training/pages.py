@@ -67,8 +67,10 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     if positions < recipe.window_tokens:
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
     layout = Layout(tokenizer, recipe.window_tokens, MAX_WINDOWS)
-    splits = read_splits(file, "en")
-    train, cut = by_document(with_dressed(splits["train"], recipe.dressings, recipe.seed), layout)
+    labelled = read_splits(file)
+    splits = {name: [one for one in some if one.language == "en"] for name, some in labelled.items()}
+    dressed = with_dressed(splits["train"], recipe.dressings, recipe.seed)
+    train, cut, left_out = by_document(dressed, layout)
     if cut > recipe.max_cut_share * len(train):
         raise InputError(
             f"{cut} of {len(train)} documents are longer than {MAX_WINDOWS} windows and would be cut, "
@@ -79,7 +81,7 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         times = times_taken([one.source for one in train], recipe.source_weights, recipe.seed)
         train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
     if not train:
-        raise InputError("holds no labelled sample to train on", file=file)
+        raise InputError("holds no labelled English sample to train on", file=file)
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
     refuse_no_validation(recipe, kept_out, file)
@@ -96,7 +98,13 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )
-    summary = {**counts(train), "cut": cut, "batches": len(rows)}
+    summary = {
+        **counts(train),
+        "cut": cut,
+        "left_out": left_out,
+        "other_languages": len(labelled["train"]) - len(splits["train"]),
+        "batches": len(rows),
+    }
     judging = Layout(tokenizer, recipe.window_tokens)
     judge = PagesJudge(network, judging, precision=precision_of(recipe))
     return train_and_save(
