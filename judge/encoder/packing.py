@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from judge.encoder.folder import TOKEN_HEAD, WEIGHTS
 from judge.encoder.heads import CONFIG
+from judge.encoder.load import FORM
 from judge.encoder.packed import ADAPTER, DOWN, SCALE, UP, base_weights, digest, find_base
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
@@ -20,7 +21,6 @@ from judge.models.base import describe_base
 from judge.models.bundled import ENCODERS
 from judge.models.identity import ENCODER, FITTED, read_identity
 from judge.models.trained_on import read_trained_on, write_trained_on
-from judge.pages.load import reads_pages
 from judge.progress import track
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def pack(
         raise InputError("exists already; give another folder", file=out)
     judge, identity = judges[0], identities[0]
     base = base or find_base(judge)
-    if reads_pages(identity):
-        trained = mean(judges, lambda folder: load_file(folder / WEIGHTS))
-    else:  # transformers stores some encoders' weights by other names than the network's
+    if FORM in identity:  # transformers stores some encoders' weights by other names than the network's
         trained = mean(judges, lambda folder: load_classifier(folder, "pairs").state_dict())
+    else:  # reads pages
+        trained = mean(judges, lambda folder: load_file(folder / WEIGHTS))
     before = (read_base or base_weights)(base)
     packed: Weights = {}
     kept = whole = 0.0
