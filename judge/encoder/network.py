@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from judge.encoder.folder import TOKEN_HEAD, WEIGHTS, find_folder
+from judge.encoder.folder import TOKEN_HEAD, find_folder
 from judge.encoder.heads import CONFIG, Head, classifies, read_config, read_outputs
 from judge.encoder.rows import Row, padded
 from judge.errors import InputError, JudgeError
@@ -108,7 +108,8 @@ class EncoderNetwork(nn.Module):
         """
         from safetensors.torch import load_file
 
-        missing, unknown = self.model.load_state_dict(load_file(folder / WEIGHTS), strict=False)
+        weights = load_classifier(folder, "pairs").state_dict()  # by the network's names, not the file's
+        missing, unknown = self.model.load_state_dict(weights, strict=False)
         if missing or unknown:
             raise JudgeError(f"{folder}: holds the weights of another encoder ({[*missing, *unknown][0]})")
         if self.token_head is not None:
@@ -173,7 +174,7 @@ def start_network(model: str, token_head: bool) -> tuple[EncoderNetwork, Path]:
     """A network to train, and the folder of the encoder that it starts from.
 
     An NLI classifier's last layer becomes that of the one logit: the mean of the other classes less
-    entailment, so what it knows is not lost.
+    entailment, so what it knows is not lost. A reranker's one logit, which says PASS, is turned round.
 
     Args:
         model: folder or Hub id of an encoder, trained as a classifier before or not.
@@ -234,8 +235,11 @@ def _keep_entailment(loaded: Any, folder: Path, config: dict[str, Any]) -> None:
     except (InputError, JudgeError):
         return  # classes of another kind: the layer starts at random
     now = loaded.state_dict()
+    says_pass = head.kind == "score" and not head.fail
     for name, value in before.items():
         if name in now and now[name].shape == value.shape:
+            if says_pass and value.shape[:1] == (1,) and not _of_encoder(loaded, name):
+                now[name].neg_()
             continue
         if head.kind == "classes" and name in now and value.shape[0] == len(head.names):
             fail = list(head.fail)

@@ -53,8 +53,10 @@ def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> "Encod
     """The network of an adapter and its base, in float32.
 
     Raises:
-        JudgeError: a file is damaged, or the base is another than the judge was trained from.
+        JudgeError: a file is damaged, the base is another than the judge was trained from, or the adapter
+            changes a weight that the network does not have.
     """
+    from safetensors.torch import load_file
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
     from judge.encoder.network import EncoderNetwork, read_token_head
@@ -63,9 +65,11 @@ def load_packed(folder: Path, base: Path, head: Head, **settings: Any) -> "Encod
     attention = {name: settings.pop(name) for name in ("attn_implementation",) if name in settings}
     config = AutoConfig.from_pretrained(folder, **settings)
     model = AutoModelForSequenceClassification.from_config(config, **attention)
-    missing, _ = model.load_state_dict(weights, strict=False)
+    missing, unknown = model.load_state_dict(weights, strict=False)
     if missing:
         raise JudgeError(f"{folder}: {missing[0]} is neither in the adapter nor in its base")
+    if lost := sorted({*unknown} & {*changed(load_file(folder / ADAPTER))}):
+        raise JudgeError(f"{folder}: changes {lost[0]}, which the encoder lacks; pack the judge again")
     return EncoderNetwork(model, head, read_token_head(folder))
 
 

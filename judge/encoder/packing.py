@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from judge.encoder.folder import TOKEN_HEAD, WEIGHTS
 from judge.encoder.heads import CONFIG
+from judge.encoder.load import FORM
 from judge.encoder.packed import ADAPTER, DOWN, SCALE, UP, base_weights, digest, find_base
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
@@ -54,8 +55,9 @@ def pack(
     Raises:
         InputError: a judge is not of this base, or unlike the first; the base is missing, or ``out`` exists.
     """
-    from safetensors.torch import save_file
+    from safetensors.torch import load_file, save_file
 
+    from judge.encoder.network import load_classifier
     from judge.models.low_rank import factors, told
 
     identities = [read_identity(str(judge)) for judge in judges]
@@ -70,7 +72,11 @@ def pack(
         raise InputError("exists already; give another folder", file=out)
     judge, identity = judges[0], identities[0]
     base = base or find_base(judge)
-    trained, before = mean(judges, WEIGHTS), (read_base or base_weights)(base)
+    if FORM in identity:  # transformers stores some encoders' weights by other names than the network's
+        trained = mean(judges, lambda folder: load_classifier(folder, "pairs").state_dict())
+    else:  # reads pages
+        trained = mean(judges, lambda folder: load_file(folder / WEIGHTS))
+    before = (read_base or base_weights)(base)
     packed: Weights = {}
     kept = whole = 0.0
     for name, value in track(trained.items(), f"pack {judge}", len(trained)):
@@ -105,7 +111,7 @@ def pack(
     with appearing(out) as folder:
         save_file(packed, folder / ADAPTER)
         if (judge / TOKEN_HEAD).is_file():
-            save_file(mean(judges, TOKEN_HEAD), folder / TOKEN_HEAD)
+            save_file(mean(judges, _token_head), folder / TOKEN_HEAD)
         if (judge / CONFIG).is_file():
             shutil.copyfile(judge / CONFIG, folder / CONFIG)
         write_json(folder / JUDGE_FILE, identity)
@@ -113,23 +119,27 @@ def pack(
     return (out / ADAPTER).stat().st_size
 
 
-def mean(judges: Sequence[Path], file: str) -> "Weights":
-    """The mean of the weights that judges keep in a file, in float32.
+def mean(judges: Sequence[Path], read: "Callable[[Path], Weights]") -> "Weights":
+    """The mean of the weights that are read from judges' folders, in float32.
 
     Raises:
         InputError: one has other weights than the first.
     """
-    from safetensors.torch import load_file
-
     total: Weights = {}
     for judge in judges:
-        found = load_file(judge / file) if (judge / file).is_file() else {}
+        found = read(judge)
         shapes = {name: value.shape for name, value in found.items()}
         if total and shapes != {name: value.shape for name, value in total.items()}:
-            raise InputError(f"has other weights than those of {judges[0]}", file=judge / file)
+            raise InputError(f"has other weights than those of {judges[0]}", file=judge)
         for name, value in found.items():
             total[name] = total[name] + value.float() if name in total else value.float()
     return {name: value / len(judges) for name, value in total.items()}
+
+
+def _token_head(folder: Path) -> "Weights":
+    from safetensors.torch import load_file
+
+    return load_file(folder / TOKEN_HEAD) if (folder / TOKEN_HEAD).is_file() else {}
 
 
 def rounded(change: "torch.Tensor") -> tuple["torch.Tensor", "torch.Tensor"]:

@@ -90,6 +90,7 @@ CONTENTS = {
     "samples": "documents, questions or answers of the samples",
     "kinds": "tasks, languages or sources of the samples",
     "weights": "weights of the model",
+    "start": "the starting model",
     "prompt_hash": "wording of the prompt",
     "calibration": "calibration of the judge",
 }

@@ -6,7 +6,7 @@ where its base lay, from the root and from the judge itself, and a fingerprint o
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -128,14 +128,17 @@ def places_of_base(judge: Path, base: Mapping[str, Any]) -> list[Path]:
     return [judge / base["beside"], Path(base["at"])] if "beside" in base else []
 
 
-def model_fingerprint(model: str) -> str | None:
-    """Fingerprint of a local model, an adapter's with that of its base; ``None`` for a name on the Hub."""
+def model_fingerprint(model: str, without: Container[str] = ()) -> str | None:
+    """Fingerprint of a local model, an adapter's with that of its base; ``None`` for a name on the Hub.
+
+    Files whose names are in ``without`` do not count.
+    """
     model = model_path(model)
     try:
-        base = fingerprint(find_base(Path(model)))
+        base = fingerprint(find_base(Path(model)), without=without)
     except (OSError, JudgeError):  # no adapter, or one whose base is gone
         base = None
-    return fingerprint(model, base)
+    return fingerprint(model, base, without)
 
 
 def with_weights(described: Mapping[str, Any]) -> dict[str, Any]:

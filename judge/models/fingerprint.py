@@ -1,6 +1,6 @@
 """Have the weights in a folder changed? Told from a part of their bytes, since all of them may be many."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,7 +9,7 @@ _PIECES = 64
 _PIECE = 2**16
 
 
-def fingerprint(model: str, base: str | None = None) -> str | None:
+def fingerprint(model: str, base: str | None = None, without: Container[str] = ()) -> str | None:
     """A short hex digest of the files of a local model: weights, configuration, tokenizer.
 
     Files of up to 16 MiB count whole, larger ones by 64 pieces from beginning to end: training moves every
@@ -18,13 +18,15 @@ def fingerprint(model: str, base: str | None = None) -> str | None:
     Args:
         model: the folder.
         base: digest of an adapter's base, which counts too.
+        without: names of files that do not count.
     """
     folder = Path(model)
     if not model or not folder.is_dir():
         return None
     digest = sha256()
     for path in sorted(folder.iterdir()):
-        if path.suffix in (".safetensors", ".json", ".jinja", ".model") and path.is_file():
+        counts = path.suffix in (".safetensors", ".json", ".jinja", ".model") and path.name not in without
+        if counts and path.is_file():
             digest.update(f"{path.name} {path.stat().st_size}\n".encode())
             for piece in _pieces(path):
                 digest.update(piece)

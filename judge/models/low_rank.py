@@ -19,7 +19,8 @@ from judge.errors import InputError
 from judge.files import JUDGE_FILE, appearing, write_json
 from judge.models.base import describe_base, find_model
 from judge.models.fingerprint import fingerprint
-from judge.models.identity import FITTED, read_identity
+from judge.models.identity import FITTED, read_identity, trained_quantization
+from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.progress import track
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def lower_rank(judges: Sequence[Path], out: Path, rank: int) -> Lowered:
         save_file(lowered, folder / WEIGHTS, metadata={"format": "pt"})
         write_json(folder / CONFIG, config)
         write_json(folder / JUDGE_FILE, identity)
+        write_trained_on(folder, *(read_trained_on(str(one)) for one in judges))
         own = [judge / name for name in TOKENIZER if (judge / name).is_file()]
         if any(_differs(file, Path(base, file.name)) for file in own):
             for file in own:
@@ -146,10 +148,11 @@ def more_than_a_product(settings: Mapping[str, Any]) -> str | None:
 
 def _check_alike(one: _Adapter, other: _Adapter) -> None:
     """Changes have a mean if they are of the same weights; raises ``InputError`` where they are not."""
-    asked = [read_identity(str(each.folder)).get("prompt_hash") for each in (one, other)]
+    known = [read_identity(str(each.folder)) for each in (one, other)]
     for what, first, second in (
         ("base", *(fingerprint(each.base) or each.base for each in (one, other))),
-        ("prompt", *asked),
+        ("quantization of the base", *map(trained_quantization, known)),
+        ("prompt", *(identity.get("prompt_hash") for identity in known)),
         ("set of trained layers", sorted(one.targets), sorted(other.targets)),
     ):
         if first != second:

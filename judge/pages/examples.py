@@ -46,22 +46,33 @@ class DocumentExamples:
         return sum(map(len, self.windows)) + sum(len(one.answer.ids) for one in self.examples)
 
 
-def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[DocumentExamples], int]:
+def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[DocumentExamples], int, int]:
     """Labelled samples, those about one document together, in the order in which documents first come.
 
+    Answers that are longer than a window are left out: what is wrong may stand in the part that is not read,
+    and right ones alone would teach that long answers are right.
+
     Returns:
-        The documents, and how many of them were longer than the layout takes.
+        The documents, how many of them were longer than the layout takes, and how many answers were left out.
     """
     found: dict[str, list[Sample]] = {}
     for sample in samples:
         found.setdefault(sample.document_text, []).append(sample)
-    documents, cut = [], 0
+    documents, cut, left_out = [], 0, 0
     for text, some in track(found.items(), "tokenize documents", len(found)):
         windows, lost = layout.windows(text)
-        cut += lost > 0
-        examples = tuple(example(sample, layout) for sample in some)
-        documents.append(DocumentExamples(windows, examples, some[0].source))
-    return documents, cut
+        made = [(sample.answer, example(sample, layout)) for sample in some]
+        examples = tuple(one for text, one in made if _whole(text, one.answer, layout))
+        left_out += len(made) - len(examples)
+        if examples:
+            cut += lost > 0
+            documents.append(DocumentExamples(windows, examples, some[0].source))
+    return documents, cut, left_out
+
+
+def _whole(text: str, answer: Answer, layout: Layout) -> bool:
+    """Whether an answer's tokens reach the end of its text."""
+    return len(answer.ids) < layout.window_tokens or not text[answer.spans[-1][1] :].strip()
 
 
 def counts(documents: Sequence[DocumentExamples]) -> dict[str, Any]:

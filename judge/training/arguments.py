@@ -19,6 +19,12 @@ FREE = {
     "dataloader_num_workers",
 }  # fmt: skip
 """Arguments that have a default here, and which a recipe may set under ``trainer``."""
+OWN_LOSS = {
+    "SFTConfig": (
+        "loss_type", "packing", "padding_free", "completion_only_loss", "assistant_only_loss",
+    ),
+}  # fmt: skip
+"""Arguments of a trainer that the losses and batches here do not read, next to ``label_smoothing_factor``."""
 ADAMW = "adamw_torch_fused"
 
 
@@ -31,12 +37,15 @@ def make_arguments(kind: type, recipe: RunConfig, **arguments: Any) -> Any:
         arguments: those that follow from the recipe's own keys.
 
     Raises:
-        InputError: an argument under ``trainer`` is unknown, is decided by another key, or has a wrong value.
+        InputError: an argument under ``trainer`` is unknown, has no effect, is decided by another key, or
+            has a wrong value.
     """
     known = {field.name for field in dataclasses.fields(kind) if field.init}
     for name in recipe.trainer:
         if name not in known:
             raise InputError(unknown("argument", name, sorted(known)), field=f"trainer.{name}")
+        if name == "label_smoothing_factor" or name in OWN_LOSS.get(kind.__name__, ()):
+            raise InputError("has no effect on the loss here; omit it", field=f"trainer.{name}")
         if name in arguments and name not in FREE:
             raise InputError(
                 "follows from other keys of the recipe; every key is described in judge/training/config.py",

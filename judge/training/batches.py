@@ -8,8 +8,11 @@ import torch
 from transformers import Trainer
 
 from judge.checker import Checker
+from judge.errors import InputError
 from judge.samples import read_samples
-from judge.types import Language, Sample, Verdict
+from judge.training.config import RunConfig
+from judge.training.launch import use_one_gpu
+from judge.types import Sample, Verdict
 
 
 class BatchTrainer(Trainer):
@@ -21,6 +24,7 @@ class BatchTrainer(Trainer):
     """
 
     def __init__(self, *, token_weight: float, **settings: Any):
+        use_one_gpu(settings["args"])
         super().__init__(**settings)
         self.token_weight = token_weight
 
@@ -32,14 +36,23 @@ class BatchTrainer(Trainer):
             return self.compute_loss(model, self._prepare_inputs(inputs)).detach(), None, None
 
 
-def read_splits(file: Path, language: Language | None = None) -> dict[str, list[Sample]]:
-    """The labelled samples of a data set by split, in one language or in all."""
+def read_splits(file: Path) -> dict[str, list[Sample]]:
+    """The labelled samples of a data set by split."""
     splits: dict[str, list[Sample]] = {"train": [], "validation": []}
     for sample in read_samples(file, check_ids=False):
         split = str(sample.meta.get("split", "train"))
-        if sample.label is not None and language in (None, sample.language) and split in splits:
+        if sample.label is not None and split in splits:
             splits[split].append(sample)
     return splits
+
+
+def refuse_no_validation(recipe: RunConfig, held_out: Sequence[Any], file: Path) -> None:
+    """Raise ``InputError`` where a recipe wants evaluations, and nothing is held out for them."""
+    if recipe.evaluations and not held_out:
+        raise InputError(
+            "holds no labelled validation sample; set evaluations: 0, or build with splits.validation",
+            file=file,
+        )
 
 
 def judge_live(network: torch.nn.Module, judge: Checker, samples: Sequence[Sample]) -> list[Verdict]:

@@ -47,6 +47,7 @@ def run_identity(recipe: RunConfig, summary: dict[str, Any], run: dict[str, Any]
         "data": recipe.data,
         "data_manifest_sha256": sha256_file(manifest) if manifest.is_file() else None,
         "data_sha256": run["data"],
+        "start_fingerprint": run["start"],
         "data_counts": data_counts(manifest) if manifest.is_file() else {},
         "processes": run["processes"],
         "recipe": recipe.model_dump(mode="json"),
@@ -106,8 +107,9 @@ def data_counts(manifest: Path) -> dict[str, Any]:
 def model_card(identity: dict[str, Any]) -> str:
     """A model card in Markdown with the front matter that the Hub reads."""
     training, recipe = identity["training"], identity["recipe"]
-    adapter = recipe.get("lora") is not None and "merged_from" not in identity
-    kind = "text-classification" if identity["stage"] == "encoder" else "text-generation"
+    encoder = identity["stage"] == ENCODER  # whose adapters are merged when it is saved
+    adapter = recipe.get("lora") is not None and "merged_from" not in identity and not encoder
+    kind = "text-classification" if encoder else "text-generation"
     settings = json.dumps(recipe, indent=2, ensure_ascii=False)
     versions = ", ".join(f"{name} {version}" for name, version in identity["versions"].items())
     return f"""---

@@ -18,6 +18,7 @@ from typing import Any
 
 from judge.errors import InputError
 from judge.files import JUDGE_FILE, differences, sha256_file, write_json
+from judge.models.base import model_fingerprint
 from judge.training.config import RunConfig
 
 MARK = "complete.json"
@@ -48,7 +49,7 @@ class Checkpoint:
 
 
 def describe_run(recipe: RunConfig, stage: str) -> dict[str, Any]:
-    """What decides the weights of a run, as JSON values: recipe, data, number of processes."""
+    """What decides the weights of a run, as JSON values: recipe, data, start, number of processes."""
     names = (f"{stage}/train.jsonl", f"{stage}/validation.jsonl", "samples.jsonl")
     files = {name: Path(recipe.data) / name for name in names}
     return {
@@ -56,6 +57,8 @@ def describe_run(recipe: RunConfig, stage: str) -> dict[str, Any]:
         "processes": int(os.environ.get("WORLD_SIZE", "1")),
         "recipe": _deciding(recipe.model_dump(mode="json")),
         "data": {name: sha256_file(file) for name, file in files.items() if file.is_file()},
+        # A judge that is calibrated is still the same start.
+        "start": model_fingerprint(recipe.model, without=(JUDGE_FILE,)),
     }
 
 
@@ -116,11 +119,14 @@ def finished_run(recipe: RunConfig, run: dict[str, Any]) -> dict[str, Any] | Non
     identity: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     before = {"stage": identity["stage"], "recipe": _deciding(identity["recipe"])}
     before |= {"processes": identity.get("processes"), "data": identity.get("data_sha256", {})}
+    before["start"] = identity.get("start_fingerprint")
     _refuse_changes(before, run, file)
     return identity
 
 
 def _refuse_changes(before: dict[str, Any], now: dict[str, Any], file: Path) -> None:
+    if None in (before.get("start"), now.get("start")):  # of the Hub, or kept by an earlier version
+        before, now = {**before, "start": None}, {**now, "start": None}
     if found := differences(before, now):
         raise InputError(
             f"comes from another run: {'; '.join(found)}. Undo the change, or give another output", file=file

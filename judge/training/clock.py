@@ -11,20 +11,22 @@ from transformers import TrainerCallback
 class TimeLimit(TrainerCallback):
     """Ends training at the first step after ``minutes``, counted from its beginning.
 
+    ``seconds`` of them were spent before, where a run is resumed.
+
     The scheduler goes by the share of time or of steps that is gone, whichever is larger. So a slow machine,
     which makes fewer steps, still ends at the rate that its schedule ends at. The main process reads the
     clock for all processes: they have to stop at the same step, and step at the same rate.
     """
 
-    def __init__(self, minutes: float):
-        self.minutes = minutes
-        self.gone = 0.0
+    def __init__(self, minutes: float, seconds: float = 0.0):
+        self.minutes, self.seconds = minutes, seconds
+        self.gone = seconds / (60 * minutes)
         """Share of the time that was gone at the end of the last step."""
-        self._start = time.monotonic()
+        self._start = time.monotonic() - seconds
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **found: Any) -> None:
         """Start the clock, and let the scheduler see it."""
-        self._start = time.monotonic()
+        self._start = time.monotonic() - self.seconds
         scheduler = found.get("lr_scheduler")
         scheduler = getattr(scheduler, "scheduler", scheduler)  # within accelerate's
         if isinstance(scheduler, torch.optim.lr_scheduler.LambdaLR):

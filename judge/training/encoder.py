@@ -19,7 +19,7 @@ from judge.models.identity import ENCODER, read_identity
 from judge.pages.load import reads_pages
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
-from judge.training.batches import judge_live, read_splits
+from judge.training.batches import judge_live, read_splits, refuse_no_validation
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, LoraSettings, RunConfig
 from judge.training.drawing import times_taken
@@ -69,6 +69,7 @@ def train_encoder(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[
         raise InputError("holds no labelled sample to train on", file=file)
     rows = mixed_batches(train, recipe)
     kept_out = items(splits["validation"], pairing, recipe.max_pairs)[0] if recipe.evaluations else []
+    refuse_no_validation(recipe, kept_out, file)
     trainer = EncoderTrainer(
         model=network,
         args=make_arguments(
@@ -97,7 +98,8 @@ def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
     """The network that a recipe starts from, the folder of its tokenizer, and how it reads samples.
 
     Raises:
-        InputError: there is no such model, or it is no encoder.
+        InputError: there is no such model, it is no encoder, or it is a judge that reads samples otherwise
+            than the recipe says.
     """
     model = model_path(recipe.model)
     identity = read_identity(model)
@@ -109,6 +111,9 @@ def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
         network, tokenizer = stored_network(folder, head, **training_settings(read_config(folder)))
         network.model.get_input_embeddings().weight.requires_grad_(False)
         form = Form.model_validate(identity["form"])
+        if recipe.token_weight > 0 and network.token_head is None:
+            network.token_head = torch.nn.Linear(network.model.config.hidden_size, 1)
+        _refuse_another_form(recipe, form, longest_pair(network.model.config.to_dict(), recipe.window_tokens))
     else:
         network, tokenizer = start_network(model, token_head=recipe.token_weight > 0)
         form = Form(sentences=recipe.sentences, window_tokens=recipe.window_tokens)
@@ -116,6 +121,15 @@ def start(recipe: EncoderRecipe) -> tuple[EncoderNetwork, Path, Form]:
     if recipe.lora is not None:
         network.model = with_lora(network.model, recipe.lora)
     return network, tokenizer, form.model_copy(update={"window_tokens": most})
+
+
+def _refuse_another_form(recipe: EncoderRecipe, form: Form, window_tokens: int) -> None:
+    for name, asked in (("sentences", recipe.sentences), ("window_tokens", window_tokens)):
+        kept = getattr(form, name)
+        if name in recipe.model_fields_set and asked != kept:
+            raise InputError(
+                f"{recipe.model} was trained with {kept}, and stays so; omit the key", field=name
+            )
 
 
 def with_lora(model: Any, settings: LoraSettings) -> Any:

@@ -22,7 +22,7 @@ from judge.pages.model import PageBatch, load_network, start_network
 from judge.pages.reading import TOKENIZER
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
-from judge.training.batches import BatchTrainer, judge_live, read_splits
+from judge.training.batches import BatchTrainer, judge_live, read_splits, refuse_no_validation
 from judge.training.card import run_identity
 from judge.training.config import EncoderRecipe, RunConfig
 from judge.training.drawing import times_taken
@@ -36,6 +36,9 @@ PAGE_TOKENS = 1024
 """A document and answers about it that are computed together; other answers take another page."""
 POOL = 400
 """Pages that are sorted by length together, so that batches need little padding and still are mixed."""
+
+WITHOUT_EFFECT = ("lora", "sentences", "max_pairs")
+"""Keys of a recipe that only training on pairs reads."""
 
 
 def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[str, Any]:
@@ -52,6 +55,9 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         InputError: model, data set or a sample is wrong, or too many documents would be cut.
         JudgeError: the loss became no number.
     """
+    for name in WITHOUT_EFFECT:
+        if getattr(recipe, name) != EncoderRecipe.model_fields[name].default:
+            raise InputError(f"{recipe.model} reads pages, which this does not change; omit it", field=name)
     set_seed(recipe.seed)
     file = data_file(recipe, "samples.jsonl")
     model = model_path(recipe.model)
@@ -61,8 +67,10 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
     if positions < recipe.window_tokens:
         raise InputError(f"{recipe.model} knows {positions} positions", field="window_tokens")
     layout = Layout(tokenizer, recipe.window_tokens, MAX_WINDOWS)
-    splits = read_splits(file, "en")
-    train, cut = by_document(with_dressed(splits["train"], recipe.dressings, recipe.seed), layout)
+    labelled = read_splits(file)
+    splits = {name: [one for one in some if one.language == "en"] for name, some in labelled.items()}
+    dressed = with_dressed(splits["train"], recipe.dressings, recipe.seed)
+    train, cut, left_out = by_document(dressed, layout)
     if cut > recipe.max_cut_share * len(train):
         raise InputError(
             f"{cut} of {len(train)} documents are longer than {MAX_WINDOWS} windows and would be cut, "
@@ -73,9 +81,10 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         times = times_taken([one.source for one in train], recipe.source_weights, recipe.seed)
         train = [one for one, count in zip(train, times, strict=True) for _ in range(count)]
     if not train:
-        raise InputError("holds no labelled sample to train on", file=file)
+        raise InputError("holds no labelled English sample to train on", file=file)
     rows = mixed_batches(train, recipe)
     kept_out = by_document(splits["validation"], layout)[0] if recipe.evaluations else []
+    refuse_no_validation(recipe, kept_out, file)
     held_out = mixed_batches(kept_out, recipe)
     trainer = PagesTrainer(
         model=network,
@@ -89,7 +98,13 @@ def train_pages(recipe: EncoderRecipe, callbacks: Sequence[Any] = ()) -> dict[st
         token_weight=recipe.token_weight,
         callbacks=list(callbacks),
     )
-    summary = {**counts(train), "cut": cut, "batches": len(rows)}
+    summary = {
+        **counts(train),
+        "cut": cut,
+        "left_out": left_out,
+        "other_languages": len(labelled["train"]) - len(splits["train"]),
+        "batches": len(rows),
+    }
     judging = Layout(tokenizer, recipe.window_tokens)
     judge = PagesJudge(network, judging, precision=precision_of(recipe))
     return train_and_save(

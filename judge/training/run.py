@@ -77,7 +77,7 @@ def train_and_save(
     with StopSignals() as signals:
         durability = Durability(trainer, recipe, run, start, signals, lambda: validation.best)
         if recipe.max_minutes:  # before the evaluation, which belongs to the last step
-            trainer.add_callback(TimeLimit(recipe.max_minutes))
+            trainer.add_callback(TimeLimit(recipe.max_minutes, start.seconds if start else 0.0))
         trainer.add_callback(validation)
         trainer.add_callback(durability)
         trainer.remove_callback(PrinterCallback)
@@ -141,7 +141,7 @@ def save_judge(
             if best.get("kept"):
                 link_folder(output / f"best-{best['step']}", ready)
             write_text(ready / "README.md", model_card(identity))
-            write_trained_on(ready, documents_of(recipe))
+            write_trained_on(ready, documents_of(recipe, identity.get("languages")))
             (output / JUDGE_FILE).unlink(missing_ok=True)
             move_into(output, ready)
         write_json(output / JUDGE_FILE, identity)
@@ -150,14 +150,17 @@ def save_judge(
     trainer.accelerator.wait_for_everyone()
 
 
-def documents_of(recipe: RunConfig) -> set[bytes]:
+def documents_of(recipe: RunConfig, languages: Sequence[str] | None = None) -> set[bytes]:
     """Fingerprints of the documents in the training split of a recipe's data, and of those that the judge
-    which it starts from was trained on. Data without ``samples.jsonl`` does not name its documents."""
+    which it starts from was trained on; in some languages or in all. Data without ``samples.jsonl`` does not
+    name its documents."""
     found = {*read_trained_on(recipe.model)}
     file = Path(recipe.data) / "samples.jsonl"
     if file.is_file():
-        samples = read_samples(file, check_ids=False)
-        found |= {fingerprint(one.document_text) for one in samples if one.meta.get("split") == "train"}
+        for sample in read_samples(file, check_ids=False):
+            taken = languages is None or sample.language in languages
+            if taken and sample.meta.get("split", "train") == "train":
+                found.add(fingerprint(sample.document_text))
     return found
 
 

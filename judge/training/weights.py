@@ -11,7 +11,11 @@ from judge.errors import JudgeError
 from judge.models.trained_on import FILE
 from judge.training.checkpoints import remove, sync
 
-STALE = ("adapter_*", "model*.safetensors*", "config.json", "generation_config.json", FILE)
+STALE = (
+    "adapter_*", "model*.safetensors*", "config.json", "generation_config.json", FILE,
+    "token_head.safetensors", "adapter.safetensors", "chat_template.jinja", "tokenizer*",
+    "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model",
+)  # fmt: skip
 """Files by which a judge that lay in the folder before would be taken for a part of the new one."""
 
 

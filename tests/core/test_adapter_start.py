@@ -157,7 +157,7 @@ def test_a_stopped_run_goes_on(
 
     whole = train_dpo(recipe("whole"))
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
-        patch.setattr(clock, "TimeLimit", lambda _: at_step(3))
+        patch.setattr(clock, "TimeLimit", lambda *_: at_step(3))
         train_dpo(recipe("parts", max_minutes=60))
     kept = complete_checkpoints(tmp_path / "parts")[-1]
     assert kept.step == 3 and not [path for path in kept.folder.iterdir() if path.is_dir()]

@@ -338,6 +338,25 @@ def test_other_data_stages_or_processes_are_refused(
         resume_point(asked, describe_run(asked, "sft"))
 
 
+def test_another_start_is_refused(folder: Path, undisturbed: Path, tmp_path: Path) -> None:
+    """A calibration is no other start; where no fingerprint was kept, nothing is known."""
+    model, output = shutil.copytree(folder / "model", tmp_path / "model"), tmp_path / "out"
+    asked = recipe(folder, output, resume=True, model=str(model))
+    run = describe_run(asked, "sft")
+    make_checkpoint(output, 2, run)
+    make_checkpoint(tmp_path / "earlier", 2, {name: run[name] for name in run if name != "start"})
+    (model / "judge.json").write_text("{}")
+    assert resume_point(asked, describe_run(asked, "sft")) is not None
+    (model / "generation_config.json").write_text("{}")
+    with pytest.raises(InputError, match="comes from another run: the starting model changed"):
+        resume_point(asked, describe_run(asked, "sft"))
+    earlier = asked.model_copy(update={"output": str(tmp_path / "earlier")})
+    assert resume_point(earlier, describe_run(earlier, "sft")) is not None
+    finished = recipe(folder, undisturbed, resume=True)
+    with pytest.raises(InputError, match="starting model changed"):
+        finished_run(finished, {**describe_run(finished, "sft"), "start": "0" * 16})
+
+
 def test_work_is_not_lost_by_starting_anew(folder: Path, tmp_path: Path) -> None:
     asked = recipe(folder, tmp_path)
     make_checkpoint(tmp_path, 2, describe_run(asked, "sft"))
@@ -388,6 +407,11 @@ def test_an_earlier_judge_leaves_no_part(tmp_path: Path) -> None:
         "adapter_model.safetensors",
         "config.json",
         "model-00002-of-00002.safetensors",
+        "adapter.safetensors",  # of a packed encoder
+        "token_head.safetensors",
+        "chat_template.jinja",
+        "tokenizer.model",
+        "vocab.txt",
     )
     for name in (*earlier, "notes.txt", "README.md"):
         (output / name).write_text("old")

@@ -19,6 +19,7 @@ from judge.encoder.checker import EncoderJudge
 from judge.encoder.examples import token_labels
 from judge.encoder.heads import parse_labels, read_head
 from judge.encoder.load import load_encoder
+from judge.encoder.packing import pack
 from judge.encoder.pairs import Form, Pairing
 from judge.encoder.spans import unsupported_words
 from judge.errors import InputError, JudgeError
@@ -26,7 +27,7 @@ from judge.files import write_jsonl
 from judge.load import load_judge
 from judge.types import Label, Sample, Span
 from tests.calling import call
-from tests.encoders import ARCHITECTURES, NLI, WORDS, save_model
+from tests.encoders import ARCHITECTURES, NLI, WORDS, save_judge, save_model
 from tests.tiny_data import at_step, build_towers
 from tests.tiny_data import encoder_recipe as recipe
 
@@ -397,6 +398,11 @@ def test_each_architecture_learns_is_saved_and_judges(base: Path, towers: Path, 
         assert verdict.p_fail == pytest.approx(float(torch.sigmoid(model(**inputs).logits[0, 0])), abs=1e-5)
     again = load_encoder(out, json.loads((out / "judge.json").read_text()))
     assert again.describe() == {**judge.describe(), "model": str(out)}
+    pack([out], base, tmp_path / "small")
+    small: Any = load_judge(str(tmp_path / "small"))
+    weights = small.network.state_dict()
+    for name, value in judge.network.state_dict().items():
+        assert torch.allclose(weights[name], value, rtol=0, atol=5e-4), name
     [foreign] = judge.check([sample("x", language="zh")])
     assert foreign.label is None and "zh" in str(foreign.error)
 
@@ -413,32 +419,37 @@ def test_an_encoder_learns(bert: Path, towers: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"lora": {"rank": 4}}, {"reads": "pages"}], ids=["weights", "lora", "pages"]
+    ("kind", "more"),
+    [("bert", {}), ("bert", {"lora": {"rank": 4}}), ("bert", {"reads": "pages"}), ("nomic", {})],
+    ids=["weights", "lora", "pages", "nomic"],
 )
 def test_a_stopped_run_resumes_to_the_same_weights(
-    bert: Path, towers: Path, tmp_path: Path, more: dict[str, Any]
+    kind: str, more: dict[str, Any], towers: Path, tmp_path: Path
 ) -> None:
     from safetensors.torch import load_file
 
     from judge.training.encoder import train_encoder
     from judge.training.stopping import Interrupted
 
-    whole = train_encoder(recipe(bert, towers, tmp_path / "whole", **more))
+    model = save_model(tmp_path / kind, kind, "Model")
+    whole = train_encoder(recipe(model, towers, tmp_path / "whole", **more))
     assert whole["steps"] > 3
-    parted = recipe(bert, towers, tmp_path / "parted", resume=True, **more)
+    parted = recipe(model, towers, tmp_path / "parted", resume=True, **more)
     with pytest.raises(Interrupted):
         train_encoder(parted, [at_step(2)])
     train_encoder(parted)
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "parted"))
     assert all(bool((first[name] == second[name]).all()) for name in first)
-    before = load_file(bert / "model.safetensors")
-    for own, changes in (("word_embeddings", False), ("layer.0.attention.self.query", True)):
+    before = load_file(model / "model.safetensors")
+    moved = {"bert": "layer.0.attention.self.query", "nomic": "layers.0.mlp.fc2"}[kind]
+    for own, changes in (("word_embeddings", False), (moved, True)):
         [there], [here] = (
             [value for name, value in weights.items() if name.endswith(f"{own}.weight")]
             for weights in (before, first)
         )
         assert bool((there == here).all()) is not changes  # training leaves the words alone
     assert load_judge(str(tmp_path / "parted")).check([sample("it is low .")])[0].label
+    assert "library_name: transformers" in (tmp_path / "parted" / "README.md").read_text()
 
 
 def test_long_documents_train_by_their_best_window(bert: Path) -> None:
@@ -462,11 +473,12 @@ def test_long_documents_train_by_their_best_window(bert: Path) -> None:
     assert bool(loss.isfinite()) and len(batch["part"]) > 3
 
 
-def test_an_nli_classifier_keeps_what_it_knows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [{0: "entailment", 1: "not_entailment"}, {0: "LABEL_0"}])
+def test_a_classifier_keeps_what_it_knows(names: dict[int, str], tmp_path: Path) -> None:
     """Training starts at the order in which the classifier puts answers already."""
     from judge.encoder.network import start_network
 
-    save_model(tmp_path, "bert", "ForSequenceClassification", {0: "entailment", 1: "not_entailment"})
+    save_model(tmp_path, "bert", "ForSequenceClassification", names)
     before = load_judge(str(tmp_path))
     network, _ = start_network(str(tmp_path), token_head=False)
     assert isinstance(before, EncoderJudge)
@@ -494,7 +506,27 @@ def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path
         train_encoder(recipe(bert, tmp_path / "long", tmp_path / "c", max_pairs=1))
     with pytest.raises(InputError, match="no folder"):
         train_encoder(recipe(tmp_path / "none", towers, tmp_path / "d"))
+    short = [{**row, "document": "the tower is 22 m high ."} for row in rows]
+    write_jsonl(tmp_path / "short" / "samples.jsonl", short)
+    for reads in ("pairs", "pages"):
+        with pytest.raises(InputError, match="no labelled validation sample; set evaluations: 0, or"):
+            train_encoder(recipe(bert, tmp_path / "short", tmp_path / "f", reads=reads, evaluations=1))
+    for ignored in ({"lora": {"rank": 2}}, {"sentences": "worst"}, {"max_pairs": 1}):
+        with pytest.raises(InputError, match=f"{next(iter(ignored))}': .*reads pages"):
+            train_encoder(recipe(bert, towers, tmp_path / "e", reads="pages", **ignored))
     assert not (tmp_path / "c" / "judge.json").exists()
+
+
+def test_a_judge_that_is_trained_on_keeps_its_form(tmp_path: Path) -> None:
+    from judge.training.encoder import start
+
+    judge = save_judge(tmp_path / "judge")
+    for changed in ({"sentences": "worst"}, {"window_tokens": 40}):
+        with pytest.raises(InputError, match=f"{next(iter(changed))}': .*was trained with (whole|64),"):
+            start(recipe(judge, tmp_path, tmp_path, **changed))
+    (judge / "token_head.safetensors").unlink()
+    assert start(recipe(judge, tmp_path, tmp_path, token_weight=0))[0].token_head is None
+    assert start(recipe(judge, tmp_path, tmp_path))[0].marks_tokens  # token_weight is 0.5
 
 
 # --- adapters -----------------------------------------------------------------------------------------------

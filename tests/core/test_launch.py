@@ -227,20 +227,19 @@ def test_one_process_uses_one_gpu(
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("name", ["JudgeSFTTrainer", "JudgeDPOTrainer"])
-def test_both_trainers_use_one_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before TRL's own constructor, which refuses several."""
-    import trl
-
-    from judge.training import trainer
+@pytest.mark.parametrize("name", ["JudgeSFTTrainer", "JudgeDPOTrainer", "BatchTrainer"])
+def test_all_trainers_use_one_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the constructor of their library, which refuses several or splits batches."""
+    from judge.training import batches, trainer
 
     seen: list[int] = []
-    parent = getattr(trl, name.removeprefix("Judge"))
+    kind: Any = getattr(batches if name == "BatchTrainer" else trainer, name)
+    parent = kind.__bases__[-1]
     monkeypatch.setattr(parent, "__init__", lambda self, args, **_: seen.append(args.n_gpu))
 
     class Arguments:
         _n_gpu = 2
         n_gpu = property(lambda self: self._n_gpu)
 
-    getattr(trainer, name)(args=Arguments())
+    kind(args=Arguments(), **({"token_weight": 0.5} if name == "BatchTrainer" else {}))
     assert seen == [1]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from judge.errors import InputError
 from judge.load import load_judge
+from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.types import Sample
 from tests.calling import call
 
@@ -69,11 +70,13 @@ def test_the_mean_of_several_judges(model_folder: ModelFolder, tmp_path: Path) -
         save_file(changed, folder / "adapter_model.safetensors")
         scaled = {**config, "lora_alpha": config["lora_alpha"] * scale}
         (folder / "adapter_config.json").write_text(json.dumps(scaled))
+    write_trained_on(threefold, [b"12345678"])
     assert call("pack", judge, threefold, "-o", tmp_path / "mean", "--rank", 2 * config["r"]) == 0
     found, wanted = (load_judge(str(folder)).check(ASKED) for folder in (tmp_path / "mean", double))
     assert [one.p_fail for one in found] == pytest.approx([one.p_fail for one in wanted], abs=1e-3)
     packed = json.loads((tmp_path / "mean" / "judge.json").read_text())["packed"]
     assert len(packed["mean_of"]) == 2 and packed["kept"] == 1
+    assert read_trained_on(str(tmp_path / "mean")) == read_trained_on(str(judge)) | {b"12345678"}
 
 
 def test_what_has_no_mean(
@@ -84,6 +87,9 @@ def test_what_has_no_mean(
     (other / "judge.json").write_text('{"prompt_hash": "of another"}')
     assert call("pack", judge, other, "-o", tmp_path / "out", "--rank", 2) == 2
     assert "has another prompt than" in capsys.readouterr().err
+    (other / "judge.json").write_text('{"recipe": {"quantization": "nf4"}}')
+    assert call("pack", judge, other, "-o", tmp_path / "out", "--rank", 2) == 2
+    assert "has another quantization of the base than" in capsys.readouterr().err
     hub = [tmp_path / "one", tmp_path / "two"]
     for folder in hub:  # on models of the Hub, which have no files here to tell them apart
         shutil.copytree(judge, folder)

@@ -16,10 +16,12 @@ from judge.errors import InputError, JudgeError
 from judge.files import write_json
 from judge.formats.stretches import wrong_spans
 from judge.load import load_judge
+from judge.models.trained_on import fingerprint, read_trained_on
 from judge.pages.bert import base_weights
 from judge.pages.checker import PagesJudge
 from judge.pages.examples import by_document, example
 from judge.pages.layout import RUNS, Layout, pages, runs
+from judge.samples import write_samples
 from judge.types import Label, Sample, Span
 from tests.calling import call
 from tests.encoders import WORDS
@@ -126,7 +128,7 @@ def test_paged_attention_is_dense_attention(make_judge: Callable[..., PagesJudge
 
     judge = make_judge()
     some = [sample("it is 21 m high", question="how high ?"), sample("a red tower ."), sample("low", "blue")]
-    documents, _ = by_document([replace(one, label=Label.FAIL) for one in some], judge.layout)
+    documents, *_ = by_document([replace(one, label=Label.FAIL) for one in some], judge.layout)
     laid = list(pages(((d.windows, [(e, e.answer) for e in d.examples]) for d in documents), 512))
     assert len(laid) > 1
     tensors = PageBatch.of(laid)
@@ -199,6 +201,23 @@ def test_tokens_of_an_example(make_judge: Callable[..., PagesJudge]) -> None:
         example(short, layout).tokens == (1, 1)
         and example(replace(short, question=""), layout).tokens is None
     )
+
+
+def test_what_is_not_trained_on_is_counted(bert: Path, tmp_path: Path) -> None:
+    """Answers longer than a window, whose wrong part may not be read, and other languages."""
+    from judge.training.pages import train_pages as train_encoder
+
+    long = "it is 22 m high . " * 12
+    rows = [
+        sample("it is 20 m high .", label=Label.PASS),
+        sample(f"{long} it is red .", "the tower is 22 m high .", label=Label.FAIL),
+        sample("it is 20 m high .", "\u5854", label=Label.PASS, language="zh"),
+    ]
+    write_samples(tmp_path / "samples.jsonl", [replace(one, id=str(at)) for at, one in enumerate(rows)])
+    summary = train_encoder(recipe(bert, tmp_path, tmp_path / "out", max_steps=1))
+    assert [summary[name] for name in ("rows", "left_out", "other_languages")] == [1, 1, 1]
+    known = read_trained_on(str(tmp_path / "out"))
+    assert fingerprint(rows[0].document_text) in known and fingerprint(rows[2].document_text) not in known
 
 
 def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:

@@ -337,6 +337,9 @@ def test_any_argument_of_the_trainer_by_its_own_name(recipe: Callable[..., SFTRe
     assert made(DPOConfig, label_smoothing=0.1, max_grad_norm=0.5).label_smoothing == 0.1
     with pytest.raises(InputError, match=r"trainer.neftune_noise_alfa.*neftune_noise_alpha"):
         made(SFTConfig, neftune_noise_alfa=5)
+    for kind, ignored in ((SFTConfig, "packing"), (DPOConfig, "label_smoothing_factor")):
+        with pytest.raises(InputError, match=f"trainer.{ignored}.*has no effect"):
+            made(kind, **{ignored: 0})
     with pytest.raises(InputError, match=r"trainer.learning_rate.*other keys"):
         made(SFTConfig, learning_rate=1)
     with pytest.raises(InputError, match="sometimes"):

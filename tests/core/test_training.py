@@ -28,6 +28,7 @@ from judge.training.card import taught_modes
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
 from judge.training.merge import merge
+from judge.training.run import documents_of
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
 from tests.calling import call
@@ -125,7 +126,7 @@ def test_losses_and_counts_are_kept(trained: Any) -> None:
     assert identity["merged_from"] == str(trained["sft"][0]) and identity["stage"] == "sft"
 
 
-def test_a_judge_knows_the_documents_that_it_was_trained_on(trained: Any, data: Path) -> None:
+def test_a_judge_knows_the_documents_that_it_was_trained_on(trained: Any, data: Path, tmp_path: Path) -> None:
     """Eight bytes each, kept by merging; those of validation and test are none of them."""
     splits: dict[str, set[bytes]] = {}
     for sample in read_samples(data / "samples.jsonl"):
@@ -135,6 +136,9 @@ def test_a_judge_knows_the_documents_that_it_was_trained_on(trained: Any, data: 
         assert read_trained_on(str(folder)) == splits["train"]
         assert (folder / FILE).stat().st_size == 8 * len(splits["train"])
     assert not splits["train"] & splits["validation"]
+    write_jsonl(tmp_path / "samples.jsonl", [{"id": "1", "document": "no split", "answer": "x"}])
+    plain = SFTRecipe.model_validate(training(tmp_path, tmp_path, tmp_path / "out"))
+    assert documents_of(plain) == {fingerprint("no split")}
 
 
 # --- The loss -----------------------------------------------------------------------------------------------
@@ -168,7 +172,8 @@ def test_prefix_sharing_changes_no_loss(
 # --- Refusals -----------------------------------------------------------------------------------------------
 
 
-def test_a_schedule_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_schedule_ends_in_time(resumed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that makes half of the steps in time goes through the whole schedule all the same."""
     now = [0.0]
     monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -179,13 +184,18 @@ def test_a_schedule_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     control = SimpleNamespace(should_training_stop=False)
     limit.on_train_begin(args, state, control, lr_scheduler=SimpleNamespace(scheduler=scheduler))
     rates = []
-    for _ in range(49):  # a step takes a fiftieth of the time
+    for step in range(49):  # a step takes a fiftieth of the time
+        if resumed and step == 20:
+            limit = clock.TimeLimit(minutes=1, seconds=now[0])
+            now[0] = 0.0  # the clock of another process
+            scheduler.lr_lambdas = [lambda step: max(0.0, 1 - step / 100)]
+            limit.on_train_begin(args, state, control, lr_scheduler=scheduler)
         now[0] += 1.2
         scheduler.step()
         rates.append(scheduler.get_last_lr()[0])
         assert not limit.on_step_end(args, state, control).should_training_stop
     assert rates == pytest.approx([0.99, *(1 - 0.02 * step for step in range(1, 49))], abs=0.011)
-    now[0] += 1.2
+    now[0] += 1.3
     assert limit.on_step_end(args, state, control).should_training_stop
 
 
