@@ -72,7 +72,7 @@ def known_spans(sample: Sample) -> Sequence[Span] | None:
         marked: Any = meta.get("errors", ())
     else:
         marked = meta.get("spans")
-    if marked is None or "injection" in meta:
+    if marked is None or "injection" in meta or (not marked and sample.label is Label.FAIL):
         return None
     return [Span(span["start"], span["end"]) for span in marked]
 

@@ -79,7 +79,9 @@ def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sampl
 
 
 def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
-    shared = {**gold.meta, "pair": gold.id, "kind": kind}
+    # What is known of where the gold answer is wrong is not true of answers that are made from it.
+    kept = {name: value for name, value in gold.meta.items() if name not in ("spans", "errors")}
+    shared = {**kept, "pair": gold.id, "kind": kind}
     edit: dict[str, Any] = {
         name: getattr(contrast, name)
         for name in ("edit_type", "change", "replaced", "inserted", "from_document")

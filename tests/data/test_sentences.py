@@ -1,14 +1,17 @@
 """Rows about single sentences, from answers with known spans."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.labels.sentence_rows import MOST, known_spans, sentence_rows, split
+from data_pipeline.pairs.contrast import Contrast, Error, pairs
 from data_pipeline.sources.store import SampleStore
 from judge.files import read_jsonl
+from judge.formats.stretches import wrong_spans
 from judge.types import Label, Sample, Span
 from tests.tiny_data import labelled_recipe
 
@@ -103,6 +106,22 @@ def test_long_answers_tell_their_errors() -> None:
     assert "errors" not in rows_of(sample)["s2"].meta
     assert known_spans(Sample("b", DOCUMENT, ANSWER, meta={"kind": "long"})) == []
     assert known_spans(Sample("c", DOCUMENT, ANSWER, meta={"kind": "edit"})) is None
+
+
+@pytest.mark.parametrize("meta", [{"spans": []}, {"kind": "long"}])
+def test_a_wrong_answer_without_a_span_is_wrong_anywhere(meta: dict[str, object]) -> None:
+    assert known_spans(Sample("a", DOCUMENT, ANSWER, label=Label.FAIL, meta=meta)) is None
+
+
+def test_pairs_of_marked_answers_do_not_take_their_marks() -> None:
+    gold = replace(labelled("a"), meta={"spans": [], "errors": [], "domain": "d"})
+    wrong = ANSWER.replace("June", "July")
+    contrast = Contrast(edit_type="date", change="", replaced="June", inserted="July", hallucinated=wrong)
+    for sample in pairs(gold, "edit", [contrast]):
+        assert known_spans(sample) is None and sample.meta["domain"] == "d"
+    error = Error("date", "June", "July", wrong.index("July"), wrong.index("July") + 4)
+    _, long = pairs(gold, "long", [replace(contrast, errors=(error,))])
+    assert wrong_spans(long) == [(error.start, error.end)]
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
