@@ -24,7 +24,7 @@ from data_pipeline.build.splits import assign_splits
 from data_pipeline.build.unfinished import MANIFEST, in_place_of
 from data_pipeline.build.write import write_bianbench, write_files
 from data_pipeline.config import DataConfig
-from data_pipeline.labels.judgements import note_judgements
+from data_pipeline.labels.judgements import drop_one_sided, note_judgements
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.labels.repeats import check_repeats
 from data_pipeline.labels.sentence_rows import sentence_rows
@@ -135,6 +135,8 @@ def build(
         aside = folder / "aside.jsonl"
         refill = partial(put_others, store, fillers)
         yields = note_judgements(store, config.reasoning, teachers, dropped, aside, workers, refill)
+        for line in drop_one_sided(store, dropped):
+            say(f"reasonings: {line}")
         write_samples(folder / "samples.jsonl", store.samples())
         sizes_made = sizes_table(store, config)
         for line in shortages(sizes_made):
