@@ -40,7 +40,7 @@ def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sampl
         share: this share of the answers with known spans is taken apart.
         seed: decides which, and which of their sentences.
     """
-    last = store.count()
+    last = store.last()
     chosen = "rank(?, id) < ? AND number <= ? AND label = ?"
     limit = f"{min(int(share * 16**8), 16**8 - 1):08x}" if share < 1 else "g"
     owed: dict[tuple[str, str], list[int]] = {}

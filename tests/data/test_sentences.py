@@ -98,6 +98,12 @@ def test_a_share_of_the_answers(store_of: StoreOf) -> None:
     assert len({row.group for row in sentence_rows(store, 1.0, 0)}) == 200
 
 
+def test_samples_behind_dropped_ones_give_rows_too(store_of: StoreOf) -> None:
+    store = store_of(labelled(f"f{number}", "Karl Brandt") for number in range(4))
+    store.drop("number <= 2")
+    assert {row.group for row in sentence_rows(store, 1.0, 0)} == {"f2", "f3"}
+
+
 def test_long_answers_tell_their_errors() -> None:
     error = {"edit_type": "date", "replaced": "May", "inserted": "June", "start": 73, "end": 77}
     sample = Sample("a", DOCUMENT, ANSWER, label=Label.FAIL, meta={"kind": "long", "errors": [error]})
