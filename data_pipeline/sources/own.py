@@ -6,6 +6,7 @@ Their rows are samples, by a mapping of columns, or come in one of the
 
 import glob
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from data_pipeline.sources import hub, squad
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.forms import Asked, LeftOut, read_row
 from judge.errors import InputError, unknown
+from judge.formats.files import group_of
 from judge.formats.records import Record
 from judge.rows import FILE_TYPES, file_type, meanings_of, plain_label, read_rows
 from judge.samples import named_fields, sample_from_row
@@ -43,7 +45,10 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
         if source.form is None and word in labels and labels[word] is None:
             yield record, LeftOut(str(record.values["id"]), "label that the recipe leaves out")
         elif source.form is None:
-            yield record, sample_from_row(record.values, file=record.file, line=record.line, labels=labels)
+            sample = sample_from_row(record.values, file=record.file, line=record.line, labels=labels)
+            if not record.values.get("group"):  # one document has one group, in whichever source it turns up
+                sample = replace(sample, group=group_of(sample.document_text))
+            yield record, sample
         else:
             found = read_row(source.form, record, asked)
             for item in [found] if isinstance(found, LeftOut) else found:

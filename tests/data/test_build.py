@@ -21,6 +21,7 @@ from judge.prompting.parsing import parse
 from judge.samples import read_samples
 from judge.types import Label, Sample
 from tests.calling import call
+from tests.tiny_data import labelled_recipe
 
 Row = dict[str, Any]
 AUDIT = ("audit.md", "audit.html", "audit.json")
@@ -111,6 +112,17 @@ def test_no_document_in_two_splits(built: Path) -> None:
         texts[sample.document_text].add(sample.meta["split"])
     assert all(len(found) == 1 for found in (*splits.values(), *texts.values()))
     assert {split for found in splits.values() for split in found} == {"train", "validation", "test"}
+
+
+def test_documents_that_the_users_groups_put_into_two_splits_are_told(tmp_path: Path) -> None:
+    samples = [
+        Sample(f"{label}{n}", "A pier.", f"Pier {n} {label}", label=label, group=str(n))
+        for n in range(20)
+        for label in Label
+    ]
+    said: list[str] = []
+    build(labelled_recipe(tmp_path, samples, audit="warn"), said.append)
+    assert sum("about a document of another split" in line for line in said) == 1
 
 
 def test_no_twin_borrows_from_a_held_out_document(tmp_path: Path) -> None:

@@ -47,6 +47,15 @@ def test_own_file(own: Path) -> None:
     assert {(sample.task, sample.language) for sample in samples} == {(Task.DIALOGUE, "zh")}
 
 
+def test_a_document_has_one_group_as_a_sample_and_in_a_form(own: Path) -> None:
+    plain = read(kind="file", path=str(own), columns=COLUMNS)
+    columns = {"document": "text", "answer": "reply", "label": "extra"}
+    claims = read(kind="file", path=str(own), columns=columns, form="claims", labels={"1": "PASS"})
+    assert [sample.group for sample in plain] == [sample.group for sample in claims]
+    (own.parent / "g.jsonl").write_text('{"document": "d", "answer": "a", "group": "mine"}')
+    assert read(kind="file", path=str(own.parent / "g.jsonl"))[0].group == "mine"
+
+
 def test_any_file_in_squads_form(tmp_path: Path) -> None:
     asked = {"id": "1", "question": "几条?", "answers": [{"text": "两条", "answer_start": 1}]}
     path, paragraph = tmp_path / "rivers.v1.json", {"context": "有两条河。", "qas": [asked]}
