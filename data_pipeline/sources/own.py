@@ -33,14 +33,17 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
     Raises:
         InputError: naming file, line and field.
     """
+    constants = source.constants.model_dump(exclude_none=True)
     if source.kind == "squad" and source.form is None:
         path = Path(source.path or "")
         for sample in squad.read(path, _stem(path), "en", window_tokens=source.window_tokens):
-            yield Record({}, path), sample
+            yield Record({}, path), replace(sample, **constants)
         return
     labels = {**meanings_of((source.columns or {}).get("label", "")), **(source.labels or {})}
     asked = Asked(labels, seed)
-    for record in _records(source):
+    for row in _records(source):
+        unsaid = {name: value for name, value in constants.items() if row.values.get(name) in (None, "")}
+        record = replace(row, values={**row.values, **unsaid})
         word = plain_label(record.values.get("label"))
         if source.form is None and word in labels and labels[word] is None:
             yield record, LeftOut(str(record.values["id"]), "label that the recipe leaves out")

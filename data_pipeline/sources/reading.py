@@ -127,17 +127,8 @@ def _read(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
     elif source.kind == "starter":
         yield from load_starter()
     else:
-        constants = source.constants
         for _, item in own.read(source, seed):
-            yield (
-                item
-                if isinstance(item, LeftOut)
-                else replace(
-                    item,
-                    task=constants.task or item.task,
-                    language=constants.language or item.language,
-                )
-            )
+            yield item
 
 
 def _data_folder(source: SourceConfig) -> Path:

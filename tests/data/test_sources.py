@@ -20,6 +20,7 @@ ROWS = [
     for metres in range(5, 10)
 ]
 COLUMNS = {"document": "text", "question": "ask", "answer": "reply"}
+CLAIMS = {"document": "text", "answer": "reply", "label": "extra"}
 
 
 def source(**values: Any) -> SourceConfig:
@@ -47,10 +48,22 @@ def test_own_file(own: Path) -> None:
     assert {(sample.task, sample.language) for sample in samples} == {(Task.DIALOGUE, "zh")}
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"columns": COLUMNS},
+        {"columns": {**CLAIMS, "language": "language"}, "form": "claims", "labels": {"1": "PASS"}},
+    ],
+)
+def test_constants_are_what_rows_do_not_say(own: Path, form: dict[str, Any]) -> None:
+    write_jsonl(own, [{**ROWS[0], "language": "en"}, {**ROWS[1], "language": ""}])
+    samples = read(kind="file", path=str(own), constants={"task": "dialogue", "language": "zh"}, **form)
+    assert [(one.task, one.language) for one in samples] == [(Task.DIALOGUE, "en"), (Task.DIALOGUE, "zh")]
+
+
 def test_a_document_has_one_group_as_a_sample_and_in_a_form(own: Path) -> None:
     plain = read(kind="file", path=str(own), columns=COLUMNS)
-    columns = {"document": "text", "answer": "reply", "label": "extra"}
-    claims = read(kind="file", path=str(own), columns=columns, form="claims", labels={"1": "PASS"})
+    claims = read(kind="file", path=str(own), columns=CLAIMS, form="claims", labels={"1": "PASS"})
     assert [sample.group for sample in plain] == [sample.group for sample in claims]
     (own.parent / "g.jsonl").write_text('{"document": "d", "answer": "a", "group": "mine"}')
     assert read(kind="file", path=str(own.parent / "g.jsonl"))[0].group == "mine"
