@@ -372,6 +372,23 @@ def test_no_memory_of_an_earlier_build(tmp_path: Path) -> None:
     assert found == new
 
 
+@pytest.mark.parametrize("known", [None, "PASS", "FAIL"])
+def test_rows_without_a_label_are_right_answers_of_unlabelled_sets_alone(
+    tmp_path: Path, known: str | None
+) -> None:
+    rows = [{**row, "label": None} for row in LABELLED if row["label"] == "PASS"]
+    rows[-1]["label"] = known
+    path = str(write(tmp_path / "mine.jsonl", rows))
+    other = {"kind": "starter", "limit": 60, "perturb": True}
+    sources = [other, {"kind": "file", "path": path, "perturb": True}]
+    manifest = build(mine(tmp_path / "data", sources=sources, audit="off"))
+    unlabelled = manifest["dropped"].get("no label", {"count": 0})["count"]
+    assert unlabelled == (0 if known is None else len(rows) - 1)
+    samples = read_samples(tmp_path / "data/samples.jsonl")
+    taken = {sample.group for sample in samples if sample.source == "mine"}
+    assert len(taken) == {None: len(rows), "PASS": 1, "FAIL": 0}[known]
+
+
 def test_an_id_that_a_twin_gets(tmp_path: Path) -> None:
     rows = [{**row, "id": name} for row, name in zip(LABELLED[::2], ("a", "a-twin"), strict=False)]
     with pytest.raises(InputError, match="id 'a-twin' occurs twice"):
