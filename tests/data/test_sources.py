@@ -186,6 +186,13 @@ def test_a_limit_on_a_stream_takes_the_same_documents(limit: int, seed: int) -> 
     assert streamed == take_documents(summaries, limit, seed)
 
 
+def test_a_limit_that_no_document_is_within(own: Path) -> None:
+    write_jsonl(own, [{"document": "A pier.", "answer": row["reply"]} for row in ROWS])
+    assert len(read(kind="file", path=str(own), limit=5)) == 5
+    with pytest.raises(InputError, match="limit 4 is below the 5 samples of the smallest document"):
+        read(kind="file", path=str(own), limit=4)
+
+
 def test_reading_is_lazy(own: Path) -> None:
     """The first sample is there before a later line is looked at."""
     with own.open("a", encoding="utf-8") as stream:
