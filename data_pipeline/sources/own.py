@@ -20,9 +20,6 @@ from judge.rows import FILE_TYPES, file_type, meanings_of, plain_label, read_row
 from judge.samples import named_fields, sample_from_row
 from judge.types import Sample
 
-SUFFIXES = tuple(kind for kind in FILE_TYPES if kind != ".json")
-"""Files of a folder that are taken for samples; ``.json`` is often something else."""
-
 
 def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | LeftOut]]:
     """Every sample of the source, in order, with the row that it comes from.
@@ -61,14 +58,16 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
 def files_of(path: str) -> list[Path]:
     """The files that a path stands for, in the order of their names: a file, a folder of them, or a glob.
 
+    Of a folder those right in it are taken; ``**`` in a glob stands for subfolders.
+
     Raises:
         InputError: a folder holds no file of samples, or nothing matches the glob.
     """
     named = Path(path)
     if named.is_dir():
-        found = sorted(item for item in named.iterdir() if item.is_file() and file_type(item) in SUFFIXES)
+        found = sorted(item for item in named.iterdir() if item.is_file() and file_type(item) in FILE_TYPES)
         if not found:
-            raise InputError(f"is a folder without a file of samples ({', '.join(SUFFIXES)})", file=path)
+            raise InputError(f"is a folder without a file of samples ({', '.join(FILE_TYPES)})", file=path)
         return found
     if not named.exists() and glob.has_magic(path):
         matches = glob.iglob(path, recursive=True)  # noqa: PTH207 (a pattern may start anywhere)
