@@ -22,7 +22,7 @@ LABELLED = "labelled"
 """Counts as the kind of samples that were taken as they are."""
 _TABLES = """
 CREATE TABLE samples (
-    number INTEGER PRIMARY KEY,
+    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- never again that of a sample that was dropped
     id TEXT NOT NULL UNIQUE,
     document TEXT NOT NULL,   -- the group: document or seed item
     pair TEXT NOT NULL,       -- what the samples of a pair have in common
