@@ -5,16 +5,12 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from data_pipeline.pairs.contrast import KINDS
-from data_pipeline.sources.store import LABELLED
+from data_pipeline.sources.kinds import MIXED
 from data_pipeline.teachers.prompts import Style
 from judge.configs import StrictConfig
 from judge.errors import unknown
 
 Share = float
-
-MIXED = (LABELLED, *KINDS, "sentence")
-"""The kinds of samples that a mix can name."""
 
 
 class SplitConfig(StrictConfig):

@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from data_pipeline.sources.kinds import KINDS
 from judge.types import Label, Language, Sample, Task
 
-KINDS = ("edit", "added", "document", "near_miss", "long", "refusal", "foreign")
-"""Families of pairs, as ``meta["kind"]`` of both samples names them: a changed answer, an added sentence, an
-edited document, an answer to another question, a long answer, a refusal to answer, an answer with another one
-behind it."""
 SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""}
 """What the ids of a pair have after that of its gold sample."""
 

@@ -10,6 +10,7 @@ from data_pipeline.build.pipeline import build
 from data_pipeline.labels.sentence_rows import MOST, known_spans, sentence_rows, split
 from data_pipeline.pairs.contrast import Contrast, Error, pairs
 from data_pipeline.sources.store import SampleStore
+from judge.errors import InputError
 from judge.files import read_jsonl
 from judge.formats.stretches import wrong_spans
 from judge.types import Label, Sample, Span
@@ -117,6 +118,13 @@ def test_long_answers_tell_their_errors() -> None:
 @pytest.mark.parametrize("meta", [{"spans": []}, {"kind": "long"}])
 def test_a_wrong_answer_without_a_span_is_wrong_anywhere(meta: dict[str, object]) -> None:
     assert known_spans(Sample("a", DOCUMENT, ANSWER, label=Label.FAIL, meta=meta)) is None
+
+
+@pytest.mark.parametrize("spans", [[{"text": "June"}], ["June"], 3, [{"start": 0, "end": None}]])
+def test_spans_of_another_form_are_an_error(spans: object) -> None:
+    sample = Sample("a", DOCUMENT, ANSWER, label=Label.FAIL, meta={"spans": spans})
+    with pytest.raises(InputError, match=r"sample 'a': its spans hold .*'sentences' needs objects"):
+        known_spans(sample)
 
 
 def test_pairs_of_marked_answers_do_not_take_their_marks() -> None:
