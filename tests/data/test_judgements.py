@@ -174,7 +174,7 @@ def test_known_labels(note: Callable[..., Any], way: str) -> None:
         tower(3, Label.FAIL, edit_type="number", change=change, pair="p"),
         replace(tower(3, Label.PASS, pair="p"), id="gold"),
     ]
-    store, table, dropped, aside = note(samples, way, answer, script(1))
+    store, table, dropped, aside = note(samples, way, answer)
     found = [store.reasonings(sample, right=True) for sample in samples]
     assert found == [[("one", "- Compared.")], [], [], *[[("one", "- Compared.")]] * 2]
     assert [change in prompt for prompt in asked] == [False] * 3 + [way == "known_label", False]
