@@ -10,7 +10,7 @@ import random
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from judge.prompting.prompts import KEYS, LABEL_WORDS
 from judge.types import Label, Language, Sample
@@ -174,7 +174,8 @@ def inject(sample: Sample, family: str, place: Place, wanted: Label, seed: str) 
         seed: decides about the text and its place; the same for a pair, so that its samples stay alike.
 
     Returns:
-        The sample, with ``meta["injection"]`` and ``meta["injection_place"]``.
+        The sample, with ``meta["injection"]`` and ``meta["injection_place"]``. Places of ``spans`` and
+        ``errors`` in an answer move with it.
     """
     rng = random.Random(seed)
     text = rng.choice(attack_texts(family, sample.language, wanted))
@@ -185,6 +186,9 @@ def inject(sample: Sample, family: str, place: Place, wanted: Label, seed: str) 
 
     meta = {**sample.meta, "injection": family, "injection_place": place}
     if place == "answer":
+        for name in ("spans", "errors") if first else ():
+            if isinstance(marked := meta.get(name), list):
+                meta[name] = [_moved(one, len(text) + 1) for one in marked]
         return replace(sample, answer=joined(sample.answer), meta=meta)
     if isinstance(sample.document, str):
         return replace(sample, document=joined(sample.document), meta=meta)
@@ -192,3 +196,11 @@ def inject(sample: Sample, family: str, place: Place, wanted: Label, seed: str) 
     chosen = rng.randrange(len(passages))
     passages[chosen] = joined(passages[chosen])
     return replace(sample, document=tuple(passages), meta=meta)
+
+
+def _moved(marked: Any, shift: int) -> Any:
+    """A wrong span of an answer that has ``shift`` more characters before it."""
+    if not isinstance(marked, Mapping):
+        return marked
+    ends = {name: marked[name] + shift for name in ("start", "end") if isinstance(marked.get(name), int)}
+    return {**marked, **ends}

@@ -11,7 +11,7 @@ from data_pipeline.config import KEYS, DataConfig
 from data_pipeline.edits import EDIT_TYPES
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers
-from judge.errors import InputError
+from judge.errors import InputError, counted
 
 
 def audit_build(
@@ -48,6 +48,11 @@ def audit_build(
     few = without_verdict(found)
     for line in given_away(found):
         say(f"audit: {line}")
+    if found["in_two_splits"]:
+        say(
+            f"audit: {counted(found['in_two_splits'], 'sample')} about a document of another split; "
+            "give rows about one document the same 'group', or none"
+        )
     if few:
         say(f"audit: too few pairs for a verdict on {'; '.join(few)}")
     return {"over": found["over"], "no_verdict": few}

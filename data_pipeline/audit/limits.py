@@ -5,7 +5,7 @@ from statistics import NormalDist
 from typing import Any
 
 from data_pipeline.audit.figures import Z
-from data_pipeline.sources.store import LABELLED
+from data_pipeline.sources.kinds import LABELLED
 
 FIGURES = {
     "answer_only": "answer-only",

@@ -9,8 +9,9 @@ from typing import Any
 from data_pipeline.audit.cells import Cell, cells, draw
 from data_pipeline.audit.limits import given_away, looked_up, over
 from data_pipeline.audit.shortcuts import measure
-from data_pipeline.audit.tables import Tables, kind_of, split_of
+from data_pipeline.audit.tables import Tables, split_of
 from data_pipeline.audit.tokens import row_tokens
+from data_pipeline.sources.kinds import kind_of
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.sources.workers import Workers
 from judge.errors import InputError

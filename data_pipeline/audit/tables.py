@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from hashlib import blake2b
 from typing import Any
 
-from data_pipeline.sources.store import LABELLED
+from data_pipeline.sources.kinds import kind_of
 from judge.types import Label, Sample
 
 LABELS = (*(label.value for label in Label), "none")
@@ -22,11 +22,6 @@ QUANTILES = {"p5": 0.05, "median": 0.5, "p95": 0.95}
 def split_of(sample: Sample) -> str:
     """The split of a built sample, or nothing."""
     return str(sample.meta.get("split", ""))
-
-
-def kind_of(sample: Sample) -> str:
-    """How a sample came about: the kind of its pair, or ``labelled`` for one that was taken as it is."""
-    return str(sample.meta.get("kind", LABELLED))
 
 
 def _key(*texts: str) -> bytes:

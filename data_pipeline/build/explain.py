@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from data_pipeline.pairs.contrast import KINDS
+from data_pipeline.sources.kinds import KINDS
 from judge.markdown import table
 
 

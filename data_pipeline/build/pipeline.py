@@ -24,7 +24,7 @@ from data_pipeline.build.splits import assign_splits
 from data_pipeline.build.unfinished import MANIFEST, in_place_of
 from data_pipeline.build.write import write_bianbench, write_files
 from data_pipeline.config import DataConfig
-from data_pipeline.labels.judgements import note_judgements
+from data_pipeline.labels.judgements import drop_one_sided, note_judgements
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.labels.repeats import check_repeats
 from data_pipeline.labels.sentence_rows import sentence_rows
@@ -41,6 +41,8 @@ from judge.samples import write_samples
 from judge.types import Label, Sample
 
 Say = Callable[[str], None]
+FAILED = "labelled FAIL"
+"""Why the wrong answers of a labelled set are no gold answers."""
 
 
 def build(
@@ -83,6 +85,7 @@ def build(
             perturbs = config.perturb if source.perturb is None else source.perturb
             read = read_source(source, config.seed, config.licences, dropped.add)
             read = track(read, f"read {source.title}")
+            failed = dropped.counts[FAILED]
             try:
                 if not perturbs:
                     store.add(read, entry)
@@ -93,6 +96,8 @@ def build(
                 if perturbs or source.twins:
                     checked = only_supported(read, dropped, trimmed, workers) if config.check_golds else read
                     golds.add(checked, entry)
+                if source.perturb:
+                    drop_unlabelled(golds, entry, dropped, labelled=dropped.counts[FAILED] > failed)
             except DuplicateId as error:
                 raise error.at(lines_with_id(config.sources, config.seed, error.id)) from None
         check_labels(golds, store, config)
@@ -135,6 +140,8 @@ def build(
         aside = folder / "aside.jsonl"
         refill = partial(put_others, store, fillers)
         yields = note_judgements(store, config.reasoning, teachers, dropped, aside, workers, refill)
+        for line in drop_one_sided(store, dropped):
+            say(f"reasonings: {line}")
         write_samples(folder / "samples.jsonl", store.samples())
         sizes_made = sizes_table(store, config)
         for line in shortages(sizes_made):
@@ -167,9 +174,18 @@ def only_right(samples: Iterable[Sample], dropped: Dropped) -> Iterator[Sample]:
     """The samples that are not labelled FAIL; the others are noted."""
     for sample in samples:
         if sample.label is Label.FAIL:
-            dropped.add("labelled FAIL", sample.id)
+            dropped.add(FAILED, sample.id)
         else:
             yield sample
+
+
+def drop_unlabelled(golds: SampleStore, entry: int, dropped: Dropped, *, labelled: bool) -> None:
+    """Drop samples without a label from a source in which others have one: nobody called them right."""
+    if labelled or golds.count("entry = ? AND label IS NOT NULL", (entry,)):
+        without = ("entry = ? AND label IS NULL", (entry,))
+        for name in golds.ids(*without):
+            dropped.add("no label", name)
+        golds.drop(*without)
 
 
 def tell_losses(gate: LeakGate, config: DataConfig, folder: Path, say: Say) -> None:

@@ -29,7 +29,7 @@ def write_files(config: DataConfig, folder: Path, store: SampleStore, say: Calla
     for split in ("train", "validation"):
         rows = write_jsonl(folder / f"sft/{split}.jsonl", track(sft_rows(store, split), f"{split}: SFT rows"))
         count = round(config.preferences.pairs * store.count("split = ?", (split,)) / train)
-        found = preference_rows(store, split, count, config.preferences, config.seed, judging)
+        found = preference_rows(store, split, count, config.preferences, config.seed, judging, say)
         found = track(found, f"{split}: preference pairs", count)
         pairs = write_jsonl(folder / f"dpo/{split}.jsonl", chain(teacher_pairs(store, split), found))
         say(f"{split}: {rows} SFT rows, {pairs} preference pairs")

@@ -5,16 +5,12 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
-from data_pipeline.pairs.contrast import KINDS
-from data_pipeline.sources.store import LABELLED
+from data_pipeline.sources.kinds import MIXED
 from data_pipeline.teachers.prompts import Style
 from judge.configs import StrictConfig
 from judge.errors import unknown
 
 Share = float
-
-MIXED = (LABELLED, *KINDS, "sentence")
-"""The kinds of samples that a mix can name."""
 
 
 class SplitConfig(StrictConfig):
@@ -85,12 +81,17 @@ class ReasoningConfig(StrictConfig):
     2.3). ``known_label``: a teacher reasons for the label that it is told, shown the gold
     answer and the change that was made (Lynx). ``backward``: the same from the label alone (Bi'an, E)."""
     teachers: tuple[str, ...] = Field(default=("rules",), min_length=1)
-    """Their names, best first; ``known_label`` and ``backward`` take the first, a chat model."""
+    """Their names, best first; ``known_label`` and ``backward`` take one, a chat model."""
 
     @model_validator(mode="after")
     def _chat_models_where_needed(self) -> Self:
-        if self.way in ("known_label", "backward") and self.teachers[0] == "rules":
-            raise ValueError(f"way {self.way} needs a chat model as its first teacher")
+        if "way" not in self.model_fields_set and self.teachers != ("rules",):
+            raise ValueError("way rules asks no teacher; name a way: ensemble, known_label or backward")
+        if self.way in ("known_label", "backward"):
+            if self.teachers[0] == "rules":
+                raise ValueError(f"way {self.way} needs a chat model as its teacher")
+            if len(self.teachers) > 1:
+                raise ValueError(f"way {self.way} takes one teacher; name {self.teachers[0]} alone")
         if len(set(self.teachers)) < len(self.teachers):
             raise ValueError("a teacher is named twice")
         return self

@@ -124,6 +124,9 @@ class DataConfig(StrictConfig):
         need_teachers(self.teachers, named, "rules")
         if self.paraphrase_check is not None and "rules" in (self.perturber, self.paraphrase_check):
             raise ValueError("paraphrase_check needs two chat models: perturber edits, it checks")
+        for name in ("edit_types", "from_document") if self.perturber != "rules" else ():
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} is for perturber rules; omit it, {self.perturber} edits freely")
         if self.counterfactuals is not None and self.counterfactuals.teacher == "rules":
             raise ValueError("counterfactuals need a chat model as their teacher")
         return self

@@ -75,6 +75,29 @@ def note_judgements(
     return counts.table()
 
 
+def drop_one_sided(store: SampleStore, dropped: Dropped) -> Iterator[str]:
+    """Drop the reasonings of a source, and at last of all of them, that lead to one label alone although
+    samples with the other one wanted some too: they would teach that a reasoning ends in this label. Yields a
+    line for each."""
+    of = "reason AND (? IS NULL OR source = ?)"
+    with_reasoning = f"{of} AND id IN (SELECT sample FROM reasonings WHERE right)"  # noqa: S608
+    for source in (*store.counts("source", "reason"), None):
+        found = store.counts("label", with_reasoning, (source, source))
+        missing = store.counts("label", of, (source, source)).keys() - found.keys()
+        if found and missing:
+            [(label, count)], [other] = found.items(), missing
+            for name in store.ids(with_reasoning, (source, source)):
+                dropped.add(f"reasoning: {label} alone", name)
+            store.table.execute(
+                f"DELETE FROM reasonings WHERE sample IN (SELECT id FROM samples WHERE {of})",  # noqa: S608
+                (source, source),
+            )
+            yield (
+                f"{source or 'all sources'}: no {other} answer got a reasoning, so the {count} of {label} "
+                "answers are omitted"
+            )
+
+
 def _decisions(
     store: SampleStore,
     where: tuple[str, tuple[int]],

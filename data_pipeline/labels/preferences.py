@@ -20,7 +20,13 @@ Judging = Callable[[Sequence[Sample], Mode], Sequence[Verdict]]
 
 
 def preference_rows(
-    store: SampleStore, split: str, count: int, config: PreferenceConfig, seed: int, judging: Judging | None
+    store: SampleStore,
+    split: str,
+    count: int,
+    config: PreferenceConfig,
+    seed: int,
+    judging: Judging | None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[DPORow]:
     """Make ``count`` pairs, as far as there are samples, from distinct samples.
 
@@ -31,6 +37,7 @@ def preference_rows(
         config: share in reason mode.
         seed: decides which samples.
         judging: the base model; without one every rejected judgement is composed.
+        say: is told where a mode has fewer than it was to get.
     """
     used: set[str] = set()
     in_reason = round(count * config.reason_share)
@@ -38,21 +45,26 @@ def preference_rows(
     for mode, wanted in modes:
         if not wanted:
             continue
-        for row, sample in _mode_rows(store, split, wanted, config, seed, judging, mode, used):
+        rows = _mode_rows(store, split, wanted, seed, judging, mode, used)
+        for row, sample in rows:
             used.add(sample.id)
             yield row
+        if len(rows) < wanted:
+            say(
+                f"{split}: {len(rows)} of {wanted} preference pairs in {mode} mode; the samples give no more "
+                "with as many FAIL as PASS answers"
+            )
 
 
 def _mode_rows(
     store: SampleStore,
     split: str,
     count: int,
-    config: PreferenceConfig,
     seed: int,
     judging: Judging | None,
     mode: Mode,
     used: set[str],
-) -> Iterator[tuple[DPORow, Sample]]:
+) -> list[tuple[DPORow, Sample]]:
     """Pairs of one mode, half a label each; samples in ``used`` are passed over."""
 
     def pool(label: Label) -> Iterator[Sample]:
@@ -71,17 +83,20 @@ def _mode_rows(
                 mistakes[sample.id] = (sample, verdict.raw.strip())
 
     mistaken = Mistakes()  # hallucinated answers first: faithful ones are then found the same faults with
-    for label in (Label.FAIL, Label.PASS):
-        wanted = count // 2 if label is Label.FAIL else (count + 1) // 2
+    made: dict[Label, list[tuple[DPORow, Sample]]] = {Label.FAIL: [], Label.PASS: []}
+    for label, rows in made.items():
+        wanted, failed = count // 2, len(made[Label.FAIL])
+        if label is Label.PASS:
+            wanted = failed if failed < wanted else (count + 1) // 2
         own = (found for found in mistakes.values() if found[0].label is label)
         composed = ((sample, None) for sample in pool(label) if sample.id not in mistakes)
         for sample, wrong in chain(own, composed):
-            if not wanted:
+            if len(rows) == wanted:
                 break
             row = _pair(sample, mode, wrong, mistaken)
             if row is not None:
-                yield row, sample
-                wanted -= 1
+                rows.append((row, sample))
+    return made[Label.FAIL][: len(made[Label.PASS])] + made[Label.PASS]
 
 
 def _pair(sample: Sample, mode: Mode, wrong: str | None, mistaken: Mistakes) -> DPORow | None:

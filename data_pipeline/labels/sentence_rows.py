@@ -13,6 +13,7 @@ from typing import Any
 from data_pipeline.sources.store import SampleStore
 from data_pipeline.text.leaning import depends_on_previous
 from judge.baselines.overlap import units
+from judge.errors import InputError
 from judge.prompting.sentences import sentence_spans
 from judge.types import Label, Language, Sample, Span
 
@@ -40,7 +41,7 @@ def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sampl
         share: this share of the answers with known spans is taken apart.
         seed: decides which, and which of their sentences.
     """
-    last = store.count()
+    last = store.last()
     chosen = "rank(?, id) < ? AND number <= ? AND label = ?"
     limit = f"{min(int(share * 16**8), 16**8 - 1):08x}" if share < 1 else "g"
     owed: dict[tuple[str, str], list[int]] = {}
@@ -66,15 +67,26 @@ def sentence_rows(store: SampleStore, share: float, seed: int) -> Iterator[Sampl
 
 
 def known_spans(sample: Sample) -> Sequence[Span] | None:
-    """The wrong spans of an answer; ``None`` where nobody looked for them."""
+    """The wrong spans of an answer; ``None`` where nobody looked for them.
+
+    Raises:
+        InputError: they have no start and end.
+    """
     meta = sample.meta
     if meta.get("kind") == "long":
         marked: Any = meta.get("errors", ())
     else:
         marked = meta.get("spans")
-    if marked is None or "injection" in meta:
+    if marked is None or "injection" in meta or (not marked and sample.label is Label.FAIL):
         return None
-    return [Span(span["start"], span["end"]) for span in marked]
+    try:
+        return [Span(int(span["start"]), int(span["end"])) for span in marked]
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"sample {sample.id!r}: its spans hold {marked!r:.60}, and 'sentences' needs objects with start "
+            "and end; correct them, or set sentences to 0",
+            field="meta.spans",
+        ) from None
 
 
 def split(sample: Sample, spans: Sequence[Span]) -> Iterator[Sample]:

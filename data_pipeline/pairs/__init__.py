@@ -5,9 +5,10 @@
 ``contrast`` says what a maker returns.
 """
 
-from data_pipeline.pairs.contrast import KINDS, Contrast, Error, Maker
+from data_pipeline.pairs.contrast import Contrast, Error, Maker
 from data_pipeline.pairs.make import GoldPairs, PairYield, Perturb, make_pairs, new_pairs
 from data_pipeline.pairs.makers import make_makers
+from data_pipeline.sources.kinds import KINDS
 
 __all__ = [
     "KINDS",

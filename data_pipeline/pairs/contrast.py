@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from data_pipeline.sources.kinds import KINDS
 from judge.types import Label, Language, Sample, Task
 
-KINDS = ("edit", "added", "document", "near_miss", "long", "refusal", "foreign")
-"""Families of pairs, as ``meta["kind"]`` of both samples names them: a changed answer, an added sentence, an
-edited document, an answer to another question, a long answer, a refusal to answer, an answer with another one
-behind it."""
 SUFFIXES: Mapping[str, str] = {kind: f"-{kind}" for kind in KINDS} | {"edit": ""}
 """What the ids of a pair have after that of its gold sample."""
 
@@ -79,7 +76,9 @@ def pairs(gold: Sample, kind: str, contrasts: Iterable[Contrast]) -> tuple[Sampl
 
 
 def _pair(gold: Sample, kind: str, contrast: Contrast) -> tuple[Sample, Sample]:
-    shared = {**gold.meta, "pair": gold.id, "kind": kind}
+    # What is known of where the gold answer is wrong is not true of answers that are made from it.
+    kept = {name: value for name, value in gold.meta.items() if name not in ("spans", "errors")}
+    shared = {**kept, "pair": gold.id, "kind": kind}
     edit: dict[str, Any] = {
         name: getattr(contrast, name)
         for name in ("edit_type", "change", "replaced", "inserted", "from_document")

@@ -13,7 +13,8 @@ from itertools import islice
 
 from data_pipeline.edits import Edit
 from data_pipeline.edits.verify import Rejected
-from data_pipeline.pairs.contrast import KINDS, Contrast, Maker, pairs
+from data_pipeline.pairs.contrast import Contrast, Maker, pairs
+from data_pipeline.sources.kinds import KINDS
 from judge.types import Sample
 
 CHUNK = 16_384

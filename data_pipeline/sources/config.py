@@ -16,7 +16,7 @@ from judge.types import Label, Language, Task
 
 
 class ConstantsConfig(StrictConfig):
-    """What all samples of a source are."""
+    """What the samples of a source are, where their rows do not say it."""
 
     task: Task | None = None
     language: Language | None = None
@@ -61,7 +61,7 @@ class SourceConfig(StrictConfig):
     """Samples of ``file`` and ``hub``, forms ``nli`` and ``claims``: what other words and numbers mean;
     ``null`` leaves such rows out."""
     constants: ConstantsConfig = ConstantsConfig()
-    """``file``, ``hub``, ``squad``: the task and the language of all samples, which rows rarely name."""
+    """``file``, ``hub``, ``squad``: the task and the language of samples whose rows name none."""
     languages: list[Language] | None = None
     tasks: list[Task] | None = None
     """Only samples of these languages and tasks; all by default."""

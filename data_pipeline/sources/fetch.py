@@ -7,6 +7,7 @@ import ast
 import shutil
 import tempfile
 from collections.abc import Sequence
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -100,10 +101,17 @@ def _download(file: File, target: Path) -> Path:
         try:
             with urlopen(request, timeout=TIMEOUT) as answer, part.open("wb") as stream:  # noqa: S310
                 shutil.copyfileobj(answer, stream)
+                promised = answer.headers.get("Content-Length", None if file.sha256 else file.bytes)
         except HTTPError as error:
             raise JudgeError(f"{file.address}: answers {error.code} {error.reason}") from None
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             raise Offline(f"{file.address}: {getattr(error, 'reason', error)}") from None
+        size = part.stat().st_size
+        if promised is not None and int(promised) != size:
+            raise JudgeError(
+                f"{file.address}: gave {size:,} bytes instead of {int(promised):,}, and was not kept; "
+                "repeat the command"
+            )
         found = sha256_file(part)
         if file.sha256 not in (None, found):
             raise JudgeError(

@@ -6,6 +6,7 @@ Their rows are samples, by a mapping of columns, or come in one of the
 
 import glob
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,11 @@ from data_pipeline.sources import hub, squad
 from data_pipeline.sources.config import SourceConfig
 from data_pipeline.sources.forms import Asked, LeftOut, read_row
 from judge.errors import InputError, unknown
+from judge.formats.files import group_of
 from judge.formats.records import Record
 from judge.rows import FILE_TYPES, file_type, meanings_of, plain_label, read_rows
 from judge.samples import named_fields, sample_from_row
 from judge.types import Sample
-
-SUFFIXES = tuple(kind for kind in FILE_TYPES if kind != ".json")
-"""Files of a folder that are taken for samples; ``.json`` is often something else."""
 
 
 def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | LeftOut]]:
@@ -31,19 +30,25 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
     Raises:
         InputError: naming file, line and field.
     """
+    constants = source.constants.model_dump(exclude_none=True)
     if source.kind == "squad" and source.form is None:
         path = Path(source.path or "")
         for sample in squad.read(path, _stem(path), "en", window_tokens=source.window_tokens):
-            yield Record({}, path), sample
+            yield Record({}, path), replace(sample, **constants)
         return
     labels = {**meanings_of((source.columns or {}).get("label", "")), **(source.labels or {})}
     asked = Asked(labels, seed)
-    for record in _records(source):
+    for row in _records(source):
+        unsaid = {name: value for name, value in constants.items() if row.values.get(name) in (None, "")}
+        record = replace(row, values={**row.values, **unsaid})
         word = plain_label(record.values.get("label"))
         if source.form is None and word in labels and labels[word] is None:
             yield record, LeftOut(str(record.values["id"]), "label that the recipe leaves out")
         elif source.form is None:
-            yield record, sample_from_row(record.values, file=record.file, line=record.line, labels=labels)
+            sample = sample_from_row(record.values, file=record.file, line=record.line, labels=labels)
+            if not record.values.get("group"):  # one document has one group, in whichever source it turns up
+                sample = replace(sample, group=group_of(sample.document_text))
+            yield record, sample
         else:
             found = read_row(source.form, record, asked)
             for item in [found] if isinstance(found, LeftOut) else found:
@@ -53,14 +58,16 @@ def read(source: SourceConfig, seed: int) -> Iterator[tuple[Record, Sample | Lef
 def files_of(path: str) -> list[Path]:
     """The files that a path stands for, in the order of their names: a file, a folder of them, or a glob.
 
+    Of a folder those right in it are taken; ``**`` in a glob stands for subfolders.
+
     Raises:
         InputError: a folder holds no file of samples, or nothing matches the glob.
     """
     named = Path(path)
     if named.is_dir():
-        found = sorted(item for item in named.iterdir() if item.is_file() and file_type(item) in SUFFIXES)
+        found = sorted(item for item in named.iterdir() if item.is_file() and file_type(item) in FILE_TYPES)
         if not found:
-            raise InputError(f"is a folder without a file of samples ({', '.join(SUFFIXES)})", file=path)
+            raise InputError(f"is a folder without a file of samples ({', '.join(FILE_TYPES)})", file=path)
         return found
     if not named.exists() and glob.has_magic(path):
         matches = glob.iglob(path, recursive=True)  # noqa: PTH207 (a pattern may start anywhere)

@@ -38,7 +38,8 @@ def read_source(
         note: is told, once each, of rows that a form or the licences leave out.
 
     Raises:
-        InputError: a file is missing or wrong, or no sample is left after filtering.
+        InputError: a file is missing or wrong, no sample is left after filtering, or no document is within
+            the limit.
     """
     allowed = source.licences or licences
     if source.limit is None:
@@ -46,6 +47,12 @@ def read_source(
         return
     sizes = Counter(sample.group for sample in _wanted(source, seed, allowed, note))
     chosen = _choose(sizes, source.limit, seed)
+    if not chosen:
+        raise InputError(
+            f"limit {source.limit} is below the {min(sizes.values())} samples of the smallest document, and "
+            "whole documents are taken; raise it",
+            file=source.path,
+        )
     again = _wanted(source, seed, allowed, lambda reason, name: None)
     yield from (sample for sample in again if sample.group in chosen)
 
@@ -127,17 +134,8 @@ def _read(source: SourceConfig, seed: int) -> Iterator[Sample | LeftOut]:
     elif source.kind == "starter":
         yield from load_starter()
     else:
-        constants = source.constants
         for _, item in own.read(source, seed):
-            yield (
-                item
-                if isinstance(item, LeftOut)
-                else replace(
-                    item,
-                    task=constants.task or item.task,
-                    language=constants.language or item.language,
-                )
-            )
+            yield item
 
 
 def _data_folder(source: SourceConfig) -> Path:

@@ -12,17 +12,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from data_pipeline.sources.kinds import kind_of
 from data_pipeline.sources.licences import licence_of
 from judge.errors import InputError, JudgeError
 from judge.files import dump
 from judge.samples import row_from_sample, sample_from_row
 from judge.types import Mode, Sample
 
-LABELLED = "labelled"
-"""Counts as the kind of samples that were taken as they are."""
 _TABLES = """
 CREATE TABLE samples (
-    number INTEGER PRIMARY KEY,
+    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- never again that of a sample that was dropped
     id TEXT NOT NULL UNIQUE,
     document TEXT NOT NULL,   -- the group: document or seed item
     pair TEXT NOT NULL,       -- what the samples of a pair have in common
@@ -130,14 +129,12 @@ class SampleStore:
         def values() -> Iterator[tuple[Any, ...]]:
             for sample in samples:
                 current[:] = [sample]
-                kind, edit_type, from_document = (
-                    sample.meta.get(key) for key in ("kind", "edit_type", "from_document")
-                )
+                edit_type, from_document = (sample.meta.get(key) for key in ("edit_type", "from_document"))
                 yield (
                     sample.id, sample.group, pair_of(sample), sample.source, sample.task.value,
                     sample.language, str(sample.meta.get("domain", "")), licence_of(sample),
                     None if sample.label is None else sample.label.value,
-                    LABELLED if kind is None else str(kind),
+                    kind_of(sample),
                     None if edit_type is None else str(edit_type),
                     None if from_document is None else bool(from_document),
                     entry, dump(row_from_sample(sample)),

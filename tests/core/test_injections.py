@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from judge.formats.stretches import wrong_spans
 from judge.injections import (
     CONTROL,
     FAMILIES,
@@ -72,6 +73,19 @@ def test_only_the_attacked_place_changes(place: Place) -> None:
     parts = changed.split(str(getattr(before, place)))
     assert len(parts) == 2 and "" in parts
     assert "".join(parts).strip("\n") in attack_texts("order", "en", Label.PASS)
+
+
+@pytest.mark.parametrize("name", ["spans", "errors"])
+def test_wrong_spans_move_with_the_answer(name: str) -> None:
+    meta = {name: [{"start": 6, "end": 10, "text": "30 m"}]}
+    before = sample(meta=meta)
+    starts = set()
+    for seed in range(10):
+        after = inject(before, "order", "answer", Label.PASS, str(seed))
+        [(start, end)] = wrong_spans(after) or []
+        assert after.answer[start:end] == "30 m"
+        starts.add(start)
+    assert 6 in starts and len(starts) > 1 and meta[name][0]["start"] == 6
 
 
 def test_one_passage_is_attacked() -> None:

@@ -21,6 +21,7 @@ from judge.prompting.parsing import parse
 from judge.samples import read_samples
 from judge.types import Label, Sample
 from tests.calling import call
+from tests.tiny_data import labelled_recipe
 
 Row = dict[str, Any]
 AUDIT = ("audit.md", "audit.html", "audit.json")
@@ -111,6 +112,17 @@ def test_no_document_in_two_splits(built: Path) -> None:
         texts[sample.document_text].add(sample.meta["split"])
     assert all(len(found) == 1 for found in (*splits.values(), *texts.values()))
     assert {split for found in splits.values() for split in found} == {"train", "validation", "test"}
+
+
+def test_documents_that_the_users_groups_put_into_two_splits_are_told(tmp_path: Path) -> None:
+    samples = [
+        Sample(f"{label}{n}", "A pier.", f"Pier {n} {label}", label=label, group=str(n))
+        for n in range(20)
+        for label in Label
+    ]
+    said: list[str] = []
+    build(labelled_recipe(tmp_path, samples, audit="warn"), said.append)
+    assert sum("about a document of another split" in line for line in said) == 1
 
 
 def test_no_twin_borrows_from_a_held_out_document(tmp_path: Path) -> None:
@@ -358,6 +370,23 @@ def test_no_memory_of_an_earlier_build(tmp_path: Path) -> None:
     found, new = files_of(tmp_path / "data"), files_of(tmp_path / "new")
     assert found.pop("manifest.json") != new.pop("manifest.json")  # they name their folders
     assert found == new
+
+
+@pytest.mark.parametrize("known", [None, "PASS", "FAIL"])
+def test_rows_without_a_label_are_right_answers_of_unlabelled_sets_alone(
+    tmp_path: Path, known: str | None
+) -> None:
+    rows = [{**row, "label": None} for row in LABELLED if row["label"] == "PASS"]
+    rows[-1]["label"] = known
+    path = str(write(tmp_path / "mine.jsonl", rows))
+    other = {"kind": "starter", "limit": 60, "perturb": True}
+    sources = [other, {"kind": "file", "path": path, "perturb": True}]
+    manifest = build(mine(tmp_path / "data", sources=sources, audit="off"))
+    unlabelled = manifest["dropped"].get("no label", {"count": 0})["count"]
+    assert unlabelled == (0 if known is None else len(rows) - 1)
+    samples = read_samples(tmp_path / "data/samples.jsonl")
+    taken = {sample.group for sample in samples if sample.source == "mine"}
+    assert len(taken) == {None: len(rows), "PASS": 1, "FAIL": 0}[known]
 
 
 def test_an_id_that_a_twin_gets(tmp_path: Path) -> None:

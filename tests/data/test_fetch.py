@@ -25,16 +25,26 @@ TASKS = [
 """
 
 
-def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, bytes | Exception]) -> list[str]:
+class Answer(io.BytesIO):
+    """What an address answers, and how long it says that this is."""
+
+    def __init__(self, content: bytes, length: int | None = None):
+        super().__init__(content)
+        self.headers = {} if length is None else {"Content-Length": str(length)}
+
+
+def answering(
+    monkeypatch: pytest.MonkeyPatch, answers: dict[str, bytes | Exception], length: int | None = None
+) -> list[str]:
     """What addresses answer, by their last part; returns a list of those that were asked."""
     asked: list[str] = []
 
-    def answer(request: Any, timeout: float) -> io.BytesIO:
+    def answer(request: Any, timeout: float) -> Answer:
         asked.append(request.full_url)
         found = answers[request.full_url.rpartition("/")[2]]
         if isinstance(found, Exception):
             raise found
-        return io.BytesIO(found)
+        return Answer(found, length)
 
     monkeypatch.setattr(fetch, "urlopen", answer)
     return asked
@@ -75,6 +85,18 @@ def test_another_file_than_the_known_one_is_not_kept(monkeypatch: pytest.MonkeyP
         fetch.fetch(["onioneval"], tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
     assert call("data", "fetch", "oniaeval", "--data-dir", tmp_path) == 2
+
+
+def test_a_file_that_broke_off_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    answering(monkeypatch, {"x": b"half"}, 1000)
+    address, target = "https://h/x", tmp_path / "x.jsonl"
+    with pytest.raises(JudgeError, match="gave 4 bytes instead of 1,000, and was not kept"):
+        fetch._download(fetch.File(path="x.jsonl", address=address), target)
+    answering(monkeypatch, {"x": b"half"})
+    with pytest.raises(JudgeError, match="gave 4 bytes instead of 9"):
+        fetch._download(fetch.File(path="x.jsonl", address=address, bytes=9), target)
+    assert not target.exists()
+    assert fetch._download(fetch.File(path="x.jsonl", address=address), target) == target
 
 
 def test_every_benchmark_is_in_the_table() -> None:

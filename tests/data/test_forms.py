@@ -343,11 +343,12 @@ def labelled(licence: str | None, start: str = "") -> list[Row]:
 def test_a_folder_and_a_glob_are_one_source(tmp_path: Path) -> None:
     write(tmp_path / "b.jsonl.gz", labelled("MIT"))
     write(tmp_path / "a.jsonl", labelled("Apache-2.0"))
+    (tmp_path / "c.json").write_text(json.dumps(labelled("MIT")))
     (tmp_path / "README.md").write_text("x")
     folder = read(kind="file", path=str(tmp_path))
-    assert folder == read(kind="file", path=f"{tmp_path}/*.jsonl*")
-    assert [s.source for s in folder] == ["a"] * 24 + ["b"] * 24
-    assert [s.id for s in folder[:2]] == ["a-1", "a-2"] and len({s.id for s in folder}) == 48
+    assert folder == read(kind="file", path=f"{tmp_path}/*.json*")
+    assert [s.source for s in folder] == ["a"] * 24 + ["b"] * 24 + ["c"] * 24
+    assert [s.id for s in folder[:2]] == ["a-1", "a-2"] and len({s.id for s in folder}) == 72
     assert {s.meta["licence"] for s in folder if s.source == "b"} == {"MIT"}
     alone = read(kind="file", path=str(tmp_path / "b.jsonl.gz"))
     assert (alone[0].id, alone[0].source) == ("row-1", "b")

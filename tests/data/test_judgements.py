@@ -18,7 +18,7 @@ from scripted import REFUSED, scripted
 from data_pipeline.build.pipeline import build
 from data_pipeline.config import DataConfig, ReasoningConfig
 from data_pipeline.labels.ensemble import decide, yield_markdown
-from data_pipeline.labels.judgements import note_judgements
+from data_pipeline.labels.judgements import drop_one_sided, note_judgements
 from data_pipeline.labels.recipe_teachers import Teachers
 from data_pipeline.labels.rows import opposite
 from data_pipeline.sources.dropped import Dropped
@@ -123,6 +123,23 @@ def test_a_sample_without_a_gold_label_cannot_be_decided() -> None:
         decide(replace(SAMPLES[0], label=None), [])
 
 
+@pytest.mark.parametrize("source_of_fail", ["one", "two"])
+def test_reasonings_of_one_label_alone_are_dropped(
+    store_of: Callable[..., SampleStore], source_of_fail: str
+) -> None:
+    half = [replace(one, source="one" if one.label is Label.PASS else source_of_fail) for one in SAMPLES]
+    whole = [replace(one, id=f"{one.id}-b", source="b") for one in SAMPLES if source_of_fail == "one"]
+    store, dropped = store_of([*half, *whole]), Dropped()
+    store.table.execute("UPDATE samples SET reason = 1")
+    for sample in [*half[::2], *whole]:
+        store.add_reasoning(sample, "rules", "Because.", right=True)
+    [line] = drop_one_sided(store, dropped)
+    assert line.endswith("no FAIL answer got a reasoning, so the 4 of PASS answers are omitted")
+    assert dropped.counts == {"reasoning: PASS alone": 4}
+    assert not any(store.reasonings(one, right=True) for one in half)
+    assert all(store.reasonings(one, right=True) for one in whole)
+
+
 # --- What teachers are told ---------------------------------------------------------------------------------
 
 
@@ -157,7 +174,7 @@ def test_known_labels(note: Callable[..., Any], way: str) -> None:
         tower(3, Label.FAIL, edit_type="number", change=change, pair="p"),
         replace(tower(3, Label.PASS, pair="p"), id="gold"),
     ]
-    store, table, dropped, aside = note(samples, way, answer, script(1))
+    store, table, dropped, aside = note(samples, way, answer)
     found = [store.reasonings(sample, right=True) for sample in samples]
     assert found == [[("one", "- Compared.")], [], [], *[[("one", "- Compared.")]] * 2]
     assert [change in prompt for prompt in asked] == [False] * 3 + [way == "known_label", False]

@@ -200,6 +200,19 @@ def test_as_many_as_there_are(store_of: Callable[..., SampleStore], starter_twin
     assert len(rows) == len({sample_id(row) for row in rows}) == 6
 
 
+@pytest.mark.parametrize("label", Label)
+def test_no_label_has_more_pairs_than_the_other(
+    store_of: Callable[..., SampleStore], starter_twins: list[Sample], label: Label
+) -> None:
+    few = [sample for sample in starter_twins if sample.label is label][:3]
+    many = [sample for sample in starter_twins if sample.label is not label][-20:]
+    said: list[str] = []
+    store, config = store_of([*few, *many], split="train"), PreferenceConfig(reason_share=0.0)
+    rows = list(preference_rows(store, "train", 20, config, 0, None, said.append))
+    assert Counter(row["meta"]["label"] for row in rows) == {"PASS": 3, "FAIL": 3}
+    assert len(said) == 1 and said[0].startswith("train: 6 of 20 preference pairs in verdict mode")
+
+
 def test_the_seed_decides_and_not_the_order(
     store_of: Callable[..., SampleStore], starter_twins: list[Sample]
 ) -> None:

@@ -57,6 +57,10 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
     ),
     ("an edit", wrong("他一生制琴约480把。", "number", "620", "480"), ["制琴约620把", "“620”", "“480”"]),
     (
+        "a span without its text", sample("It is 460 m long.", Label.FAIL, spans=[{"start": 6, "end": 11}]),
+        ['does not say "460 m"'],
+    ),
+    (
         "a fact deep in a sentence", wrong("The pier had six red lamps.", "number", "nine", "six"),
         ["nine red lamps on the pier", '"nine"', '"six"'],
     ),

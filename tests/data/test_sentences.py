@@ -1,14 +1,18 @@
 """Rows about single sentences, from answers with known spans."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from data_pipeline.build.pipeline import build
 from data_pipeline.labels.sentence_rows import MOST, known_spans, sentence_rows, split
+from data_pipeline.pairs.contrast import Contrast, Error, pairs
 from data_pipeline.sources.store import SampleStore
+from judge.errors import InputError
 from judge.files import read_jsonl
+from judge.formats.stretches import wrong_spans
 from judge.types import Label, Sample, Span
 from tests.tiny_data import labelled_recipe
 
@@ -95,6 +99,12 @@ def test_a_share_of_the_answers(store_of: StoreOf) -> None:
     assert len({row.group for row in sentence_rows(store, 1.0, 0)}) == 200
 
 
+def test_samples_behind_dropped_ones_give_rows_too(store_of: StoreOf) -> None:
+    store = store_of(labelled(f"f{number}", "Karl Brandt") for number in range(4))
+    store.drop("number <= 2")
+    assert {row.group for row in sentence_rows(store, 1.0, 0)} == {"f2", "f3"}
+
+
 def test_long_answers_tell_their_errors() -> None:
     error = {"edit_type": "date", "replaced": "May", "inserted": "June", "start": 73, "end": 77}
     sample = Sample("a", DOCUMENT, ANSWER, label=Label.FAIL, meta={"kind": "long", "errors": [error]})
@@ -103,6 +113,29 @@ def test_long_answers_tell_their_errors() -> None:
     assert "errors" not in rows_of(sample)["s2"].meta
     assert known_spans(Sample("b", DOCUMENT, ANSWER, meta={"kind": "long"})) == []
     assert known_spans(Sample("c", DOCUMENT, ANSWER, meta={"kind": "edit"})) is None
+
+
+@pytest.mark.parametrize("meta", [{"spans": []}, {"kind": "long"}])
+def test_a_wrong_answer_without_a_span_is_wrong_anywhere(meta: dict[str, object]) -> None:
+    assert known_spans(Sample("a", DOCUMENT, ANSWER, label=Label.FAIL, meta=meta)) is None
+
+
+@pytest.mark.parametrize("spans", [[{"text": "June"}], ["June"], 3, [{"start": 0, "end": None}]])
+def test_spans_of_another_form_are_an_error(spans: object) -> None:
+    sample = Sample("a", DOCUMENT, ANSWER, label=Label.FAIL, meta={"spans": spans})
+    with pytest.raises(InputError, match=r"sample 'a': its spans hold .*'sentences' needs objects"):
+        known_spans(sample)
+
+
+def test_pairs_of_marked_answers_do_not_take_their_marks() -> None:
+    gold = replace(labelled("a"), meta={"spans": [], "errors": [], "domain": "d"})
+    wrong = ANSWER.replace("June", "July")
+    contrast = Contrast(edit_type="date", change="", replaced="June", inserted="July", hallucinated=wrong)
+    for sample in pairs(gold, "edit", [contrast]):
+        assert known_spans(sample) is None and sample.meta["domain"] == "d"
+    error = Error("date", "June", "July", wrong.index("July"), wrong.index("July") + 4)
+    _, long = pairs(gold, "long", [replace(contrast, errors=(error,))])
+    assert wrong_spans(long) == [(error.start, error.end)]
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

@@ -20,6 +20,7 @@ ROWS = [
     for metres in range(5, 10)
 ]
 COLUMNS = {"document": "text", "question": "ask", "answer": "reply"}
+CLAIMS = {"document": "text", "answer": "reply", "label": "extra"}
 
 
 def source(**values: Any) -> SourceConfig:
@@ -45,6 +46,27 @@ def test_own_file(own: Path) -> None:
     constants = {"task": "dialogue", "language": "zh"}
     samples = read(kind="file", path=str(own), columns=COLUMNS, constants=constants)
     assert {(sample.task, sample.language) for sample in samples} == {(Task.DIALOGUE, "zh")}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"columns": COLUMNS},
+        {"columns": {**CLAIMS, "language": "language"}, "form": "claims", "labels": {"1": "PASS"}},
+    ],
+)
+def test_constants_are_what_rows_do_not_say(own: Path, form: dict[str, Any]) -> None:
+    write_jsonl(own, [{**ROWS[0], "language": "en"}, {**ROWS[1], "language": ""}])
+    samples = read(kind="file", path=str(own), constants={"task": "dialogue", "language": "zh"}, **form)
+    assert [(one.task, one.language) for one in samples] == [(Task.DIALOGUE, "en"), (Task.DIALOGUE, "zh")]
+
+
+def test_a_document_has_one_group_as_a_sample_and_in_a_form(own: Path) -> None:
+    plain = read(kind="file", path=str(own), columns=COLUMNS)
+    claims = read(kind="file", path=str(own), columns=CLAIMS, form="claims", labels={"1": "PASS"})
+    assert [sample.group for sample in plain] == [sample.group for sample in claims]
+    (own.parent / "g.jsonl").write_text('{"document": "d", "answer": "a", "group": "mine"}')
+    assert read(kind="file", path=str(own.parent / "g.jsonl"))[0].group == "mine"
 
 
 def test_any_file_in_squads_form(tmp_path: Path) -> None:
@@ -162,6 +184,13 @@ def test_a_limit_on_a_stream_takes_the_same_documents(limit: int, seed: int) -> 
     streamed = list(read_source(source(kind="starter", limit=limit, tasks=["summarization"]), seed))
     summaries = [sample for sample in load_starter() if sample.task is Task.SUMMARIZATION]
     assert streamed == take_documents(summaries, limit, seed)
+
+
+def test_a_limit_that_no_document_is_within(own: Path) -> None:
+    write_jsonl(own, [{"document": "A pier.", "answer": row["reply"]} for row in ROWS])
+    assert len(read(kind="file", path=str(own), limit=5)) == 5
+    with pytest.raises(InputError, match="limit 4 is below the 5 samples of the smallest document"):
+        read(kind="file", path=str(own), limit=4)
 
 
 def test_reading_is_lazy(own: Path) -> None:

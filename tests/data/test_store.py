@@ -59,6 +59,21 @@ def test_numbers_that_are_none_in_meta_are_kept(store_of: StoreOf) -> None:
     assert store.count("from_document") == 1
 
 
+@pytest.mark.parametrize(("kind", "counts_as"), [("edit", "edit"), ("faq", "labelled"), ([1], "labelled")])
+def test_a_kind_of_the_users_own_is_none_of_ours(store_of: StoreOf, kind: object, counts_as: str) -> None:
+    store = store_of([sample("a", meta={"kind": kind})])
+    assert store.counts("kind") == {counts_as: 1}
+    [found] = store.samples()
+    assert found.meta["kind"] == kind
+
+
+def test_what_takes_the_place_of_the_last_sample_is_new(store_of: StoreOf) -> None:
+    store = store_of(SAMPLES[:2])
+    before = store.last()
+    store.put(sample("new"), SAMPLES[1].id)
+    assert list(store.ids("number > ?", (before,))) == ["new"]
+
+
 @pytest.mark.parametrize("second", [[SAMPLES[20], SAMPLES[3]], [SAMPLES[20], SAMPLES[21], SAMPLES[20]]])
 def test_an_id_that_occurs_twice(store_of: StoreOf, second: list[Sample]) -> None:
     store = store_of(SAMPLES[:10])

@@ -77,11 +77,12 @@ def errors_of(sample: Sample) -> Iterator[Error]:
     """
     meta = sample.meta
     for edit in meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans") or ()):
-        said, there = str(edit.get("inserted") or edit.get("text") or ""), str(edit.get("replaced") or "")
+        start, end, there = edit.get("start"), edit.get("end"), str(edit.get("replaced") or "")
+        marked = sample.answer[start:end] if isinstance(start, int) and isinstance(end, int) else ""
+        said = str(edit.get("inserted") or edit.get("text") or marked)
         if edit.get("edit_type") == "added_sentence" or not keys(said):
             there = ""
         refusal = edit.get("edit_type") == "half_refusal" or refuses(said, sample.language)
-        start = edit.get("start")
         if said and isinstance(start, int) and sample.answer.startswith(said, start):
             places = [Span(start, start + len(said))]
         else:  # a fact changed all over the document is wrong wherever it stands
