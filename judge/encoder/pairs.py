@@ -202,9 +202,10 @@ class Pairing:
 
     def _windows(self, document: str, room: int) -> tuple[tuple[Span, ...], list[list[int]], int]:
         """Windows of a document, their tokens, and how many characters are not read."""
-        if self._last is None or self._last[0] != document:
-            self._last = (document, self._encode(document))
-        encoded, limit = self._last[1], self.max_document_tokens
+        kept = self._last  # other threads may replace it
+        if kept is None or kept[0] != document:
+            self._last = kept = (document, self._encode(document))
+        encoded, limit = kept[1], self.max_document_tokens
         count = len(encoded.ids) if limit is None else min(limit, len(encoded.ids))
         cut = len(document) - encoded.offsets[count][0] if count < len(encoded.ids) else 0
         pieces = list(token_ranges(document, encoded.offsets[:count], room))

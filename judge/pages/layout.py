@@ -125,7 +125,8 @@ class Layout:
 
     def _document(self, document: str) -> tuple[Any, int, "tuple[frozenset[Any], ...]"]:
         """Windows, cut characters and token runs; kept for the next answer about the document."""
-        if self._last is None or self._last[0] != document:
+        kept = self._last  # other threads may replace it
+        if kept is None or kept[0] != document:
             first, last = text_ends(self.tokenizer)
             encoded = self._encode(document)
             body = self.window_tokens - 2
@@ -137,8 +138,8 @@ class Layout:
             step = max(1, -(-len(ids) // count))
             parts = [ids[start : start + step] for start in range(0, len(ids), step)] or [[]]
             windows = tuple((first, *part, last) for part in parts)
-            self._last = (document, windows, cut, _grams(ids))
-        return self._last[1:]
+            self._last = kept = (document, windows, cut, _grams(ids))
+        return kept[1:]
 
 
 def _grams(ids: Sequence[int]) -> tuple[frozenset[Any], ...]:

@@ -414,6 +414,14 @@ def test_acheck_gives_what_check_gives_and_leaves_the_loop_free() -> None:
     assert ticked > 5
 
 
+def test_threads_take_turns_on_an_engine_for_one() -> None:
+    judge = Judge(Slow())
+    others = (judge, replace(judge, seed=1), replace(judge, windows=True))
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda other: other.check(SAMPLES), others))
+    assert found == [judge.check(SAMPLES)] * 3
+
+
 def test_a_cancelled_acheck_stops_after_the_chunk() -> None:
     backend = Slow()
     judge = Judge(backend)
