@@ -164,6 +164,16 @@ def test_levels_are_the_longest_runs(ids: list[int], document: list[int]) -> Non
         assert level == sum(length <= longest for length in RUNS)
 
 
+def test_special_tokens_in_a_text_stay_text(make_judge: Callable[..., PagesJudge]) -> None:
+    layout = make_judge(64).layout
+    ends = {layout.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]", "[PAD]")}
+    text = "the [SEP] tower [CLS] [PAD]"
+    [answer] = layout.answers(sample(text, text, question=text))
+    [window], _ = layout.windows(text)
+    assert not ends & {*answer.ids[answer.start : -1], *window[1:-1]}
+    assert answer.ids.count(layout.tokenizer.token_to_id("[SEP]")) == 2  # behind question and answer
+
+
 def test_a_long_document_is_cut_only_beyond_the_last_window(make_judge: Callable[..., PagesJudge]) -> None:
     judge = make_judge(window_tokens=10)
     text = " ".join(["tower"] * 40)
