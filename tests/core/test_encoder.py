@@ -1,6 +1,7 @@
 """Encoder judges: classifiers of the Hub read as they are, and judges trained here."""
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -221,6 +222,20 @@ def test_a_token_classifier_marks_words(kind: str, tmp_path: Path) -> None:
     assert verdict.unsupported == (unsupported_words(one.answer, known.items()) if whole >= 0.5 else ())
     premise = judge.pairing.tokenizer.encode("how high is it ?\n\nthe tower is 22 m high .").ids
     assert list(row.ids[: len(premise)])[1:-1] == premise[1:-1]
+
+
+@pytest.mark.parametrize(
+    ("task", "names"), [("Token", {0: "supported", 1: "hallucinated"}), ("Sequence", NLI)]
+)
+def test_no_number_and_nothing_read_are_no_verdict(task: str, names: dict[int, str], tmp_path: Path) -> None:
+    save_model(tmp_path, "bert", f"For{task}Classification", names)
+    judge = load_judge(str(tmp_path))
+    good, unread = judge.check([sample("low"), sample("\ufffd\ufffd")])
+    assert good.label is not None
+    assert (unread.label, unread.error) == (None, "the judge can read nothing of the answer")
+    with mock.patch.object(EncoderJudge, "_scores", lambda *_: ([math.nan], [[math.nan]])):
+        [verdict] = judge.check([sample("low")])
+    assert (verdict.label, verdict.p_fail, verdict.error) == (None, None, "the model gave no number")
 
 
 def test_a_template_renders_the_premise(tmp_path: Path) -> None:

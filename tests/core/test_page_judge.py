@@ -1,5 +1,6 @@
 """Encoder judges: what is computed together changes no verdict, what is wrong is marked, runs resume."""
 
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -115,6 +116,19 @@ def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., PagesJudge
     assert all(end.p_fail is not None for end in ends)
     [(foreign, untold)] = judge.check_sentences([sample("x", language="zh")], [(Span(0, 1),)])
     assert foreign.label is None and untold[0].label is None
+
+
+def test_no_number_and_nothing_read_are_no_verdict(
+    make_judge: Callable[..., PagesJudge], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge, good, unread = make_judge(), sample("low . " * 20), sample("\ufffd\ufffd")
+    (_, parts), (verdict, none) = judge.check_sentences([good, unread], [[Span(0, 3)], [Span(0, 2)]])
+    assert parts[0].label is not None and none[0].label is None
+    assert (verdict.label, verdict.error) == (None, "the judge can read nothing of the answer")
+    monkeypatch.setattr(PagesJudge, "_scores", lambda *_: ([0.1] + [math.nan] * 9, [math.nan] * 99))
+    [(verdict, parts)] = judge.check_sentences([good], [[Span(0, 3)]])
+    assert (verdict.label, verdict.p_fail, verdict.error) == (None, None, "the model gave no number")
+    assert parts[0].label is None
 
 
 def test_paged_attention_is_dense_attention(make_judge: Callable[..., PagesJudge], bert: Path) -> None:
