@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from judge.backends.load import Engine, load_backend
+from judge.calibrated import CalibratedChecker
 from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
@@ -166,6 +167,7 @@ def load_judge(
                 pair=pair,
                 template=None if template is None else TemplatePrompt(Path(template)),
             )
+        _warn_of_misfit(encoder, model)
         decided = deciding("verdict", encoder.calibrations, encoder.calibration(), threshold, prior)
         return finished(replace(encoder, **decided), identity)
     for option, chosen in (("labels", labels), ("pair", pair)):
@@ -204,12 +206,7 @@ def load_judge(
         from judge.calibration.curve import read_calibrations
 
         judge = replace(judge, calibrations=read_calibrations(model, revision))
-        kept = judge.calibrations.get(mode)
-        if kept is not None and (why := judge.misfit(kept)):
-            warn(
-                f"{model}: its calibration for mode {mode} is set aside, because it was fitted to {why}; "
-                "judge calibrate fits another"
-            )
+        _warn_of_misfit(judge, model)
     decided = deciding(mode, judge.calibrations, judge.calibration(), threshold, prior)
     return finished(replace(judge, **decided), identity)
 
@@ -224,6 +221,15 @@ def _calibrated_format(model: str, revision: str | None, mode: Mode) -> Precisio
         return "auto"
     device = this_device()
     return "bfloat16" if device.kind == "cpu" and device.bfloat16 else "auto"
+
+
+def _warn_of_misfit(judge: CalibratedChecker, model: str) -> None:
+    kept = judge.calibrations.get(judge.mode)
+    if kept is not None and (why := judge.misfit(kept)):
+        warn(
+            f"{model}: its calibration for mode {judge.mode} is set aside, because it was fitted to {why}; "
+            "judge calibrate fits another"
+        )
 
 
 def _with_claims(judge: Checker, identity: dict[str, Any], model: str) -> Checker:

@@ -25,11 +25,14 @@ CHUNK = 256
 
 
 def describe_layout(layout: Layout) -> dict[str, Any]:
-    """What decides how a sample is read, as ``judge.json`` and reports keep it."""
+    """What decides how a sample is read, as ``judge.json`` and reports keep it.
+
+    A calibration holds where fewer windows are read than in training, so the hash has those of training.
+    """
     values = [LAYOUT_VERSION, layout.window_tokens, layout.max_windows, QUESTION_TOKENS, *RUNS]
     return {
         "window_tokens": layout.window_tokens,
-        "max_windows": layout.max_windows,
+        "max_windows": layout.read_windows,
         "prompt_version": LAYOUT_VERSION,
         "prompt_hash": sha256(repr(values).encode()).hexdigest()[:12],
     }

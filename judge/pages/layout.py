@@ -68,18 +68,24 @@ class Layout:
     Args:
         tokenizer: one with special tokens for both ends (:func:`judge.pages.reading.read_tokenizer`).
         window_tokens: longest window, its two special tokens included.
-        max_windows: a document's windows at most; the rest of it is cut off.
+        max_windows: a document's windows at most, as in training; the rest of it is cut off.
     """
 
     tokenizer: "Tokenizer"
     window_tokens: int = 512
     max_windows: int = 16
+    _limit: int | None = field(default=None, repr=False)
     _last: tuple[str, Any, int, "tuple[frozenset[Any], ...]"] | None = field(default=None, repr=False)
 
     def limit(self, tokens: int | None) -> None:
         """Cut documents off after this many tokens, in whole windows; ``None`` changes nothing."""
         if tokens is not None:
-            self.max_windows = max(1, min(self.max_windows, tokens // self.window_tokens))
+            self._limit = max(1, tokens // self.window_tokens)
+
+    @property
+    def read_windows(self) -> int:
+        """The windows that are read at most: those of training, or fewer by :meth:`limit`."""
+        return self.max_windows if self._limit is None else min(self.max_windows, self._limit)
 
     def windows(self, document: str) -> tuple[tuple[tuple[int, ...], ...], int]:
         """The windows of a document, all of about the same length, and how many characters were cut off."""
@@ -130,7 +136,7 @@ class Layout:
             first, last = text_ends(self.tokenizer)
             encoded = self._encode(document)
             body = self.window_tokens - 2
-            ids = encoded.ids[: body * self.max_windows]
+            ids = encoded.ids[: body * self.read_windows]
             cut = 0
             if len(ids) < len(encoded.ids):
                 cut = len(document) - encoded.offsets[len(ids)][0]

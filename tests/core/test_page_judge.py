@@ -2,6 +2,7 @@
 
 import math
 import shutil
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.encoder import packing
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import write_json
 from judge.formats.stretches import wrong_spans
 from judge.load import load_judge
@@ -402,3 +403,14 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     assert not Path(identity["data"]).is_absolute() and identity["calibration"]["verdict"]
     introduce(REFERENCE)
     assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
+
+
+def test_settings_that_set_a_calibration_aside_are_told() -> None:
+    wanted = load_judge().describe()["calibration"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        short = load_judge(max_length=1024)  # reads fewer windows, in the same way
+    assert (short.describe()["calibration"], short.describe()["max_windows"]) == (wanted, 2)
+    with pytest.warns(JudgeWarning, match="set aside, .* float32, and the judge computes in bfloat16"):
+        other = load_judge(precision="bfloat16")
+    assert "calibration" not in other.describe()
