@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from judge.backends.load import Engine, load_backend
+from judge.backends.load import Engine, load_backend, refuse_foreign
 from judge.calibrated import CalibratedChecker
 from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
@@ -122,6 +122,7 @@ def load_judge(
         raise InputError(unknown("backend", backend, get_args(Engine)))
     if precision not in get_args(Precision):
         raise InputError(unknown("precision", precision, get_args(Precision)))
+    refuse_foreign(backend, quantization, base_url, call_cache, vllm)
     if model.startswith("floor:"):
         from judge.baselines.rules import TrivialBaseline
 

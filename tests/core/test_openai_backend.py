@@ -338,14 +338,15 @@ def test_what_a_server_withholds_is_no_verdict(tmp_path: Path) -> None:
 # --- Loading and the command line ---------------------------------------------------------------------------
 
 
-def test_settings_of_another_engine_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", ["m", "reference", "floor:overlap"])
+def test_settings_of_another_engine_are_refused(model: str, tmp_path: Path) -> None:
     config = EndpointConfig(model="m")
     with pytest.raises(InputError, match="--base-url is for the backend openai"):
-        load_judge("m", base_url=config)
+        load_judge(model, base_url=config)
     with pytest.raises(InputError, match="call_cache is for the backend openai"):
-        load_judge("m", call_cache=tmp_path / "calls")
+        load_judge(model, call_cache=tmp_path / "calls")
     with pytest.raises(InputError, match="vllm is for the backend vllm"):
-        load_judge("m", vllm=VLLMSettings(tensor_parallel_size=2))
+        load_judge(model, vllm=VLLMSettings(tensor_parallel_size=2))
     with pytest.raises(InputError, match="batch_tokens is for the backend transformers"):
         load_judge("m", backend="openai", batch_tokens=9, base_url=config)
     with pytest.raises(InputError, match="quantization nf4 is for the backend transformers"):
