@@ -113,7 +113,8 @@ def load_judge(
         if cascade is None:
             return judge
         at = getattr(judge, "threshold", None)
-        cheap = load_judge(cascade, prior=prior)
+        rule = cascade.startswith("floor:")  # it has no threshold
+        cheap = load_judge(cascade, prior=prior, threshold=None if rule else threshold)
         return CascadeJudge(cheap, judge, cascade_threshold, cascade_weight, at)
 
     if mode is not None and mode not in MODES:
