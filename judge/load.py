@@ -76,7 +76,8 @@ def load_judge(
         quantization: ``nf4`` loads the base weights in 4 bits, ``none`` as they are, and ``auto`` as the
             judge was trained, by its ``judge.json``; transformers only.
         base_url: the server of the backend ``openai``, its address or settings; OpenAI's own by default.
-        call_cache: file in which the responses of that server are kept; nothing is asked twice.
+        call_cache: file in which the responses of that server are kept; nothing is asked twice. Retrained
+            weights at one address need another file.
         windows: judge a document that is too long for a language model in windows
             (:mod:`judge.prompting.windows`), instead of shortening it.
         threshold: FAIL at or above this probability: a number, or ``precision`` or ``recall`` for the one

@@ -52,7 +52,8 @@ class OpenAIBackend:
     Args:
         endpoint: where the model is, and its name there.
         max_length: upper bound on the context; by default the server's, or :data:`CONTEXT_LENGTH`.
-        call_cache: file in which responses are kept; nothing is kept without.
+        call_cache: file in which responses are kept, by address and model; nothing is kept without. Weights
+            that change at one address need another file.
         budget: what may be spent; no limit by default.
 
     Raises:
@@ -73,7 +74,8 @@ class OpenAIBackend:
         # More than are on the wire, so that there are others to send when one is answered.
         self.at_once = LOOK_AHEAD * endpoint.concurrency
         cache = None if call_cache is None else CallCache(call_cache)
-        self._client = ChatClient(endpoint, name="judge", cache=cache, budget=budget)
+        # Two servers may run other weights by one name.
+        self._client = ChatClient(endpoint, name=f"judge {endpoint.base_url}", cache=cache, budget=budget)
         self._vllm = VLLMServer.find(endpoint)
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)

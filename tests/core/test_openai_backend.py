@@ -316,6 +316,14 @@ def test_the_call_cache_answers_the_second_time(serve: Serve, tmp_path: Path) ->
         assert len(calls(model)) == made > 0
 
 
+def test_the_call_cache_tells_servers_apart(serve: Serve, tmp_path: Path) -> None:
+    for _ in range(2):  # the same name, and other weights for all that is known
+        model, config = serve("silent")
+        options: Any = {"base_url": config.base_url, "call_cache": tmp_path / "calls.sqlite"}
+        load_judge("tiny", backend="openai", **options).check(SAMPLES[:1])
+        assert calls(model)
+
+
 def test_faults_change_no_verdict(tmp_path: Path) -> None:
     samples = [replace(sample, answer="bad" if n % 2 else "good") for n, sample in enumerate(SAMPLES * 4)]
     faults = {"429": 0.1, "500": 0.1, "drop": 0.1, "empty": 0.05}
