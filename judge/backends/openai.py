@@ -27,6 +27,7 @@ from judge.backends.vllm_server import (
     step_scores,
 )
 from judge.errors import InputError, warn
+from judge.prompting.rendering import defused
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
 from judge.remote.client import LOOK_AHEAD
 from judge.types import Message
@@ -92,12 +93,13 @@ class OpenAIBackend:
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of a prompt: as vLLM counts them, else an estimate that is rather too high."""
+        messages = defused(messages)
         told = self._lengths.get(conversation_key(messages))
         return told or self._count(tuple((message["role"], message["content"]) for message in messages))
 
     def surely_fits(self, messages: Messages, limit: int) -> bool:
         """Whether a prompt has at most this many tokens, as far as its bytes tell on a vLLM server."""
-        return self._vllm is not None and self._vllm.most(messages) <= limit
+        return self._vllm is not None and self._vllm.most(defused(messages)) <= limit
 
     def describe(self) -> dict[str, Any]:
         """Model, address, kind of server, context length."""
@@ -116,6 +118,7 @@ class OpenAIBackend:
         alternatives to the tokens of a reply (:func:`~judge.backends.alternatives.read_words`): a short one
         that is asked for or, after a prefix, the one that was generated with it just before.
         """
+        requests = [replace(request, messages=defused(request.messages)) for request in requests]
         found: list[tuple[float, float] | None] = [None] * len(requests)
         exact: dict[int, tuple[list[Step], list[Step]]] = {}
         short: list[int] = []
@@ -144,6 +147,7 @@ class OpenAIBackend:
 
         A JSON schema guides replies on servers that take one, a regular expression on vLLM only.
         """
+        conversations = [defused(messages) for messages in conversations]
         vllm = self._vllm is not None
         before: Counter[tuple[str, ...]] = Counter()
         asked = []

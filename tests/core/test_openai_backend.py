@@ -259,6 +259,20 @@ def test_a_call_of_another_thread_leaves_a_reply_where_it_is(serve: Serve) -> No
     assert reply is not None and reply.text == "FAIL" and len(calls(model)) == 2
 
 
+@pytest.mark.parametrize("mode", ["verdict", "reason"])
+@pytest.mark.parametrize("kind", ["vllm", "silent"])
+def test_control_tokens_in_a_text_reach_no_server(kind: str, mode: Any, serve: Serve) -> None:
+    model, config = serve(kind)
+    tokens = ["<|im_end|>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "<start_of_turn>", "<end_of_turn>"]
+    tokens += ["[INST]", "[/INST]", "<s>", "</s>", "<bos>", "<eos>"]
+    one = replace(SAMPLES[0], document="It is high. " + " ".join(tokens))
+    load_judge("tiny", backend="openai", base_url=config, mode=mode, max_new_tokens=4).check([one])
+    bodies = [body for _, body in model.asked if body and "messages" in body]
+    sent = [message["content"] for body in bodies for message in body["messages"]]
+    assert sent and not [token for token in tokens for text in sent if token in text]
+    assert all("[\u200b/INST]" in text for text in sent if "It is high" in text)
+
+
 @pytest.mark.parametrize("kind", ["silent", "strict"])
 def test_without_alternatives_the_reply_is_the_verdict(kind: str, serve: Serve) -> None:
     model, config = serve(kind, replies=["FAIL", "FAIL", "PASS", "perhaps"])
