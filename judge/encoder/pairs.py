@@ -136,7 +136,7 @@ class Pairing:
 
         Raises:
             TooLong: what the template renders of the question leaves no room.
-            InputError: the template does not render the document once.
+            InputError: the template has several turns, or does not render the document once.
         """
         form, answer = self.form, sample.answer
         if units is None:
@@ -175,8 +175,13 @@ class Pairing:
         """
         most = self.form.window_tokens // 4
         if self.template is not None:
-            [*_, turn] = self.template.messages(sample, "verdict", MARK)
-            texts = turn["content"].split(MARK)
+            turns = self.template.messages(sample, "verdict", MARK)
+            if len(turns) != 1:
+                raise InputError(
+                    f"expected one turn, the premise that an encoder reads; found {len(turns)}",
+                    file=self.template.path,
+                )
+            texts = turns[0]["content"].split(MARK)
             if len(texts) != 2:
                 raise InputError("expected a premise that holds the document once", file=self.template.path)
             before, after = (tuple(self._encode(text).ids) for text in texts)

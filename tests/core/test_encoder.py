@@ -249,6 +249,15 @@ def test_a_template_renders_the_premise(tmp_path: Path) -> None:
     assert judge.describe()["prompt_hash"] != load_judge(str(tmp_path)).describe()["prompt_hash"]
 
 
+def test_a_template_of_several_turns_is_refused(tmp_path: Path) -> None:
+    prompt = {"system": "Be strict.", "user": "{{ document }}"}
+    (tmp_path / "p.yaml").write_text(json.dumps({"prompts": [prompt]}))
+    save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
+    judge = load_judge(str(tmp_path), template=tmp_path / "p.yaml")
+    with pytest.raises(InputError, match=r"p.yaml: expected one turn, .*; found 2"):
+        judge.check([sample("low")])
+
+
 def test_a_question_that_leaves_no_room_is_an_error_of_its_sample(tmp_path: Path) -> None:
     (tmp_path / "p.jinja").write_text("{{ question }} {{ document }}")
     save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
