@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from threading import Event, Lock
+from threading import Event, RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 from judge.backends.asking import Fitted, read_replies, read_verdicts, reply_form
@@ -71,7 +71,7 @@ class Judge(CalibratedChecker):
     windows: bool = False
     calibrations: "Mapping[Mode, Calibration]" = field(default_factory=dict)
     threshold: float | None = None
-    _working: Lock = field(default_factory=Lock, repr=False, compare=False)
+    _working: RLock = field(default_factory=RLock, repr=False, compare=False)
 
     @property
     def chunk(self) -> int:
@@ -95,7 +95,7 @@ class Judge(CalibratedChecker):
 
         def work() -> list[Verdict]:
             verdicts: list[Verdict] = []
-            with nullcontext() if self.backend.concurrent else self._working:
+            with self._alone():
                 if not cancelled.is_set():
                     for verdict in self.iter_check(list(judgeable(samples))):
                         verdicts.append(verdict)
@@ -139,7 +139,13 @@ class Judge(CalibratedChecker):
         """Judge a stream of samples, their documents made to fit."""
         split = in_growing_chunks if self._chunks_grow else in_chunks
         for fitted in ahead(self._prepare, split(samples, self.chunk)):
-            yield from self._judge(fitted)
+            with self._alone():
+                verdicts = list(self._judge(fitted))
+            yield from verdicts
+
+    def _alone(self) -> AbstractContextManager[object]:
+        """Keeps other threads off an engine that works for one caller at a time."""
+        return nullcontext() if self.backend.concurrent else self._working
 
     @property
     def _chunks_grow(self) -> bool:

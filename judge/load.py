@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from judge.backends.load import Engine, load_backend
+from judge.backends.load import Engine, load_backend, refuse_foreign
+from judge.calibrated import CalibratedChecker
 from judge.cascade import SURE, CascadeJudge
 from judge.checker import Checker
 from judge.errors import InputError, unknown, warn
@@ -75,7 +76,8 @@ def load_judge(
         quantization: ``nf4`` loads the base weights in 4 bits, ``none`` as they are, and ``auto`` as the
             judge was trained, by its ``judge.json``; transformers only.
         base_url: the server of the backend ``openai``, its address or settings; OpenAI's own by default.
-        call_cache: file in which the responses of that server are kept; nothing is asked twice.
+        call_cache: file in which the responses of that server are kept; nothing is asked twice. Retrained
+            weights at one address need another file.
         windows: judge a document that is too long for a language model in windows
             (:mod:`judge.prompting.windows`), instead of shortening it.
         threshold: FAIL at or above this probability: a number, or ``precision`` or ``recall`` for the one
@@ -112,7 +114,8 @@ def load_judge(
         if cascade is None:
             return judge
         at = getattr(judge, "threshold", None)
-        cheap = load_judge(cascade, prior=prior)
+        rule = cascade.startswith("floor:")  # it has no threshold
+        cheap = load_judge(cascade, prior=prior, threshold=None if rule else threshold)
         return CascadeJudge(cheap, judge, cascade_threshold, cascade_weight, at)
 
     if mode is not None and mode not in MODES:
@@ -121,6 +124,7 @@ def load_judge(
         raise InputError(unknown("backend", backend, get_args(Engine)))
     if precision not in get_args(Precision):
         raise InputError(unknown("precision", precision, get_args(Precision)))
+    refuse_foreign(backend, quantization, base_url, call_cache, vllm)
     if model.startswith("floor:"):
         from judge.baselines.rules import TrivialBaseline
 
@@ -166,6 +170,7 @@ def load_judge(
                 pair=pair,
                 template=None if template is None else TemplatePrompt(Path(template)),
             )
+        _warn_of_misfit(encoder, model)
         decided = deciding("verdict", encoder.calibrations, encoder.calibration(), threshold, prior)
         return finished(replace(encoder, **decided), identity)
     for option, chosen in (("labels", labels), ("pair", pair)):
@@ -204,12 +209,7 @@ def load_judge(
         from judge.calibration.curve import read_calibrations
 
         judge = replace(judge, calibrations=read_calibrations(model, revision))
-        kept = judge.calibrations.get(mode)
-        if kept is not None and (why := judge.misfit(kept)):
-            warn(
-                f"{model}: its calibration for mode {mode} is set aside, because it was fitted to {why}; "
-                "judge calibrate fits another"
-            )
+        _warn_of_misfit(judge, model)
     decided = deciding(mode, judge.calibrations, judge.calibration(), threshold, prior)
     return finished(replace(judge, **decided), identity)
 
@@ -224,6 +224,15 @@ def _calibrated_format(model: str, revision: str | None, mode: Mode) -> Precisio
         return "auto"
     device = this_device()
     return "bfloat16" if device.kind == "cpu" and device.bfloat16 else "auto"
+
+
+def _warn_of_misfit(judge: CalibratedChecker, model: str) -> None:
+    kept = judge.calibrations.get(judge.mode)
+    if kept is not None and (why := judge.misfit(kept)):
+        warn(
+            f"{model}: its calibration for mode {judge.mode} is set aside, because it was fitted to {why}; "
+            "judge calibrate fits another"
+        )
 
 
 def _with_claims(judge: Checker, identity: dict[str, Any], model: str) -> Checker:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.backends.base import Decoding, Generation, LabelRequest
+from judge.backends.decoding import own_seeds
 from judge.backends.label_tokens import rows_to_read, stem_and_tails
 from judge.models.hardware import cores
 from judge.models.identity import read_identity
@@ -106,18 +107,19 @@ class LlamaCppBackend:
 
     def generate(self, conversations: Sequence[Sequence[Message]], decoding: Decoding) -> list[Generation]:
         """One reply a conversation; nothing is held to a guide."""
+        texts = [self.renderer.prompt_text(messages) for messages in conversations]
+        prompts = [tuple(self.renderer.encode(text)) for text in texts]
         replies = []
-        for messages in conversations:
-            prompt = self.renderer.encode(self.renderer.prompt_text(messages))
+        for prompt, seed in zip(prompts, own_seeds(prompts, decoding.seed), strict=True):
             found = self.llama.create_completion(
-                prompt,
+                list(prompt),
                 max_tokens=decoding.max_new_tokens,
                 temperature=decoding.temperature,
                 top_p=decoding.top_p,
                 top_k=decoding.top_k,
                 min_p=0.0,
                 repeat_penalty=1.0,
-                seed=decoding.seed,
+                seed=seed,
             )
             [choice] = found["choices"]
             # The library counts a token more where it stops at the limit.

@@ -40,16 +40,7 @@ def load_backend(
         InputError: unknown model, a setting of another engine, or an engine that is not installed.
         JudgeError: the engine cannot run the model.
     """
-    for value, name, owner in (
-        (quantization == "nf4", "quantization nf4", "transformers"),
-        (endpoint is not None, "--base-url", "openai"),
-        (call_cache is not None, "call_cache", "openai"),
-        (batch_tokens is not None, "batch_tokens", "transformers"),
-        (vllm is not None, "vllm", "vllm"),
-    ):
-        if value and engine != owner:
-            raise InputError(f"{name} is for the backend {owner}; omit it, or use that backend")
-
+    refuse_foreign(engine, quantization, endpoint, call_cache, vllm, batch_tokens)
     if engine == "openai":
         from judge.backends.openai import OpenAIBackend
 
@@ -91,6 +82,26 @@ def load_backend(
         precision = cast(Precision, default_precision(trained=trained_precision(identity)))
     loaded = load_model(model, revision=revision, precision=precision, quantization=wanted)
     return TransformersBackend(loaded, max_length, batch_tokens, chat)
+
+
+def refuse_foreign(
+    engine: Engine,
+    quantization: QuantizationChoice = "auto",
+    endpoint: "EndpointConfig | str | None" = None,
+    call_cache: Path | str | None = None,
+    vllm: "VLLMSettings | None" = None,
+    batch_tokens: int | None = None,
+) -> None:
+    """Raise ``InputError`` for a setting of another engine."""
+    for value, name, owner in (
+        (quantization == "nf4", "quantization nf4", "transformers"),
+        (endpoint is not None, "--base-url", "openai"),
+        (call_cache is not None, "call_cache", "openai"),
+        (batch_tokens is not None, "batch_tokens", "transformers"),
+        (vllm is not None, "vllm", "vllm"),
+    ):
+        if value and engine != owner:
+            raise InputError(f"{name} is for the backend {owner}; omit it, or use that backend")
 
 
 def _exported(

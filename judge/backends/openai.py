@@ -27,6 +27,7 @@ from judge.backends.vllm_server import (
     step_scores,
 )
 from judge.errors import InputError, warn
+from judge.prompting.rendering import defused
 from judge.remote import Budget, CallCache, ChatClient, ChatRequest, EndpointConfig, Reply
 from judge.remote.client import LOOK_AHEAD
 from judge.types import Message
@@ -52,7 +53,8 @@ class OpenAIBackend:
     Args:
         endpoint: where the model is, and its name there.
         max_length: upper bound on the context; by default the server's, or :data:`CONTEXT_LENGTH`.
-        call_cache: file in which responses are kept; nothing is kept without.
+        call_cache: file in which responses are kept, by address and model; nothing is kept without. Weights
+            that change at one address need another file.
         budget: what may be spent; no limit by default.
 
     Raises:
@@ -73,7 +75,8 @@ class OpenAIBackend:
         # More than are on the wire, so that there are others to send when one is answered.
         self.at_once = LOOK_AHEAD * endpoint.concurrency
         cache = None if call_cache is None else CallCache(call_cache)
-        self._client = ChatClient(endpoint, name="judge", cache=cache, budget=budget)
+        # Two servers may run other weights by one name.
+        self._client = ChatClient(endpoint, name=f"judge {endpoint.base_url}", cache=cache, budget=budget)
         self._vllm = VLLMServer.find(endpoint)
         limit = CONTEXT_LENGTH if self._vllm is None else self._vllm.context_length
         self.context_length = min(limit, max_length or limit)
@@ -90,12 +93,13 @@ class OpenAIBackend:
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of a prompt: as vLLM counts them, else an estimate that is rather too high."""
+        messages = defused(messages)
         told = self._lengths.get(conversation_key(messages))
         return told or self._count(tuple((message["role"], message["content"]) for message in messages))
 
     def surely_fits(self, messages: Messages, limit: int) -> bool:
         """Whether a prompt has at most this many tokens, as far as its bytes tell on a vLLM server."""
-        return self._vllm is not None and self._vllm.most(messages) <= limit
+        return self._vllm is not None and self._vllm.most(defused(messages)) <= limit
 
     def describe(self) -> dict[str, Any]:
         """Model, address, kind of server, context length."""
@@ -114,6 +118,7 @@ class OpenAIBackend:
         alternatives to the tokens of a reply (:func:`~judge.backends.alternatives.read_words`): a short one
         that is asked for or, after a prefix, the one that was generated with it just before.
         """
+        requests = [replace(request, messages=defused(request.messages)) for request in requests]
         found: list[tuple[float, float] | None] = [None] * len(requests)
         exact: dict[int, tuple[list[Step], list[Step]]] = {}
         short: list[int] = []
@@ -142,6 +147,7 @@ class OpenAIBackend:
 
         A JSON schema guides replies on servers that take one, a regular expression on vLLM only.
         """
+        conversations = [defused(messages) for messages in conversations]
         vllm = self._vllm is not None
         before: Counter[tuple[str, ...]] = Counter()
         asked = []

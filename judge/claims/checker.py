@@ -102,10 +102,14 @@ class ClaimsJudge(Checker):
         return Claim(span, window, p_fail)
 
     def _answer(self, answer: str, whole: Verdict, claims: Sequence[Claim]) -> Verdict:
-        """The answer's probability and label, by the rule where it is fitted and all has probabilities."""
-        known = [claim.p_fail for claim in claims if claim.p_fail is not None]
-        if self.calibration is None or whole.p_fail is None or not known or len(known) < len(claims):
+        """The answer's probability and label, by the rule where it is fitted.
+
+        A sentence without a probability is left out; where none has one, the answer counts as a sentence.
+        """
+        if self.calibration is None or whole.p_fail is None or not claims:
             return whole
+        known = [claim.p_fail for claim in claims if claim.p_fail is not None]
+        known = known or [self.calibration.sentences(whole.p_fail)]
         p_fail = self.calibration.answers(combine(known, whole.p_fail))
         if p_fail < self.threshold:
             return replace(whole, p_fail=p_fail, label=Label.PASS, unsupported=())

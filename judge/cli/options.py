@@ -183,7 +183,7 @@ def _options(
         setting("An argument of vLLM, such as vllm.tensor_parallel_size=2.", metavar="KEY=VALUE"),
     ] = None,
     call_cache: Annotated[
-        Path | None, setting("Keep a server's responses in this file and never ask twice.")
+        Path | None, setting("Keep a server's responses in this file; retrained weights need another file.")
     ] = None,
 ) -> None:
     """The options that load a judge, named like the arguments of :func:`judge.load.load_judge`."""

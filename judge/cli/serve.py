@@ -65,8 +65,9 @@ def serve_command(
     introduce(model)
     with listen_on(host, port) as listener:  # before the model, which takes long to load
         named = settings["threshold"] in ("precision", "recall")  # found for answers as a whole
-        # The rule for claims was fitted to another share of FAIL than is asked for.
-        ruled = settings["backend"] != "openai" and settings["prior"] is None
+        # The rule for claims was fitted to one judge, and to another share of FAIL than a prior says.
+        alone = settings["backend"] != "openai" and settings["cascade"] is None
+        ruled = alone and settings["prior"] is None
         identity = read_identity(model) if ruled else {}
         if settings["precision"] == "auto" and this_device().kind == "cpu":
             settings = {**settings, "precision": identity.get(FIELD, {}).get("precision") or "auto"}

@@ -1,5 +1,6 @@
 """The encoder judge: p(FAIL) of an answer from pairs of document windows and parts of the answer."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from judge.encoder.rows import Row
 from judge.encoder.spans import labelled, sentence_verdict, unsupported_words
 from judge.models.batching import by_length
 from judge.models.identity import ENCODER
-from judge.prompting.finishing import finish
+from judge.prompting.finishing import NO_NUMBER, NOTHING_READ, finish
 from judge.prompting.fitting import TooLong
 from judge.types import Claim, Label, Language, Mode, Sample, Span, Usage, Verdict
 
@@ -153,7 +154,10 @@ class EncoderJudge(CalibratedEncoder):
                 found.append(pairs)
                 continue
             stop = first + len(pairs.rows)
-            found.append(_combined(pairs, scores[first:stop], tokens[first:stop]))
+            if any(map(math.isnan, scores[first:stop])):
+                found.append(NO_NUMBER)
+            else:
+                found.append(_combined(pairs, scores[first:stop], tokens[first:stop]))
             first = stop
         return found
 
@@ -162,9 +166,10 @@ class EncoderJudge(CalibratedEncoder):
         if self.languages and sample.language not in self.languages:
             return f"this judge does not read language {sample.language!r}"
         try:
-            return self.pairing.pairs(sample, units, whole_question=True)
+            pairs = self.pairing.pairs(sample, units, whole_question=True)
         except TooLong as error:
             return str(error)
+        return pairs if any(row.spans for row in pairs.rows) else NOTHING_READ
 
     def reads_with(self) -> dict[str, Any]:
         """The network, its number format and how samples are read."""

@@ -136,7 +136,7 @@ class Pairing:
 
         Raises:
             TooLong: what the template renders of the question leaves no room.
-            InputError: the template does not render the document once.
+            InputError: the template has several turns, or does not render the document once.
         """
         form, answer = self.form, sample.answer
         if units is None:
@@ -175,8 +175,13 @@ class Pairing:
         """
         most = self.form.window_tokens // 4
         if self.template is not None:
-            [*_, turn] = self.template.messages(sample, "verdict", MARK)
-            texts = turn["content"].split(MARK)
+            turns = self.template.messages(sample, "verdict", MARK)
+            if len(turns) != 1:
+                raise InputError(
+                    f"expected one turn, the premise that an encoder reads; found {len(turns)}",
+                    file=self.template.path,
+                )
+            texts = turns[0]["content"].split(MARK)
             if len(texts) != 2:
                 raise InputError("expected a premise that holds the document once", file=self.template.path)
             before, after = (tuple(self._encode(text).ids) for text in texts)
@@ -202,9 +207,10 @@ class Pairing:
 
     def _windows(self, document: str, room: int) -> tuple[tuple[Span, ...], list[list[int]], int]:
         """Windows of a document, their tokens, and how many characters are not read."""
-        if self._last is None or self._last[0] != document:
-            self._last = (document, self._encode(document))
-        encoded, limit = self._last[1], self.max_document_tokens
+        kept = self._last  # other threads may replace it
+        if kept is None or kept[0] != document:
+            self._last = kept = (document, self._encode(document))
+        encoded, limit = kept[1], self.max_document_tokens
         count = len(encoded.ids) if limit is None else min(limit, len(encoded.ids))
         cut = len(document) - encoded.offsets[count][0] if count < len(encoded.ids) else 0
         pieces = list(token_ranges(document, encoded.offsets[:count], room))

@@ -1,5 +1,6 @@
 """The encoder judge: all answers about a document in one pass, with the places that it doubts."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -10,7 +11,7 @@ from judge.encoder.spans import sentence_verdict, unsupported_words
 from judge.models.batching import by_length
 from judge.models.identity import ENCODER
 from judge.pages.layout import QUESTION_TOKENS, RUNS, Layout, Page, pages
-from judge.prompting.finishing import finish
+from judge.prompting.finishing import NOTHING_READ, finish
 from judge.types import Label, Language, Mode, Sample, Span, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -24,11 +25,14 @@ CHUNK = 256
 
 
 def describe_layout(layout: Layout) -> dict[str, Any]:
-    """What decides how a sample is read, as ``judge.json`` and reports keep it."""
+    """What decides how a sample is read, as ``judge.json`` and reports keep it.
+
+    A calibration holds where fewer windows are read than in training, so the hash has those of training.
+    """
     values = [LAYOUT_VERSION, layout.window_tokens, layout.max_windows, QUESTION_TOKENS, *RUNS]
     return {
         "window_tokens": layout.window_tokens,
-        "max_windows": layout.max_windows,
+        "max_windows": layout.read_windows,
         "prompt_version": LAYOUT_VERSION,
         "prompt_hash": sha256(repr(values).encode()).hexdigest()[:12],
     }
@@ -118,23 +122,28 @@ class PagesJudge(CalibratedEncoder):
                     known = doubts.setdefault(place, {})
                     for span in answer.spans:
                         known[span] = max(next(by_token), known.get(span, 0.0))
-        return [
-            self._found(
-                sample,
-                Verdict(None, max(chances[place]), cut_chars=cut[place], usage=Usage(usage[place])),
-                doubts[place],
-                curve,
-            )
-            if place in chances
-            else _Read(Verdict(None, error=f"this judge does not read language {sample.language!r}"))
-            for place, sample in enumerate(samples)
-        ]
+        found = []
+        for place, sample in enumerate(samples):
+            if place not in chances:
+                error = f"this judge does not read language {sample.language!r}"
+                found.append(_Read(Verdict(None, error=error)))
+                continue
+            if not doubts[place]:
+                found.append(_Read(Verdict(None, error=NOTHING_READ)))
+                continue
+            told = chances[place]
+            worst = math.nan if any(map(math.isnan, told)) else max(told)
+            raw = Verdict(None, worst, cut_chars=cut[place], usage=Usage(usage[place]))
+            found.append(self._found(sample, raw, doubts[place], curve))
+        return found
 
     def _found(
         self, sample: Sample, raw: Verdict, doubts: Mapping[tuple[int, int], float], curve: "Curve | None"
     ) -> _Read:
         """The verdict of a sample's worst part, with the doubts of all of them."""
         verdict = finish(raw, sample, self.mode, curve, self.threshold)
+        if verdict.label is None:
+            return _Read(verdict)
         if verdict.label is Label.FAIL:
             verdict = replace(verdict, unsupported=unsupported_words(sample.answer, doubts.items()))
         return _Read(verdict, tuple(doubts.items()))

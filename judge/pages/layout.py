@@ -68,18 +68,24 @@ class Layout:
     Args:
         tokenizer: one with special tokens for both ends (:func:`judge.pages.reading.read_tokenizer`).
         window_tokens: longest window, its two special tokens included.
-        max_windows: a document's windows at most; the rest of it is cut off.
+        max_windows: a document's windows at most, as in training; the rest of it is cut off.
     """
 
     tokenizer: "Tokenizer"
     window_tokens: int = 512
     max_windows: int = 16
+    _limit: int | None = field(default=None, repr=False)
     _last: tuple[str, Any, int, "tuple[frozenset[Any], ...]"] | None = field(default=None, repr=False)
 
     def limit(self, tokens: int | None) -> None:
         """Cut documents off after this many tokens, in whole windows; ``None`` changes nothing."""
         if tokens is not None:
-            self.max_windows = max(1, min(self.max_windows, tokens // self.window_tokens))
+            self._limit = max(1, tokens // self.window_tokens)
+
+    @property
+    def read_windows(self) -> int:
+        """The windows that are read at most: those of training, or fewer by :meth:`limit`."""
+        return self.max_windows if self._limit is None else min(self.max_windows, self._limit)
 
     def windows(self, document: str) -> tuple[tuple[tuple[int, ...], ...], int]:
         """The windows of a document, all of about the same length, and how many characters were cut off."""
@@ -125,11 +131,12 @@ class Layout:
 
     def _document(self, document: str) -> tuple[Any, int, "tuple[frozenset[Any], ...]"]:
         """Windows, cut characters and token runs; kept for the next answer about the document."""
-        if self._last is None or self._last[0] != document:
+        kept = self._last  # other threads may replace it
+        if kept is None or kept[0] != document:
             first, last = text_ends(self.tokenizer)
             encoded = self._encode(document)
             body = self.window_tokens - 2
-            ids = encoded.ids[: body * self.max_windows]
+            ids = encoded.ids[: body * self.read_windows]
             cut = 0
             if len(ids) < len(encoded.ids):
                 cut = len(document) - encoded.offsets[len(ids)][0]
@@ -137,8 +144,8 @@ class Layout:
             step = max(1, -(-len(ids) // count))
             parts = [ids[start : start + step] for start in range(0, len(ids), step)] or [[]]
             windows = tuple((first, *part, last) for part in parts)
-            self._last = (document, windows, cut, _grams(ids))
-        return self._last[1:]
+            self._last = kept = (document, windows, cut, _grams(ids))
+        return kept[1:]
 
 
 def _grams(ids: Sequence[int]) -> tuple[frozenset[Any], ...]:

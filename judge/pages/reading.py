@@ -28,6 +28,7 @@ def read_tokenizer(folder: Path) -> "Tokenizer":
         raise InputError(f"holds no tokenizer ({error})", file=file) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True  # a text that says [SEP] opens no field
     try:
         text_ends(tokenizer)
     except ValueError as error:

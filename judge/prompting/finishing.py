@@ -1,10 +1,14 @@
 """What becomes of a verdict once the model has spoken: calibrated probability, label by threshold, quotes."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from judge.prompting.evidence import cite
 from judge.types import Label, Mode, Sample, Unsupported, Verdict
+
+NO_NUMBER = "the model gave no number"
+NOTHING_READ = "the judge can read nothing of the answer"
 
 
 def finish(
@@ -25,6 +29,8 @@ def finish(
             mode the label stays as it was written, for the reasoning would contradict another one.
     """
     label, p_fail = verdict.label, verdict.p_fail
+    if p_fail is not None and math.isnan(p_fail):
+        return replace(verdict, label=None, p_fail=None, error=NO_NUMBER)
     if p_fail is not None:
         p_fail = p_fail if curve is None else curve(p_fail)
         if threshold is not None or mode == "verdict":

@@ -30,7 +30,8 @@ class _Grammar:
         self.score_keys = {key.upper() for key in score}
         self.score = re.compile(
             rf'(?P<open>["“]?)(?<![A-Za-z0-9_])(?:{_any(self.score_keys)})(?P<close>["”]?)\s*[:\uff1a]'
-            rf'\s*["“]?(?P<word>{word})(?![A-Za-z\u4e00-\u9fff])["”]?(?=\s*(?:[}},]|```|\Z)|[ \t]*[\r\n])',
+            rf'\s*(?P<quote>["“])?(?P<word>{word})(?![A-Za-z\u4e00-\u9fff])(?(quote)["”]|["”]?)'
+            rf"(?=\s*(?:[}},]|```|\Z)|[ \t]*[\r\n])",
             re.IGNORECASE,
         )
         # A reasoning that is opened like this may hold anything, scores as well.

@@ -20,6 +20,10 @@ KEPT = 8_000_000
 As many are kept of those before them, which may still be in work while the next ones are made."""
 STARTS = ("x", " x", "\nx", "  x", "文")
 """What may follow a control token. Where all of them are read as if they stood alone, so is any text."""
+COMMON = re.compile(
+    r"<\|[^\s<|>]+\|>|<\uff5c[^\s<\uff5c>]+\uff5c>|<(?:start|end)_of_turn>|\[/?INST\]|</?s>|<[be]os>"
+)
+"""Control tokens of chat templates: of ChatML, Llama, Phi and Granite, DeepSeek, Gemma, Mistral."""
 
 
 def defuse(text: str, specials: Sequence[str]) -> str:
@@ -29,7 +33,18 @@ def defuse(text: str, specials: Sequence[str]) -> str:
     """
     if not any(special in text for special in specials):
         return text
-    return _pattern(tuple(specials)).sub(lambda match: match[0][0] + "\u200b" + match[0][1:], text)
+    return _break_up(_pattern(tuple(specials)), text)
+
+
+def defused(messages: Sequence[Message]) -> list[Message]:
+    """Messages without the control tokens of common chat templates, for a server whose own are not known."""
+    return [
+        {"role": message["role"], "content": _break_up(COMMON, message["content"])} for message in messages
+    ]
+
+
+def _break_up(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda match: match[0][0] + "\u200b" + match[0][1:], text)
 
 
 @lru_cache(maxsize=8)

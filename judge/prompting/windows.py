@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from judge.prompting.sentences import sentence_spans
+from judge.prompting.sentences import claim_spans, sentence_spans
 from judge.types import Claim, Label, Sample, Span, Unsupported, Usage, Verdict
 
 OVERLAP = 0.2
@@ -114,7 +114,7 @@ def part(sample: Sample, cut: Callable[[Sample], int]) -> Parts:
         end = min(start + kept, len(document))
         windows.append(Span(start, end))
         start = _next_start(document, start + int(kept * (1 - OVERLAP)), end)
-    return Parts(sample, tuple(windows), sentence_spans(sample.answer))
+    return Parts(sample, tuple(windows), claim_spans(sample.answer))
 
 
 def _next_start(document: str, earliest: int, end: int) -> int:

@@ -128,6 +128,12 @@ def test_it_says_who_judges() -> None:
     assert found.label is Label.PASS
 
 
+def test_a_threshold_is_that_of_both() -> None:
+    judge = load_judge(cascade="reference", threshold="0.95")
+    assert isinstance(judge, CascadeJudge) and judge.describe()["first"]["threshold"] == 0.95
+    assert load_judge(cascade="floor:always-pass", threshold="0.95").describe()["threshold"] == 0.95
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [

@@ -187,6 +187,28 @@ def test_a_calibrated_answer_follows_its_sentences() -> None:
     assert [claim.p_fail for claim in alone.claims] == [alone.p_fail]  # one sentence, one probability
 
 
+class Unread(Words):
+    """Cannot read sentences that begin like this."""
+
+    start = ""
+
+    def check_chunk(self, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        for sample, found in zip(samples, super().check_chunk(samples), strict=True):
+            unread = sample.answer != ANSWER and sample.answer.startswith(self.start)
+            yield Verdict(None, error="unread") if unread else found
+
+
+@pytest.mark.parametrize(("start", "left"), [("A storm", 2), ("", 0)])
+def test_an_answer_stays_calibrated_without_some_of_its_sentences(start: str, left: int) -> None:
+    sample, curve, judge = Sample("s", BRIDGE, ANSWER), Curve(method="platt", bias=2.0), Unread()
+    judge.start = start
+    [found] = ClaimsJudge(judge, calibration(answers=curve)).check([sample])
+    whole = Words().check([sample])[0].p_fail or 0.0
+    known = [claim.p_fail for claim in found.claims if claim.p_fail is not None]
+    assert len(found.claims) == 3 and len(known) == left
+    assert found.p_fail == pytest.approx(curve(combine(known or [whole], whole)))
+
+
 # --- Calibration --------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Encoder judges: classifiers of the Hub read as they are, and judges trained here."""
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -224,6 +225,20 @@ def test_a_token_classifier_marks_words(kind: str, tmp_path: Path) -> None:
     assert list(row.ids[: len(premise)])[1:-1] == premise[1:-1]
 
 
+@pytest.mark.parametrize(
+    ("task", "names"), [("Token", {0: "supported", 1: "hallucinated"}), ("Sequence", NLI)]
+)
+def test_no_number_and_nothing_read_are_no_verdict(task: str, names: dict[int, str], tmp_path: Path) -> None:
+    save_model(tmp_path, "bert", f"For{task}Classification", names)
+    judge = load_judge(str(tmp_path))
+    good, unread = judge.check([sample("low"), sample("\ufffd\ufffd")])
+    assert good.label is not None
+    assert (unread.label, unread.error) == (None, "the judge can read nothing of the answer")
+    with mock.patch.object(EncoderJudge, "_scores", lambda *_: ([math.nan], [[math.nan]])):
+        [verdict] = judge.check([sample("low")])
+    assert (verdict.label, verdict.p_fail, verdict.error) == (None, None, "the model gave no number")
+
+
 def test_a_template_renders_the_premise(tmp_path: Path) -> None:
     (tmp_path / "p.jinja").write_text("the king : {{ document }} . {{ question }}")
     save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
@@ -233,6 +248,15 @@ def test_a_template_renders_the_premise(tmp_path: Path) -> None:
     wanted = judge.pairing.tokenizer.encode("the king : the tower is 22 m high . . how high is it ?", "low")
     assert list(row.ids) == wanted.ids and judge.describe()["prompt_version"] == 2
     assert judge.describe()["prompt_hash"] != load_judge(str(tmp_path)).describe()["prompt_hash"]
+
+
+def test_a_template_of_several_turns_is_refused(tmp_path: Path) -> None:
+    prompt = {"system": "Be strict.", "user": "{{ document }}"}
+    (tmp_path / "p.yaml").write_text(json.dumps({"prompts": [prompt]}))
+    save_model(tmp_path, "bert", "ForTokenClassification", {0: "supported", 1: "hallucinated"})
+    judge = load_judge(str(tmp_path), template=tmp_path / "p.yaml")
+    with pytest.raises(InputError, match=r"p.yaml: expected one turn, .*; found 2"):
+        judge.check([sample("low")])
 
 
 def test_a_question_that_leaves_no_room_is_an_error_of_its_sample(tmp_path: Path) -> None:

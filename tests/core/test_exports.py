@@ -10,10 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from judge.backends.alternatives import read_words
+from judge.backends.base import Decoding
+from judge.backends.llama_cpp import LlamaCppBackend
 from judge.backends.transformers import TransformersBackend
 from judge.calibration.curve import Curve
 from judge.encoder.pairs import Form
@@ -28,7 +31,7 @@ from judge.models.identity import read_identity
 from judge.models.weights import LoadedModel, load_tokenizer
 from judge.prompting.prompts import BuiltinPrompt
 from judge.prompting.rendering import Renderer
-from judge.types import Label, Sample, Task, Verdict
+from judge.types import Label, Message, Sample, Task, Verdict
 from tests.calling import call
 from tests.encoders import WORDS, save_judge, save_model
 
@@ -317,6 +320,24 @@ def test_a_missing_library_is_named(gguf_export: Path, monkeypatch: pytest.Monke
     with pytest.raises(InputError, match="not run any more; export it --to gguf"):
         load_judge(str(gguf_export))
     file.write_text(before)
+
+
+def test_llama_cpp_samples_each_reply_by_a_seed_of_its_own() -> None:
+    seeds: list[int] = []
+
+    class Llama:
+        def create_completion(self, prompt: list[int], *, seed: int, **_: Any) -> dict[str, Any]:
+            seeds.append(seed)
+            choice = {"text": "", "finish_reason": "stop"}
+            return {"choices": [choice], "usage": {"completion_tokens": 1}}
+
+    backend = object.__new__(LlamaCppBackend)
+    backend.llama = Llama()
+    backend.renderer = Mock(prompt_text=lambda _: "", encode=lambda _: [1, 2])
+    asked = [[Message(role="user", content="Why?")]] * 3
+    backend.generate(asked, Decoding(8, temperature=1.0, seed=7))
+    backend.generate(asked, Decoding(8, temperature=1.0, seed=7))
+    assert len(set(seeds[:3])) == 3 and seeds[:3] == seeds[3:]
 
 
 # --- llama.cpp, where it is installed -----------------------------------------------------------------------

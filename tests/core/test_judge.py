@@ -86,6 +86,14 @@ def test_certainty_does_not_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [verdict.label for verdict in verdicts] == [Label.FAIL, Label.PASS, Label.FAIL]
 
 
+@pytest.mark.parametrize("mode", ["verdict", "reason"])
+def test_no_number_is_no_verdict(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = Scripted()
+    monkeypatch.setattr(backend, "label_logprobs", lambda requests: [(math.nan, math.nan)] * len(requests))
+    [verdict] = Judge(backend, mode=mode).check([sample('{"REASONING": "x", "SCORE": "PASS"}')])
+    assert (verdict.label, verdict.p_fail, verdict.error) == (None, None, "the model gave no number")
+
+
 def test_reason_mode() -> None:
     backend = Scripted()
     reply = '{"REASONING": "bad: it is not there", "SCORE": "FAIL"}'

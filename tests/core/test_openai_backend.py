@@ -259,6 +259,20 @@ def test_a_call_of_another_thread_leaves_a_reply_where_it_is(serve: Serve) -> No
     assert reply is not None and reply.text == "FAIL" and len(calls(model)) == 2
 
 
+@pytest.mark.parametrize("mode", ["verdict", "reason"])
+@pytest.mark.parametrize("kind", ["vllm", "silent"])
+def test_control_tokens_in_a_text_reach_no_server(kind: str, mode: Any, serve: Serve) -> None:
+    model, config = serve(kind)
+    tokens = ["<|im_end|>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "<start_of_turn>", "<end_of_turn>"]
+    tokens += ["[INST]", "[/INST]", "<s>", "</s>", "<bos>", "<eos>"]
+    one = replace(SAMPLES[0], document="It is high. " + " ".join(tokens))
+    load_judge("tiny", backend="openai", base_url=config, mode=mode, max_new_tokens=4).check([one])
+    bodies = [body for _, body in model.asked if body and "messages" in body]
+    sent = [message["content"] for body in bodies for message in body["messages"]]
+    assert sent and not [token for token in tokens for text in sent if token in text]
+    assert all("[\u200b/INST]" in text for text in sent if "It is high" in text)
+
+
 @pytest.mark.parametrize("kind", ["silent", "strict"])
 def test_without_alternatives_the_reply_is_the_verdict(kind: str, serve: Serve) -> None:
     model, config = serve(kind, replies=["FAIL", "FAIL", "PASS", "perhaps"])
@@ -316,6 +330,14 @@ def test_the_call_cache_answers_the_second_time(serve: Serve, tmp_path: Path) ->
         assert len(calls(model)) == made > 0
 
 
+def test_the_call_cache_tells_servers_apart(serve: Serve, tmp_path: Path) -> None:
+    for _ in range(2):  # the same name, and other weights for all that is known
+        model, config = serve("silent")
+        options: Any = {"base_url": config.base_url, "call_cache": tmp_path / "calls.sqlite"}
+        load_judge("tiny", backend="openai", **options).check(SAMPLES[:1])
+        assert calls(model)
+
+
 def test_faults_change_no_verdict(tmp_path: Path) -> None:
     samples = [replace(sample, answer="bad" if n % 2 else "good") for n, sample in enumerate(SAMPLES * 4)]
     faults = {"429": 0.1, "500": 0.1, "drop": 0.1, "empty": 0.05}
@@ -338,14 +360,15 @@ def test_what_a_server_withholds_is_no_verdict(tmp_path: Path) -> None:
 # --- Loading and the command line ---------------------------------------------------------------------------
 
 
-def test_settings_of_another_engine_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", ["m", "reference", "floor:overlap"])
+def test_settings_of_another_engine_are_refused(model: str, tmp_path: Path) -> None:
     config = EndpointConfig(model="m")
     with pytest.raises(InputError, match="--base-url is for the backend openai"):
-        load_judge("m", base_url=config)
+        load_judge(model, base_url=config)
     with pytest.raises(InputError, match="call_cache is for the backend openai"):
-        load_judge("m", call_cache=tmp_path / "calls")
+        load_judge(model, call_cache=tmp_path / "calls")
     with pytest.raises(InputError, match="vllm is for the backend vllm"):
-        load_judge("m", vllm=VLLMSettings(tensor_parallel_size=2))
+        load_judge(model, vllm=VLLMSettings(tensor_parallel_size=2))
     with pytest.raises(InputError, match="batch_tokens is for the backend transformers"):
         load_judge("m", backend="openai", batch_tokens=9, base_url=config)
     with pytest.raises(InputError, match="quantization nf4 is for the backend transformers"):
@@ -412,6 +435,14 @@ def test_acheck_gives_what_check_gives_and_leaves_the_loop_free() -> None:
     found, ticked = asyncio.run(run())
     assert found == [judge.check(SAMPLES)] * 3
     assert ticked > 5
+
+
+def test_threads_take_turns_on_an_engine_for_one() -> None:
+    judge = Judge(Slow())
+    others = (judge, replace(judge, seed=1), replace(judge, windows=True))
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda other: other.check(SAMPLES), others))
+    assert found == [judge.check(SAMPLES)] * 3
 
 
 def test_a_cancelled_acheck_stops_after_the_chunk() -> None:

@@ -1,6 +1,8 @@
 """Encoder judges: what is computed together changes no verdict, what is wrong is marked, runs resume."""
 
+import math
 import shutil
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.encoder import packing
-from judge.errors import InputError, JudgeError
+from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import write_json
 from judge.formats.stretches import wrong_spans
 from judge.load import load_judge
@@ -119,6 +121,19 @@ def test_sentences_are_told_by_their_tokens(make_judge: Callable[..., PagesJudge
     assert foreign.label is None and untold[0].label is None
 
 
+def test_no_number_and_nothing_read_are_no_verdict(
+    make_judge: Callable[..., PagesJudge], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge, good, unread = make_judge(), sample("low . " * 20), sample("\ufffd\ufffd")
+    (_, parts), (verdict, none) = judge.check_sentences([good, unread], [[Span(0, 3)], [Span(0, 2)]])
+    assert parts[0].label is not None and none[0].label is None
+    assert (verdict.label, verdict.error) == (None, "the judge can read nothing of the answer")
+    monkeypatch.setattr(PagesJudge, "_scores", lambda *_: ([0.1] + [math.nan] * 9, [math.nan] * 99))
+    [(verdict, parts)] = judge.check_sentences([good], [[Span(0, 3)]])
+    assert (verdict.label, verdict.p_fail, verdict.error) == (None, None, "the model gave no number")
+    assert parts[0].label is None
+
+
 def test_paged_attention_is_dense_attention(make_judge: Callable[..., PagesJudge], bert: Path) -> None:
     """Scores and gradients are those of PyTorch's kernel with the whole mask."""
     import torch
@@ -164,6 +179,16 @@ def test_levels_are_the_longest_runs(ids: list[int], document: list[int]) -> Non
             default=0,
         )
         assert level == sum(length <= longest for length in RUNS)
+
+
+def test_special_tokens_in_a_text_stay_text(make_judge: Callable[..., PagesJudge]) -> None:
+    layout = make_judge(64).layout
+    ends = {layout.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]", "[PAD]")}
+    text = "the [SEP] tower [CLS] [PAD]"
+    [answer] = layout.answers(sample(text, text, question=text))
+    [window], _ = layout.windows(text)
+    assert not ends & {*answer.ids[answer.start : -1], *window[1:-1]}
+    assert answer.ids.count(layout.tokenizer.token_to_id("[SEP]")) == 2  # behind question and answer
 
 
 def test_a_long_document_is_cut_only_beyond_the_last_window(make_judge: Callable[..., PagesJudge]) -> None:
@@ -397,3 +422,14 @@ def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.Capture
     assert not Path(identity["data"]).is_absolute() and identity["calibration"]["verdict"]
     introduce(REFERENCE)
     assert f"{identity['measured']['balanced_accuracy']:.1f} %" in capsys.readouterr().err
+
+
+def test_settings_that_set_a_calibration_aside_are_told() -> None:
+    wanted = load_judge().describe()["calibration"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        short = load_judge(max_length=1024)  # reads fewer windows, in the same way
+    assert (short.describe()["calibration"], short.describe()["max_windows"]) == (wanted, 2)
+    with pytest.warns(JudgeWarning, match="set aside, .* float32, and the judge computes in bfloat16"):
+        other = load_judge(precision="bfloat16")
+    assert "calibration" not in other.describe()

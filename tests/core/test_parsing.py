@@ -64,7 +64,8 @@ UNREADABLE = [
     '{"REASONING": "it is", "SCORE": "PASS" or "FAIL"}', '["PASS"]', "F1_SCORE: PASS", "underscore: FAIL",
     "判断：不通过", "SCORE is PASS", "SCORE: PASS or FAIL", REPLY["en"]["verdict"], REPLY["en"]["reason"],
     REPLY["zh"]["verdict"], REPLY["zh"]["reason"], '{"SCORE": ' + "9" * 5000 + "}", "{" * 10_000,
-    '{"a":' * 2_000, '{"REASONING": ' + "[" * 10_000,
+    '{"REASONING": "x", "SCORE": "PASS, but FAIL in part"}', '{"SCORE": "FAIL, PASS"}',
+    '{"REASONING": "it is", "SCORE": "PASS', '{"a":' * 2_000, '{"REASONING": ' + "[" * 10_000,
 ]  # fmt: skip
 
 DISAGREEING = [

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken
 from tokenizers.pre_tokenizers import Metaspace
 
-from judge.prompting.rendering import Renderer, common_prefix, defuse, special_tokens
+from judge.prompting.rendering import Renderer, common_prefix, defuse, defused, special_tokens
 from judge.types import Message
 
 NAMES = sorted(VARIANTS)
@@ -38,6 +38,12 @@ def test_special_tokens_in_a_document_are_text(name: str) -> None:
     assert control_ids(renderer, ids) == control_ids(renderer, plain)
     prompt, reply = renderer.completion_ids(user("a document"), f"PASS{VARIANTS[name][1][0]}FAIL")
     assert len(control_ids(renderer, [*prompt, *reply])) == len(control_ids(renderer, plain)) + 1
+
+
+def test_a_server_gets_other_texts_as_they_are() -> None:
+    for text in ("f <| x |> g", "[INSTALL]", "<small>", "a <s b", "1 < 2 | 3 > 2", "\n<document>\n"):
+        assert defused(user(text)) == user(text)
+    assert defused(user("a<|im_end|>\n<|im_start|>b")) == user("a<\u200b|im_end|>\n<\u200b|im_start|>b")
 
 
 def test_control_tokens_that_are_not_flagged_special_are_text_too() -> None:

@@ -19,6 +19,7 @@ import pytest
 
 from judge.baselines.rules import TrivialBaseline
 from judge.checker import Checker
+from judge.claims.rule import FIELD
 from judge.cli.main import main
 from judge.errors import InputError
 from judge.judge import Judge
@@ -464,6 +465,23 @@ def test_the_command_bounds_the_tokens_of_a_prompt(
     with pytest.raises(SystemExit):
         main(["serve", "--model", "m", "--port", "0", *options])
     assert asked == [bound]
+
+
+@pytest.mark.parametrize(("options", "ruled"), [([], True), (["--cascade", "floor:always-pass"], False)])
+def test_the_rule_for_claims_is_that_of_one_judge(
+    options: list[str], ruled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cascade's probabilities are calibrated, and the rule takes raw ones."""
+    told: list[bool] = []
+
+    def claims(judge: Checker, identity: dict[str, Any], *_: Any) -> None:
+        told.append(FIELD in identity)
+        raise InputError("this is enough")
+
+    monkeypatch.setattr("judge.claims.load.with_claims", claims)
+    with pytest.raises(SystemExit):
+        main(["serve", "--port", "0", *options])
+    assert told == [ruled]
 
 
 def test_the_command_answers_and_ends_well_on_sigterm() -> None:

@@ -111,6 +111,13 @@ def test_a_document_with_hardly_any_room_is_judged_as_it_is() -> None:
     assert len(found) == 1 and not found.windows
 
 
+def test_the_marks_of_a_list_are_no_sentences() -> None:
+    one = sample("The steps:\n1. Open it.\n2. Close it.")
+    found = part(one, lambda item: max(0, len(item.document_text) - 1000))
+    parts = [one.answer[span.start : span.end] for span in found.sentences]
+    assert parts == ["The steps:", "1. Open it.", "2. Close it."]
+
+
 # --- the rule -----------------------------------------------------------------------------------------------
 
 
