@@ -37,6 +37,7 @@ class Backend:
 
     reply: Callable[[Sequence[Message], int], str]
     context_length: int = 400
+    concurrent: bool = False
     asked: list[Sequence[Message]] = field(default_factory=list)
     settings: list[tuple[float, int]] = field(default_factory=list)
     checked: list[tuple[str, str]] = field(default_factory=list)

@@ -56,6 +56,7 @@ class Scripted:
 
     reply: str | Callable[[str], str] = "yes"
     context_length: int = 10_000
+    concurrent: bool = False
     requests: list[LabelRequest] = field(default_factory=list)
     settings: list[Decoding] = field(default_factory=list)
 
