@@ -7,16 +7,16 @@ from judge.errors import InputError
 from judge.types import Sample
 
 SMALL = 5
-"""Below this many drawn samples a stratum, shares are those of labels and sources one after the other."""
+"""Strata that would give fewer samples than this on average are drawn at equal steps."""
 
 
 def take(samples: Sequence[Sample], limit: int | None, seed: int = 0) -> list[Sample]:
     """Draw ``limit`` samples, each (source, label) in proportion, and return them in their own order.
 
-    Shares are rounded by largest remainder, so that no stratum is off its share by one or more. Where strata
-    are so small that this would lose the shares of the labels, every so many-th sample is drawn, label by
-    label and source by source. The same samples, limit and seed always give the same draw. ``None``, or a
-    limit that is not smaller than the set, gives all of it.
+    Shares are rounded by largest remainder, so that no stratum is off its share by one or more. Small strata
+    would lose the shares of the labels this way: then samples are ordered by label and source, and drawn at
+    equal steps. The same samples, limit and seed always give the same draw. ``None``, or a limit that is not
+    smaller than the set, gives all of it.
 
     Raises:
         InputError: the limit is below 1.

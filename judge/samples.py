@@ -184,8 +184,10 @@ def named_fields(
     for field, column in columns.items():
         if column not in row:
             raise InputError(unknown("column", column, row), file=file, line=line, field=field)
-    own = {name: row[name] for name in FIELDS if name in row and name not in columns.values()}
-    found = {**own, **{field: row[column] for field, column in columns.items()}} if columns else dict(row)
+    found = dict(row)
+    if columns:
+        own = {name: row[name] for name in FIELDS if name in row and name not in columns.values()}
+        found = {**own, **{field: row[column] for field, column in columns.items()}}
     for name in REQUIRED:
         if name not in found:
             raise InputError(_missing(row, file, columns), file=file, line=line, field=name)

@@ -62,7 +62,7 @@ def by_document(samples: Iterable[Sample], layout: Layout) -> tuple[list[Documen
     for text, some in track(found.items(), "tokenize documents", len(found)):
         windows, lost = layout.windows(text)
         made = [(sample.answer, example(sample, layout)) for sample in some]
-        examples = tuple(one for text, one in made if _whole(text, one.answer, layout))
+        examples = tuple(one for said, one in made if _whole(said, one.answer, layout))
         left_out += len(made) - len(examples)
         if examples:
             cut += lost > 0

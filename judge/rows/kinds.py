@@ -178,16 +178,18 @@ def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str)
     for name in names:
         if name and names.count(name) > 1:
             raise InputError(f"column {name!r} appears twice in the header", file=path, line=head)
+    # The first column may be the index that pandas writes.
+    unnamed = [place for place, name in enumerate(names) if not name and place > 0]
     for line, cells in filled:
         if len(cells) != len(names):
             more = "more" if len(cells) > len(names) else "fewer"
             raise InputError(
                 f"has {more} cells than the header ({len(cells)}, not {len(names)})", file=path, line=line
             )
-        for place, (name, cell) in enumerate(zip(names, cells, strict=True), start=1):
-            if not name and cell.strip() and place > 1:  # the first may be the index that pandas writes
+        for place in unnamed:
+            if cells[place].strip():
                 raise InputError(
-                    f"has text in column {place}, which has no name in the header", file=path, line=line
+                    f"has text in column {place + 1}, which has no name in the header", file=path, line=line
                 )
         row: Row = {name: cell for name, cell in zip(names, cells, strict=True) if name}
         for name, cell in row.items():
