@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import Appender, differences, sha256_text, write_json
+from judge.files import Appender, differences, is_stream, sha256_text, write_json
 from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
 REPORT = "report.json"
@@ -74,8 +74,8 @@ def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> Non
     Raises:
         InputError: it holds a finished result, or a result of another run; the message shows the difference.
     """
-    if out.exists() and not out.is_dir():
-        raise InputError("is a file, expected a folder for --out", file=out)
+    if is_stream(out) or (out.exists() and not out.is_dir()):
+        raise InputError("is a file or a stream, expected a folder for --out", file=out)
     if overwrite:
         for name in (REPORT, VERDICTS, RUN):
             (out / name).unlink(missing_ok=True)

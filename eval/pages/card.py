@@ -43,7 +43,7 @@ def write_card(sets: Sequence[SampleSet], path: Path) -> None:
             text = stream.read()
     else:
         text = (
-            f"---\n---\n\n# {Path(names[0]).name}\n\n{NOTE}\n\n{table_lines(leaderboard(standings(sets)))}\n"
+            f"---\ntags: [hallucination-detection]\n---\n\n# {Path(names[0]).name}\n\n{NOTE}\n\n{table_lines(leaderboard(standings(sets)))}\n"
         )
     try:
         card = ModelCard(text)

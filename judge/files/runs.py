@@ -53,8 +53,8 @@ def locked(output: Path, *, folder: bool = False) -> Iterator[None]:
     """
     if not folder:
         check_output(output)
-    elif output.exists() and not output.is_dir():
-        raise InputError("is a file, expected a folder", file=output)
+    elif is_stream(output) or (output.exists() and not output.is_dir()):
+        raise InputError("is a file or a stream, expected a folder", file=output)
     made = [path for path in (output, *output.parents) if not path.exists()]
     try:
         (output if folder else output.parent).mkdir(parents=True, exist_ok=True)

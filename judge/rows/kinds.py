@@ -200,7 +200,7 @@ def _table(path: Path, rows: Iterable[tuple[int, Sequence[str]]], document: str)
 
 def _parsed(cell: str, path: Path, line: int, field: str) -> Any:
     try:
-        return json.loads(cell)
+        return parse_json(cell)
     except (ValueError, RecursionError):
         wanted = ' as in ["one passage", "another"]' if field != "meta" else ""
         raise InputError(

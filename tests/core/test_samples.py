@@ -189,6 +189,7 @@ def test_csv(tmp_path: Path) -> None:
         ("id,document,answer,\n1,d,a,\n2,d,a,or so\n", r"in\.csv:3: has text in column 4, which has no name"),
         ("document,answer\n\"['d', 'e']\",a\n", r"in\.csv:2: field 'document': is not valid JSON as in"),
         ("document,answer,meta\nd,a,{\n", r"in\.csv:2: field 'meta': is not valid JSON"),
+        ('document;answer;meta\nd;a;"{""k"": 1, ""k"": 2}"\n', r"in\.csv:2: field 'meta': is not valid JSON"),
         ("document,answer,lable\nd,a,PASS\n", r"in\.csv:2: field 'lable': unknown field.*'label'"),
     ],
 )

@@ -61,6 +61,10 @@ TOLD: list[tuple[str, Sample, list[str]]] = [
         ['does not say "460 m"'],
     ),
     (
+        "a span that is its text alone", sample("It is 460 m long.", Label.FAIL, spans=["460 m"]),
+        ['does not say "460 m"'],
+    ),
+    (
         "a fact deep in a sentence", wrong("The pier had six red lamps.", "number", "nine", "six"),
         ["nine red lamps on the pier", '"nine"', '"six"'],
     ),

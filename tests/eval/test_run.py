@@ -311,6 +311,9 @@ def test_verdicts_are_written_and_a_killed_run_goes_on(tmp_path: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == ["report.json", "run.json", "verdicts.jsonl"]
     with pytest.raises(InputError, match="holds this result already"):
         run(out=out)
+    for name in (str(out / "report.json"), "-"):
+        with pytest.raises(InputError, match="expected a folder"):
+            check_out(Path(name), {})
     check_out(out, {}, overwrite=True)
     assert run(out=out).counts["resumed"] == 0
 

@@ -4,7 +4,7 @@ An answer has a finding for every claim, or none at all; wrong claims are looked
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from data_pipeline.edits.polarity import YES_OR_NO
@@ -73,10 +73,11 @@ def errors_of(sample: Sample) -> Iterator[Error]:
     """What is wrong in a sample's answer, as far as its ``meta`` tells.
 
     ``errors`` (several edits with their places) come before the one edit that ``edit_type`` names, and that
-    before ``spans`` that people marked.
+    before ``spans`` that people marked, as objects or as their texts alone.
     """
     meta = sample.meta
     for edit in meta.get("errors") or ([meta] if meta.get("edit_type") else meta.get("spans") or ()):
+        edit = edit if isinstance(edit, Mapping) else {"text": edit}
         start, end, there = edit.get("start"), edit.get("end"), str(edit.get("replaced") or "")
         marked = sample.answer[start:end] if isinstance(start, int) and isinstance(end, int) else ""
         said = str(edit.get("inserted") or edit.get("text") or marked)
