@@ -91,7 +91,8 @@ def evaluate_command(
     data_dir: Annotated[
         Path | None,
         typer.Option(
-            envvar="JUDGE_DATA_DIR", help="Folder with a folder for each benchmark. Default: the Hub."
+            envvar="JUDGE_DATA_DIR",
+            help="A folder for each benchmark. Default: the Hub (HaluBench and HaluEval alone).",
         ),
     ] = None,
     limit: Annotated[

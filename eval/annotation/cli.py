@@ -15,7 +15,10 @@ agreement = typer.Typer(add_completion=False)
 
 MOST = 20
 """Disagreements that are shown; ``--json`` has all."""
-DATA_DIR = typer.Option(envvar="JUDGE_DATA_DIR", help="One folder per benchmark; else from the Hub.")
+DATA_DIR = typer.Option(
+    envvar="JUDGE_DATA_DIR",
+    help="A folder for each benchmark. Default: the Hub (HaluBench and HaluEval alone).",
+)
 
 
 @app.command("annotate")

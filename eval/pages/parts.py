@@ -1,4 +1,4 @@
-"""Tables of the parts of a benchmark, with the best trivial rule of each part."""
+"""Tables of the parts of a benchmark, with the best baseline of each part."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from eval.pages.several import cell, note, spreads
 from eval.repeats import Tables
 from eval.tables import Cell, Row, Share, Table
 
-BEST_RULE = "best trivial rule"
+BEST_RULE = "best baseline"
 
 
 def rule(name: str | None, figure: float | None) -> Cell:

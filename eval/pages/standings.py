@@ -1,4 +1,4 @@
-"""Who stands where: each judge, and by how much it beats the best trivial rule on the same samples."""
+"""Who stands where: each judge, and by how much it beats the best baseline on the same samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def main_figure(metrics: Metrics) -> float | None:
 
 
 def best_floor(floors: Mapping[str, Metrics]) -> tuple[str, float] | None:
-    """The trivial rule with the highest main figure."""
+    """The baseline with the highest main figure."""
     found = [(name, figure) for name, row in floors.items() if (figure := main_figure(row)) is not None]
     return max(found, key=lambda pair: pair[1], default=None)
 
@@ -60,7 +60,7 @@ def standings(sets: Sequence[SampleSet]) -> list[Standing]:
 
 
 def unbeaten(lines: Sequence[Standing]) -> list[Standing]:
-    """The judges that do not beat the best trivial rule on their samples."""
+    """The judges that do not beat the best baseline on their samples."""
     return [line for line in lines if line.lift is not None and line.lift <= 0]
 
 

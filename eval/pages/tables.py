@@ -59,7 +59,7 @@ def _main(group: SampleSet) -> Table:
     rows += [row(name, metrics, "floor") for name, metrics in group.report.floors.items()]
     left_out = [f"{name} left out: {reason}" for name, reason in group.report.floors_left_out.items()]
     head = ("judge", "n", "accuracy", "balanced accuracy", "precision", "recall", "F1", "AUROC")
-    return Table("Judges and trivial rules", head, rows, notes=(*group.report.notes, *left_out))
+    return Table("Judges and baselines", head, rows, notes=(*group.report.notes, *left_out))
 
 
 def _unparsed(group: SampleSet) -> Table:

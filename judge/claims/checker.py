@@ -61,7 +61,7 @@ class ClaimsJudge(Checker):
         """How the answer's verdict follows from its sentences, in words."""
         if self.calibration is None:
             return "hints: the verdict is on the answer as a whole"
-        return "the answer's p(FAIL) combines them with that of the answer as a whole"
+        return "the answer's p(FAIL) combines these with a score for the whole answer"
 
     def describe(self) -> dict[str, Any]:
         """The judge, and the curves behind its claims."""

@@ -84,7 +84,7 @@ def batch_command(
     watch.tell()
     typer.echo(
         f"{out}: {counted(counts.verdicts, 'verdict')}, {counts.unparsed} without a label, "
-        f"{counts.earlier} of an earlier run"
+        f"{counts.earlier} from an earlier run"
     )
     found = summarize(out)
     for line in found.lines():

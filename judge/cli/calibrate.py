@@ -231,7 +231,7 @@ def _summary(
         else:
             said = [p >= found.threshold for p in final]
             lines.append(
-                f"--threshold {target}: FAIL from p(FAIL) = {found.threshold:.3f} on; precision "
+                f"--threshold {target}: FAIL at or above p(FAIL) = {found.threshold:.3f}; precision "
                 f"{found.precision:.3f} {interval(fails, said)}, recall {found.recall:.3f} "
                 f"{interval(said, fails)}"
             )

@@ -104,7 +104,7 @@ def _readable(verdict: Verdict, sample: Sample, rule: str | None) -> str:
             f"unsupported: {words.text!r}" + ("" if words.p is None or rule else f" ({words.p:.2f})")
         )
     if rule:
-        lines.append(f"how likely each sentence is wrong ({rule}):")
+        lines.append(f"probability that each sentence is wrong ({rule}):")
         for claim in verdict.claims:
             chance = "  ?  " if claim.p_fail is None else f"{claim.p_fail:.3f}"
             window = verdict.windows[claim.window]

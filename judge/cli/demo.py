@@ -35,7 +35,7 @@ def demo_command(
     model: Annotated[str | None, typer.Option(help="Start from this model instead of SmolLM2-135M.")] = None,
     from_reference: Annotated[
         bool,
-        typer.Option("--from-reference", help="Train the toolkit's own judge on, as for a domain of yours."),
+        typer.Option("--from-reference", help="Fine-tune the default judge instead, as for your documents."),
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of SFT and DPO; the data set stays the same.")] = 0,
 ) -> None:

@@ -103,7 +103,7 @@ def adapting_steps(
         ),
         measure("the reference judge, before", REFERENCE, data, results[0], 15, both),
         Step(
-            "train the reference judge on",
+            "fine-tune the reference judge",
             (*JUDGE, *train),
             120,
             fresh=Path(adapted),

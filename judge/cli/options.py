@@ -112,7 +112,7 @@ def _options(
         str | None,
         _judge(
             metavar="NUMBER",
-            help="FAIL from this p(FAIL) on; precision or recall: the one that judge calibrate found.",
+            help="Label FAIL at or above this p(FAIL); precision, recall: the one judge calibrate found.",
         ),
     ] = None,
     prior: Annotated[

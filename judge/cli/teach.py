@@ -62,7 +62,7 @@ def teach_command(
             continue
         say(f"step {number} of {len(plan)}: {step.title}")
         run(replace(step, fresh=None))
-    show(out, ADAPTED, "held-out answers of yours")
+    show(out, ADAPTED, "your held-out answers")
 
 
 def read_answers(file: Path, columns: Columns, labels: Meanings | None = None) -> list[Sample]:

@@ -333,7 +333,7 @@ def test_the_command(judged: tuple[Path, Path, list[Sample]], capsys: pytest.Cap
     raw = load_judge(str(folder))
     assert call("calibrate", "--model", folder, "--data", data, "--set", "target_recall=0.95") == 0
     out = capsys.readouterr().out
-    assert "platt on 80 samples" in out and "--threshold recall: FAIL from p(FAIL) = " in out
+    assert "platt on 80 samples" in out and "--threshold recall: FAIL at or above p(FAIL) = " in out
     figures = re.findall(r"(\d\.\d+) \((\d\.\d+) to (\d\.\d+)\)", out)
     assert len(figures) == 4  # precision and recall at two thresholds
     assert all(float(low) <= float(value) <= float(high) for value, low, high in figures)

@@ -274,7 +274,8 @@ def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert call(*asked, "--claims") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "FAIL (hallucinated, p(FAIL) = 1.000)"
-    assert "how likely each sentence is wrong (hints: the verdict is on the answer as a whole):" in lines
+    rule = "hints: the verdict is on the answer as a whole"
+    assert f"probability that each sentence is wrong ({rule}):" in lines
     assert lines[-2] == "1.000  A storm damaged the pier."
     assert lines[-1].startswith("       document: In 1987 a storm")
     assert sum("FAIL" in line or "PASS" in line for line in lines) == 1  # one verdict, on the answer

@@ -282,7 +282,7 @@ def test_batch(
     out = tmp_path / "new" / "out.jsonl"
     assert call("batch", samples, "-o", out, "--model", model_folder("chatml")) == 0
     told, rows = capsys.readouterr(), lines(out)
-    assert told.out == f"{out}: 12 verdicts, 0 without a label, 0 of an earlier run\n"
+    assert told.out == f"{out}: 12 verdicts, 0 without a label, 0 from an earlier run\n"
     count = [row["label"] for row in rows].count("PASS")
     assert (
         f"12 answers: {count} PASS, {12 - count} FAIL, 0 unread\nleast sure, p(FAIL) nearest to" in told.err
@@ -458,7 +458,7 @@ def test_an_interrupted_batch_goes_on_with_its_own_judge_and_samples_alone(
         assert message in one_line(capsys.readouterr().err)
     assert interrupted.read_bytes() == begun
     assert call("batch", samples, "-o", interrupted, "--model", PASS_FLOOR, "--resume") == 0
-    assert "12 verdicts, 0 without a label, 5 of an earlier run" in capsys.readouterr().out
+    assert "12 verdicts, 0 without a label, 5 from an earlier run" in capsys.readouterr().out
 
 
 def test_resume_of_a_finished_file(
@@ -479,7 +479,7 @@ def test_resume_of_a_finished_file(
         assert call("batch", file, "-o", out, *options, "--resume") == 2
         assert found in one_line(capsys.readouterr().err)
     assert call("batch", samples, "-o", out, "--model", model, "--resume") == 0
-    assert "12 of an earlier run" in capsys.readouterr().out
+    assert "12 from an earlier run" in capsys.readouterr().out
     out.with_name("out.jsonl.run.json").unlink()
     assert call("batch", samples, "-o", out, "--model", model, "--resume") == 2
     assert "out.jsonl.run.json, which says what made them" in one_line(capsys.readouterr().err)

@@ -308,7 +308,7 @@ def test_teach_measures_before_and_after(
     assert call("teach", "mine.jsonl") == 0
     said = capsys.readouterr().out
     assert "columns: document = Context, question = query, answer = response" in said
-    for row in ("floor:overlap", "reference, before", "reference, adapted", "held-out answers of yours"):
+    for row in ("floor:overlap", "reference, before", "reference, adapted", "your held-out answers"):
         assert row in said
     manifest = json.loads(Path("runs/taught/data/manifest.json").read_text())
     assert manifest["config"]["perturb"] is not labels

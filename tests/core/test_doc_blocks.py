@@ -142,7 +142,7 @@ def world(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shipped = json.loads((ROOT / "judge" / "reference" / "judge.json").read_text())
     kept = {key: shipped[key] for key in ("modes", "measured", "parameters")}
     model = save_judge(world / "reference", kept)
-    copies = ("reference_lm", "JUDGE", "MODEL", "M", "ckpt", "runs/own-domain/encoder", "runs/demo/sft")
+    copies = ("reference_lm", "MODEL", "ckpt", "runs/own-domain/encoder", "runs/demo/sft")
     for name in (*copies, "runs/demo/dpo"):
         shutil.copytree(model, world / name)
 

@@ -184,7 +184,7 @@ def test_killed_and_resumed_is_what_one_machine_writes(
     capsys.readouterr()
     assert call(*arguments, "--resume", "--set", "workers=1") == 0
     assert capsys.readouterr().out.endswith(
-        f"{count} verdicts, 0 without a label, {kept} of an earlier run\n"
+        f"{count} verdicts, 0 without a label, {kept} from an earlier run\n"
     )
     assert out.read_bytes() == whole.read_bytes()
     assert not list(tmp_path.glob(".*"))
