@@ -57,8 +57,8 @@ def draw() -> str:
         ("calibrated, and measured", GREY), ("against word overlap", GREY),
     ]  # fmt: skip
     verdict = [
-        ("It opened in 1945, and the", INK), ("ferry stayed.", INK), ("FAIL, p = 0.92", RED),
-        ("unsupported: \u201cin 1945\u201d,", RED), ("\u201cthe ferry stayed\u201d", RED),
+        ("It opened in 1945, and the", INK), ("ferry stayed.", INK), ("FAIL, p(FAIL) = 0.71", RED),
+        ("unsupported: \u201cin 1945, and\u201d,", RED), ("\u201cferry stayed\u201d", RED),
     ]  # fmt: skip
     boxes = (
         ("Your documents", documents), ("Contrast pairs", pairs), ("A judge", judge), ("A verdict", verdict)
