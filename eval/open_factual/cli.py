@@ -50,7 +50,7 @@ def open_factual_command(
     similarity: Annotated[
         str | None, typer.Option(help="An encoder for the same: answers near the reference.")
     ] = None,
-    similar: Annotated[float, setting("Cosine similarity at which a paraphrase counts as right.")] = THRESHOLD,
+    similar: Annotated[float, setting("Cosine at which a paraphrase counts as right.")] = THRESHOLD,
     device: Annotated[
         Literal["auto", "cpu", "cuda"],
         typer.Option(help="Where the models run; auto takes a GPU if there is one."),
