@@ -84,15 +84,6 @@ def unlabelled(samples: Path, columns: Columns | None, *, check_ids: bool = Fals
     return read_samples(samples, columns, check_ids=check_ids, labelled=False)
 
 
-def read_chunks(
-    samples: Path, size: int, start: int, columns: Columns | None = None
-) -> Iterator[list[Sample]]:
-    """The samples of a file from number ``start`` (from 0) on, ``size`` at a time; 0 is all at once."""
-    stream = islice(unlabelled(samples, columns), start, None)
-    while chunk := list(islice(stream, size or None)):
-        yield chunk
-
-
 def judge_file(
     samples: Path,
     out: Path,
