@@ -86,7 +86,19 @@ class NeverSeen(StrictConfig):
     ece_after: float
 
 
-class Calibration(StrictConfig):
+class Fitted(StrictConfig):
+    """What a calibration was fitted for and on: a prompt, a number format, samples."""
+
+    prompt_hash: str
+    precision: str | None = None
+    quantization: Quantization | None = None
+    data_sha256: str
+    samples: int
+    fail: int
+    groups: int
+
+
+class Calibration(Fitted):
     """A curve, thresholds, and what they were fitted on.
 
     It holds for the prompt with ``prompt_hash`` alone, and for the number format that the judge computed in:
@@ -101,14 +113,7 @@ class Calibration(StrictConfig):
 
     curve: Curve
     thresholds: dict[Target, Threshold] = Field(default_factory=dict)
-    prompt_hash: str
-    precision: str | None = None
     also: tuple[str, ...] = Field(default=(), exclude_if=lambda found: not found)
-    quantization: Quantization | None = None
-    data_sha256: str
-    samples: int
-    fail: int
-    groups: int
     ece_before: float
     ece_after: float
     never_seen: NeverSeen | None = Field(default=None, exclude_if=lambda found: found is None)
@@ -177,6 +182,16 @@ def log_odds(p: float) -> float:
 def chance(odds: float) -> float:
     """The probability with these log-odds."""
     return 1 / (1 + math.exp(min(-odds, 700)))
+
+
+def fitted_for(described: Mapping[str, Any], data_sha256: str) -> dict[str, Any]:
+    """What a calibration is fitted for: a judge, by its ``describe``, and on which file of samples."""
+    return {
+        "prompt_hash": described["prompt_hash"],
+        "precision": described.get("dtype"),
+        "quantization": described.get("quantization"),
+        "data_sha256": data_sha256,
+    }
 
 
 def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Calibration]:
