@@ -1,16 +1,15 @@
 """A loaded judge with its claims: the calibration that its ``judge.json`` keeps, if it holds."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from judge.calibration.curve import unreadable
 from judge.checker import Checker
 from judge.claims.checker import ClaimsJudge
 from judge.claims.rule import FIELD, ClaimsCalibration
-from judge.errors import InputError, warn
-from judge.files import JUDGE_FILE
+from judge.errors import warn
 
 
 def with_claims(
@@ -46,10 +45,4 @@ def read_claims(identity: Mapping[str, Any], model: str) -> ClaimsCalibration | 
     try:
         return ClaimsCalibration.model_validate(identity[FIELD])
     except ValidationError as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(
-            f"holds no calibration of claims that can be read ({reason}); remove it, and run judge calibrate "
-            "--claims",
-            file=Path(model) / JUDGE_FILE,
-            field=FIELD,
-        ) from None
+        raise unreadable(error, model, FIELD, " of claims", " --claims") from None
