@@ -236,6 +236,6 @@ def _warn_of_misfit(judge: CalibratedChecker, model: str) -> None:
 
 
 def _with_claims(judge: Checker, identity: dict[str, Any], model: str) -> Checker:
-    from judge.claims.load import with_claims
+    from judge.claims.checker import with_claims
 
     return with_claims(judge, identity, model)
