@@ -30,7 +30,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Reliability bins of equal width, their expected calibration error, and selective accuracy."""
+    """Reliability bins of equal width, their expected calibration error, and selective accuracy.
+
+    ``ece`` is ``None`` where no verdict has a probability, see :func:`judge.calibration.calibration_error`.
+    """
 
     n: int
     ece: float | None
@@ -46,11 +49,6 @@ def _scored(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[list[
         if verdict.p_fail is not None and isfinite(verdict.p_fail)
     ]
     return [p_fail for p_fail, _ in scored], [fail for _, fail in scored]
-
-
-def expected_calibration_error(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> float | None:
-    """See :func:`judge.calibration.calibration_error`; ``None`` where no verdict has a probability."""
-    return reliability.calibration_error(*_scored(labels, verdicts))
 
 
 def selective_accuracy(labels: Sequence[Label], verdicts: Sequence[Verdict]) -> tuple[Selection, ...]:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from eval.comparison import SameSamples, same_samples
 from eval.resampling import Interval, Outcomes, interval
-from eval.verdicts import read_run
+from eval.verdicts import RUN
 from judge.cascade import certainty, pooled, stands
+from judge.files import read_whole
 from judge.types import Verdict
 
 PASSED_ON = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -62,7 +63,7 @@ def cascade_curves(
         InputError: see :func:`eval.comparison.same_samples`.
     """
     found = []
-    judged = (read_run(second) or {}).get("benchmarks", {})
+    judged = (read_whole(second / RUN) or {}).get("benchmarks", {})
     for both in same_samples(first, second):
         at = judged.get(both.benchmark, {}).get("judge", {}).get("threshold")
         pool = [pooled(*pair, first_weight, at) for pair in zip(both.first, both.second, strict=True)]

@@ -157,9 +157,9 @@ def evaluate_command(
 
     from rich.console import Console
 
-    from eval import processes
+    from eval import processes, retrieval
     from eval import report as reporting
-    from eval.benchmarks import injection, retrieval
+    from eval.benchmarks import injection
     from eval.benchmarks.samples_file import samples_file
     from eval.judges import load_judges
     from eval.judging import describe_run

@@ -18,11 +18,6 @@ Progress = Callable[[int, int], None]
 """Is told the number of samples done, and of all."""
 
 
-def describe_judge(judge: Checker) -> dict[str, Any]:
-    """What a judge says of itself; for a model in a local folder also a fingerprint of its weights."""
-    return with_weights(judge.describe())
-
-
 def describe_run(
     judges: Sequence[Checker], sets: Sequence[tuple[Benchmark, Sequence[Sample]]], **settings: Any
 ) -> dict[str, Any]:
@@ -33,7 +28,7 @@ def describe_run(
         **settings,
         "benchmarks": {
             benchmark.name: {
-                "judge": describe_judge(benchmark.judge(judges[0])),
+                "judge": with_weights(benchmark.judge(judges[0]).describe()),
                 "samples": len(samples),
                 "data": data_hash(samples),
                 "kinds": sha256_text(

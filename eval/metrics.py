@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.calibration import expected_calibration_error
+from eval.calibration import calibration
 from eval.resampling import Interval, Outcomes, group_of, interval
 from judge.errors import InputError, JudgeError, counted
 from judge.types import Label, Sample, Verdict
@@ -106,7 +106,7 @@ def score(
         truncated=sum(verdict.truncated for verdict in verdicts),
         cut=sum(verdict.cut_chars > 0 for verdict in verdicts),
         coverage=parsed / len(samples),
-        ece=expected_calibration_error(labels, verdicts),
+        ece=calibration(labels, verdicts).ece,
         prompt_tokens=sum(verdict.usage.prompt_tokens for verdict in verdicts),
         completion_tokens=sum(verdict.usage.completion_tokens for verdict in verdicts),
         **values,

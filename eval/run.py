@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from eval.benchmarks.base import Benchmark, Figures
 from eval.calibration import calibration
-from eval.judging import Progress, describe_judge, run_judge
+from eval.judging import Progress, run_judge
 from eval.metrics import Metrics, check_labelled, score
 from eval.published import to_compare
 from eval.quotes import quote_figures
@@ -18,6 +18,7 @@ from eval.sampling import take
 from eval.verdicts import VerdictFile, data_hash
 from judge.checker import Checker
 from judge.errors import InputError, warn
+from judge.models.base import with_weights
 from judge.models.trained_on import fingerprint, read_trained_on
 from judge.progress import track
 from judge.types import Sample, Verdict
@@ -171,7 +172,7 @@ def evaluate(
         for name, found in track(by_floor.items(), "intervals of the baselines", len(by_floor))
     }
     verdicts, first = runs[0], measured[0].metrics
-    described = describe_judge(asked[0])
+    described = with_weights(asked[0].describe())
     return Report(
         benchmark=benchmark.name,
         title=benchmark.title,

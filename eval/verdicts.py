@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.errors import InputError
-from judge.files import Appender, differences, is_stream, sha256_text, write_json
+from judge.files import Appender, differences, is_stream, read_whole, sha256_text, write_json
 from judge.types import Sample, Verdict, verdict_from_json, verdict_to_json
 
 REPORT = "report.json"
@@ -82,7 +82,7 @@ def check_out(out: Path, run: Mapping[str, Any], overwrite: bool = False) -> Non
         return
     if not (out / REPORT).exists() and not (out / VERDICTS).exists():
         return
-    found = differences(read_run(out), json.loads(json.dumps(run)))
+    found = differences(read_whole(out / RUN), json.loads(json.dumps(run)))
     if found:
         more = f" (and {len(found) - _SHOWN} more)" if len(found) > _SHOWN else ""
         raise InputError(
@@ -137,11 +137,3 @@ class VerdictFile:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-
-
-def read_run(out: Path) -> Any:
-    """What ``run.json`` of a result says; ``None`` if it is not there or not whole."""
-    try:
-        return json.loads((out / RUN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None

@@ -8,16 +8,7 @@ from threading import Event, RLock
 from typing import TYPE_CHECKING, Any, Literal
 
 from judge.backends.asking import Fitted, read_replies, read_verdicts, reply_form
-from judge.backends.base import (
-    WORD_TOKENS,
-    Backend,
-    BatchesItself,
-    Decoding,
-    Guide,
-    KnowsWhatFits,
-    ReadsAhead,
-    WritesTogether,
-)
+from judge.backends.base import WORD_TOKENS, Backend, Decoding, Guide
 from judge.calibrated import CalibratedChecker
 from judge.checker import ahead, in_chunks, in_growing_chunks, judgeable
 from judge.prompting.finishing import finish
@@ -76,13 +67,14 @@ class Judge(CalibratedChecker):
     @property
     def chunk(self) -> int:
         """How many samples are judged together; for replies, where the engine wants more, as many as that."""
-        wanted = self.backend.replies_together if isinstance(self.backend, WritesTogether) else 0
+        wanted: int = getattr(self.backend, "replies_together", 0)
         return max(CHUNK[self.mode], wanted if self.mode == "reason" else 0)
 
     @property
     def at_once(self) -> int:
         """As many callers as sequences run together, where the engine makes its own batches."""
-        return self.backend.at_once if isinstance(self.backend, BatchesItself) else 1
+        sequences: int = getattr(self.backend, "at_once", 1)
+        return sequences
 
     async def acheck(self, samples: Iterable[Sample]) -> list[Verdict]:
         """:meth:`check` for an event loop, in a thread.
@@ -158,7 +150,7 @@ class Judge(CalibratedChecker):
     def _prepare(self, samples: Sequence[Sample]) -> list[Fitted]:
         """The prompts of some samples, tokenized together; the engine keeps their tokens."""
         whole = [self.prompt.messages(sample, self.mode, sample.document_text) for sample in samples]
-        if isinstance(self.backend, ReadsAhead):
+        if hasattr(self.backend, "read_ahead"):
             self.backend.read_ahead(whole)
         return [self._fit(*pair) for pair in zip(samples, whole, strict=True)]
 
@@ -201,7 +193,7 @@ class Judge(CalibratedChecker):
         before = reply_form(self.prompt, sample).before  # each of its characters is a token at most
         word = WORD_TOKENS + len(before)
         limit = self.backend.context_length - (self.max_new_tokens if self.mode == "reason" else word)
-        if isinstance(self.backend, KnowsWhatFits) and self.backend.surely_fits(whole, limit):
+        if hasattr(self.backend, "surely_fits") and self.backend.surely_fits(whole, limit):
             return Fitted(sample, whole)
         try:
             messages, cut = fit(

@@ -110,7 +110,9 @@ def load_judge(
 
     def finished(judge: Checker, identity: dict[str, Any]) -> Checker:
         if claims:
-            return _with_claims(judge, identity, model)
+            from judge.claims.checker import with_claims
+
+            return with_claims(judge, identity, model)
         if cascade is None:
             return judge
         at = getattr(judge, "threshold", None)
@@ -233,9 +235,3 @@ def _warn_of_misfit(judge: CalibratedChecker, model: str) -> None:
             f"{model}: its calibration for mode {judge.mode} is set aside, because it was fitted to {why}; "
             "judge calibrate fits another"
         )
-
-
-def _with_claims(judge: Checker, identity: dict[str, Any], model: str) -> Checker:
-    from judge.claims.load import with_claims
-
-    return with_claims(judge, identity, model)

@@ -41,11 +41,6 @@ def accuracy(judged: Sequence[tuple[Sample, Verdict]]) -> float | None:
     return sum(verdict.label is sample.label for sample, verdict in judged) / len(judged)
 
 
-def no_figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
-    """Of a benchmark that is measured by the common metrics alone."""
-    return {}
-
-
 def _uncalibrated(judge: Judge, benchmark: str) -> Judge:
     """A judge without what was fitted to the common prompt; a threshold that somebody chose stays."""
     found = judge.calibration()
@@ -73,7 +68,7 @@ class Benchmark:
             original files, or from the Hub if that is ``None``.
         rows: the tables in which a sample is counted, each with the rows it is counted in; a sample may
             stand in several rows of a table, or in none.
-        figures: measures of its own, from samples and their verdicts in the same order.
+        figures: measures of its own, from samples and their verdicts in the same order; none by default.
         ask: how it puts its samples to a language model, where the common prompt would not do.
         draw: what ``--limit`` draws, from samples, limit and seed.
         floors: baselines besides the common ones.
@@ -87,7 +82,7 @@ class Benchmark:
     title: str
     read: Callable[[Path | None], Iterable[Sample]]
     rows: Callable[[Sample], Mapping[str, Sequence[str]]] = by_source
-    figures: Callable[[Sequence[Sample], Sequence[Verdict]], Figures] = no_figures
+    figures: Callable[[Sequence[Sample], Sequence[Verdict]], Figures] = lambda samples, verdicts: {}
     ask: Callable[[Judge], Checker] | None = None
     draw: Callable[[Sequence[Sample], int | None, int], list[Sample]] = take
     floors: tuple[Checker, ...] = ()

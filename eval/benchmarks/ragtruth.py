@@ -3,8 +3,7 @@
 See :mod:`judge.formats.ragtruth`. Spans are counted in characters, as in the paper's section 5.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from eval.benchmarks.base import Benchmark, Figures
 from judge.formats import ragtruth
@@ -13,11 +12,6 @@ from judge.types import Sample, Verdict
 
 Span = tuple[int, int]
 """Start and end (exclusive) in the answer, in characters."""
-
-
-def read(data_dir: Path | None) -> Iterator[Sample]:
-    """The test responses of ``data_dir/ragtruth``."""
-    yield from ragtruth.load(data_dir)
 
 
 def rows(sample: Sample) -> Mapping[str, Sequence[str]]:
@@ -83,7 +77,7 @@ def figures(samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> Figures:
 RAGTRUTH = Benchmark(
     name="ragtruth",
     title="RAGTruth (arXiv 2401.00396)",
-    read=read,
+    read=ragtruth.load,
     rows=rows,
     figures=figures,
     notes=(

@@ -48,7 +48,8 @@ def _leaderboard(runs: Sequence[Answered], answered: Sequence[Answered]) -> Tabl
     rows = []
     for run in sorted(answered, key=lambda run: run.report["metrics"]["accuracy"] or 0, reverse=True):
         counts, memory = run.report["overall"], run.report["hardware"].get("gpu_memory_gib")
-        shares = [_accuracy(counts[score]) if score in counts else None for score in SCORES]
+        scored = [counts.get(score) for score in SCORES]
+        shares = [one and Share(one["accuracy"], one["accuracy_ci"]) for one in scored]
         rows.append(
             Row(
                 (
@@ -88,10 +89,6 @@ def _leaderboard(runs: Sequence[Answered], answered: Sequence[Answered]) -> Tabl
     ]  # fmt: skip
     head = ("model", "hardware", "GPU memory", "date", "tasks", "accuracy", *SCORES[1:], *_STRESS)
     return Table("Leaderboard of models that answer", head, rows, notes, warnings, labels=4)
-
-
-def _accuracy(counts: Mapping[str, Any]) -> Share:
-    return Share(counts["accuracy"], counts["accuracy_ci"])
 
 
 def _outcomes(runs: Sequence[Answered]) -> Table:

@@ -42,9 +42,8 @@ def write_card(sets: Sequence[SampleSet], path: Path) -> None:
         with open_text(path) as stream:
             text = stream.read()
     else:
-        text = (
-            f"---\ntags: [hallucination-detection]\n---\n\n# {Path(names[0]).name}\n\n{NOTE}\n\n{table_lines(leaderboard(standings(sets)))}\n"
-        )
+        table = table_lines(leaderboard(standings(sets)))
+        text = f"---\ntags: [hallucination-detection]\n---\n\n# {Path(names[0]).name}\n\n{NOTE}\n\n{table}\n"
     try:
         card = ModelCard(text)
     except Exception as error:  # the library raises what its YAML reader raises

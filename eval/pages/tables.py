@@ -5,12 +5,14 @@ from typing import Any
 
 from eval.benchmarks.base import Figures
 from eval.metrics import Metrics
-from eval.pages.parts import BEST_RULE, part_tables, rule
 from eval.pages.runs import Run, SampleSet
 from eval.pages.several import cell, note, repeated_runs, spreads
 from eval.pages.slices import slices
 from eval.pages.standings import Standing
+from eval.repeats import Tables
 from eval.tables import Cell, Kind, Row, Share, Table, points
+
+BEST_RULE = "best baseline"
 
 
 def leaderboard(lines: Sequence[Standing]) -> Table:
@@ -21,7 +23,7 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
                 line.name, line.set, line.mode, line.size or "-", line.metrics.n,
                 Share(line.metrics.accuracy, line.metrics.accuracy_ci),
                 Share(line.metrics.balanced_accuracy, line.metrics.balanced_accuracy_ci),
-                rule(line.best_floor, line.floor_figure),
+                _rule(line.best_floor, line.floor_figure),
                 points(line.lift), line.metrics.f1, line.metrics.auroc, line.metrics.coverage,
             )
         )
@@ -35,10 +37,15 @@ def leaderboard(lines: Sequence[Standing]) -> Table:
     return Table("Leaderboard", head, rows, labels=4)
 
 
+def _rule(name: str | None, figure: float | None) -> Cell:
+    """A baseline's figure, with its name."""
+    return "-" if name is None else Share(figure, name=name.removeprefix("floor:"))
+
+
 def set_tables(group: SampleSet) -> list[Table]:
     """Everything about one set: judges and baselines, by part, own figures, published rows, cost, slices."""
     found = (
-        _main(group), _unparsed(group), repeated_runs(group), *part_tables(group), *_figures(group),
+        _main(group), _unparsed(group), repeated_runs(group), *_parts(group), *_figures(group),
         *_published(group), _calibration(group), *_slices(group), _cost(group),
     )  # fmt: skip
     return [table for table in found if table.rows]
@@ -76,6 +83,47 @@ def _unparsed(group: SampleSet) -> Table:
     ]  # fmt: skip
     head = ("judge", "unparsed", "coverage", "accuracy", "balanced accuracy", "F1")
     return Table("Without the unparsed verdicts, which count as wrong above", head, rows)
+
+
+def _parts(group: SampleSet) -> Iterator[Table]:
+    """A row a judge and a column a part of the set, for each way in which the benchmark parts it."""
+    for title in dict.fromkeys(title for run in group.runs for title in run.report.tables):
+        own = [_sized(run.report.tables, title) for run in group.runs]
+        parts = list(dict.fromkeys(part for found in own for part in found))
+        if len(parts) < 2:
+            continue
+        both = all(metrics.balanced_accuracy is not None for found in own for metrics in found.values())
+        figure = "balanced_accuracy" if both else "accuracy"
+        rows = [
+            Row((run.name, *(
+                cell(getattr(found[part], figure), several.get(part[0]), figure) if part in found else None
+                for part in parts
+            )))
+            for run, found in zip(group.runs, own, strict=True)
+            for several in (spreads(run, "tables", title),)
+        ]  # fmt: skip
+        floors = [
+            (name, _sized(tables, title))
+            for run in group.runs
+            for name, tables in run.report.floor_tables.items()
+        ]
+        if floors:
+            found = (
+                [(name, getattr(row[part], figure)) for name, row in floors if part in row] for part in parts
+            )
+            best = (max(rules, key=lambda one: one[1], default=(None, None)) for rules in found)
+            rows.append(Row((BEST_RULE, *(_rule(*one) for one in best)), "floor"))
+        yield Table(
+            f"By {title}: {figure.replace('_', ' ')}",
+            ("judge", *(f"{name} ({n:,})" for name, n in parts)),
+            rows,
+            notes=note(group),
+        )
+
+
+def _sized(tables: Tables, title: str) -> dict[tuple[str, int], Metrics]:
+    """The parts of one table by name and size: what runs call by one name need not be the same samples."""
+    return {(name, part.n): part for name, part in tables.get(title, {}).items()}
 
 
 def _figures(group: SampleSet) -> Iterator[Table]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from judge.types import Message
 
@@ -65,7 +65,21 @@ class Decoding:
 
 
 class Backend(Protocol):
-    """An engine with one loaded model."""
+    """An engine with one loaded model.
+
+    It may also have:
+
+    ``surely_fits(messages, limit)``: whether a prompt has at most this many tokens, where counting asks a
+    server; ``False`` where only counting can tell.
+
+    ``at_once``: the sequences that run together, of an engine that makes its batches anew of the calls of any
+    number of threads: a call joins what is in work, and is answered when it is done.
+
+    ``replies_together``: the replies that it writes best together, in hardly more time than a few.
+
+    ``read_ahead(conversations)``: tokenizes prompts that will be counted and asked about next, many faster
+    together than one by one.
+    """
 
     context_length: int
     """Tokens that prompt and reply may take together."""
@@ -94,41 +108,4 @@ class Backend(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Model, revision, engine, number format, device: what a report must name."""
-        ...
-
-
-@runtime_checkable
-class KnowsWhatFits(Protocol):
-    """An engine that asks a server to count tokens, and often knows without it that a prompt fits."""
-
-    def surely_fits(self, messages: Sequence[Message], limit: int) -> bool:
-        """Whether a prompt has at most this many tokens; ``False`` where only counting can tell."""
-        ...
-
-
-@runtime_checkable
-class BatchesItself(Protocol):
-    """An engine, here or behind a server, that makes its batches anew of the calls of any number of threads.
-
-    A call joins what is in work, and is answered when it is done, whatever else is in work.
-    """
-
-    at_once: int
-    """Sequences that run together."""
-
-
-@runtime_checkable
-class WritesTogether(Protocol):
-    """An engine whose device writes many replies in hardly more time than a few."""
-
-    replies_together: int
-    """Replies that it writes best together."""
-
-
-@runtime_checkable
-class ReadsAhead(Protocol):
-    """An engine that tokenizes here, many prompts faster together than one by one."""
-
-    def read_ahead(self, conversations: Sequence[Sequence[Message]]) -> None:
-        """Tokenize prompts that will be counted and asked about next."""
         ...

@@ -55,7 +55,9 @@ def load_backend(
             if given:
                 raise InputError(f"{model} is an export, which takes no {option}; omit it")
         return _exported(Path(model), identity, engine, max_length)
-    wanted = trained_quantization(identity) if quantization == "auto" else _named(quantization)
+    wanted: Quantization | None = "nf4" if quantization == "nf4" else None
+    if quantization == "auto":
+        wanted = trained_quantization(identity)
     if engine == "vllm":
         from judge.backends.vllm import VLLMBackend
 
@@ -120,10 +122,6 @@ def _exported(
     from judge.backends.llama_cpp import LlamaCppBackend
 
     return LlamaCppBackend(folder, max_length)
-
-
-def _named(choice: QuantizationChoice) -> Quantization | None:
-    return "nf4" if choice == "nf4" else None
 
 
 def _endpoint(model: str, given: "EndpointConfig | str | None") -> "EndpointConfig":

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from judge.checker import Checker
 from judge.errors import InputError, JudgeError, counted
-from judge.files import Appender, differences, locked, whole_rows, write_json
+from judge.files import Appender, differences, locked, read_whole, whole_rows, write_json
 from judge.models.base import with_weights
 from judge.rows import FILE_TYPES, file_type
 from judge.samples import Columns, read_samples
@@ -84,15 +84,6 @@ def unlabelled(samples: Path, columns: Columns | None, *, check_ids: bool = Fals
     return read_samples(samples, columns, check_ids=check_ids, labelled=False)
 
 
-def read_chunks(
-    samples: Path, size: int, start: int, columns: Columns | None = None
-) -> Iterator[list[Sample]]:
-    """The samples of a file from number ``start`` (from 0) on, ``size`` at a time; 0 is all at once."""
-    stream = islice(unlabelled(samples, columns), start, None)
-    while chunk := list(islice(stream, size or None)):
-        yield chunk
-
-
 def judge_file(
     samples: Path,
     out: Path,
@@ -131,7 +122,7 @@ def judge_file(
         total, digest = _survey(unlabelled(samples, columns, check_ids=True), seen)
         earlier, unparsed = _survey_earlier(out, unlabelled(samples, columns))
         identity = out.with_name(out.name + RUN)
-        begun = _read_run(identity) if earlier else None
+        begun = read_whole(identity) if earlier else None
         if earlier and begun is None:
             raise InputError(
                 f"holds verdicts, but {identity.name}, which says what made them, is missing or damaged; "
@@ -159,15 +150,6 @@ def judge_file(
         held = f"{done} of {counted(total, 'verdict')}"
         raise JudgeError(f"{samples}: changed while it was judged; {out} holds {held}")
     return Counts(total, unparsed, earlier)
-
-
-def _read_run(identity: Path) -> Row | None:
-    """What made the verdicts of an earlier run; ``None`` where the file is not there or not whole."""
-    try:
-        found = json.loads(identity.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _survey(samples: Iterable[Sample], seen: Callable[[Sample], object]) -> tuple[int, str]:

@@ -9,14 +9,14 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from judge.backends.vllm_engine import VLLMSettings
 from judge.batch.cluster import Cluster, WorkerError
-from judge.batch.file import Row, judge_rows, read_chunks
-from judge.checker import Checker
+from judge.batch.file import Row, judge_rows, unlabelled
+from judge.checker import Checker, in_chunks
 from judge.errors import InputError, JudgeError
 from judge.load import load_judge
 from judge.samples import Columns
@@ -62,7 +62,7 @@ class RayEngine:
     ) -> tuple[Row, Iterator[Row]]:
         """See :class:`judge.batch.file.Engine`."""
         start = done if done == total else done - done % self._chunk
-        chunks = read_chunks(samples, self._chunk, start, columns)
+        chunks = in_chunks(islice(unlabelled(samples, columns), start, None), self._chunk)
         results = self._cluster.run(
             partial(_judging, self._load),
             chain([next(chunks, [])], chunks),  # one without samples where nothing is left to judge

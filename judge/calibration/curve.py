@@ -86,7 +86,19 @@ class NeverSeen(StrictConfig):
     ece_after: float
 
 
-class Calibration(StrictConfig):
+class Fitted(StrictConfig):
+    """What a calibration was fitted for and on: a prompt, a number format, samples."""
+
+    prompt_hash: str
+    precision: str | None = None
+    quantization: Quantization | None = None
+    data_sha256: str
+    samples: int
+    fail: int
+    groups: int
+
+
+class Calibration(Fitted):
     """A curve, thresholds, and what they were fitted on.
 
     It holds for the prompt with ``prompt_hash`` alone, and for the number format that the judge computed in:
@@ -101,14 +113,7 @@ class Calibration(StrictConfig):
 
     curve: Curve
     thresholds: dict[Target, Threshold] = Field(default_factory=dict)
-    prompt_hash: str
-    precision: str | None = None
     also: tuple[str, ...] = Field(default=(), exclude_if=lambda found: not found)
-    quantization: Quantization | None = None
-    data_sha256: str
-    samples: int
-    fail: int
-    groups: int
     ece_before: float
     ece_after: float
     never_seen: NeverSeen | None = Field(default=None, exclude_if=lambda found: found is None)
@@ -179,6 +184,16 @@ def chance(odds: float) -> float:
     return 1 / (1 + math.exp(min(-odds, 700)))
 
 
+def fitted_for(described: Mapping[str, Any], data_sha256: str) -> dict[str, Any]:
+    """What a calibration is fitted for: a judge, by its ``describe``, and on which file of samples."""
+    return {
+        "prompt_hash": described["prompt_hash"],
+        "precision": described.get("dtype"),
+        "quantization": described.get("quantization"),
+        "data_sha256": data_sha256,
+    }
+
+
 def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Calibration]:
     """The calibrations by mode in the ``judge.json`` of a local folder or of a Hub repository, if any.
 
@@ -189,12 +204,17 @@ def read_calibrations(model: str, revision: str | None = None) -> dict[Mode, Cal
         found = read_identity(model, revision).get("calibration", {}).items()
         return {mode: Calibration.model_validate(values) for mode, values in found}
     except (InputError, ValueError, AttributeError, ValidationError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(
-            f"holds no calibration that can be read ({reason}); remove it, and run judge calibrate",
-            file=Path(model) / JUDGE_FILE,
-            field="calibration",
-        ) from None
+        raise unreadable(error, model, "calibration") from None
+
+
+def unreadable(error: Exception, model: str, field: str, of: str = "", option: str = "") -> InputError:
+    """What to raise where a field of ``judge.json`` holds no calibration, or none ``of`` what is said."""
+    reason = str(error).partition("\n")[0]
+    return InputError(
+        f"holds no calibration{of} that can be read ({reason}); remove it, and run judge calibrate{option}",
+        file=Path(model) / JUDGE_FILE,
+        field=field,
+    )
 
 
 def threshold_named(threshold: str | None, calibration: Calibration | None) -> float | None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from judge.calibration.curve import Calibration, Curve, Method, Target, Threshold, log_odds
 from judge.calibration.reliability import calibration_error
 from judge.errors import InputError, JudgeError
-from judge.models.quantization import Quantization
 
 FOLDS = 5
 FEWEST, DOCUMENTS = 20, 10
@@ -121,11 +121,7 @@ def fit_calibration(
     fails: Sequence[bool],
     groups: Sequence[str],
     wanted: Mapping[Target, float],
-    *,
-    prompt_hash: str,
-    data_sha256: str,
-    precision: str | None = None,
-    quantization: Quantization | None = None,
+    **of: Any,
 ) -> tuple[Calibration, list[float]]:
     """Fit everything that ``judge.json`` keeps of a calibration.
 
@@ -135,10 +131,9 @@ def fit_calibration(
         fails: whether it was FAIL.
         groups: the document of each sample.
         wanted: the precision and the recall of FAIL for which a threshold is looked for.
-        prompt_hash: of the prompt that the probabilities were read behind.
-        data_sha256: of the file of samples.
-        precision: number format that the judge computed them in.
-        quantization: of its weights.
+        of: what it is fitted for: ``prompt_hash`` of the prompt that the probabilities were read behind,
+            ``data_sha256`` of the file of samples, ``precision`` that the judge computed in and
+            ``quantization`` of its weights; see :func:`judge.calibration.curve.fitted_for`.
 
     Returns:
         The calibration, and the calibrated probabilities out of fold that its ``ece_after`` is of.
@@ -159,10 +154,7 @@ def fit_calibration(
     calibration = Calibration(
         curve=curve,
         thresholds={target: threshold for target, threshold in found.items() if threshold is not None},
-        prompt_hash=prompt_hash,
-        precision=precision,
-        quantization=quantization,
-        data_sha256=data_sha256,
+        **of,
         samples=len(p_fail),
         fail=sum(fails),
         groups=len(set(groups)),

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from judge.calibration.fit import cross_fitted, fit_curve
 from judge.calibration.reliability import calibration_error
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
 from judge.errors import InputError
 from judge.formats.stretches import wrong_spans
-from judge.models.quantization import Quantization
 from judge.prompting.sentences import claim_spans
 from judge.types import Label, Sample, Verdict
 
@@ -64,15 +64,12 @@ def wrong_sentences(sample: Sample) -> list[bool] | None:
     ]
 
 
-def fit_claims(
-    data: Labelled,
-    *,
-    prompt_hash: str,
-    data_sha256: str,
-    precision: str | None = None,
-    quantization: Quantization | None = None,
-) -> ClaimsCalibration:
+def fit_claims(data: Labelled, **of: Any) -> ClaimsCalibration:
     """Fit both curves (Platt).
+
+    Args:
+        data: answers and their sentences.
+        of: what they are fitted for, see :func:`judge.calibration.curve.fitted_for`.
 
     Raises:
         InputError: no span is marked, or either label occurs in too few documents.
@@ -90,10 +87,7 @@ def fit_claims(
     return ClaimsCalibration(
         sentences=sentences,
         answers=fit_curve("platt", raw, data.fails),
-        prompt_hash=prompt_hash,
-        precision=precision,
-        quantization=quantization,
-        data_sha256=data_sha256,
+        **of,
         samples=len(data.fails),
         fail=sum(data.fails),
         groups=len(set(data.groups)),

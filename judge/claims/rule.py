@@ -10,15 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge.calibration.curve import Curve, chance, log_odds
-from judge.configs import StrictConfig
-from judge.models.quantization import Quantization
+from judge.calibration.curve import Curve, Fitted, chance, log_odds
 
 FIELD = "claims"
 """The field of ``judge.json`` that keeps a :class:`ClaimsCalibration`."""
 
 
-class ClaimsCalibration(StrictConfig):
+class ClaimsCalibration(Fitted):
     """Two curves, and what they were fitted on.
 
     ``sentences`` is from a judge's raw probability that a sentence is wrong to the share of such sentences
@@ -28,13 +26,6 @@ class ClaimsCalibration(StrictConfig):
 
     sentences: Curve
     answers: Curve
-    prompt_hash: str
-    precision: str | None = None
-    quantization: Quantization | None = None
-    data_sha256: str
-    samples: int
-    fail: int
-    groups: int
     marked_sentences: int
     wrong_sentences: int
     ece_sentences: float

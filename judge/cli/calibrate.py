@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from judge.calibration.curve import Calibration, Method, Target
+from judge.calibration.curve import Calibration, Method, Target, fitted_for
 from judge.cli.options import (
     CASCADE,
     COLUMNS,
@@ -98,15 +98,7 @@ def calibrate_command(
     groups = [sample.group or sample.document_text for _, sample in scored]
     wanted: dict[Target, float] = {"precision": target_precision, "recall": target_recall}
     calibration, held_out = fit_calibration(
-        method,
-        p_fail,
-        fails,
-        groups,
-        wanted,
-        prompt_hash=loaded["prompt_hash"],
-        precision=loaded.get("dtype"),
-        quantization=loaded.get("quantization"),
-        data_sha256=digest,
+        method, p_fail, fails, groups, wanted, **fitted_for(loaded, digest)
     )
     fitted = {judge.mode: calibration.model_dump(mode="json")}
     identity["calibration"] = {**identity.get("calibration", {}), **fitted}
@@ -151,14 +143,7 @@ def _fit_claims(model: str, settings: Settings, title: str, samples: "list[Sampl
     verdicts = track(raw.iter_check(samples), title, len(samples))
     found = Labelled()
     taken = [found.add(sample, verdict) for sample, verdict in zip(samples, verdicts, strict=True)]
-    described = judge.describe()
-    fitted = fit_claims(
-        found,
-        prompt_hash=described["prompt_hash"],
-        precision=described.get("dtype"),
-        quantization=described.get("quantization"),
-        data_sha256=digest,
-    )
+    fitted = fit_claims(found, **fitted_for(judge.describe(), digest))
     write_json(Path(model) / JUDGE_FILE, {**read_identity(model), FIELD: fitted.model_dump(mode="json")})
     if not all(taken):
         typer.echo(f"omitted {counted(taken.count(False), 'sample')} without all probabilities")

@@ -49,7 +49,8 @@ def serve_command(
     import uvicorn
 
     from judge.baselines.rules import CONSTANT, TRIVIAL_BASELINES
-    from judge.claims.load import FIELD, with_claims
+    from judge.claims.checker import with_claims
+    from judge.claims.rule import FIELD
     from judge.load import load_judge
     from judge.models.hardware import this_device
     from judge.models.identity import read_identity

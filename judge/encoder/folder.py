@@ -20,11 +20,21 @@ FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer":
-    """The fast tokenizer of a model folder.
+    """The fast tokenizer of a model folder, without the limits that were kept with it.
+
+    Text that looks like a special token stays text.
 
     Raises:
         InputError: there is none.
     """
+    tokenizer = _stored_tokenizer(folder)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True  # a text that says [SEP] opens no field
+    return tokenizer
+
+
+def _stored_tokenizer(folder: Path) -> "Tokenizer":
     from tokenizers import Tokenizer
 
     file = folder / TOKENIZER

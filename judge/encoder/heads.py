@@ -165,7 +165,7 @@ def read_head(config: Mapping[str, Any], model: str, labels: Mapping[str, Label]
         return Head(kind, names, (0,) if meant[0] is Label.FAIL else ())
     if all(meant):
         return Head(kind, names, tuple(at for at, label in enumerate(meant) if label is Label.FAIL))
-    if kind == "tokens" and len(names) == 2 and all(_nameless(name) for name in names):
+    if kind == "tokens" and len(names) == 2 and all(name.lower().startswith(NAMELESS) for name in names):
         return Head(kind, names, (1,))  # LettuceDetect's form: 1 marks a hallucinated token
     example = next((name for name in names if _meaning(name) is None), names[0])
     raise InputError(
@@ -224,7 +224,3 @@ def _meaning(name: str) -> Label | None:
     if plain in FAITHFUL:
         return Label.PASS
     return Label.FAIL if plain in HALLUCINATED else None
-
-
-def _nameless(name: str) -> bool:
-    return name.lower().startswith(NAMELESS)

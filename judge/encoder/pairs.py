@@ -94,7 +94,7 @@ class Pairing:
     """Turns samples into rows of tokens.
 
     Args:
-        tokenizer: the checkpoint's own; text that looks like a special token stays text.
+        tokenizer: the checkpoint's own, see :func:`judge.encoder.folder.read_tokenizer`.
         form: see :class:`Form`.
         template: renders the premise from document and question, in place of ``form.question``.
         max_document_tokens: what follows in a document is not read, and counted; no limit by default.
@@ -111,9 +111,6 @@ class Pairing:
     _last: "tuple[str, Encoding] | None" = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.tokenizer.no_truncation()
-        self.tokenizer.no_padding()
-        self.tokenizer.encode_special_tokens = True
         try:
             self._special = SpecialTokens.of(self.tokenizer)
         except (ValueError, IndexError) as error:

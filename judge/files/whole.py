@@ -101,6 +101,15 @@ def read_jsonl(path: Path, remedy: str = "save it as UTF-8") -> Iterator[tuple[i
             yield number, row
 
 
+def read_whole(path: Path) -> dict[str, Any] | None:
+    """The object of a JSON file; ``None`` where the file is not there, not whole, or holds something else."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def dump(row: Mapping[str, Any]) -> str:
     """One row as one line of JSON, readable for people and the same on every run."""
     return json.dumps(row, ensure_ascii=False)

@@ -1,4 +1,7 @@
-"""The sizes of a decoder, from its ``config.json`` alone."""
+"""The sizes of a decoder, from its ``config.json`` alone.
+
+Those of models that recipes name and people start from are here, so that planning needs no network.
+"""
 
 import json
 from collections.abc import Mapping
@@ -10,9 +13,30 @@ from judge.errors import InputError
 from judge.files import open_text
 from judge.models.base import find_model
 from judge.models.hub import hub_answers
-from judge.models.known import known_config
 
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
+_FIELDS = (
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "intermediate_size",
+    "vocab_size",
+    "tie_word_embeddings",
+)
+_SIZES: Mapping[str, tuple[int, int, int, int, int, int, bool]] = {
+    "HuggingFaceTB/SmolLM2-135M": (576, 30, 9, 3, 1536, 49152, True),
+    "HuggingFaceTB/SmolLM2-360M": (960, 32, 15, 5, 2560, 49152, True),
+    "HuggingFaceTB/SmolLM2-1.7B": (2048, 24, 32, 32, 8192, 49152, True),
+    "Qwen/Qwen2.5-0.5B": (896, 24, 14, 2, 4864, 151936, True),
+    "Qwen/Qwen2.5-1.5B": (1536, 28, 12, 2, 8960, 151936, True),
+    "Qwen/Qwen2.5-3B": (2048, 36, 16, 2, 11008, 151936, True),
+    "Qwen/Qwen2.5-7B": (3584, 28, 28, 4, 18944, 152064, False),
+    "Qwen/Qwen2.5-14B": (5120, 48, 40, 8, 13824, 152064, False),
+    "meta-llama/Meta-Llama-3-8B": (4096, 32, 32, 8, 14336, 128256, False),
+    "meta-llama/Meta-Llama-3-70B": (8192, 80, 64, 8, 28672, 128256, False),
+}
+"""Of each model what :data:`_FIELDS` names, from its ``config.json``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +113,15 @@ def read_architecture(model: str, file: Path | None = None) -> Architecture:
         except json.JSONDecodeError as error:
             raise InputError(f"is not valid JSON ({error.msg})", file=file, line=error.lineno) from None
     return parse_architecture(model, values, file)
+
+
+def known_config(model: str) -> dict[str, int | bool] | None:
+    """The sizes of a model on the Hub under the names of its ``config.json``; ``None`` for any other.
+
+    A model that was tuned to follow instructions (``...-Instruct``) has the sizes of its base.
+    """
+    sizes = _SIZES.get(model.removesuffix("-Instruct"))
+    return None if sizes is None else dict(zip(_FIELDS, sizes, strict=True))
 
 
 def parse_architecture(name: str, values: Any, file: Path) -> Architecture:

@@ -20,11 +20,6 @@ NF4_BYTES = 1 / 2 + 1 / 64 + 4 / (64 * 256)
 logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
 
 
-def require_bitsandbytes(what: str) -> None:
-    """Raise ``InputError`` where bitsandbytes is not installed; ``what`` is the setting that needs it."""
-    require(what, "train", "bitsandbytes")
-
-
 def quantized_loading(precision: str, device: str) -> dict[str, Any]:
     """Arguments of ``from_pretrained`` for weights in NF4.
 
@@ -35,7 +30,7 @@ def quantized_loading(precision: str, device: str) -> dict[str, Any]:
     Raises:
         InputError: bitsandbytes is not installed.
     """
-    require_bitsandbytes("quantization nf4")
+    require("quantization nf4", "train", "bitsandbytes")
     from transformers import BitsAndBytesConfig
 
     config = BitsAndBytesConfig(

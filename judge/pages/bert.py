@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 from torch import nn
@@ -38,7 +38,10 @@ class BertConfig:
     @classmethod
     def read(cls, folder: Path) -> "BertConfig":
         """The config of a model folder. Raises ``InputError`` if it is that of another kind of model."""
-        found = _read_config(folder)
+        try:
+            found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot be read ({error})", file=folder / FILE) from None
         kind, act = found.get("model_type"), found.get("hidden_act", "gelu")
         if kind != "bert" or act != "gelu" or found.get("position_embedding_type", "absolute") != "absolute":
             raise InputError(
@@ -164,14 +167,6 @@ class Bert(nn.Module):
         for layer in self.encoder["layer"]:
             hidden = layer(hidden, in_blocks_or_dense)
         return hidden
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read ({error})", file=folder / FILE) from None
-    return found
 
 
 def stored_weights(folder: Path) -> dict[str, torch.Tensor]:

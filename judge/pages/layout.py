@@ -12,15 +12,19 @@ how long a run of tokens it belongs to that stands in the document word for word
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.pages.reading import text_ends
+from judge.encoder.folder import TOKENIZER, read_tokenizer
+from judge.errors import InputError
 from judge.prompting.sentences import token_ranges
 from judge.types import Sample
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
+ENDS = ("[CLS]", "[SEP]")
+"""A text's first and last token."""
 RUNS = (1, 2, 3, 5, 8)
 """Lengths of runs that are told apart, in tokens. A token's level is 0 outside of any run, else 1 to 5."""
 QUESTION_TOKENS = 128
@@ -61,12 +65,36 @@ class Page:
         return sum(map(len, self.windows)) + sum(len(answer.ids) for answer in self.answers)
 
 
+def bert_tokenizer(folder: Path) -> "Tokenizer":
+    """The tokenizer of a BERT's folder, see :func:`judge.encoder.folder.read_tokenizer`.
+
+    Raises:
+        InputError: there is none, or it lacks the special tokens of encoders.
+    """
+    tokenizer = read_tokenizer(folder)
+    try:
+        text_ends(tokenizer)
+    except ValueError as error:
+        raise InputError(
+            f"{error}; a judge that reads pages is made of a BERT", file=folder / TOKENIZER
+        ) from None
+    return tokenizer
+
+
+def text_ends(tokenizer: "Tokenizer") -> tuple[int, int]:
+    """The tokens that every text begins and ends with. Raises ``ValueError`` if there are none."""
+    first, last = map(tokenizer.token_to_id, ENDS)
+    if first is None or last is None:
+        raise ValueError("knows no [CLS] and [SEP]")
+    return first, last
+
+
 @dataclass
 class Layout:
     """Turns documents and answers into tokens.
 
     Args:
-        tokenizer: one with special tokens for both ends (:func:`judge.pages.reading.read_tokenizer`).
+        tokenizer: one with special tokens for both ends (:func:`bert_tokenizer`).
         window_tokens: longest window, its two special tokens included.
         max_windows: a document's windows at most, as in training; the rest of it is cut off.
     """

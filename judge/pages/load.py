@@ -44,16 +44,15 @@ def load_pages(
     """
     from judge.calibration.curve import read_calibrations
     from judge.pages.checker import BATCH_TOKENS, PagesJudge
-    from judge.pages.layout import Layout
+    from judge.pages.layout import Layout, bert_tokenizer
 
     folder = find_folder(model_path(model), revision)
     network: Any
     kind: Any
     if exported(identity, "onnx"):
         from judge.pages.onnx import OnnxPagesJudge
-        from judge.pages.reading import read_tokenizer
 
-        network, tokenizer = onnx_session(export_file(folder, identity)), read_tokenizer(folder)
+        network, tokenizer = onnx_session(export_file(folder, identity)), bert_tokenizer(folder)
         kind, number_format = partial(OnnxPagesJudge, identity=identity), identity[EXPORT]["type"]
     else:
         import torch

@@ -18,8 +18,7 @@ from judge.encoder.packed import ADAPTER, find_base, merged
 from judge.errors import JudgeError
 from judge.pages.attention import Blocks
 from judge.pages.bert import Bert, BertConfig, base_weights, read_bert
-from judge.pages.layout import RUNS, Page
-from judge.pages.reading import read_tokenizer
+from judge.pages.layout import RUNS, Page, bert_tokenizer
 
 BARRED = -1e4
 """Added to a score to bar it; finite in every number format."""
@@ -144,7 +143,7 @@ def start_network(model: str) -> tuple[PagesNetwork, Tokenizer]:
     """
     folder = find_folder(model)
     backbone, _ = read_bert(folder)
-    return PagesNetwork(backbone), read_tokenizer(folder)
+    return PagesNetwork(backbone), bert_tokenizer(folder)
 
 
 def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:
@@ -165,4 +164,4 @@ def load_network(folder: Path) -> tuple[PagesNetwork, Tokenizer]:
     except (OSError, RuntimeError, KeyError, SafetensorError) as error:
         reason = str(error).partition("\n")[0]
         raise JudgeError(f"{folder / WEIGHTS}: holds no encoder judge ({reason:.200})") from error
-    return network.float(), read_tokenizer(base or folder)
+    return network.float(), bert_tokenizer(base or folder)

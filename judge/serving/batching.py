@@ -4,8 +4,8 @@ One thread judges, so that the model never works on two batches at once and the 
 it works, what arrives waits; when it is done, up to ``max_batch`` of what waits are next. An idle judge gives
 the first sample ``max_wait_ms`` to be joined by others.
 
-Where the engine makes its own batches (:class:`judge.backends.base.BatchesItself`), every sample goes to it
-at once, in a thread of its own, until ``max_batch`` are in work; none waits for another's end.
+Where the engine makes its own batches (``at_once`` of :class:`judge.backends.Backend`), every sample goes to
+it at once, in a thread of its own, until ``max_batch`` are in work; none waits for another's end.
 """
 
 import asyncio

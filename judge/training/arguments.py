@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from judge.errors import InputError, unknown
+from judge.errors import InputError, require, unknown
 from judge.models import hardware
-from judge.models.quantization import require_bitsandbytes
 from judge.training.config import RunConfig, TrainingConfig
 from judge.training.launch import check_gpu
 
@@ -224,7 +223,7 @@ def optimizer_arguments(recipe: RunConfig) -> dict[str, Any]:
     """The optimizer and its rates. Raises ``InputError`` where it is not installed."""
     name = optimizer_of(recipe)
     if "8bit" in name:
-        require_bitsandbytes(f"optimizer {name}")
+        require(f"optimizer {name}", "train", "bitsandbytes")
     # lion_32bit is bitsandbytes' to transformers; judge.training.trainer takes judge.training.lion instead.
     rates = {"adam_beta2": 0.99} if "lion" in name else {}
     return {"optim": name, "learning_rate": recipe.learning_rate, **rates}

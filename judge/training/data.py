@@ -1,6 +1,6 @@
 """Training rows as token ids: read, fitted, rendered exactly as judging renders them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,8 @@ def load_examples(path: Path, fields: Sequence[str], renderer: Renderer, max_len
             check_messages(row[field], file=path, line=line, field=field)[-1]["content"] for field in fields
         ]
         try:
-            messages, cut = fit_prompt(prompt, renderer.count, max_length - _longest_reply(renderer, replies))
+            longest = max(len(renderer.tokenizer(reply)["input_ids"]) for reply in replies) + 4  # end of turn
+            messages, cut = fit_prompt(prompt, renderer.count, max_length - longest)
         except InputError as error:
             raise InputError(str(error), file=path, line=line) from None
         pairs = [renderer.completion_ids(messages, reply) for reply in replies]
@@ -121,11 +122,6 @@ def load_examples(path: Path, fields: Sequence[str], renderer: Renderer, max_len
 def _source(row: Mapping[str, Any]) -> str:
     meta = row.get("meta")
     return str(meta.get("source", "")) if isinstance(meta, Mapping) else ""
-
-
-def _longest_reply(renderer: Renderer, replies: Iterable[str]) -> int:
-    """Tokens to keep free for the longest reply and its end of turn."""
-    return max(len(renderer.tokenizer(reply)["input_ids"]) for reply in replies) + 4
 
 
 def check_cut_share(examples: Sequence[Example], limit: float, path: Path) -> None:

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import TrainingArguments, set_seed
 
-from judge.encoder.folder import WEIGHTS
+from judge.encoder.folder import TOKENIZER, WEIGHTS
 from judge.errors import InputError
 from judge.models.batching import by_length
 from judge.models.identity import ENCODER, read_identity
@@ -19,7 +19,6 @@ from judge.pages.checker import PagesJudge, describe_layout
 from judge.pages.examples import DocumentExamples, LabelledAnswer, by_document, counts
 from judge.pages.layout import Layout, Page, pages
 from judge.pages.model import PageBatch, load_network, start_network
-from judge.pages.reading import TOKENIZER
 from judge.shipped import model_path
 from judge.training.arguments import make_arguments, precision_of, run_arguments
 from judge.training.batches import BatchTrainer, judge_live, read_splits, refuse_no_validation

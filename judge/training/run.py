@@ -52,8 +52,7 @@ def train_and_save(
     """
     from transformers.trainer_callback import PrinterCallback
 
-    from judge.training.callbacks import Durability, Shown, Validation
-    from judge.training.clock import TimeLimit
+    from judge.training.callbacks import Durability, Shown, TimeLimit, Validation
 
     if sharding() and not (trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled):
         raise InputError(

@@ -14,7 +14,7 @@ from judge.backends.load import load_backend
 from judge.errors import InputError, JudgeWarning
 from judge.load import load_judge
 from judge.models.weights import load_model
-from judge.training import clock, dpo
+from judge.training import callbacks, dpo
 from judge.training.checkpoints import complete_checkpoints
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
@@ -157,7 +157,7 @@ def test_a_stopped_run_goes_on(
 
     whole = train_dpo(recipe("whole"))
     with monkeypatch.context() as patch, pytest.raises(Interrupted):
-        patch.setattr(clock, "TimeLimit", lambda *_: at_step(3))
+        patch.setattr(callbacks, "TimeLimit", lambda *_: at_step(3))
         train_dpo(recipe("parts", max_minutes=60))
     kept = complete_checkpoints(tmp_path / "parts")[-1]
     assert kept.step == 3 and not [path for path in kept.folder.iterdir() if path.is_dir()]

@@ -16,9 +16,8 @@ from judge.baselines.overlap import units
 from judge.baselines.rules import TrivialBaseline
 from judge.calibration.curve import Curve
 from judge.checker import Checker
-from judge.claims.checker import ClaimsJudge
+from judge.claims.checker import ClaimsJudge, read_claims, with_claims
 from judge.claims.fit import Labelled, compare, fit_claims
-from judge.claims.load import read_claims, with_claims
 from judge.claims.passages import LONGEST, nearest, passages
 from judge.claims.rule import ClaimsCalibration, any_wrong, combine
 from judge.errors import InputError, JudgeWarning

@@ -478,7 +478,7 @@ def test_the_rule_for_claims_is_that_of_one_judge(
         told.append(FIELD in identity)
         raise InputError("this is enough")
 
-    monkeypatch.setattr("judge.claims.load.with_claims", claims)
+    monkeypatch.setattr("judge.claims.checker.with_claims", claims)
     with pytest.raises(SystemExit):
         main(["serve", "--port", "0", *options])
     assert told == [ruled]

@@ -23,7 +23,7 @@ from judge.load import load_judge
 from judge.models.trained_on import FILE, fingerprint, read_trained_on
 from judge.prompting.prompts import LABEL_WORDS, PROMPT_VERSION, prompt_hash
 from judge.samples import read_samples
-from judge.training import clock
+from judge.training import callbacks
 from judge.training.card import taught_modes
 from judge.training.config import DPORecipe, SFTRecipe
 from judge.training.dpo import train_dpo
@@ -176,17 +176,17 @@ def test_prefix_sharing_changes_no_loss(
 def test_a_schedule_ends_in_time(resumed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that makes half of the steps in time goes through the whole schedule all the same."""
     now = [0.0]
-    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(callbacks, "time", SimpleNamespace(monotonic=lambda: now[0]))
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / 100))
-    limit = clock.TimeLimit(minutes=1)
+    limit = callbacks.TimeLimit(minutes=1)
     args, state = SimpleNamespace(device=torch.device("cpu")), SimpleNamespace(max_steps=100)
     control = SimpleNamespace(should_training_stop=False)
     limit.on_train_begin(args, state, control, lr_scheduler=SimpleNamespace(scheduler=scheduler))
     rates = []
     for step in range(49):  # a step takes a fiftieth of the time
         if resumed and step == 20:
-            limit = clock.TimeLimit(minutes=1, seconds=now[0])
+            limit = callbacks.TimeLimit(minutes=1, seconds=now[0])
             now[0] = 0.0  # the clock of another process
             scheduler.lr_lambdas = [lambda step: max(0.0, 1 - step / 100)]
             limit.on_train_begin(args, state, control, lr_scheduler=scheduler)

@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
-from eval.calibration import (
-    COVERAGES,
-    calibration,
-    expected_calibration_error,
-    selective_accuracy,
-)
+from eval.calibration import COVERAGES, calibration, selective_accuracy
 from judge.calibration.reliability import BINS, wilson
 from judge.types import Label, Verdict
 
@@ -46,18 +41,18 @@ def test_every_probability_is_in_one_bin_and_the_error_is_a_share(rows: list[tup
     assert all(
         part.low - rounding <= part.p_fail <= part.high + rounding for part in bins if part.p_fail is not None
     )
-    error = expected_calibration_error(labels, verdicts)
+    error = calibration(labels, verdicts).ece
     assert error is not None and 0 <= error <= 1
 
 
 def test_known_errors() -> None:
     calibrated = [F] * 8 + [P] * 2
-    assert expected_calibration_error(calibrated, [verdict(0.8)] * 10) == pytest.approx(0)
-    assert expected_calibration_error([P] * 10, [verdict(1.0)] * 10) == 1
+    assert calibration(calibrated, [verdict(0.8)] * 10).ece == pytest.approx(0)
+    assert calibration([P] * 10, [verdict(1.0)] * 10).ece == 1
     # Two bins: six samples at 0.95, of which three FAIL; four at 0.15, none.
     labels = [F] * 3 + [P] * 7
     verdicts = [verdict(0.95)] * 6 + [verdict(0.15)] * 4
-    assert expected_calibration_error(labels, verdicts) == pytest.approx(0.6 * 0.45 + 0.4 * 0.15)
+    assert calibration(labels, verdicts).ece == pytest.approx(0.6 * 0.45 + 0.4 * 0.15)
 
 
 def test_selective_accuracy() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from judge.models.known import known_config
+from judge.models.architecture import known_config
 from judge.types import Sample
 
 REHEARSAL = os.environ.get("JUDGE_GPU_TESTS") == "cpu"
