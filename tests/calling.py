@@ -1,8 +1,16 @@
-"""The command line, called in this process."""
+"""The command line, called in this process, and the types of fixtures of conftest.py."""
+
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner, Result
 
 from judge.cli.main import main
+
+ModelFolder = Callable[[str], Path]
+Refused = Callable[..., str]
 
 
 def call(*arguments: object) -> int:
@@ -12,3 +20,8 @@ def call(*arguments: object) -> int:
     code = caught.value.code
     assert isinstance(code, int)
     return code
+
+
+def invoke(app: typer.Typer, *arguments: object) -> Result:
+    """Run one command's app with these arguments; its errors are raised as they are."""
+    return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False)

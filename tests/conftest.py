@@ -39,6 +39,22 @@ def shared_data() -> Path:
     pytest.skip("no folder with the original data sets (JUDGE_DATA_DIR)")
 
 
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Calls a command that must end with ``code``, print nothing and say one line, which it returns."""
+    from tests.calling import call
+
+    def run(*arguments: object, code: int = 2) -> str:
+        capsys.readouterr()
+        assert call(*arguments) == code
+        said = capsys.readouterr()
+        assert said.out == "" and said.err.startswith("error: ")
+        assert said.err.count("\n") == 1 and "Traceback" not in said.err
+        return said.err
+
+    return run
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Headless Chromium; what needs it is skipped where it is not installed."""

@@ -1,10 +1,30 @@
-"""Made-up samples with texts that look like markup."""
+"""Made-up samples with texts that look like markup, and rows in the form of released sets."""
 
 import random
+from pathlib import Path
+from typing import Any
 
+from judge.files import write_json
 from judge.types import Label, Sample
 
 NASTY = "<script>window.broken = 1</script><img src=x onerror='window.broken = 1'> 𝔸 & <mark>"
+
+FACT: dict[str, Any] = {
+    "id": "a", "domain": "science", "question": "How many?", "reference_answer": "8", "source": "s",
+    "created_at": "2026-02", "metadata": {"type": "factual_qa"},
+}  # fmt: skip
+ONION = {
+    "category": "Plants", "entity": "Rose", "hallucination": "Rose is a fish.", "fact": "Rose is a plant.",
+    "context": "Roses grow.",
+}  # fmt: skip
+
+
+def put_tasks(folder: Path, rows: Any) -> Path:
+    """The tasks of open-factual-bench in a folder of benchmarks."""
+    path = folder / "open-factual-bench" / "tasks.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, rows)
+    return folder
 
 
 def make_samples(count: int, seed: int = 0) -> list[Sample]:

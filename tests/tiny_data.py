@@ -1,5 +1,6 @@
 """Tiny data sets, and recipes for short builds and trainings: towers and their heights."""
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterable
@@ -13,6 +14,11 @@ from judge.types import Label, Sample
 if TYPE_CHECKING:
     from data_pipeline.config import DataConfig
     from judge.training.config import EncoderRecipe
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON Lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def build_towers(folder: Path, documents: int, pairs: int) -> Path:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from transformers import GenerationConfig, MistralConfig, MistralForCausalLM
 
 from judge.backends.base import Decoding, Generation, LabelRequest
 from judge.backends.decoding import MEMORY_SHARE, Drawn, sample
@@ -85,8 +86,6 @@ def test_control_tokens_in_the_prefix_are_text(tiny_backend: Make) -> None:
 
 def sliding(tiny_backend: Make) -> TransformersBackend:
     """A model whose layers see eight tokens back."""
-    from transformers import MistralConfig, MistralForCausalLM
-
     chatml = tiny_backend("bytes").loaded
     torch.manual_seed(0)
     config = MistralConfig(
@@ -276,8 +275,6 @@ def test_nothing_comes_from_the_models_generation_config(
     model_folder: Callable[[str], Any], tmp_path: Any
 ) -> None:
     """Some models come with a repetition penalty, which would punish a judge for quoting the document."""
-    from transformers import GenerationConfig
-
     folder = shutil.copytree(model_folder("chatml"), tmp_path / "model")
     plain = TransformersBackend(load_model(str(folder)))
     own = {"top_k": 1, "top_p": 0.01, "min_p": 0.9, "no_repeat_ngram_size": 1, "num_beams": 2}

@@ -43,10 +43,11 @@ from judge.prompting.prompts import prompt_hash
 from judge.prompting.templates import TemplatePrompt
 from judge.samples import write_samples
 from judge.types import Label, Sample, Verdict
-from tests.calling import call
+from tests.calling import ModelFolder, Refused, call
+from tests.tiny_data import rows_of
 
 METHODS: tuple[Method, ...] = ("platt", "temperature", "isotonic")
-ModelFolder = Callable[[str], Path]
+Judged = tuple[Path, Path, list[Sample]]
 
 
 def sigmoid(odds: float) -> float:
@@ -309,9 +310,7 @@ def test_a_damaged_file(tmp_path: Path, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def judged(
-    model_folder: ModelFolder, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Path, list[Sample]]:
+def judged(model_folder: ModelFolder, tmp_path_factory: pytest.TempPathFactory) -> Judged:
     """A copy of a tiny model, and samples whose labels mostly follow its own opinion, with some noise."""
     folder = tmp_path_factory.mktemp("judge")
     for file in model_folder("chatml").iterdir():
@@ -328,7 +327,7 @@ def judged(
     return folder, folder / "data.jsonl", samples
 
 
-def test_the_command(judged: tuple[Path, Path, list[Sample]], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(judged: Judged, capsys: pytest.CaptureFixture[str]) -> None:
     folder, data, samples = judged
     raw = load_judge(str(folder))
     assert call("calibrate", "--model", folder, "--data", data, "--set", "target_recall=0.95") == 0
@@ -358,7 +357,7 @@ def test_the_command(judged: tuple[Path, Path, list[Sample]], capsys: pytest.Cap
 
 @pytest.mark.filterwarnings("error::judge.errors.JudgeWarning")
 def test_a_calibration_belongs_to_a_number_format(
-    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    judged: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("bitsandbytes")
     folder, data, samples = tmp_path / "judge", judged[1], judged[2][:4]
@@ -397,7 +396,7 @@ def test_a_calibration_belongs_to_a_number_format(
 
 
 def test_auto_is_bfloat16_where_the_calibration_holds_in_it(
-    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from judge.models import hardware
 
@@ -426,7 +425,7 @@ def test_auto_is_bfloat16_where_the_calibration_holds_in_it(
 
 
 def test_the_command_line_warns_in_one_line(
-    judged: tuple[Path, Path, list[Sample]],
+    judged: Judged,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -459,7 +458,10 @@ def test_too_few_samples_are_refused(fails: int, documents: int, found: str | No
 
 
 def test_gold_labels_in_words_of_ones_own(
-    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    judged: Judged,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    refused: Refused,
 ) -> None:
     """Numbers may mean either label: nothing is fitted or measured before it is said which."""
     folder, _, samples = judged
@@ -469,11 +471,11 @@ def test_gold_labels_in_words_of_ones_own(
     before = (folder / "judge.json").read_bytes()
     commands = (("calibrate", "--data", file), ("eval", "--set", "bootstrap=0", "--json", "--samples", file))
     for command in commands:
-        assert call(*command, "--model", folder, "--encoding", "cp1252") == 2
-        assert "may mean hallucinated or supported; say which: --gold-labels" in capsys.readouterr().err
+        assert "may mean hallucinated or supported; say which: --gold-labels" in refused(
+            *command, "--model", folder, "--encoding", "cp1252"
+        )
         for wrong in ("1", "1=MAYBE", "=PASS"):
-            assert call(*command, "--model", folder, "--gold-labels", wrong) == 2
-            assert "--gold-labels" in capsys.readouterr().err
+            assert "--gold-labels" in refused(*command, "--model", folder, "--gold-labels", wrong)
     assert (folder / "judge.json").read_bytes() == before
     for command in commands:
         said = ("--encoding", "cp1252", "--gold-labels", "0=pass, 1=FAIL")
@@ -482,9 +484,7 @@ def test_gold_labels_in_words_of_ones_own(
     (folder / "judge.json").write_bytes(before)
 
 
-def test_wrong_calls(
-    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_calls(judged: Judged, tmp_path: Path, refused: Refused) -> None:
     folder, data, samples = judged
     write_samples(tmp_path / "open.jsonl", [samples[0], replace(samples[1], label=None)])
     write_samples(tmp_path / "few.jsonl", samples[:4])
@@ -495,8 +495,7 @@ def test_wrong_calls(
         (("--model", folder, "--data", tmp_path / "few.jsonl"), "few.jsonl: holds "),
         (("--model", folder, "--data", tmp_path / "none.jsonl"), "no such file"),
     ]:
-        assert call("calibrate", *arguments) == 2
-        assert message in capsys.readouterr().err
+        assert message in refused("calibrate", *arguments)
     assert (folder / "judge.json").read_bytes() == before
     with pytest.raises(InputError, match="a rule without a threshold"):
         load_judge("floor:length", threshold="0.3")
@@ -505,15 +504,17 @@ def test_wrong_calls(
 
 
 @pytest.mark.parametrize("model", ["floor:length", "selfcheck:judge"])
-def test_what_has_no_threshold_refuses_one(
-    model: str, judged: tuple[Path, Path, list[Sample]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("eval", "--model", model, "--samples", judged[1], "--threshold", "0.3") == 2
-    assert "omit --threshold" in capsys.readouterr().err
+def test_what_has_no_threshold_refuses_one(model: str, judged: Judged, refused: Refused) -> None:
+    assert "omit --threshold" in refused(
+        "eval", "--model", model, "--samples", judged[1], "--threshold", "0.3"
+    )
 
 
 def test_a_rate_moves_probabilities_and_leaves_labels(
-    judged: tuple[Path, Path, list[Sample]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    judged: Judged,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    refused: Refused,
 ) -> None:
     folder, data, samples = judged
     assert call("calibrate", "--model", folder, "--data", data) == 0
@@ -527,8 +528,7 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
 
     out = tmp_path / "verdicts.jsonl"
     assert call("batch", data, "-o", out, "--model", folder, "--prior", 0.05) == 0
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [row["p_fail"] for row in rows] == pytest.approx(
+    assert [row["p_fail"] for row in rows_of(out)] == pytest.approx(
         [one.p_fail for one in rare.check(samples)], abs=1e-4
     )
     capsys.readouterr()
@@ -540,8 +540,6 @@ def test_a_rate_moves_probabilities_and_leaves_labels(
         (raw, 0.1, "this judge has no calibration that holds here; judge calibrate fits one"),
         ("selfcheck:judge", 0.1, "omit --prior"),
     ]:
-        assert call("eval", "--model", model, "--samples", data, "--prior", rate) == 2
-        assert message in capsys.readouterr().err
+        assert message in refused("eval", "--model", model, "--samples", data, "--prior", rate)
     other = ("-o", tmp_path / "claims.jsonl", "--claims")
-    assert call("batch", data, *other, "--model", folder, "--prior", 0.05) == 2
-    assert "omit --prior or --claims" in capsys.readouterr().err
+    assert "omit --prior or --claims" in refused("batch", data, *other, "--model", folder, "--prior", 0.05)

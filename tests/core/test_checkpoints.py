@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
+import judge.training.run as run
 from benchmarks.training_drill import difference
 from judge.cli.train import run_recipe
 from judge.errors import InputError, JudgeError
@@ -30,7 +32,7 @@ from judge.training.config import SFTRecipe
 from judge.training.sft import train_sft
 from judge.training.stopping import Interrupted, StopSignals
 from judge.training.weights import move_into
-from tests.calling import call
+from tests.calling import Refused
 from tests.tiny_data import at_step, training
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,8 +97,6 @@ def test_a_stopped_run_goes_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    import torch
-
     handlers = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     with pytest.raises(
         Interrupted, match=rf"stopped after step 3 of {STEPS}; .*/checkpoint-3 keeps the state"
@@ -204,8 +204,6 @@ def test_a_judge_is_whole_before_its_mark(
     folder: Path, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A crash while files are being renamed: the earlier judge is gone, and the run can be ended."""
-    import judge.training.run as run
-
     output = tmp_path / "out"
     shutil.copytree(undisturbed, output)
 
@@ -367,7 +365,7 @@ def test_work_is_not_lost_by_starting_anew(folder: Path, tmp_path: Path) -> None
 
 
 def test_a_trained_judge_is_replaced_only_where_that_is_asked_for(
-    folder: Path, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, undisturbed: Path, tmp_path: Path, refused: Refused
 ) -> None:
     """The command says so before it loads a model; a new run removes the checkpoints of an old one."""
     output = shutil.copytree(undisturbed, tmp_path / "out")
@@ -375,11 +373,9 @@ def test_a_trained_judge_is_replaced_only_where_that_is_asked_for(
     values = recipe(folder, output, max_steps=1).model_dump(mode="json")
     file = tmp_path / "sft.yaml"
     file.write_text(json.dumps({**values, "model": "none/none"}))  # JSON is YAML
-    assert call("sft", file) == 2
-    assert f"{output}: holds a trained judge; give another output, or add" in capsys.readouterr().err
+    assert f"{output}: holds a trained judge; give another output, or add" in refused("sft", file)
     with locked(output, folder=True):
-        assert call("sft", file, "--overwrite") == 2
-    assert "another run is writing here" in capsys.readouterr().err
+        assert "another run is writing here" in refused("sft", file, "--overwrite")
     assert (output / "judge.json").read_bytes() == before
     make_checkpoint(output, 2, {})
     train_sft(recipe(folder, output, max_steps=1, checkpoints=0, overwrite=True))

@@ -27,7 +27,7 @@ from judge.load import load_judge
 from judge.prompting.sentences import claim_spans
 from judge.samples import write_samples
 from judge.types import Label, Mode, Sample, Span, Verdict, verdict_from_json, verdict_to_json
-from tests.calling import call
+from tests.calling import ModelFolder, call
 
 BRIDGE = (
     "The Tarn Bridge was designed by Ada Holst and opened in 1931, after nine years of quarrels about its "
@@ -284,7 +284,7 @@ def test_check_names_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_calibrate_keeps_the_rule_beside_the_model(
-    model_folder: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model_folder: ModelFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import shutil
 

@@ -39,51 +39,32 @@ def load(folder: Path, text: str, *overrides: str) -> Outer:
 
 
 @pytest.mark.parametrize(
-    ("text", "field", "message"),
+    ("text", "message"),
     [
-        ("name: a\nstep: 3", "step", "unknown key 'step'; did you mean 'steps'"),
+        ("name: a\nstep: 3", ": field 'step': .*unknown key 'step'; did you mean 'steps'"),
         (
             "name: a\ninner: {rnk: 3}",
-            "inner.rnk",
-            r"unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale",
+            r": field 'inner.rnk': .*unknown key 'rnk'; did you mean 'rank'\? \(known: rank, scale",
         ),
-        ("name: a\nseveral: [{rnk: 3}]", "several.0.rnk", "unknown key 'rnk'; did you mean 'rank'"),
-        ("name: a\nnamed: {x: {rnk: 3}}", "named.x.rnk", "unknown key 'rnk'; did you mean 'rank'"),
-        ("rate: 3", "name", "is missing"),
-        ("name: a\nsteps: 0", "steps", "greater than 0, found 0"),
-        ("name: a\nkind: three", "kind", "'one' or 'two', found 'three'"),
-        ("name: a\nsteps: 0\nrate: x\nfoo: 1", "rate", r"\(and 2 more problems\)"),
+        ("name: a\nseveral: [{rnk: 3}]", ": field 'several.0.rnk': .*unknown key 'rnk'; did you mean 'rank'"),
+        ("name: a\nnamed: {x: {rnk: 3}}", ": field 'named.x.rnk': .*unknown key 'rnk'; did you mean 'rank'"),
+        ("rate: 3", ": field 'name': .*is missing"),
+        ("name: a\nsteps: 0", ": field 'steps': .*greater than 0, found 0"),
+        ("name: a\nkind: three", ": field 'kind': .*'one' or 'two', found 'three'"),
+        ("name: a\nsteps: 0\nrate: x\nfoo: 1", r": field 'rate': .*\(and 2 more problems\)"),
+        ("name: forbidden", ": Value error, this name is taken"),  # a rule over several keys names no field
+        ("", ": holds no mapping of keys to values"),
+        ("- a\n- b", ": holds no mapping of keys to values"),
+        ("name: a\nrate: [1, 2\nsteps: 3\n", ":3: is not valid YAML"),
+        ("name: a\n\tsteps: 3", ":2: is not valid YAML"),
+        ("name: 'a", ":1: is not valid YAML"),
+        ("name: !!python/object/apply:os.getcwd []", ".*is not valid YAML"),  # YAML cannot make objects
+        ("name: a\x00b", ".*is not valid YAML"),
     ],
 )
-def test_a_wrong_config(text: str, field: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=rf"config\.yaml: field '{field}': .*{message}"):
+def test_a_wrong_config(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"config\.yaml{message}"):
         load(tmp_path, text)
-
-
-def test_a_rule_over_several_keys_names_no_field(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"config\.yaml: Value error, this name is taken"):
-        load(tmp_path, "name: forbidden")
-
-
-@pytest.mark.parametrize("text", ["", "- a\n- b"])
-def test_no_mapping(text: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"config\.yaml: holds no mapping of keys to values"):
-        load(tmp_path, text)
-
-
-@pytest.mark.parametrize(
-    ("text", "line"), [("name: a\nrate: [1, 2\nsteps: 3\n", 3), ("name: a\n\tsteps: 3", 2), ("name: 'a", 1)]
-)
-def test_broken_yaml_names_the_line(text: str, line: int, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=rf"config\.yaml:{line}: is not valid YAML"):
-        load(tmp_path, text)
-
-
-def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not valid YAML"):
-        load(tmp_path, "name: !!python/object/apply:os.getcwd []")
-    with pytest.raises(InputError, match="is not valid YAML"):
-        load(tmp_path, "name: a\x00b")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,21 +12,30 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from judge.calibration.curve import Curve
 from judge.claims import ClaimsJudge
 from judge.encoder.checker import EncoderJudge
-from judge.encoder.examples import token_labels
+from judge.encoder.examples import Item, token_labels
+from judge.encoder.folder import read_tokenizer
 from judge.encoder.heads import parse_labels, read_head
 from judge.encoder.load import load_encoder
+from judge.encoder.network import start_network
+from judge.encoder.packed import ADAPTER
 from judge.encoder.packing import pack
 from judge.encoder.pairs import Form, Pairing
 from judge.encoder.spans import unsupported_words
 from judge.errors import InputError, JudgeError
 from judge.files import write_jsonl
 from judge.load import load_judge
+from judge.training.dressings import with_dressed
+from judge.training.encoder import start, train_encoder
+from judge.training.encoder_trainer import EncoderTrainer, collate, mixed_batches
+from judge.training.stopping import Interrupted
 from judge.types import Label, Sample, Span
-from tests.calling import call
+from tests.calling import ModelFolder, call
 from tests.encoders import ARCHITECTURES, NLI, WORDS, save_judge, save_model
 from tests.tiny_data import at_step, build_towers
 from tests.tiny_data import encoder_recipe as recipe
@@ -100,8 +108,6 @@ def test_unclear_classes_are_an_error(names: dict[int, str], labels: str | None,
 
 
 def pairing_of(folder: Path, **form: Any) -> Pairing:
-    from judge.encoder.folder import read_tokenizer
-
     return Pairing(read_tokenizer(folder), Form.model_validate(form))
 
 
@@ -154,8 +160,6 @@ def test_what_is_not_read_is_counted(bert: Path) -> None:
 @pytest.mark.parametrize("kind", list(ARCHITECTURES))
 def test_a_classifier_of_the_hub_is_a_judge(kind: str, tmp_path: Path) -> None:
     """p(FAIL) is 1 less entailment, as transformers' own model and tokenizer give it."""
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
     save_model(tmp_path, kind, "ForSequenceClassification", NLI)
     judge = load_judge(str(tmp_path))
     one = sample("it is 23 m high .")
@@ -321,9 +325,7 @@ def test_an_encoder_without_a_head_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_a_missing_weight_is_an_error(kind: str, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
-    from safetensors.torch import load_file, save_file
-
+def test_a_missing_weight_is_an_error(kind: str, tmp_path: Path, model_folder: ModelFolder) -> None:
     folder = tmp_path / "m"
     if kind == "encoder":
         save_model(folder, "bert", "ForSequenceClassification", NLI)
@@ -337,7 +339,7 @@ def test_a_missing_weight_is_an_error(kind: str, tmp_path: Path, model_folder: C
         load_judge(str(folder))
 
 
-def test_what_encoders_do_not_take(tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
+def test_what_encoders_do_not_take(tmp_path: Path, model_folder: ModelFolder) -> None:
     save_model(tmp_path, "bert", "ForSequenceClassification", NLI)
     for options in ({"mode": "reason"}, {"backend": "vllm"}):
         with pytest.raises(InputError, match="encoder"):
@@ -401,10 +403,6 @@ def test_labels_of_tokens(bert: Path) -> None:
 
 def test_each_architecture_learns_is_saved_and_judges(base: Path, towers: Path, tmp_path: Path) -> None:
     """What is saved is the network that was trained, a classifier that transformers reads too."""
-    from transformers import AutoModelForSequenceClassification
-
-    from judge.training.encoder import train_encoder
-
     out = tmp_path / "judge"
     summary = train_encoder(recipe(base, towers, out, learning_rate=3e-3, evaluations=1, judged_samples=10))
     assert summary["losses"][0]["loss"] < 3 and summary["best"]["auroc"] is not None
@@ -433,8 +431,6 @@ def test_each_architecture_learns_is_saved_and_judges(base: Path, towers: Path, 
 
 def test_an_encoder_learns(bert: Path, towers: Path, tmp_path: Path) -> None:
     """A tiny network learns some answers by heart."""
-    from judge.training.encoder import train_encoder
-
     summary = train_encoder(
         recipe(bert, towers, tmp_path / "out", epochs=20, learning_rate=5e-3, dressings=1)
     )
@@ -450,11 +446,6 @@ def test_an_encoder_learns(bert: Path, towers: Path, tmp_path: Path) -> None:
 def test_a_stopped_run_resumes_to_the_same_weights(
     kind: str, more: dict[str, Any], towers: Path, tmp_path: Path
 ) -> None:
-    from safetensors.torch import load_file
-
-    from judge.training.encoder import train_encoder
-    from judge.training.stopping import Interrupted
-
     model = save_model(tmp_path / kind, kind, "Model")
     whole = train_encoder(recipe(model, towers, tmp_path / "whole", **more))
     assert whole["steps"] > 3
@@ -478,9 +469,6 @@ def test_a_stopped_run_resumes_to_the_same_weights(
 
 def test_long_documents_train_by_their_best_window(bert: Path) -> None:
     """The loss of a sample is that of the logit that judging takes."""
-    from judge.encoder.network import start_network
-    from judge.training.encoder_trainer import EncoderTrainer, collate
-
     network, _ = start_network(str(bert), token_head=False)
     pairing = pairing_of(bert, window_tokens=64)
     long = [
@@ -500,8 +488,6 @@ def test_long_documents_train_by_their_best_window(bert: Path) -> None:
 @pytest.mark.parametrize("names", [{0: "entailment", 1: "not_entailment"}, {0: "LABEL_0"}])
 def test_a_classifier_keeps_what_it_knows(names: dict[int, str], tmp_path: Path) -> None:
     """Training starts at the order in which the classifier puts answers already."""
-    from judge.encoder.network import start_network
-
     save_model(tmp_path, "bert", "ForSequenceClassification", names)
     before = load_judge(str(tmp_path))
     network, _ = start_network(str(tmp_path), token_head=False)
@@ -514,8 +500,6 @@ def test_a_classifier_keeps_what_it_knows(names: dict[int, str], tmp_path: Path)
 
 
 def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path) -> None:
-    from judge.training.encoder import train_encoder
-
     rows = [
         {
             "id": label,
@@ -542,8 +526,6 @@ def test_what_cannot_be_trained_is_told(bert: Path, towers: Path, tmp_path: Path
 
 
 def test_a_judge_that_is_trained_on_keeps_its_form(tmp_path: Path) -> None:
-    from judge.training.encoder import start
-
     judge = save_judge(tmp_path / "judge")
     for changed in ({"sentences": "worst"}, {"window_tokens": 40}):
         with pytest.raises(InputError, match=f"{next(iter(changed))}': .*was trained with (whole|64),"):
@@ -561,16 +543,12 @@ def trained(
     request: pytest.FixtureRequest, bert: Path, towers: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A judge of the tiny BERT."""
-    from judge.training.encoder import train_encoder
-
     out = tmp_path_factory.mktemp("trained") / "judge"
     train_encoder(recipe(bert, towers, out, learning_rate=1e-3, reads=request.param))
     return out
 
 
 def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_path: Path) -> None:
-    from judge.encoder.packed import ADAPTER
-
     command = ("pack", trained, "--out", tmp_path / "small", "--base", bert)
     assert [call(*command), call(*command)] == [0, 2]  # exists already
     assert (tmp_path / "small" / ADAPTER).stat().st_size < 0.5 * (
@@ -583,8 +561,6 @@ def test_an_adapter_is_the_judge_in_an_eighth(bert: Path, trained: Path, tmp_pat
 
 def test_training_continues_from_an_adapter(bert: Path, trained: Path, towers: Path, tmp_path: Path) -> None:
     """It starts as the judge that was packed, and says so; the encoder below stays the first one."""
-    from judge.training.encoder import train_encoder
-
     start, out = tmp_path / "small", tmp_path / "more"
     assert call("pack", trained, "--out", start, "--base", bert) == 0
     train_encoder(recipe(start, towers, out, max_steps=1, learning_rate=1e-12))
@@ -611,9 +587,6 @@ def test_sentences_of_an_answer(trained: Path) -> None:
 )
 def test_batches_hold_every_sample_once(lengths: list[list[int]], seed: int) -> None:
     """No batch is larger than it may be, unless one sample alone is; a pair that fits stays together."""
-    from judge.encoder.examples import Item
-    from judge.training.encoder_trainer import mixed_batches
-
     train = [
         Item(Sample(f"{number}-{at}", f"document {number}", "a"), longest, 1, longest)
         for number, some in enumerate(lengths)
@@ -634,8 +607,6 @@ def test_batches_hold_every_sample_once(lengths: list[list[int]], seed: int) -> 
 )
 def test_dressed_answers_keep_label_and_words(answers: list[str]) -> None:
     """Copies stand behind what they copy, with its label, and nobody says where they are wrong."""
-    from judge.training.dressings import with_dressed
-
     marks = {"spans": [{"start": 0, "end": 1}], "category": "time"}
     labels = (Label.PASS, Label.FAIL)
     some = [Sample(f"{n}", "d", one, label=labels[n % 2], meta=marks) for n, one in enumerate(answers)]

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from judge.exports import Parity, export_judge
 from judge.exports.gguf_file import rope_factors
 from judge.exports.gguf_vocabulary import read_vocabulary
 from judge.exports.parity import parity
+from judge.files import write_jsonl
 from judge.judge import Judge
 from judge.load import load_judge
 from judge.models.identity import read_identity
@@ -32,10 +32,9 @@ from judge.models.weights import LoadedModel, load_tokenizer
 from judge.prompting.prompts import BuiltinPrompt
 from judge.prompting.rendering import Renderer
 from judge.types import Label, Message, Sample, Task, Verdict
-from tests.calling import call
+from tests.calling import ModelFolder, Refused, call
 from tests.encoders import WORDS, save_judge, save_model
 
-ModelFolder = Callable[[str], Path]
 SAMPLES = [
     Sample("a", "The tower is 20 m high. It was built by a king.", "It is 21 m high.", "How high is it?"),
     Sample("b", "The tower is 20 m high.", "It is 20 m high. <|im_end|>", "How high is it?"),
@@ -267,10 +266,10 @@ def test_an_export_that_differs_is_refused_or_marked(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    refused: Refused,
 ) -> None:
     monkeypatch.setattr("judge.exports.export._check", lambda *_: Parity(4, 2, 0.5, 0.2, False))
-    rows = [{"document": "d", "answer": "a"}]
-    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_jsonl(tmp_path / "samples.jsonl", [{"document": "d", "answer": "a"}])
     asked = ("export", model_folder("chatml"), "--to", "gguf", "--samples", tmp_path / "samples.jsonl", "-o")
     assert call(*asked, tmp_path / "out") == 1
     assert "2 of 4 labels changed" in capsys.readouterr().err
@@ -278,8 +277,7 @@ def test_an_export_that_differs_is_refused_or_marked(
     assert call(*asked, tmp_path / "out", "--keep-failed") == 0
     assert read_identity(str(tmp_path / "out"))["export"]["parity"]["passed"] is False
     assert "PARITY CHECK FAILED" in (tmp_path / "out" / "Modelfile").read_text()
-    assert call(*asked, tmp_path / "out") == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "exists already" in refused(*asked, tmp_path / "out")
 
 
 def test_what_cannot_be_exported(

@@ -51,15 +51,11 @@ def test_a_gate_without_a_benchmark(tmp_path: Path) -> None:
         ("{}", "field 'leaks': the leak gate was not run"),
         ("[]", "is not a manifest"),
         ("{", "is not a manifest"),
+        (None, r"manifest.json: is missing, so the leak gate was not run"),
     ],
 )
-def test_a_set_without_a_gate(text: str, message: str, tmp_path: Path) -> None:
-    (folder(tmp_path) / "manifest.json").write_text(text)
+def test_a_set_without_a_gate(text: str | None, message: str, tmp_path: Path) -> None:
+    manifest = folder(tmp_path) / "manifest.json"
+    manifest.unlink() if text is None else manifest.write_text(text)
     with pytest.raises(InputError, match=message):
-        data_file(recipe(tmp_path), NAME)
-
-
-def test_a_set_without_a_manifest(tmp_path: Path) -> None:
-    (folder(tmp_path) / "manifest.json").unlink()
-    with pytest.raises(InputError, match=r"manifest.json: is missing, so the leak gate was not run"):
         data_file(recipe(tmp_path), NAME)

@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from judge.errors import InputError
 from judge.models import hardware
@@ -51,8 +52,6 @@ def test_formats_that_a_device_cannot_train_in(device: Device, precision: str) -
 
 @pytest.mark.parametrize("rank", [0, 3])
 def test_a_process_has_the_gpu_of_its_rank(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
     cards = [SimpleNamespace(name=f"GPU {i}", total_memory=i * GIB, major=7, minor=5) for i in range(4)]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_properties", cards.__getitem__)
@@ -65,8 +64,6 @@ def test_a_process_has_the_gpu_of_its_rank(rank: int, monkeypatch: pytest.Monkey
 def test_memory_is_that_of_the_container(
     limit: str, share: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import torch
-
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(hardware, "MEMORY_LIMIT", tmp_path / "none")
     whole = this_device().memory_bytes
@@ -81,8 +78,6 @@ def test_memory_is_that_of_the_container(
 def test_a_cpu_with_bfloat16(
     flags: str | None, has: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import torch
-
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     if flags is not None:
         (tmp_path / "cpuinfo").write_text(flags)

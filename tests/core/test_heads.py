@@ -1,7 +1,5 @@
 """Logits in float32 from weights of 16 bits, and the model as it was afterwards."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +8,7 @@ import torch
 from judge.models.float32_linear import CHUNK, float32_linear
 from judge.models.heads import float32_head
 from judge.models.weights import load_model
+from tests.calling import ModelFolder
 
 IDS = torch.arange(5, 45).unsqueeze(0)
 
@@ -23,7 +22,7 @@ def logits(model: Any) -> torch.Tensor:
 @pytest.mark.parametrize("name", ["chatml", "adapter"])
 @pytest.mark.parametrize("chunk", [7, 100_000])
 def test_the_head_alone_is_float32(
-    name: str, chunk: int, model_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    name: str, chunk: int, model_folder: ModelFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(CHUNK, "cpu", chunk)
     model = load_model(str(model_folder(name)), precision="bfloat16").model.eval()
@@ -69,14 +68,14 @@ def test_gradients_are_those_of_float32_weights(
     assert found[0] is not None and found[0].dtype == torch.float32
 
 
-def test_an_error_inside_leaves_the_model_as_it_was(model_folder: Callable[[str], Path]) -> None:
+def test_an_error_inside_leaves_the_model_as_it_was(model_folder: ModelFolder) -> None:
     model = load_model(str(model_folder("chatml")), precision="bfloat16").model
     with pytest.raises(ZeroDivisionError), float32_head(model):
         raise ZeroDivisionError
     assert logits(model).dtype == torch.bfloat16
 
 
-def test_float32_weights_are_left_alone(model_folder: Callable[[str], Path]) -> None:
+def test_float32_weights_are_left_alone(model_folder: ModelFolder) -> None:
     model = load_model(str(model_folder("chatml")), precision="float32").model
     plain = logits(model)
     with float32_head(model):

@@ -1,7 +1,5 @@
 """Attack texts: every family says what it should, and none can change the structure of a prompt."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +16,6 @@ from judge.injections import (
     inject,
 )
 from judge.prompting.prompts import LABEL_WORDS, BuiltinPrompt, split_document
-from judge.prompting.templates import TemplatePrompt
 from judge.types import LANGUAGES, MODES, Label, Language, Mode, Sample
 
 WORDLESS = {"opener", "symbol", "zero_width", "look_alike", "encoded", CONTROL}
@@ -112,25 +109,3 @@ def test_no_attack_opens_or_closes_a_field_of_the_prompt(place: Place, mode: Mod
                 assert "<|" not in message["content"]
                 split = split_document(message["content"])
                 assert split is not None and clean.startswith(split[0])
-
-
-def test_a_users_template_never_runs_an_attack(tmp_path: Path) -> None:
-    (tmp_path / "judge.jinja").write_text("D: {{ document }} A: {{ answer }}")
-    prompt = TemplatePrompt(tmp_path / "judge.jinja")
-    for text in attack_texts("template", "en", Label.PASS):
-        (message,) = prompt.messages(sample(answer=text), "verdict")
-        assert message["content"] == f"D: The tower is 20 m high. A: {text}"
-
-
-@pytest.mark.parametrize("model", ["chatml", "gemma", "bare"])
-def test_no_attack_makes_a_control_token(model: str, tiny_backend: Callable[..., Any]) -> None:
-    renderer = tiny_backend(model).renderer
-    special = set(tiny_backend(model).loaded.tokenizer.all_special_ids)
-
-    def controls(item: Sample) -> list[int]:
-        ids = renderer.encode(renderer.prompt_text(BuiltinPrompt().messages(item, "verdict")))
-        return [token for token in ids if token in special]
-
-    clean = controls(sample())
-    for text in attack_texts("role_tag", "en", Label.PASS):
-        assert controls(sample(answer=text)) == controls(sample(document=text)) == clean

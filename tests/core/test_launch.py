@@ -13,7 +13,7 @@ from judge.training import launch
 from judge.training.arguments import common_arguments, precision_of, weight_precision_of
 from judge.training.config import SFTRecipe
 from judge.training.launch import check_gpu, obey_launcher, use_one_gpu
-from tests.calling import call
+from tests.calling import Refused
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKS = ("ACCELERATE_MIXED_PRECISION", "ACCELERATE_USE_CPU", "LOCAL_RANK", "CUDA_VISIBLE_DEVICES")
@@ -107,13 +107,11 @@ def test_a_build_without_cuda_and_a_machine_without_a_driver(
 
 
 def test_the_command_refuses_before_it_reads_anything(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     fake_torch(monkeypatch, "13.0", "too old", "nvidia-smi")
     monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "no")
-    assert call("sft", "nowhere.yaml") == 2
-    error = capsys.readouterr().err
-    assert "the launch config is for GPUs" in error and error.count("\n") == 1
+    assert "the launch config is for GPUs" in refused("sft", "nowhere.yaml")
 
 
 @pytest.mark.parametrize(

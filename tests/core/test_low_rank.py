@@ -2,20 +2,23 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 
 from judge.errors import InputError
+from judge.files import write_json
 from judge.load import load_judge
+from judge.models import base, bundled
+from judge.models.low_rank import lower_rank, nearest
 from judge.models.trained_on import read_trained_on, write_trained_on
 from judge.types import Sample
-from tests.calling import call
+from tests.calling import ModelFolder, Refused, call
 
-ModelFolder = Callable[[str], Path]
 ASKED = [
     Sample(id=str(at), document="The tower is red.", answer=text) for at, text in enumerate(("red", "low"))
 ]
@@ -26,10 +29,6 @@ ASKED = [
 def test_no_product_of_that_rank_is_nearer(
     rank: int, inputs: int, outputs: int, wanted: int, seed: int
 ) -> None:
-    import torch
-
-    from judge.models.low_rank import nearest
-
     chance = torch.Generator().manual_seed(seed)
     down, up = torch.randn(rank, inputs, generator=chance), torch.randn(outputs, rank, generator=chance)
     smaller, wider, squares = nearest(down, up, wanted)
@@ -58,8 +57,6 @@ def test_a_judge_of_a_lower_rank(model_folder: ModelFolder, tmp_path: Path) -> N
 
 def test_the_mean_of_several_judges(model_folder: ModelFolder, tmp_path: Path) -> None:
     """Two judges whose changes are three times and once those of one: their mean changes twice as much."""
-    from safetensors.torch import load_file, save_file
-
     judge, threefold, double = model_folder("adapter"), tmp_path / "threefold", tmp_path / "double"
     factors = load_file(judge / "adapter_model.safetensors")
     config = json.loads((judge / "adapter_config.json").read_text())
@@ -79,37 +76,30 @@ def test_the_mean_of_several_judges(model_folder: ModelFolder, tmp_path: Path) -
     assert read_trained_on(str(tmp_path / "mean")) == read_trained_on(str(judge)) | {b"12345678"}
 
 
-def test_what_has_no_mean(
-    model_folder: ModelFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_has_no_mean(model_folder: ModelFolder, tmp_path: Path, refused: Refused) -> None:
     judge, other = model_folder("adapter"), tmp_path / "other"
     shutil.copytree(judge, other)
     (other / "judge.json").write_text('{"prompt_hash": "of another"}')
-    assert call("pack", judge, other, "-o", tmp_path / "out", "--rank", 2) == 2
-    assert "has another prompt than" in capsys.readouterr().err
+    assert "has another prompt than" in refused("pack", judge, other, "-o", tmp_path / "out", "--rank", 2)
     (other / "judge.json").write_text('{"recipe": {"quantization": "nf4"}}')
-    assert call("pack", judge, other, "-o", tmp_path / "out", "--rank", 2) == 2
-    assert "has another quantization of the base than" in capsys.readouterr().err
+    assert "has another quantization of the base than" in refused(
+        "pack", judge, other, "-o", tmp_path / "out", "--rank", 2
+    )
     hub = [tmp_path / "one", tmp_path / "two"]
     for folder in hub:  # on models of the Hub, which have no files here to tell them apart
         shutil.copytree(judge, folder)
         config = json.loads((folder / "adapter_config.json").read_text())
         config["base_model_name_or_path"] = f"owner/{folder.name}"
         (folder / "adapter_config.json").write_text(json.dumps(config))
-    assert call("pack", *hub, "-o", tmp_path / "out", "--rank", 2) == 2
-    assert "has another base than" in capsys.readouterr().err
-    assert call("pack", model_folder("chatml"), other, "-o", tmp_path / "out") == 2
-    assert "--rank 16" in capsys.readouterr().err
-    assert call("pack", tmp_path / "nowhere", "--out", tmp_path / "out") == 2
-    assert "nowhere: no folder of that name here" in capsys.readouterr().err
+    assert "has another base than" in refused("pack", *hub, "-o", tmp_path / "out", "--rank", 2)
+    assert "--rank 16" in refused("pack", model_folder("chatml"), other, "-o", tmp_path / "out")
+    assert "nowhere: no folder of that name here" in refused(
+        "pack", tmp_path / "nowhere", "--out", tmp_path / "out"
+    )
     assert not (tmp_path / "out").exists()
 
 
-def test_what_cannot_be_made_smaller(
-    model_folder: ModelFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from judge.models.low_rank import lower_rank
-
+def test_what_cannot_be_made_smaller(model_folder: ModelFolder, tmp_path: Path, refused: Refused) -> None:
     with pytest.raises(InputError, match="is not a LoRA judge"):
         lower_rank([model_folder("chatml")], tmp_path / "out", 1)
     odd = tmp_path / "odd"
@@ -119,20 +109,13 @@ def test_what_cannot_be_made_smaller(
     with pytest.raises(InputError, match="use_dora"):
         lower_rank([odd], tmp_path / "out", 1)
     assert not (tmp_path / "out").exists()
-    assert call("pack", odd, "--out", tmp_path / "out") == 2
-    assert "--rank 16" in capsys.readouterr().err
-    assert call("pack", tmp_path / "nowhere", "--out", tmp_path / "out") == 2
-    assert "nowhere: no folder of that name here" in capsys.readouterr().err
+    assert "--rank 16" in refused("pack", odd, "--out", tmp_path / "out")
 
 
 def test_a_base_from_a_wheel_is_brought_again(
     model_folder: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its place on the machine that trained is not a matter then; only known wheels are asked for."""
-    from judge.files import write_json
-    from judge.models import base, bundled
-    from judge.models.low_rank import lower_rank
-
     own = tmp_path / "base"
     shutil.copytree(model_folder("chatml"), own)
     write_json(own / bundled.ORIGIN_FILE, {"model": "org/base", "wheel": "some-wheel==1"})

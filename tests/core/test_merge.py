@@ -8,19 +8,20 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM
 
 from judge.errors import InputError, JudgeError
+from judge.models.weights import load_weights
 from judge.training.merge import merge
-
-ModelFolder = Callable[[str], Path]
+from tests.calling import ModelFolder
 
 
 @pytest.fixture
 def make(model_folder: ModelFolder, tmp_path: Path) -> Callable[..., tuple[Path, Path]]:
     """A base and an adapter of it: settings of the base, of how it is saved, and of the adapter."""
-    import torch
     from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
 
     def call(
         dtype: str = "float32",
@@ -51,10 +52,6 @@ def make(model_folder: ModelFolder, tmp_path: Path) -> Callable[..., tuple[Path,
 
 def merge_whole(adapter: Path, folder: Path, dtype: str, shard: str, quantization: str | None) -> None:
     """The same with all of the model in memory, by transformers and PEFT."""
-    import torch
-
-    from judge.models.weights import load_weights
-
     model, tokenizer = load_weights(
         str(adapter),
         precision="float32",
@@ -67,8 +64,6 @@ def merge_whole(adapter: Path, folder: Path, dtype: str, shard: str, quantizatio
 
 def stored_tensors(folder: Path) -> dict[str, Any]:
     """All tensors of a model folder."""
-    from safetensors.torch import load_file
-
     return {name: value for file in folder.glob("*.safetensors") for name, value in load_file(file).items()}
 
 
@@ -126,9 +121,6 @@ def test_merged_weights_are_written_in_the_format_that_is_asked_for(
     stored: str, dtype: str, make: Any, tmp_path: Path
 ) -> None:
     """... by default in float32, whatever the base is in: nothing of the adapter is rounded away."""
-    import torch
-    from transformers import AutoModelForCausalLM
-
     _, adapter = make(dtype=stored)
     told = merge(str(adapter), tmp_path / "merged", *([] if dtype == "float32" else [dtype]))
     merge_whole(adapter, tmp_path / "whole", dtype, "50GB", None)
@@ -154,8 +146,6 @@ def test_merged_weights_are_written_in_the_format_that_is_asked_for(
 
 def test_several_files_in_another_format(make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their index and the config tell what is in them."""
-    from transformers import AutoModelForCausalLM
-
     base, adapter = make(dtype="bfloat16", shard="20KB")
     monkeypatch.setattr("judge.models.checkpoint.SHARD", 30_000)
     told = merge(str(adapter), tmp_path / "merged")
@@ -173,8 +163,6 @@ def test_several_files_in_another_format(make: Any, tmp_path: Path, monkeypatch:
 
 
 def test_a_number_that_is_too_large_leaves_nothing(make: Any, tmp_path: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
     base, adapter = make()
     for name in ("model.embed_tokens.weight", "model.layers.0.mlp.up_proj.weight"):
         weights = load_file(base / "model.safetensors")

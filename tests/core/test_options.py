@@ -5,13 +5,14 @@ from typing import Annotated, Any
 
 import pytest
 import typer
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from judge.backends.vllm_engine import VLLMSettings
 from judge.cli.options import DEFAULTS, MODEL, Settings, loads_judge
 from judge.cli.settings import WithSettings, setting
 from judge.errors import InputError, JudgeWarning
 from judge.load import load_judge
+from tests.calling import invoke
 
 
 def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dict[str, Any]]:
@@ -30,7 +31,7 @@ def call(*arguments: object, without: tuple[str, ...] = ()) -> tuple[Result, dic
         """What it does."""
         given.update(model=model, count=count, share=share, twice=twice, settings=settings)
 
-    return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False), given
+    return invoke(app, *arguments), given
 
 
 def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:
@@ -59,6 +60,9 @@ def test_a_command_gets_its_own_options_and_those_of_the_judge() -> None:
         ("base_url=x", "base_url is an option of its own: --base-url"),
         ("precision", "'precision' is not KEY=VALUE"),
         ("twice=yes", "twice is true or false, found 'yes'"),
+        ("vllm.tensor_parallel=2", "field 'tensor_parallel': .*did you mean 'tensor_parallel_size'"),
+        ("vllm.tensor_parallel_size=two", "field 'tensor_parallel_size': .*found 'two'"),
+        ("vllm.eager", "'vllm.eager' is not KEY=VALUE"),
     ],
 )
 def test_wrong_settings(given: str, message: str) -> None:
@@ -91,16 +95,3 @@ def test_an_option_can_be_left_out() -> None:
     result, given = call("--model", "m", "--threshold", "0.3", without=("threshold",))
     assert result.exit_code == 2 and not given
     assert call("--model", "m", without=("threshold",))[1]["settings"] == DEFAULTS
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("tensor_parallel=2", "field 'tensor_parallel': .*did you mean 'tensor_parallel_size'"),
-        ("tensor_parallel_size=two", "field 'tensor_parallel_size': .*found 'two'"),
-        ("eager", "'vllm.eager' is not KEY=VALUE"),
-    ],
-)
-def test_wrong_settings_of_vllm(change: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        call("--model", "m", "--set", f"vllm.{change}")

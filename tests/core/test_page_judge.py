@@ -10,22 +10,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+from transformers import AutoModel
 
+from judge.cli.options import introduce
+from judge.encoder import folder as folders
 from judge.encoder import packing
+from judge.encoder.packed import ADAPTER, changed
 from judge.errors import InputError, JudgeError, JudgeWarning
 from judge.files import write_json
 from judge.formats.stretches import wrong_spans
 from judge.load import load_judge
-from judge.models.trained_on import fingerprint, read_trained_on
-from judge.pages.bert import base_weights
+from judge.models.base import ORIGIN_FILE
+from judge.models.bundled import MINILM
+from judge.models.identity import read_identity
+from judge.models.trained_on import fingerprint, read_trained_on, write_trained_on
+from judge.pages.attention import Blocks
+from judge.pages.bert import base_weights, read_bert
 from judge.pages.checker import PagesJudge
 from judge.pages.examples import by_document, example
 from judge.pages.layout import RUNS, Layout, pages, runs
+from judge.pages.model import PageBatch, PagesNetwork, start_network
 from judge.samples import write_samples
+from judge.shipped import REFERENCE, model_path
+from judge.training.drawing import times_taken
+from judge.training.pages import train_pages as train_encoder
 from judge.types import Label, Sample, Span
-from tests.calling import call
+from tests.calling import Refused, call
 from tests.encoders import WORDS
 from tests.tiny_data import build_towers
 from tests.tiny_data import encoder_recipe as recipe
@@ -36,8 +50,6 @@ pack = partial(packing.pack, read_base=base_weights)
 @pytest.fixture(scope="module")
 def make_judge(bert: Path) -> Callable[..., PagesJudge]:
     """An untrained encoder judge."""
-    from judge.pages.model import start_network
-
     network, tokenizer = start_network(str(bert))
     network.eval()
 
@@ -90,12 +102,6 @@ def key_weights(network: Any) -> Any:
 
 def test_the_encoder_is_that_of_transformers(bert: Path) -> None:
     """Hidden states are those of transformers' model with the same weights."""
-    import torch
-    from transformers import AutoModel
-
-    from judge.pages.attention import Blocks
-    from judge.pages.bert import read_bert
-
     theirs = AutoModel.from_pretrained(bert).eval()
     ours, stored = read_bert(bert)
     assert set(ours.state_dict()) == {name for name in stored if not name.startswith("pooler.")}
@@ -136,11 +142,6 @@ def test_no_number_and_nothing_read_are_no_verdict(
 
 def test_paged_attention_is_dense_attention(make_judge: Callable[..., PagesJudge], bert: Path) -> None:
     """Scores and gradients are those of PyTorch's kernel with the whole mask."""
-    import torch
-
-    from judge.pages.bert import read_bert
-    from judge.pages.model import PageBatch, PagesNetwork
-
     judge = make_judge()
     some = [sample("it is 21 m high", question="how high ?"), sample("a red tower ."), sample("low", "blue")]
     documents, *_ = by_document([replace(one, label=Label.FAIL) for one in some], judge.layout)
@@ -230,8 +231,6 @@ def test_tokens_of_an_example(make_judge: Callable[..., PagesJudge]) -> None:
 
 def test_what_is_not_trained_on_is_counted(bert: Path, tmp_path: Path) -> None:
     """Answers longer than a window, whose wrong part may not be read, and other languages."""
-    from judge.training.pages import train_pages as train_encoder
-
     long = "it is 22 m high . " * 12
     rows = [
         sample("it is 20 m high .", label=Label.PASS),
@@ -247,8 +246,6 @@ def test_what_is_not_trained_on_is_counted(bert: Path, tmp_path: Path) -> None:
 
 def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> None:
     """Heights that are not in the document are told within seconds; what is saved is that judge."""
-    from judge.training.pages import train_pages as train_encoder
-
     data, out = build_towers(tmp_path, 24, 0), tmp_path / "judge"
     summary = train_encoder(recipe(bert, data, out, epochs=12, evaluations=1, judged_samples=50))
     assert summary["best"]["auroc"] > 0.9 and summary["labels_per_1000_tokens"] > 20
@@ -273,9 +270,6 @@ def test_an_encoder_learns_is_saved_and_judges(bert: Path, tmp_path: Path) -> No
 
 def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
     """2 is twice, 0.5 about half, 0 never, a source that is not named once; the same for the same seed."""
-    from judge.training.drawing import times_taken
-    from judge.training.pages import train_pages as train_encoder
-
     sources = [name for name in "abcd" for _ in range(200)]
     weights = {"a": 2, "b": 0.5, "d": 0}
     taken = list(times_taken(sources, weights, 0))
@@ -296,22 +290,13 @@ def test_sources_weigh(bert: Path, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def trained(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A judge a few steps away from its base."""
-    from judge.training.pages import train_pages as train_encoder
-
     folder = tmp_path_factory.mktemp("trained")
     train_encoder(recipe(bert, build_towers(folder, 8, 0), folder / "judge", epochs=1))
     return folder / "judge"
 
 
-def test_an_adapter_of_a_lower_rank(
-    bert: Path, trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_adapter_of_a_lower_rank(bert: Path, trained: Path, tmp_path: Path, refused: Refused) -> None:
     """Of nearly the full rank it is the judge, and the nearest that a rank allows below."""
-    from safetensors.torch import load_file
-
-    from judge.encoder.packed import ADAPTER, changed
-    from judge.models.identity import read_identity
-
     asked = [sample(f"it is {height} m high .") for height in (20, 21, 23)]
     wanted = [one.p_fail for one in load_judge(str(trained)).check(asked)]
     off = {}
@@ -333,17 +318,13 @@ def test_an_adapter_of_a_lower_rank(
         read_identity(str(tmp_path / "1"))["packed"]["kept"]
         < read_identity(str(tmp_path / "15"))["packed"]["kept"]
     )
-    assert call("pack", tmp_path, "--out", tmp_path / "none") == 2
-    assert "expected an encoder judge with model.safetensors" in capsys.readouterr().err
+    assert "expected an encoder judge with model.safetensors" in refused(
+        "pack", tmp_path, "--out", tmp_path / "none"
+    )
 
 
 def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
     """Of one judge twice it is that judge; of two, it was trained on the documents of both."""
-    from safetensors.torch import load_file, save_file
-
-    from judge.models.identity import read_identity
-    from judge.models.trained_on import read_trained_on, write_trained_on
-
     other = tmp_path / "other"
     shutil.copytree(trained, other)
     weights = load_file(trained / "model.safetensors")
@@ -374,13 +355,6 @@ def test_the_mean_of_judges(bert: Path, trained: Path, tmp_path: Path) -> None:
 def test_an_adapter_fits_its_own_base_alone(
     bert: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from safetensors.torch import load_file, save_file
-
-    from judge.encoder import folder as folders
-    from judge.files import write_json
-    from judge.models.base import ORIGIN_FILE
-    from judge.models.bundled import MINILM
-
     base, other = shutil.copytree(bert, tmp_path / "base"), shutil.copytree(bert, tmp_path / "other")
     weights = load_file(other / "model.safetensors")
     words = "embeddings.word_embeddings.weight"
@@ -409,11 +383,6 @@ def test_an_adapter_fits_its_own_base_alone(
 
 def test_the_reference_judge_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """Its base is brought when it is first used: tests/wheel does that."""
-    from judge.cli.options import introduce
-    from judge.encoder.packed import ADAPTER
-    from judge.models.identity import read_identity
-    from judge.shipped import REFERENCE, model_path
-
     folder = Path(model_path(REFERENCE))
     assert (folder / ADAPTER).stat().st_size <= 12_000_000
     identity = read_identity(str(folder))

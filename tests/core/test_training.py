@@ -7,7 +7,6 @@ import runpy
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,11 +30,10 @@ from judge.training.merge import merge
 from judge.training.run import documents_of
 from judge.training.sft import train_sft
 from judge.types import Label, Sample
-from tests.calling import call
+from tests.calling import ModelFolder, Refused, call
 from tests.tiny_data import build_towers, training
 
 ROOT = Path(__file__).resolve().parents[2]
-ModelFolder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' advice to each other
 
 
@@ -262,27 +260,20 @@ def test_a_bad_recipe_ends_with_one_line(
 # --- What a training starts from ----------------------------------------------------------------------------
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    assert call(*words) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.count("\n") == 1
-    return said.err
-
-
 def test_what_is_missing_is_named_with_the_command_that_makes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert (
         "runs/demo/sft: is missing; DPO starts from the SFT judge, so make that first: judge sft demo\n"
-        in (refused(capsys, "dpo"))
+        in (refused("dpo"))
     )
     bian = ROOT / "recipes" / "bian-7b"
-    said = refused(capsys, "dpo", bian / "dpo.yaml")
+    said = refused("dpo", bian / "dpo.yaml")
     assert f"judge sft {bian / 'sft.yaml'} && judge merge runs/bian-7b/sft -o runs/" in said
-    said = refused(capsys, "sft", "own-domain", "data=mine")
+    said = refused("sft", "own-domain", "data=mine")
     assert "mine: is missing; build the data set first: judge data build own-domain --out mine\n" in said
-    said = refused(capsys, "sft", "reference")  # by the recipe that has it as its output
+    said = refused("sft", "reference")  # by the recipe that has it as its output
     assert "first: judge data build reference/data-lm\n" in said
     assert list(tmp_path.iterdir()) == []
 
@@ -330,12 +321,12 @@ def test_what_is_not_installed_is_told_before_any_work(
     packages: tuple[str, ...],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    refused: Refused,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for package in (*TRL, *DATA):
         monkeypatch.setitem(sys.modules, package, None)
-    said = refused(capsys, *command.split())
+    said = refused(*command.split())
     begins = "building the demo's data set" if command == "encoder" else f"judge {command.split()[0]}"
     assert said.startswith(f"error: {begins}")
     assert said.endswith(f' needs {", ".join(packages)}; pip install "hallucination-judge[{extra}]"\n')

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,9 +11,11 @@ from typing import Any
 
 import hypothesis
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import judge.training.callbacks as callbacks
 from benchmarks.training_drill import difference
 from judge.files import write_jsonl
 from judge.load import load_judge
@@ -171,8 +174,6 @@ def test_the_best_weights_are_kept(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import judge.training.callbacks as callbacks
-
     shares = iter([0.9, 0.6, 0.9])  # of both runs
     monkeypatch.setattr(callbacks, "measure", lambda *_: {"balanced_accuracy": next(shares)})
     summary = train(folder, tmp_path / "best", **changes)
@@ -222,16 +223,12 @@ def test_without_samples_the_loss_decides(
 
 class FakeTrainer(SimpleNamespace):
     def compute_loss_context_manager(self) -> Any:
-        from contextlib import nullcontext
-
         return nullcontext()
 
 
 def test_processes_judge_a_part_each(
     folder: Path, tiny_backend: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import torch
-
     backend = tiny_backend("chatml")
     recipe = SFTRecipe.model_validate(settings(folder, Path("unused")))
     samples = validation_samples(folder / "data", 7)

@@ -25,19 +25,18 @@ BRIDGE = (
 )
 LAKE = "林嘉禾1948年3月生于云泊市，1971年进入云泊乐器公司。他一生制琴约620把，从不使用机器。售价低于300元。"
 
-FAITHFUL: list[tuple[Language, str, list[str]]] = [
+# What is found (an error by its name), language, answer, what the reasoning cites.
+CASES: list[tuple[str, Language, str, list[str]]] = [
     (
-        "en", "The Corran Bridge was opened on March 4 1931.",
+        "faithful", "en", "The Corran Bridge was opened on March 4 1931.",
         ["opened on 4 March 1931", '"1931"', '"March 4"'],
     ),
-    ("en", "Only 380 workers came.", ["but only 380 workers came", '"380"']),
-    ("en", "The budget was 5870 crowns.", ["The budget was 5,870 crowns", '"5870"']),
-    ("en", "Holst opened the bridge.", ["by Mira Holst"]),
-    ("en", "The bridge was closed.", ["In 1948 the bridge was closed"]),
-    ("zh", "林嘉禾一生制琴约620把。", ["制琴约620把", "“620”"]),
-    ("zh", "他从不使用机器。", ["从不使用机器"]),
-]  # fmt: skip
-WRONG: list[tuple[str, Language, str, list[str]]] = [
+    ("faithful", "en", "Only 380 workers came.", ["but only 380 workers came", '"380"']),
+    ("faithful", "en", "The budget was 5870 crowns.", ["The budget was 5,870 crowns", '"5870"']),
+    ("faithful", "en", "Holst opened the bridge.", ["by Mira Holst"]),
+    ("faithful", "en", "The bridge was closed.", ["In 1948 the bridge was closed"]),
+    ("faithful", "zh", "林嘉禾一生制琴约620把。", ["制琴约620把", "“620”"]),
+    ("faithful", "zh", "他从不使用机器。", ["从不使用机器"]),
     ("missing", "en", "The bridge was opened on 4 March 1936.", ["opened on 4 March 1931", '"1936"']),
     ("missing", "en", "The bridge was opened by Ruth Calder.", ["by Mira Holst", '"Ruth Calder"']),
     ("missing", "zh", "他一生制琴约480把。", ["制琴约620把", "“480”"]),
@@ -69,21 +68,12 @@ def sample(language: Language, answer: str, question: str = "") -> Sample:
     return Sample("s", BRIDGE if language == "en" else LAKE, answer, question, language=language)
 
 
-@pytest.mark.parametrize(("language", "answer", "cited"), FAITHFUL)
-def test_a_supported_answer_passes_and_its_facts_are_cited(
-    language: Language, answer: str, cited: list[str]
-) -> None:
-    found = judge_by_rules(sample(language, answer))
-    assert found.label is Label.PASS, found.reasoning
-    assert all(text in found.reasoning for text in cited), found.reasoning
-
-
-@pytest.mark.parametrize(("check", "language", "answer", "cited"), WRONG)
-def test_each_check_finds_its_error_and_cites_it(
+@pytest.mark.parametrize(("check", "language", "answer", "cited"), CASES)
+def test_facts_pass_and_errors_fail_and_both_are_cited(
     check: str, language: Language, answer: str, cited: list[str]
 ) -> None:
     found = judge_by_rules(sample(language, answer))
-    assert found.label is Label.FAIL, found.reasoning
+    assert found.label is (Label.PASS if check == "faithful" else Label.FAIL), found.reasoning
     assert all(text in found.reasoning for text in cited), found.reasoning
 
 

@@ -42,15 +42,11 @@ def gold(answer: str, question: str = "", document: str = "") -> Sample:
         "It is 23 m wide.", "23 ferries were sold on March 4.", "40% of the tolls went to the HO in 2015.",
         "The two engineers were Abel and his wife.", "Mr Able built the bridge.",
         "It was opened in 04.03.1931.", "他一生制琴320把。", "20%卖到国外。", "总价14000万元。",
-        "The document does not say who paid the 900 workers' rent.",
     ],
 )  # fmt: skip
 def test_what_is_supported_in_other_words_stays(answer: str) -> None:
     sample = gold(answer)
-    if "900" in answer:  # a refusal tells nothing of its own but for its numbers
-        assert isinstance(supported(sample), Rejected)
-    else:
-        assert supported(sample) is sample
+    assert supported(sample) is sample
 
 
 @pytest.mark.parametrize(
@@ -61,6 +57,8 @@ def test_what_is_supported_in_other_words_stays(answer: str) -> None:
         ("Further studies are needed to confirm such effects elsewhere.", "recommendation"),
         ("Otters swim happily through purple elephants without complaint.", "words"),
         ("他一生制琴约480把。", "number"),
+        # A refusal tells nothing of its own but for its numbers.
+        ("The document does not say who paid the 900 workers' rent.", "number"),
     ],
 )  # fmt: skip
 def test_what_is_not_supported_is_left_out_with_the_reason(answer: str, reason: str) -> None:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
-from typer.testing import CliRunner
 
 from eval.annotation.agreement import measure
 from eval.annotation.cli import _draw, agreement, app
@@ -21,6 +20,7 @@ from judge.errors import InputError
 from judge.files import write_json, write_jsonl
 from judge.samples import read_samples, write_samples
 from judge.types import Label, Sample, Task
+from tests.calling import invoke
 from tests.made_up import NASTY, make_samples
 
 SAMPLES = make_samples(8)
@@ -60,10 +60,6 @@ def write(tmp_path: Path) -> Write:
     return export
 
 
-def call(command: Any, *arguments: object) -> Any:
-    return CliRunner().invoke(command, [str(item) for item in arguments], catch_exceptions=False)
-
-
 # --- What Label Studio is given -----------------------------------------------------------------------------
 
 
@@ -72,7 +68,7 @@ def test_tasks_and_config_are_what_label_studio_takes(tmp_path: Path) -> None:
     write_samples(tmp_path / "towers.jsonl", SAMPLES)
     write_jsonl(tmp_path / "said.jsonl", [{"id": "tower-1", "reasoning": NASTY}])
     out = tmp_path / "out"
-    done = call(
+    done = invoke(
         app, tmp_path / "towers.jsonl", "-o", out, "--types", "diahalu", "--verdicts", tmp_path / "said.jsonl"
     )
     assert done.exit_code == 0 and "8 samples" in done.stdout
@@ -191,26 +187,26 @@ def test_marks_and_texts_have_to_fit(write: Write) -> None:
 def test_tasks_are_replaced_only_when_asked(tmp_path: Path) -> None:
     write_samples(tmp_path / "towers.jsonl", SAMPLES)
     command = (app, tmp_path / "towers.jsonl", "-o", tmp_path / "out")
-    assert call(*command).exit_code == 0
+    assert invoke(*command).exit_code == 0
     with pytest.raises(InputError, match="holds tasks already"):
-        call(*command)
-    assert call(*command, "--overwrite").exit_code == 0
+        invoke(*command)
+    assert invoke(*command, "--overwrite").exit_code == 0
 
 
 def test_command(write: Write, tmp_path: Path) -> None:
     export = write({1: "PFPFPFPF", 2: "PFPFPPPF", 3: "PFPUFPPF"})
-    done = call(agreement, export, "--bootstrap", "50")
+    done = invoke(agreement, export, "--bootstrap", "50")
     assert (
         done.exit_code == 0
         and "Krippendorff" in done.stdout
         and "look at tower-5: user 1 FAIL" in done.stdout
     )
     with pytest.raises(InputError, match="give --samples"):
-        call(agreement, export, "--labelled", tmp_path / "gold.jsonl")
+        invoke(agreement, export, "--labelled", tmp_path / "gold.jsonl")
     write_samples(tmp_path / "set.jsonl", SAMPLES)
     gold, again = tmp_path / "gold.jsonl", tmp_path / "again.jsonl"
     files = ("--samples", tmp_path / "set.jsonl", "--labelled", gold, "--disagreements", again)
-    report = json.loads(call(agreement, export, "--json", "--bootstrap", "0", *files).stdout)
+    report = json.loads(invoke(agreement, export, "--json", "--bootstrap", "0", *files).stdout)
     assert [item["id"] for item in report["disagreements"]] == ["tower-3", "tower-4", "tower-5"]
     labels = {sample.id: sample for sample in read_samples(gold)}
     assert labels["tower-5"].label is Label.PASS and labels["tower-3"].label is Label.FAIL  # two of three
@@ -225,7 +221,7 @@ def test_dialogues_become_what_the_diahalu_loader_reads(write: Write, tmp_path: 
     export = write({1: "FPP", 2: "FPF"}, dialogues, [mark(text, "1918", "non-factual")])
     written = tmp_path / "diahalu" / "DiaHalu_Bench.jsonl"
     write_samples(tmp_path / "talked.jsonl", dialogues)
-    done = call(
+    done = invoke(
         agreement, export, "--bootstrap", 0, "--samples", tmp_path / "talked.jsonl", "--diahalu", written
     )
     told = [" ".join(line.split()) for line in done.stdout.splitlines()]

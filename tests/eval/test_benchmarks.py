@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from eval.benchmarks import load_benchmark
@@ -57,9 +59,6 @@ def test_halubench_row(tmp_path: Path) -> None:
 
 
 def test_halubench_reads_the_release_before_a_part_of_it(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     put(tmp_path, "halubench/halubench_1000.csv", HALUBENCH)
     row = {"id": "7", "passage": "p", "question": "q", "answer": "a", "label": "FAIL", "source_ds": "s"}
     pq.write_table(pa.Table.from_pylist([row, row]), tmp_path / "halubench" / "test-00000-of-00001.parquet")
@@ -132,8 +131,6 @@ def test_ragtruth_without_a_response_or_its_source(tmp_path: Path) -> None:
 
 def test_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import huggingface_hub
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     (tmp_path / "qa").mkdir()
     pq.write_table(pa.Table.from_pylist([QA_PAIR]), tmp_path / "qa" / "data.parquet")

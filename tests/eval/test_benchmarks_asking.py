@@ -40,11 +40,8 @@ from judge.judge import Judge
 from judge.prompting.prompts import BuiltinPrompt, Prompt
 from judge.prompting.templates import TemplatePrompt
 from judge.types import MODES, Label, Message, Mode, Sample, Task, Verdict
+from tests.made_up import ONION
 
-ROW = {
-    "category": "Plants", "entity": "Rose", "hallucination": "Rose is a fish.", "fact": "Rose is a plant.",
-    "context": "Roses grow.",
-}  # fmt: skip
 DIALOGUE = Sample(
     id="1", document="", answer="A1: Who?\nB1: </answer> Nobody.", task=Task.DIALOGUE, label=Label.FAIL
 )
@@ -83,7 +80,7 @@ class Scripted:
 def onions(tmp_path: Path) -> list[Sample]:
     path = tmp_path / "onioneval" / "with_context.json"
     path.parent.mkdir()
-    path.write_text(json.dumps([ROW]))
+    path.write_text(json.dumps([ONION]))
     return ONIONEVAL.load(tmp_path)
 
 
@@ -212,13 +209,13 @@ def test_an_onion_has_three_layers_each_asked_both_ways(onions: list[Sample]) ->
     assert [sample.label for sample in onions] == [Label.FAIL, Label.PASS, *[Label.PASS, Label.FAIL] * 2]
     for sample in onions:
         layer, reply = sample.meta["layer"], sample.meta["right_reply"]
-        wrong = sample.answer == ROW["hallucination"]
+        wrong = sample.answer == ONION["hallucination"]
         assert (sample.label is Label.FAIL) is wrong
         assert (sample.meta["yes"] == sample.label) is (reply == "yes")
         if layer == "atomic":
             assert sample.question == ""
         else:
-            assert (ROW["fact"] if wrong else ROW["hallucination"]) in sample.question
+            assert (ONION["fact"] if wrong else ONION["hallucination"]) in sample.question
             assert sample.answer not in sample.question
     assert len(onions[4].question) > 2 * len(onions[2].question), "a scene surrounds the story"
 
@@ -249,7 +246,7 @@ def test_retrieval_may_miss(tmp_path: Path) -> None:
     folder.mkdir()
     bee = {"category": "Animals", "entity": "Bee", "fact": "A bee makes honey.", "context": "Bees fly."}
     rows = [
-        ROW | {"context": "A rose is a plant with thorns."},
+        ONION | {"context": "A rose is a plant with thorns."},
         bee | {"hallucination": "A bee has thorns like a plant."},
     ]
     (folder / "with_context.json").write_text(json.dumps(rows))

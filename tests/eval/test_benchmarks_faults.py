@@ -15,6 +15,7 @@ from eval.benchmarks.samples_file import samples_file
 from judge.errors import InputError
 from judge.formats.files import MissingFiles
 from judge.types import LANGUAGES, Label, Task
+from tests.made_up import ONION
 from tests.spreadsheet import sheet
 
 Row = dict[str, Any]
@@ -84,10 +85,6 @@ DIALOGUE = {
 DIALOGUE_LINE = {
     "ID": 1, "text": DIALOGUE["Dialogue"], "label": 0, "index": "[]", "domain": "World Knowledge",
     "Which LLM": "GPT4",
-}  # fmt: skip
-ONION = {
-    "category": "Plants", "entity": "Rose", "hallucination": "Rose is a fish.", "fact": "Rose is a plant.",
-    "context": "Roses grow.",
 }  # fmt: skip
 CONFLICT = {
     "question": "q?", "memory_answer": "m", "parametric_memory": "M.", "counter_answer": "c",

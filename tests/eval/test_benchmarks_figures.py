@@ -11,7 +11,7 @@ from eval.benchmarks.conflictqa import CONFLICTQA
 from eval.benchmarks.diahalu import DIAHALU, TYPES
 from eval.benchmarks.onioneval import ONIONEVAL, context_influence
 from eval.benchmarks.pairs import pair_figures
-from eval.benchmarks.ragtruth import RAGTRUTH, quoted_spans, span_scores
+from eval.benchmarks.ragtruth import RAGTRUTH, span_scores
 from judge.types import Label, Sample, Verdict
 
 PASS, FAIL = Verdict(Label.PASS, 0.2), Verdict(Label.FAIL, 0.8)
@@ -68,19 +68,6 @@ def test_span_scores_swap_with_their_arguments(pairs: list[Any]) -> None:
     )
 
 
-def quotes(reasoning: str | None, label: Label | None = Label.FAIL) -> list[str]:
-    item = sample("1", document="Built in 1931 by Ada Holst.", answer="Ada Holst built it in 1932, in 1932!")
-    found = quoted_spans(item, Verdict(label, reasoning=reasoning))
-    return [item.answer[start:end] for start, end in found]
-
-
-def test_spans_are_what_a_reasoning_quotes_of_the_answer() -> None:
-    assert quotes('It says "1932" instead of "1931".') == ["1932", "1932"]
-    assert quotes("“in 1932” is wrong") == ["in 1932", "in 1932"]
-    assert quotes('"Ada Holst" stands in the document, "193" is not a word, "1940" in neither.') == []
-    assert quotes('"1932"', Label.PASS) == quotes('"1932"', None) == quotes(None) == quotes('""') == []
-
-
 def test_span_figures_by_task() -> None:
     def item(name: str, task: str) -> Sample:
         meta = {"task_type": task, "model": "m", "spans": [{"start": 0, "end": 4}]}
@@ -95,7 +82,7 @@ def test_span_figures_by_task() -> None:
             "Summary": {"precision": None, "recall": 0.0, "f1": 0.0},
         }
     }
-    assert RAGTRUTH.figures(samples, [PASS, PASS]) == {}, "a judge that quotes nothing has no spans"
+    assert RAGTRUTH.figures(samples, [PASS, FAIL]) == {}, "a judge that quotes nothing has no spans"
     assert list(RAGTRUTH.tables(samples)["task"]) == ["QA", "Summary"]
 
 

@@ -3,13 +3,11 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from typer.testing import CliRunner
 
 from benchmarks.eval_drill import drill
 from eval import benchmarks
@@ -23,9 +21,13 @@ from eval.report import read_reports
 from judge.baselines.rules import TRIVIAL_BASELINES, TrivialBaseline
 from judge.cli.main import main as judge
 from judge.errors import InputError, JudgeError
+from judge.files import write_jsonl
 from judge.formats.files import MissingFiles
 from judge.injections import FAMILIES
+from tests.calling import ModelFolder, invoke
 from tests.encoders import NLI, save_model
+from tests.made_up import FACT, put_tasks
+from tests.tiny_data import rows_of
 
 PASS_FLOOR = "floor:always-pass"
 
@@ -50,14 +52,14 @@ def data(tmp_path: Path) -> Path:
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_jsonl(path, rows)
     return path
 
 
 def call(*arguments: object) -> Any:
     """The command; texts may hold several words of it."""
     words = [word for item in arguments for word in (item.split() if isinstance(item, str) else [str(item)])]
-    return CliRunner().invoke(app, words, catch_exceptions=False)
+    return invoke(app, *words)
 
 
 def reports(*arguments: object) -> list[dict[str, Any]]:
@@ -225,7 +227,7 @@ def test_a_benchmark_by_name_has_to_be_there(tmp_path: Path) -> None:
 
 
 def test_published_figures_and_a_benchmarks_own_prompt(
-    shared_data: Path, tmp_path: Path, model_folder: Callable[[str], Path]
+    shared_data: Path, tmp_path: Path, model_folder: ModelFolder
 ) -> None:
     out = tmp_path / "out"
     result = call(
@@ -241,7 +243,7 @@ def test_published_figures_and_a_benchmarks_own_prompt(
     assert "Published: Lynx" in text and "measured on 4 (--limit 4)" in text
 
 
-def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callable[[str], Path]) -> None:
+def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: ModelFolder) -> None:
     command = f"--model {model_folder('chatml')} --samples {data} --mode reason --out {tmp_path / 'out'}"
     sampled = "--runs 2 --temperature 0.8 --set top_p=0.9 --seed 5"
     assert call(command, sampled, "--set bootstrap=0 --set max_new_tokens=4").exit_code == 0
@@ -249,7 +251,7 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
     assert report.repeats is not None and report.repeats.seeds == (5, 6)
     assert report.repeats.temperature == 0.8 and report.judge["seed"] == 5
     assert (report.judge["top_p"], report.judge["top_k"]) == (0.9, 0)
-    rows = [json.loads(line) for line in (tmp_path / "out" / "verdicts.jsonl").read_text().splitlines()]
+    rows = rows_of(tmp_path / "out" / "verdicts.jsonl")
     raw = [[row["verdict"]["raw"] for row in rows if row["run"] == run] for run in (0, 1)]
     assert len(raw[0]) == len(raw[1]) == 12 and raw[0] != raw[1]
 
@@ -263,9 +265,7 @@ def test_runs_at_a_temperature(data: Path, tmp_path: Path, model_folder: Callabl
         ("ragas", ""),
     ],
 )
-def test_methods(
-    data: Path, tmp_path: Path, method: str, encoder: str, model_folder: Callable[[str], Path]
-) -> None:
+def test_methods(data: Path, tmp_path: Path, method: str, encoder: str, model_folder: ModelFolder) -> None:
     compares = f"--set encoder={save_model(tmp_path, 'bert', encoder, NLI)}" if encoder else ""
     (report,) = reports(f"--model {method}:{model_folder('chatml')} --samples {data} --limit 2", compares)
     assert report["name"].startswith(f"{method}:") and report["judge"]["method"] == method
@@ -283,29 +283,17 @@ def test_a_corpus_is_searched_for_what_has_no_document(shared_data: Path, data: 
     assert set(report["tables"]["domain"]) == {"knowledge", "reasoning"}
     assert report["published"][0]["judges"]["ChatGPT4 retrieval"]["knowledge f1"] == pytest.approx(0.5888)
     assert any("3 passages of c.jsonl" in note for note in report["notes"])
-    rows = [json.loads(line) for line in (tmp_path / "o" / "verdicts.jsonl").read_text().splitlines()]
-    assert any(row["document"].startswith("Pluto: ") for row in rows)
+    assert any(row["document"].startswith("Pluto: ") for row in rows_of(tmp_path / "o" / "verdicts.jsonl"))
     with pytest.raises(InputError, match="has nothing to search for"):
         call(command, "--samples", data)
 
 
-FACTS = [
-    {
-        "id": f"t{number}", "domain": "math", "question": f"What is {number} + 1?",
-        "reference_answer": str(number + 1), "source": "s", "created_at": "2026-02",
-        "metadata": {"type": "factual_qa"},
-    }
-    for number in range(3)
-]  # fmt: skip
-
-
 def test_all_has_the_model_answer_too(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: Callable[[str], Path]
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_folder: ModelFolder
 ) -> None:
     monkeypatch.setattr(benchmarks, "WHOLE", ())
-    folder, out = tmp_path / "open-factual-bench", tmp_path / "out"
-    folder.mkdir()
-    (folder / "tasks.json").write_text(json.dumps(FACTS))
+    out = tmp_path / "out"
+    put_tasks(tmp_path, [FACT | {"id": f"t{at}", "question": f"What is {at} + 1?"} for at in range(3)])
     command = f"--benchmarks all --samples {data} --set bootstrap=0 --data-dir {tmp_path}"
     answering = f"--model {model_folder('chatml')} {command} --out {out} --set hardware=laptop"
     found = json.loads(call(answering, "--json").stdout)
@@ -318,19 +306,16 @@ def test_all_has_the_model_answer_too(
     call(answering)
     assert answered.read_bytes() == before
 
-    def shown(*arguments: object) -> str:
-        return CliRunner().invoke(report, [*map(str, arguments)], catch_exceptions=False).stdout
-
-    text = shown(out)
+    text = invoke(report, out).stdout
     assert "mine.jsonl" in text and "models that answer themselves" in text and "laptop" in text
     assert "*google/gemma-2-2b-it*" in text and "Colab T4" in text
     both, alone = tmp_path / "page.html", tmp_path / "alone.html"
-    shown(out, "--html", both)
+    invoke(report, out, "--html", both)
     assert "models that answer themselves" in both.read_text()
-    shown(answered.parent, "--html", alone)
+    invoke(report, answered.parent, "--html", alone)
     assert 'id="answers"' in alone.read_text() and 'id="samples"' not in alone.read_text()
     with pytest.raises(InputError, match="a model card is about a judge"):
-        shown(answered.parent, "--model-card", tmp_path / "README.md")
+        invoke(report, answered.parent, "--model-card", tmp_path / "README.md")
 
     left = call("--model", PASS_FLOOR, command)
     assert "open_factual_bench left out" in " ".join(left.stderr.split())
@@ -342,11 +327,10 @@ def test_compare(data: Path, tmp_path: Path) -> None:
     folders = [str(tmp_path / name) for name in ("length", "always-pass")]
     for folder in folders:
         call(f"--model floor:{Path(folder).name} --samples {data} --set bootstrap=0 --out {folder}")
-    result = CliRunner().invoke(compare, [*folders, "--json"], catch_exceptions=False)
-    (found,) = json.loads(result.stdout)
+    (found,) = json.loads(invoke(compare, *folders, "--json").stdout)
     assert (found["benchmark"], found["n"], found["only_first_right"]) == ("mine.jsonl", 12, 6)
     assert found["p_value"] == pytest.approx(2 / 2**6) and found["differences"][0]["difference"] == 0.5
-    shown = CliRunner().invoke(compare, folders, catch_exceptions=False).stdout
+    shown = invoke(compare, *folders).stdout
     assert "50.0" in shown and "McNemar" in shown
 
 
@@ -363,9 +347,7 @@ def launched(rank: int, port: int, arguments: list[str], folder: str) -> None:
     judge(arguments)
 
 
-def test_processes_of_a_launcher_give_the_verdicts_of_one(
-    tmp_path: Path, model_folder: Callable[[str], Path]
-) -> None:
+def test_processes_of_a_launcher_give_the_verdicts_of_one(tmp_path: Path, model_folder: ModelFolder) -> None:
     """70 replies are three chunks for two processes, of a run that was interrupted after five."""
     rows = [
         {"id": f"{n}", "document": f"It was {n}.", "answer": f"{n + n % 2}", "label": ["PASS", "FAIL"][n % 2]}
@@ -399,7 +381,7 @@ def test_what_a_launcher_is_not_for(data: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(InputError, match="--backend vllm spreads its work itself"):
         call("--model m --backend vllm --samples", data)
     with pytest.raises(InputError, match="open_factual_bench is answered by one process"):
-        CliRunner().invoke(open_factual, ["--offline"], catch_exceptions=False)
+        invoke(open_factual, "--offline")
 
 
 def test_limits_for_continuous_integration(data: Path) -> None:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
-from typer.testing import CliRunner
 
 from eval.cascade import cascade_curves
 from eval.compare import app as compare_command_app
@@ -14,7 +13,9 @@ from eval.comparison import Comparison, Resampled, compare, compare_results, mcn
 from eval.metrics import score
 from eval.verdicts import row_from_verdict
 from judge.errors import InputError
+from judge.files import write_jsonl
 from judge.types import Label, Sample, Verdict
+from tests.calling import invoke
 
 P, F = Label.PASS, Label.FAIL
 
@@ -89,10 +90,8 @@ def test_unparsed_is_wrong_and_auroc_is_over_what_both_scored() -> None:
 def write(folder: Path, items: list[Sample], verdicts: list[Verdict], benchmark: str = "b") -> Path:
     folder.mkdir()
     rows = [row_from_verdict(benchmark, *pair) for pair in zip(items, verdicts, strict=True)]
-    rows += [
-        row_from_verdict(benchmark, items[0], Verdict(None), run=1)
-    ]  # of repeated runs, the first counts
-    (folder / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rows.append(row_from_verdict(benchmark, items[0], Verdict(None), run=1))  # the first run counts
+    write_jsonl(folder / "verdicts.jsonl", rows)
     return folder
 
 
@@ -133,15 +132,13 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
     assert [step.passed_on for step in curve.steps] == [0, 0.5, 1, 1]
     assert [step.balanced_accuracy for step in curve.steps] == [0.5, 1, 1, 1]
     assert curve.steps[0].auroc and curve.steps[0].auroc < curve.steps[1].auroc == 1.0
-    result = CliRunner().invoke(
-        compare_command_app, [*map(str, folders), "--cascade", "--json", "--bootstrap", "0"]
-    )
+    result = invoke(compare_command_app, *folders, "--cascade", "--json", "--bootstrap", "0")
     (told,) = json.loads(result.stdout)
     assert [step["sure"] for step in told["steps"]] == [0.5, 0.55, 0.95, 1.0, None]
     spread = [verdict(0.5 + 0.4 * place / 40) for place in range(40)]
     (shares,) = cascade_curves(write(tmp_path / "spread", items, spread), folders[1], bootstrap=0)
     assert [step.passed_on for step in shares.steps] == pytest.approx([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1, 1])
-    shown = CliRunner().invoke(compare_command_app, [*map(str, folders), "--cascade"])
+    shown = invoke(compare_command_app, *folders, "--cascade")
     assert "passed" in shown.stdout and "second alone" in shown.stdout
     (both,) = cascade_curves(*folders, (0.5, 1.0), first_weight=1.0, bootstrap=0)
     assert [step.balanced_accuracy for step in both.steps] == [0.5, 0.5, 1], "the first has all the say"
@@ -149,5 +146,5 @@ def test_a_cascade_is_put_together_from_two_results(tmp_path: Path) -> None:
     (folders[1] / "run.json").write_text(json.dumps(told_as))  # the second judge's own threshold holds
     (both,) = cascade_curves(*folders, (1.0,), first_weight=0.5, bootstrap=0)
     assert [step.balanced_accuracy for step in both.steps] == [0.5, 1]
-    refused = CliRunner().invoke(compare_command_app, [*map(str, folders), "--cascade-weight", "0.5"])
-    assert isinstance(refused.exception, InputError) and "--cascade" in str(refused.exception)
+    with pytest.raises(InputError, match="--cascade"):
+        invoke(compare_command_app, *folders, "--cascade-weight", "0.5")

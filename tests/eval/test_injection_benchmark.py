@@ -1,6 +1,5 @@
 """The benchmark of prompt injections: what it asks, and what it counts."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from eval.benchmarks.halueval import HALUEVAL_GENERAL, HALUEVAL_QA
 from eval.benchmarks.injection import CLEAN, INJECTION, attack
 from judge.errors import InputError
+from judge.files import write_jsonl
 from judge.injections import CONTROL, FAMILIES, HELD_OUT
 from judge.types import Label, Sample, Verdict
 
@@ -25,7 +25,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
         }
         for n in range(4)
     ]
-    (folder / "qa_data.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_jsonl(folder / "qa_data.json", rows)
     return INJECTION.load(folder.parent)
 
 

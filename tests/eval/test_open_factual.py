@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from eval.open_factual.answers import Answer, read_answers
 from eval.open_factual.citations import check_citation
@@ -28,7 +27,11 @@ from eval.pages.markdown import markdown as show_markdown
 from eval.report import hardware
 from judge.backends.base import Decoding, Generation
 from judge.errors import InputError
+from judge.files import write_jsonl
 from judge.types import Label, Message, Sample, Verdict
+from tests.calling import invoke
+from tests.made_up import FACT, put_tasks
+from tests.tiny_data import rows_of
 
 EINSTEIN = "What Nobel Prize did Albert Einstein win in 2025?"
 ZALORA = "What is the PhD thesis topic of Dr. Arvind Patel from the University of Zalora?"
@@ -260,28 +263,11 @@ def test_exposure(source: str, cutoff: str | None, topic: str | None, after: obj
     assert (found.topic_date, found.after_cutoff, found.may_be_leaked) == (topic, after, leaked)
 
 
-def test_a_cutoff_that_is_no_month() -> None:
-    with pytest.raises(InputError, match="2024-06"):
-        exposure(task(), "June 2024")
-
-
 # --- Files -------------------------------------------------------------------------------------------------
 
-ROW: dict[str, Any] = {
-    "id": "a", "domain": "science", "question": "How many?", "reference_answer": "8", "source": "s",
-    "created_at": "2026-02", "metadata": {"type": "factual_qa"},
-}  # fmt: skip
 
-
-def put_tasks(folder: Path, rows: object) -> Path:
-    path = folder / "open-factual-bench" / "tasks.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(rows))
-    return folder
-
-
-def write_lines(path: Path, *rows: object) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+def write_lines(path: Path, *rows: dict[str, Any]) -> Path:
+    write_jsonl(path, rows)
     return path
 
 
@@ -289,10 +275,10 @@ def write_lines(path: Path, *rows: object) -> Path:
     ("rows", "message"),
     [
         ([], "holds no task"),
-        ([ROW | {"question": " "}], "question.*is empty"),
-        ([ROW | {"created_at": "2026"}], "created_at.*a month"),
-        ([ROW | {"metadata": {"type": "factual"}}], "metadata.type.*did you mean 'factual_qa'"),
-        ([ROW, ROW], "'a' occurs twice"),
+        ([FACT | {"question": " "}], "question.*is empty"),
+        ([FACT | {"created_at": "2026"}], "created_at.*a month"),
+        ([FACT | {"metadata": {"type": "factual"}}], "metadata.type.*did you mean 'factual_qa'"),
+        ([FACT, FACT], "'a' occurs twice"),
     ],
 )
 def test_wrong_task_files(tmp_path: Path, rows: object, message: str) -> None:
@@ -329,11 +315,11 @@ def test_user_files(tmp_path: Path) -> None:
 # --- Whole runs --------------------------------------------------------------------------------------------
 
 NUMBERS = [
-    ROW
+    FACT
     | {"id": f"t{number}", "question": f"What is {number} times two?", "reference_answer": str(2 * number)}
     for number in range(1, 20)
 ]
-PREMISE = ROW | {
+PREMISE = FACT | {
     "id": "h1", "question": "When did Napoleon send the first email?", "reference_answer": "He did not. " * 9,
     "metadata": {"type": "hallucination_stress"},
 }  # fmt: skip
@@ -398,8 +384,8 @@ def show(report: dict[str, Any]) -> str:
     return markdown([Answered(report["name"], report)])
 
 
-def rows_of(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / "verdicts.jsonl").read_text().splitlines()]
+def verdict_rows(out: Path) -> list[dict[str, Any]]:
+    return rows_of(out / "verdicts.jsonl")
 
 
 def test_a_model_answers(data: Path, tmp_path: Path) -> None:
@@ -421,7 +407,7 @@ def test_a_model_answers(data: Path, tmp_path: Path) -> None:
     assert "| **doubler** | strict | 19 | 1 | 18 | 0 | 0 | 0 | 1 | 1 | 0 | 0 |" in table
     assert "| *google/gemma-2-2b-it* | Colab T4 | - |  | 40 | 77.1 |" in table
     assert "on 40 tasks, measured on 20" in table and "| t5 | ten (8) | incorrect | correct |" in table
-    assert [row["id"] for row in rows_of(tmp_path / "out")] == [f"t{at}" for at in range(1, 20)] + ["h1"]
+    assert [row["id"] for row in verdict_rows(tmp_path / "out")] == [f"t{at}" for at in range(1, 20)] + ["h1"]
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
@@ -437,7 +423,7 @@ def test_a_killed_run_resumes_and_ends_the_same(data: Path, tmp_path: Path, call
     backend = Doubler()
     again = run_open_factual(backend, data, out)
     assert len(backend.prompts) == 20 - CHUNK * max(0, calls - 1)
-    assert rows_of(out) == rows_of(whole)
+    assert verdict_rows(out) == verdict_rows(whole)
     for key in ("overall", "by_category", "metrics", "floors", "disputed", "counts"):
         assert again[key] == report[key]
 
@@ -448,7 +434,7 @@ def test_a_folder_takes_one_result(data: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="max_new_tokens"):
         run_open_factual(Doubler(), data, out, max_new_tokens=9)
     run_open_factual(Doubler(), data, out, max_new_tokens=9, overwrite=True)
-    assert rows_of(out)[0]["completion_tokens"] == 9 and len(rows_of(out)) == 20
+    assert verdict_rows(out)[0]["completion_tokens"] == 9 and len(verdict_rows(out)) == 20
 
 
 def test_a_judge_is_asked_about_open_claims_alone(data: Path, tmp_path: Path) -> None:
@@ -464,7 +450,7 @@ def test_a_judge_is_asked_about_open_claims_alone(data: Path, tmp_path: Path) ->
     found = {name: counts["correct"] for name, counts in report["overall"].items()}
     assert found == {"strict": 0, "extended": 1, "judged": 2}
     assert report["overall"]["judged"]["empty"] == report["overall"]["judged"]["refused"] == 1
-    assert {row["id"]: row["labels"] for row in rows_of(tmp_path / "out")}["t3"] == {
+    assert {row["id"]: row["labels"] for row in verdict_rows(tmp_path / "out")}["t3"] == {
         "strict": "incorrect", "extended": "incorrect", "judged": "correct",
     }  # fmt: skip
     corrected = run_open_factual(None, data, answers=path, judge=Strict("h1"))["overall"]
@@ -484,7 +470,7 @@ def test_answers_near_the_reference_are_similar(data: Path, tmp_path: Path, bert
     same, other = near.of(wrong, [Answer(wrong[0].reference), Answer("In 1805, I think.")])
     assert same == pytest.approx(1, abs=1e-3) and other < same
     report = run_open_factual(None, data, tmp_path / "out", answers=path, similarity=near)
-    rows = {row["id"]: row for row in rows_of(tmp_path / "out")}
+    rows = {row["id"]: row for row in verdict_rows(tmp_path / "out")}
     asked = {name for name, row in rows.items() if row["similarity"] is not None}
     assert asked == {name for name, row in rows.items() if row["labels"]["extended"] == "incorrect"
                      and row["reply"] in ("claim", "uncertain")}  # fmt: skip
@@ -569,7 +555,7 @@ def test_the_report_by_age(data: Path) -> None:
 
 
 def test_data_is_no_markup_in_the_report(data: Path, tmp_path: Path) -> None:
-    put_tasks(data, [ROW | {"id": "a|b", "domain": "<b>x", "question": "Which?"}])
+    put_tasks(data, [FACT | {"id": "a|b", "domain": "<b>x", "question": "Which?"}])
     path = write_lines(tmp_path / "a.jsonl", {"id": "a|b", "answer": "eight | <script>"})
     text = show(run_open_factual(None, data, answers=path))
     assert "a\\|b" in text and "&lt;script&gt;" in text and "<" not in text.replace("\n    ", "")
@@ -578,12 +564,8 @@ def test_data_is_no_markup_in_the_report(data: Path, tmp_path: Path) -> None:
 # --- Command line ------------------------------------------------------------------------------------------
 
 
-def call(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False)
-
-
 def test_command_offline(data: Path, tmp_path: Path) -> None:
-    shown = call("--offline", "--data-dir", data)
+    shown = invoke(app, "--offline", "--data-dir", data)
     assert (
         shown.exit_code == 0
         and "| floor:refuse |  | - |  | 20 | 0.0 | 0.0 | - | - | 0 | 1 | 0 |" in shown.stdout
@@ -592,7 +574,7 @@ def test_command_offline(data: Path, tmp_path: Path) -> None:
         tmp_path / "a.jsonl", *({"id": row["id"], "answer": "8"} for row in [*NUMBERS, PREMISE])
     )
     chosen = ("--tasks", "t1,t4,h1", "--domains", "science", "--set", "hardware=two T4")
-    scored = call("--offline", "--answers", path, "--data-dir", data, "--json", *chosen)
+    scored = invoke(app, "--offline", "--answers", path, "--data-dir", data, "--json", *chosen)
     report = json.loads(scored.stdout)
     assert report["overall"]["strict"]["correct"] == 1 and report["counts"]["n"] == 2
     assert report["hardware"]["label"] == "two T4"
@@ -600,7 +582,7 @@ def test_command_offline(data: Path, tmp_path: Path) -> None:
 
 def test_the_device_is_chosen(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    assert call("--offline", "--device", "cpu", "--data-dir", data).exit_code == 0
+    assert invoke(app, "--offline", "--device", "cpu", "--data-dir", data).exit_code == 0
     assert os.environ["CUDA_VISIBLE_DEVICES"] == ""
 
 
@@ -626,7 +608,7 @@ def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--model", "floor:always-pass"), "judges answers"),
         (("--model", "m", "--answers", "a.jsonl"), "--offline"),
         (("--offline", "--set", "tolerance=2"), "tolerance"),
-        (("--offline", "--cutoff", "soon"), "cutoff"),
+        (("--offline", "--cutoff", "June 2024"), "cutoff .* is not a month; write it as 2024-06"),
         (("--offline", "--similarity", "m", "--set", "similar=2"), "not a cosine"),
         (("--offline", "--device", "cpu", "--backend", "openai"), "server chooses its device"),
         (("--offline", "--device", "cuda"), "finds no GPU"),
@@ -634,7 +616,7 @@ def test_a_gpus_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_wrong_calls(data: Path, arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        call(*arguments, "--data-dir", data)
+        invoke(app, *arguments, "--data-dir", data)
 
 
 # --- The real tasks ----------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from eval.benchmarks.base import Benchmark
 from eval.benchmarks.halubench import HALUBENCH
@@ -35,6 +34,7 @@ from eval.verdicts import VerdictFile
 from judge.baselines.rules import TrivialBaseline
 from judge.errors import InputError
 from judge.types import Label, Mode, Sample, Verdict
+from tests.calling import invoke
 
 ATTACK = """</script><script>window.broken = 1</script><img src=x onerror="window.broken = 2">"""
 ATTACK_NAME = "<b onclick='x'>\"evil\"</b>"
@@ -359,19 +359,16 @@ def test_a_model_card_is_about_one_judge_and_a_card(folders: list[Path], tmp_pat
 
 
 def test_command(folders: list[Path], tmp_path: Path) -> None:
-    def call(*arguments: object) -> Any:
-        return CliRunner().invoke(app, [str(item) for item in arguments], catch_exceptions=False)
-
-    assert call(*folders).stdout == markdown(read_sets(folders))
+    assert invoke(app, *folders).stdout == markdown(read_sets(folders))
     page, text, card = tmp_path / "a.html", tmp_path / "a.md", tmp_path / "README.md"
-    done = call(folders[1], "--html", page, "--markdown", text, "--model-card", card)
+    done = invoke(app, folders[1], "--html", page, "--markdown", text, "--model-card", card)
     assert done.exit_code == 0 and all(str(path) in done.stdout for path in (page, text, card))
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     text.rename(tmp_path / "in.jsonl")
     with pytest.raises(InputError, match=r"in\.jsonl: is not a result; give a folder"):
-        call(tmp_path / "in.jsonl")
+        invoke(app, tmp_path / "in.jsonl")
     with pytest.raises(InputError, match="is the run finished"):
-        call(folders[1], tmp_path / "nothing", "--html", tmp_path / "b.html")
+        invoke(app, folders[1], tmp_path / "nothing", "--html", tmp_path / "b.html")
     assert not (tmp_path / "b.html").exists()
 
 

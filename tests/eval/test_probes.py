@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from eval.benchmarks.probes import PROBES, dressings
 from eval.benchmarks.probes.benchmark import CATEGORIES, CLEAN, DATA, LOWEST, read_folder
 from eval.benchmarks.probes.dressings import DRESSINGS, dressed_pairs
 from eval.cli import app
 from judge.errors import InputError
-from judge.files import read_jsonl
+from judge.files import read_jsonl, write_jsonl
 from judge.types import Label, Sample, Task, Verdict
+from tests.calling import invoke
 
 ROOT = Path(__file__).resolve().parents[2]
 SHINGLE = 12
@@ -31,7 +31,7 @@ def folder_of(path: Path, *documents: list[dict[str, Any]]) -> Path:
         {"id": f"d{number}", "domain": "clubs", "document": f"Club {number} meets at two.", "pairs": pairs}
         for number, pairs in enumerate(documents)
     ]
-    (path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_jsonl(path / "x.jsonl", rows)
     return path
 
 
@@ -277,9 +277,8 @@ def test_a_limit_draws_whole_pairs_of_all_categories(samples: list[Sample]) -> N
 
 
 def test_it_is_measured_by_name(tmp_path: Path) -> None:
-    arguments = ["--model", "floor:overlap", "--benchmarks", "probes", "--limit", "400"]
-    arguments += ["--set", "bootstrap=0", "--out", str(tmp_path / "out")]
-    shown = " ".join(CliRunner().invoke(app, arguments, catch_exceptions=False).stdout.split())
+    asked = ("--model", "floor:overlap", "--benchmarks", "probes", "--limit", 400, "--set", "bootstrap=0")
+    shown = " ".join(invoke(app, *asked, "--out", tmp_path / "out").stdout.split())
     for text in ("By form", "pairs by category", LOWEST, "harmless dressings", "right_order"):
         assert text in shown
     (report,) = json.loads((tmp_path / "out" / "report.json").read_text())["reports"]

@@ -3,13 +3,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from eval.open_factual.run import run_open_factual
 from eval.pages.cli import app as report_app
 from eval.registry import add, app, check
 from judge.errors import InputError
-from tests.calling import call
+from tests.calling import call, invoke
+from tests.made_up import FACT, put_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT: dict[str, Any] = {
@@ -126,16 +126,10 @@ def test_a_changed_report(index: Path, tmp_path: Path) -> None:
 
 
 def test_an_open_factual_run_can_be_listed(index: Path, tmp_path: Path) -> None:
-    task = {
-        "id": "a", "domain": "x", "question": "How many?", "reference_answer": "8", "source": "s",
-        "created_at": "2026-02", "metadata": {"type": "factual_qa"},
-    }  # fmt: skip
-    folder = tmp_path / "data" / "open-factual-bench"
-    folder.mkdir(parents=True)
-    (folder / "tasks.json").write_text(json.dumps([task]))
+    data = put_tasks(tmp_path / "data", [FACT])
     answers = tmp_path / "answers.jsonl"
     answers.write_text(json.dumps({"id": "a", "answer": "eight"}) + "\n")
-    run_open_factual(None, folder.parent, tmp_path / "run", answers=answers, machine="Colab T4")
+    run_open_factual(None, data, tmp_path / "run", answers=answers, machine="Colab T4")
     add(tmp_path / "run", index)
     (entry,) = json.loads(index.read_text())["runs"]
     (result,) = entry["results"]
@@ -143,19 +137,18 @@ def test_an_open_factual_run_can_be_listed(index: Path, tmp_path: Path) -> None:
     assert result["hardware"] == "Colab T4"
     assert result["stress_tests"] == {"refusal_or_correction": 0, "hallucination_candidate": 0, "unclear": 0}
     assert check(index) == 1
-    shown = CliRunner().invoke(report_app, [str(index)], catch_exceptions=False)
+    shown = invoke(report_app, index)
     board = [line for line in shown.stdout.splitlines() if line.startswith("|")]
     assert any("answers.jsonl" in line and "Colab T4" in line and "100.0" in line for line in board)
 
 
 def test_an_index_without_runs_makes_no_page(index: Path) -> None:
     with pytest.raises(InputError, match="lists no run; add some with `judge results add`"):
-        CliRunner().invoke(report_app, [str(index)], catch_exceptions=False)
+        invoke(report_app, index)
 
 
 def test_commands(index: Path, tmp_path: Path) -> None:
     run = put_run(tmp_path / "run", REPORT)
-    result = CliRunner().invoke(app, ["add", str(run), "--index", str(index)], catch_exceptions=False)
+    result = invoke(app, "add", run, "--index", index)
     assert result.exit_code == 0 and "added 2026-02-18" in result.stdout
-    result = CliRunner().invoke(app, ["check", "--index", str(index)], catch_exceptions=False)
-    assert "1 runs" in result.stdout
+    assert "1 runs" in invoke(app, "check", "--index", index).stdout

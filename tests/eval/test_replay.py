@@ -3,7 +3,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from eval.benchmarks.base import Benchmark
 from eval.cli import app
@@ -11,14 +10,16 @@ from eval.replay import Replay
 from eval.verdicts import row_from_verdict
 from judge.batch.file import verdict_row
 from judge.errors import InputError
+from judge.files import write_jsonl
 from judge.types import Label, Sample, Verdict
+from tests.calling import invoke
 
 P, F = Label.PASS, Label.FAIL
 SAMPLES = [Sample(id=str(number), document="d", answer=f"a{number}", label=P) for number in range(3)]
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_jsonl(path, rows)
     return path
 
 
@@ -38,8 +39,8 @@ def test_recorded_verdicts_give_the_published_accuracy(
     shared_data: Path, name: str, accuracy: float, answered: float, coverage: float
 ) -> None:
     model = f"replay:{shared_data}/halubench/predictions/{name}"
-    options = ["--benchmarks", "halubench", "--data-dir", str(shared_data), "--set", "bootstrap=0", "--json"]
-    result = CliRunner().invoke(app, ["--model", model, *options], catch_exceptions=False)
+    options = ("--benchmarks", "halubench", "--data-dir", shared_data, "--set", "bootstrap=0", "--json")
+    result = invoke(app, "--model", model, *options)
     report = json.loads(result.stdout)["reports"][0]
     metrics = report["metrics"]
     assert report["name"] == f"replay:{name}"  # no path of the machine

@@ -25,6 +25,7 @@ from judge.models.base import model_fingerprint as fingerprint
 from judge.models.trained_on import fingerprint as trained_on
 from judge.models.trained_on import write_trained_on
 from judge.types import Label, Mode, Sample, Task, Usage, Verdict
+from tests.tiny_data import rows_of
 
 
 class Scripted:
@@ -304,8 +305,7 @@ def test_verdicts_are_written_and_a_killed_run_goes_on(tmp_path: Path) -> None:
     assert second.asked == [item.id for item in SAMPLES[7:]]
     assert report.metrics == run().metrics and report.counts["resumed"] == 7
     assert told[0] == (7, 20) and told[-1] == (20, 20)
-    rows = [json.loads(line) for line in (out / "verdicts.jsonl").read_text().splitlines()]
-    assert [row["id"] for row in rows] == [item.id for item in SAMPLES]
+    assert [row["id"] for row in rows_of(out / "verdicts.jsonl")] == [item.id for item in SAMPLES]
 
     write_reports(out, [report])
     assert sorted(path.name for path in out.iterdir()) == ["report.json", "run.json", "verdicts.jsonl"]
