@@ -71,8 +71,6 @@ _WHAT = {
     "entity": "the name",
     "negation": "the polarity of the statement:",
     "comparative": "the direction word",
-    "role": "who does what to whom:",
-    "attribution": "what belongs to whom:",
 }
 
 
