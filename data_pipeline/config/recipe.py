@@ -26,7 +26,6 @@ KEYS: Mapping[str, str] = {
     "edit": "edits",
     "added": "additions",
     "document": "document_edits",
-    "near_miss": "near_misses",
     "long": "long_answers",
     "refusal": "refusals",
     "foreign": "foreign_sentences",
@@ -64,8 +63,6 @@ class DataConfig(StrictConfig):
     """Share of the pairs about short answers that come a second time, with the answers as sentences."""
     injections: Share = Field(default=0.0, ge=0, le=1)
     """Share of pairs that meet a prompt injection, in the document or the hallucinated answer."""
-    near_misses: Share = Field(default=0.0, ge=0, le=1)
-    """Share of gold answers that get a pair with the answer to another question about their document."""
     long_answers: Share = Field(default=0.0, ge=0, le=1)
     """Share of gold answers that get a pair of long answers, one with errors in some of its sentences."""
     refusals: Share = Field(default=0.0, ge=0, le=1)

@@ -7,7 +7,6 @@ from data_pipeline.pairs.contrast import Maker
 from data_pipeline.pairs.documents import DocumentEditor
 from data_pipeline.pairs.foreign import foreign_sentences
 from data_pipeline.pairs.long import long_answers
-from data_pipeline.pairs.near_miss import near_miss
 from data_pipeline.pairs.neighbours import Neighbours
 from data_pipeline.pairs.refusal import refuse
 from data_pipeline.sources.store import SampleStore
@@ -24,7 +23,6 @@ def make_makers(golds: SampleStore, seed: int) -> Mapping[str, Maker]:
     return {
         "added": lambda gold: add_sentences(gold, neighbours, seed),
         "document": DocumentEditor(neighbours, seed),
-        "near_miss": lambda gold: near_miss(gold, neighbours, seed),
         "long": lambda gold: long_answers(gold, seed),
         "refusal": lambda gold: refuse(gold, seed),
         "foreign": lambda gold: foreign_sentences(gold, neighbours, seed),

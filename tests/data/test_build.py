@@ -126,7 +126,7 @@ def test_documents_that_the_users_groups_put_into_two_splits_are_told(tmp_path: 
 
 
 def test_no_twin_borrows_from_a_held_out_document(tmp_path: Path) -> None:
-    shares = {"edits": 0.0, "additions": 1.0, "near_misses": 1.0, "document_edits": 1.0, "long_answers": 1.0}
+    shares = {"edits": 0.0, "additions": 1.0, "document_edits": 1.0, "long_answers": 1.0}
     source = {"kind": "starter", "tasks": ["qa"], "languages": ["en"], "limit": 400}
     recipe = {"sources": [source], "output": str(tmp_path), "audit": "off", "preferences": {"pairs": 0}}
     build(DataConfig.model_validate({**recipe, **shares, "splits": {"validation": 0.3, "test": 0.2}}))

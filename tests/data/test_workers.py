@@ -53,7 +53,7 @@ def test_a_process_that_dies_is_told_of() -> None:
 
 
 RECIPE = {
-    "sources": [{"kind": "starter", "limit": 24}], "near_misses": 1.0, "document_edits": 1.0,
+    "sources": [{"kind": "starter", "limit": 24}], "document_edits": 1.0,
     "long_answers": 1.0, "modes": {"reason": 0.5}, "splits": {"validation": 0.2, "test": 0.0},
     "preferences": {"pairs": 6}, "audit": "warn", "output": "data",
 }  # fmt: skip
