@@ -94,8 +94,6 @@ class DataConfig(StrictConfig):
     reasoning: ReasoningConfig = ReasoningConfig()
     preferences: PreferenceConfig = PreferenceConfig()
     calls: CallsConfig = CallsConfig()
-    engine: Literal["local", "ray"] = "local"
-    """Where stages that only compute run: in this process, or on a Ray cluster. The result is the same."""
     seed: int = 0
 
     @model_validator(mode="after")
