@@ -40,7 +40,7 @@ def add_pairs(
 
     Returns how many golds got them, by source and kind, and what can give more of the sources with a size.
     """
-    perturb = teachers.get(config.perturber, config.paraphrase_check).perturb
+    perturb = teachers.get(config.perturber).perturb
     makers, counts = make_makers(golds, config.seed), PairYield()
     seen: set[bytes] = set()
 

@@ -75,8 +75,6 @@ class DataConfig(StrictConfig):
     another one: the easy ones, for a first quarter of an hour."""
     perturber: str = "rules"
     """The teacher that edits facts."""
-    paraphrase_check: str | None = None
-    """A second teacher that throws out edits which left the meaning as it was."""
     teachers: tuple[TeacherConfig, ...] = ()
     """Chat models that the keys here may name besides ``rules``."""
     counterfactuals: CounterfactualConfig | None = None
@@ -115,10 +113,8 @@ class DataConfig(StrictConfig):
     @model_validator(mode="after")
     def _known_teachers(self) -> Self:
         counterfactuals = None if self.counterfactuals is None else self.counterfactuals.teacher
-        named = [self.perturber, *self.reasoning.teachers, self.paraphrase_check, counterfactuals]
+        named = [self.perturber, *self.reasoning.teachers, counterfactuals]
         need_teachers(self.teachers, named, "rules")
-        if self.paraphrase_check is not None and "rules" in (self.perturber, self.paraphrase_check):
-            raise ValueError("paraphrase_check needs two chat models: perturber edits, it checks")
         for name in ("edit_types", "from_document") if self.perturber != "rules" else ():
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} is for perturber rules; omit it, {self.perturber} edits freely")

@@ -52,16 +52,14 @@ class LLMTeacher:
     Args:
         name: what tables and rows call it.
         ask: asks it, with the sampling that is wanted of it.
-        checker: asks a second model whether a perturbed answer only paraphrases the gold one, if wanted.
     """
 
     name: str
     ask: Ask
-    checker: Ask | None = None
 
     def perturb(self, golds: Iterable[Sample]) -> Iterator[Edit | Rejected]:
         """A verified wrong answer for every gold sample, or why there is none."""
-        return perturb_with(self.ask, golds, self.checker)
+        return perturb_with(self.ask, golds)
 
     def judge(self, samples: Iterable[Sample]) -> Iterator[Judgement]:
         """A judgement of every sample, from the judge's own reason prompt."""

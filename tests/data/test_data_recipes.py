@@ -26,7 +26,7 @@ def load(text: str, folder: Path) -> DataConfig:
 
 def test_a_recipe_with_every_use_of_teachers(tmp_path: Path) -> None:
     config = load(
-        f"{TEACHERS}perturber: gpt\nparaphrase_check: small\n"
+        f"{TEACHERS}perturber: gpt\n"
         "reasoning: {way: ensemble, teachers: [gpt, rules, small]}\ncounterfactuals: {teacher: small}",
         tmp_path,
     )
@@ -73,7 +73,6 @@ SOURCES = [
 ]
 USES = [
     ("perturber: smal", UNKNOWN),
-    ("perturber: gpt\nparaphrase_check: smal", UNKNOWN),
     ("reasoning: {way: ensemble, teachers: [rules, smal]}", UNKNOWN),
     ("counterfactuals: {teacher: smal}", UNKNOWN),
     ("reasoning: {way: known_label, teachers: [rules]}", "way known_label needs a chat model"),
@@ -83,8 +82,6 @@ USES = [
     ("perturber: gpt\nfrom_document: 0.1", "from_document is for perturber rules"),
     ("reasoning: {way: ensemble, teachers: [gpt, rules, gpt]}", "a teacher is named twice"),
     ("reasoning: {way: ensemble, teachers: []}", r"'reasoning.teachers'"),
-    ("paraphrase_check: gpt", "paraphrase_check needs two chat models"),
-    ("perturber: gpt\nparaphrase_check: rules", "paraphrase_check needs two chat models"),
     ("counterfactuals: {teacher: rules}", "counterfactuals need a chat model"),
 ]
 WRONG_TEACHERS = [

@@ -16,7 +16,6 @@ from data_pipeline.teachers.prompts import (
     expansion_prompt,
     judgement_prompt,
     known_label_prompt,
-    paraphrase_prompt,
     perturbation_prompt,
 )
 from data_pipeline.teachers.prompts.base import TAGS
@@ -24,12 +23,11 @@ from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 
 # A wanted change of a prompt raises PROMPTS_VERSION and is pinned here anew.
-PINNED = {"teacher_prompts_version": "3", "teacher_prompts_hash": "88847c4b271e539e"}
+PINNED = {"teacher_prompts_version": "4", "teacher_prompts_hash": "c3e6e72f726f13dd"}
 SAMPLE = Sample("s", "The bridge is 640 m long.", "It is 640 m long.", "How long is it?")
 PROMPTS: dict[str, tuple[Callable[[Sample], Prompted], tuple[str, ...]]] = {
     "perturbation": (perturbation_prompt, ("document", "question", "answer")),
     "judgement": (judgement_prompt, ("document", "question", "answer")),
-    "paraphrase": (lambda s: paraphrase_prompt(s, s.answer), ("question", "answer", "other_answer")),
     "known PASS": (lambda s: known_label_prompt(s, Label.PASS), ("document", "question", "answer")),
     "known FAIL": (
         lambda s: known_label_prompt(s, Label.FAIL, s.document_text, s.document_text),
