@@ -193,9 +193,6 @@ def _tell_dropped(manifest: Mapping[str, Any]) -> None:
 def audit_command(
     folder: Annotated[Path, typer.Argument(help="A built data set.")],
     out: Annotated[Path | None, typer.Option(help="Markdown file to write; audit.md in the folder.")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Count the rows' tokens against this model's context.")
-    ] = None,
     page: Annotated[bool, typer.Option("--html/--no-html", help="Write an HTML page next to it.")] = True,
     seed: Annotated[int, typer.Option(min=0, help="Decides which samples of a large set are looked at.")] = 0,
     workers: Annotated[
@@ -215,7 +212,7 @@ def audit_command(
     if target.suffix != ".md":
         raise InputError("the report is a Markdown file; name it .md", field="--out", file=target)
     with Workers(workers or cores()) as processes:
-        found = audit_folder(folder, model=model, seed=seed, workers=processes)
+        found = audit_folder(folder, seed=seed, workers=processes)
     for warning in found["warnings"]:
         typer.echo(f"warning: {warning}", err=True)
     typer.echo("\n".join(str(path) for path in write_audit(found, target, page=page)))

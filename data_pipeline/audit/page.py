@@ -145,17 +145,6 @@ def markdown(found: Mapping[str, Any]) -> str:
             ],
         )
     lines += _repeats(found)
-    if found.get("tokens"):
-        lines += ["", f"## Tokens of {plain(found['tokens']['model'])}", ""]
-        lines += [f"Its context has {found['tokens']['context']:,} tokens.", ""]
-        names = ("file", "rows", "mean", "p5", "median", "p95", "most", "over")
-        lines += _table(
-            names,
-            [
-                [number(v) if v != row["file"] else v for v in row.values()]
-                for row in found["tokens"]["files"]
-            ],
-        )
     if gate := found.get("leaks"):
         compared = ", ".join(
             f"{plain(name)} ({facts['rows']:,} rows)" for name, facts in gate["benchmarks"].items()
