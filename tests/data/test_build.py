@@ -24,7 +24,7 @@ from tests.calling import call
 from tests.tiny_data import labelled_recipe
 
 Row = dict[str, Any]
-AUDIT = ("audit.md", "audit.html", "audit.json")
+AUDIT = ("audit.html", "audit.json")
 
 SMALL: Row = {
     "sources": [{"kind": "starter", "limit": 90}],
@@ -363,7 +363,7 @@ def test_no_memory_of_an_earlier_build(tmp_path: Path) -> None:
     """A folder that was built into before holds the same as a new one, and no file that its recipe lacks."""
     file = write(tmp_path / "mine.jsonl", LABELLED)
     build(mine(tmp_path / "data", file, bianbench=["en"]))
-    assert (tmp_path / "data/bianbench").is_dir() and (tmp_path / "data/audit.md").exists()
+    assert (tmp_path / "data/bianbench").is_dir() and (tmp_path / "data/audit.html").exists()
     source = {"kind": "file", "path": str(file), "limit": 16}
     for name in ("data", "new"):
         build(mine(tmp_path / name, sources=[source], audit="off"))
