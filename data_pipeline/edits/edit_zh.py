@@ -28,12 +28,9 @@ _WHAT = {
     "date": "时间",
     "year": "年份",
     "entity": "名称",
-    "comparative": "方向词",
 }
 _CLAUSE = re.compile(r"[^，。；！？：,;!?:\n]+")
 _END = re.compile(r"[，。；！？：,;!?:\n]")
-ASKS_WHY = re.compile(r"为什么|为何|为甚么|何以|原因|缘故|理由|目的|怎么会")
-"""Of a plain question: an answer to it must explain, so that its opposite tells itself."""
 _EMPTY = frozenset(words("empty_words_zh"))
 MOST_SHARED = 0.7
 """A clause that holds this share of what the clause of the true answer holds tells the same."""

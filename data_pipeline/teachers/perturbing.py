@@ -69,6 +69,6 @@ def _edit_type(gold: Sample, answer: str, edit: Change) -> str:
     for kind in ("date", "number", "entity"):
         if any(f.kind == kind and f.start < start + len(edit.inserted) and f.end > start for f in facts):
             return kind
-    if edit.inserted.lower() in DIRECTIONS[gold.language].get(edit.replaced.lower(), ()):
+    if edit.inserted.lower() in DIRECTIONS.get(edit.replaced.lower(), ()):
         return "comparative"
     return "other" if edit.replaced else "addition"

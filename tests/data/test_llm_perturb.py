@@ -35,7 +35,7 @@ CLEAN: list[tuple[Language, str, str, str, str, str]] = [
     ("en", "No.", "Yes.", "negation", "No", "Yes"),
     ("zh", "他一生制琴约620把。", "他一生制琴约480把。", "number", "620", "480"),
     ("zh", "他没有使用机器。", "他使用了机器。", "negation", "他没有", "他"),
-    ("zh", "价格低于620元。", "价格高于620元。", "comparative", "低", "高"),
+    ("zh", "价格低于620元。", "价格高于620元。", "other", "低", "高"),
 ]  # fmt: skip
 REFUSED_ANSWERS: list[tuple[str, Language, str, str]] = [
     ("empty", "en", "It is old.", "..."),

@@ -91,7 +91,7 @@ def test_golden(
         ("comparative", "en", "The North Shore Hotel kept its name."),
         ("comparative", "en", "At first nobody knew it, not even last year."),
         ("comparative", "en", "The road was named after a mayor."),
-        ("comparative", "zh", "他去过东京和南京。"), ("negation", "en", "There is a bridge."),
+        ("negation", "en", "There is a bridge."),
         ("negation", "en", "The bridge was closed for 12 weeks."),
         ("negation", "en", "The wood was not stolen, but bought."),
         ("negation", "en", "Abel never saw it open again."),
@@ -350,4 +350,4 @@ def test_real_sentences(
     assert len(made) >= share * len(golds)
     assert sum(edit.from_document for _, edit in made) >= from_document * len(made)
     assert abs(sum(len(edit.answer) - len(item.answer) for item, edit in made)) <= 3 * len(made)
-    assert len({edit.edit_type for _, edit in made}) >= 4
+    assert len({edit.edit_type for _, edit in made}) >= (4 if language == "en" else 3)
