@@ -33,8 +33,7 @@ def dry_run(config: DataConfig) -> dict[str, Estimate]:
         InputError: as the build itself would.
     """
     with TemporaryDirectory() as folder:
-        no_model = config.preferences.model_copy(update={"model": None})
-        changed = config.model_copy(update={"output": folder, "preferences": no_model})
+        changed = config.model_copy(update={"output": folder})
         teachers = CountingTeachers(changed)
         build(changed, teachers=teachers)
     return teachers.estimates

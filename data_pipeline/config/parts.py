@@ -38,14 +38,12 @@ class PreferenceConfig(StrictConfig):
 
     pairs: NonNegativeInt = 64
     """Pairs in the training split, half about faithful answers and half about hallucinated ones."""
-    model: str | None = None
-    """Its own wrong judgements become the rejected ones first; composed ones fill up. Without, all are."""
     reason_share: Share = Field(default=0.25, ge=0, le=1)
     """Share of the pairs in reason mode."""
-    gone: ClassVar[Mapping[str, str]] = {
-        "candidates": "omit it; the model judges 128 samples of a mode in search of its mistakes",
-        "max_new_tokens": "omit it; a judgement of the model has 96 tokens",
-    }
+    gone: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("model", "candidates", "max_new_tokens"),
+        "omit it; rejected judgements are composed, or the wrong ones of an ensemble",
+    )
 
 
 class MixConfig(StrictConfig):

@@ -422,34 +422,6 @@ def test_a_smaller_set_of_known_make_up(tmp_path: Path) -> None:
     assert "| labelled | 36 | 16 | 100.0% | 50.0% |" in (tmp_path / "data/card.md").read_text()
 
 
-# --- The base model's own mistakes --------------------------------------------------------------------------
-
-
-def test_a_base_model_is_asked_once_a_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge.types import Verdict
-
-    loaded = []
-
-    class AlwaysPass:
-        def iter_check(self, samples: list[Sample]) -> list[Verdict]:
-            return [Verdict(Label.PASS, raw="PASS") for _ in samples]
-
-    def load(model: str, **settings: Any) -> AlwaysPass:
-        loaded.append((model, settings["mode"]))
-        return AlwaysPass()
-
-    monkeypatch.setattr("data_pipeline.build.write.load_judge", load)
-    preferences = {"pairs": 8, "reason_share": 0.0, "model": "base"}
-    file = write(tmp_path / "mine.jsonl", LABELLED)
-    build(mine(tmp_path / "data", file, preferences=preferences))
-    assert loaded == [("base", "verdict")]
-    counts = Counter(
-        (row["meta"]["label"], row["meta"]["rejected_from"])
-        for row in rows(tmp_path / "data/dpo/train.jsonl")
-    )
-    assert counts == {("PASS", "composed"): 4, ("FAIL", "model"): 4}
-
-
 # --- The command --------------------------------------------------------------------------------------------
 
 

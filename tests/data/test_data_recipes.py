@@ -39,7 +39,7 @@ def test_a_recipe_with_every_use_of_teachers(tmp_path: Path) -> None:
 WRONG = [
     ("edit: 1", r"unknown key 'edit'; did you mean 'edits'"),
     ("edit_types: [numbr]", r"unknown edit type 'numbr'; did you mean 'number'"),
-    ("preferences: {candidates: 3}", r"'preferences.candidates': is gone: omit it; the model judges 128"),
+    ("preferences: {model: m}", r"'preferences.model': is gone: omit it; rejected judgements are composed"),
     ("leaks: {benchmarks: [fib]}", r"'leaks.benchmarks': is gone: omit it; the gate compares"),
     ("splits: {test: 1.5}", r"'splits.test'"),
     ("calls: {money: -1}", r"'calls.money'"),
