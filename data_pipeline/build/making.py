@@ -99,7 +99,7 @@ def add_counterfactuals(
     seeds, copies = tee(track(seeds, "counterfactuals", config.seeds))
 
     def samples() -> Iterator[Sample]:
-        made = counterfactuals(teachers.ask(config.teacher), copies, config.style, config.length)
+        made = counterfactuals(teachers.ask(config.teacher), copies, config.length)
         for gold, found in zip(seeds, made, strict=True):
             if isinstance(found, Rejected):
                 dropped.add(f"counterfactual: {found.reason}", gold.id)

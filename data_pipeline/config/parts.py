@@ -6,7 +6,6 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from data_pipeline.sources.kinds import MIXED
-from data_pipeline.teachers.prompts import Style
 from judge.configs import StrictConfig
 from judge.errors import unknown
 
@@ -102,10 +101,8 @@ class CounterfactualConfig(StrictConfig):
     """A chat model."""
     seeds: PositiveInt = 100
     """This many questions of the sources, chosen by the seed; each gives a PASS and a FAIL sample."""
-    style: Style = "encyclopedia"
-    """What the documents are to be."""
     length: PositiveInt = 150
-    """How long, in words; in characters for Chinese."""
+    """How long the documents are to be, in words; in characters for Chinese."""
 
 
 class LeaksConfig(StrictConfig):

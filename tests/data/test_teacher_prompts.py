@@ -23,7 +23,7 @@ from judge.prompting.prompts import BuiltinPrompt
 from judge.types import LANGUAGES, Label, Language, Sample, Task
 
 # A wanted change of a prompt raises PROMPTS_VERSION and is pinned here anew.
-PINNED = {"teacher_prompts_version": "4", "teacher_prompts_hash": "c3e6e72f726f13dd"}
+PINNED = {"teacher_prompts_version": "4", "teacher_prompts_hash": "805a2175e4377d97"}
 SAMPLE = Sample("s", "The bridge is 640 m long.", "It is 640 m long.", "How long is it?")
 PROMPTS: dict[str, tuple[Callable[[Sample], Prompted], tuple[str, ...]]] = {
     "perturbation": (perturbation_prompt, ("document", "question", "answer")),
@@ -34,7 +34,7 @@ PROMPTS: dict[str, tuple[Callable[[Sample], Prompted], tuple[str, ...]]] = {
         ("document", "question", "answer", "change", "gold_answer"),
     ),
     "evidence": (evidence_prompt, ("question", "true_answer")),
-    "expansion": (lambda s: expansion_prompt(s.document_text, s.language, "news", 150), ("evidence",)),
+    "expansion": (lambda s: expansion_prompt(s.document_text, s.language, 150), ("evidence",)),
 }
 # Pieces that, put together, come close to tags and control tokens.
 PIECES = ["<", ">", "/", " ", "\n", "document", "EVIDENCE", *(f"<{tag}>" for tag in TAGS), "</answer>"]

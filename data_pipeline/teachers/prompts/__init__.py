@@ -9,7 +9,7 @@ import json
 
 from data_pipeline.teachers.prompts import counterfactual, known_label, perturbation
 from data_pipeline.teachers.prompts.base import Prompted
-from data_pipeline.teachers.prompts.counterfactual import Style, evidence_prompt, expansion_prompt
+from data_pipeline.teachers.prompts.counterfactual import evidence_prompt, expansion_prompt
 from data_pipeline.teachers.prompts.judgement import judgement_prompt
 from data_pipeline.teachers.prompts.known_label import known_label_prompt
 from data_pipeline.teachers.prompts.perturbation import perturbation_prompt
@@ -18,7 +18,7 @@ from judge.files import sha256_text
 PROMPTS_VERSION = "4"
 
 __all__ = [
-    "PROMPTS_VERSION", "Prompted", "Style", "describe", "evidence_prompt", "expansion_prompt",
+    "PROMPTS_VERSION", "Prompted", "describe", "evidence_prompt", "expansion_prompt",
     "judgement_prompt", "known_label_prompt", "perturbation_prompt",
 ]  # fmt: skip
 
@@ -36,7 +36,7 @@ def describe() -> dict[str, str]:
         [known_label.RULES, known_label.CHANGE, known_label.GOLD, known_label.STYLE, known_label.REPLY],
         [known_label.SCHEMA],
         [counterfactual.EVIDENCE, counterfactual.EVIDENCE_SCHEMA],
-        [counterfactual.EXPANSION, counterfactual.STYLES, counterfactual.DOCUMENT_SCHEMA],
+        [counterfactual.EXPANSION, counterfactual.DOCUMENT_SCHEMA],
     ]
     digest = sha256_text(json.dumps(texts, ensure_ascii=False))
     return {"teacher_prompts_version": PROMPTS_VERSION, "teacher_prompts_hash": digest[:16]}
